@@ -1,6 +1,7 @@
 /* cli.c: what the commands share. */
 #include "cli.h"
 
+#include "ahead.h"
 #include "base/duration.h"
 #include "base/printable.h"
 #include "output/jsonl.h"
@@ -79,6 +80,12 @@ static struct later_reply *call(struct cli *cli, struct later_command *cmd, bool
 
 struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct later_error *err)
 {
+    struct later_reply *reply = cli->ahead ? ahead_take(cli->ahead, cmd) : NULL;
+
+    if (reply) {
+        later_command_free(cmd);
+        return reply;
+    }
     return call(cli, cmd, true, err);
 }
 

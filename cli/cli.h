@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 
+struct ahead;
 struct cli;
 
 struct command {
@@ -49,6 +50,7 @@ struct cli {
     struct args args;
     struct where where;
     struct later_client *client; /* NULL until it is needed */
+    struct ahead *ahead;         /* answers that cli_call() takes first (ahead.h); NULL: none */
     bool json;
     bool out_terminal, err_terminal, in_terminal;
     bool coloured; /* may standard output have colours? */

@@ -14,6 +14,25 @@ void lines_begin(struct lines *lines, int fd, size_t max)
     *lines = (struct lines){ .fd = fd, .max = max };
 }
 
+/* Waits for input. Returns false if it was stopped: a signal that comes between the look at `stop`
+ * and the wait ends the wait, too. */
+static bool lines_wait(const struct lines *lines)
+{
+    struct pollfd poller = { .fd = lines->fd, .events = POLLIN };
+    sigset_t ends, before;
+
+    if (!lines->stop)
+        return true;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    while (!*lines->stop && ppoll(&poller, 1, NULL, &before) < 0 && errno == EINTR)
+        ;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return !*lines->stop;
+}
+
 /* Moves the rest to the front and reads more. Returns false at the end or on failure. */
 static bool fill(struct lines *lines)
 {
@@ -36,6 +55,11 @@ static bool fill(struct lines *lines)
         }
         lines->buffer = grown;
         lines->room = left + 2 * CHUNK;
+    }
+    if (!lines_wait(lines)) {
+        lines->ended = true;
+        lines->end = lines->start; /* the rest is no whole line */
+        return false;
     }
     do
         got = read(lines->fd, lines->buffer + left, CHUNK);

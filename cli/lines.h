@@ -4,6 +4,7 @@
 #ifndef LATER_CLI_LINES_H
 #define LATER_CLI_LINES_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,10 @@ struct lines {
     bool ended;
     int failed;     /* errno of a failed read, or 0 */
     uint64_t bytes; /* bytes read so far */
+    /* Set by a handler of INT or TERM: lines_next() then returns NULL rather than wait. NULL =
+     * none.
+     */
+    const volatile sig_atomic_t *stop;
 };
 
 /* max: the longest line that is returned whole. */

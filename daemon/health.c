@@ -5,28 +5,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_TRIES 4
 
+/* The file is written, never mapped: a handler runs as the same user and could cut it short, and
+ * then an access to the mapping would end us. */
 struct page {
-    _Atomic int64_t pid;
-    _Atomic int64_t beat; /* microseconds of later_clock() */
-    _Atomic uint32_t redis_up, workers, busy;
-    _Atomic uint32_t serial; /* odd while the texts are being written */
+    int64_t pid;
+    int64_t beat; /* microseconds of later_clock() */
+    uint32_t redis_up, workers, busy;
+    uint32_t serial; /* odd while the texts are being written */
     char fault[HEALTH_TEXT], reload[HEALTH_TEXT];
 };
 
+#define NUMBERS offsetof(struct page, serial)
+
 struct health {
     int fd; /* holds the lock */
-    struct page *page;
+    struct page page;
 };
 
 static int open_file(const char *state_dir, int flags)
@@ -58,11 +60,19 @@ static bool is_locked(int fd)
     return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* Writes a part of the page. What a full disk refuses is written with the next beat. */
+static void put(const struct health *health, const void *part, size_t size)
+{
+    const char *page = (const char *)&health->page;
+
+    (void)!pwrite(health->fd, part, size, (off_t)((const char *)part - page));
+}
+
 struct health *health_open(const char *state_dir, struct later_error *err)
 {
     struct health *health = calloc(1, sizeof *health);
     int fd = open_file(state_dir, O_RDWR | O_CREAT);
-    int why = !health ? ENOMEM : fd < 0 ? errno : posix_fallocate(fd, 0, sizeof *health->page);
+    int why = !health ? ENOMEM : fd < 0 ? errno : posix_fallocate(fd, 0, sizeof health->page);
 
     if (why) {
         later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; it must be a directory of laterd's own",
@@ -71,20 +81,11 @@ struct health *health_open(const char *state_dir, struct later_error *err)
         later_fail(err, LATER_E_LATER, "state_dir: %s is in use by another laterd", state_dir);
     } else {
         health->fd = fd;
-        health->page = mmap(NULL, sizeof *health->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (health->page != MAP_FAILED) {
-            /* A mapping keeps the lock as a descriptor does. Processes that handlers leave behind
-             * must not keep it when we are gone. */
-            madvise(health->page, sizeof *health->page, MADV_DONTFORK);
-            (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
-            health_beat(health, false, 0, 0);
-            atomic_store(&health->page->serial, 0); /* its last writer may have been killed */
-            health_fault(health, NULL);
-            health_reload(health, NULL);
-            atomic_store(&health->page->pid, getpid());
-            return health;
-        }
-        later_fail(err, LATER_E_SYSTEM, "%s/health: mmap: %s", state_dir, strerror(errno));
+        health->page.pid = getpid();
+        (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
+        health_beat(health, false, 0, 0);
+        put(health, &health->page.serial, sizeof health->page - NUMBERS);
+        return health;
     }
     if (fd >= 0)
         close(fd);
@@ -96,43 +97,50 @@ void health_close(struct health *health)
 {
     if (!health)
         return;
-    munmap(health->page, sizeof *health->page);
     close(health->fd);
     free(health);
 }
 
 void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_t busy)
 {
-    atomic_store(&health->page->redis_up, redis_up);
-    atomic_store(&health->page->workers, workers);
-    atomic_store(&health->page->busy, busy);
-    atomic_store(&health->page->beat, (int64_t)(later_clock() * 1e6));
+    struct page *page = &health->page;
+
+    page->redis_up = redis_up;
+    page->workers = workers;
+    page->busy = busy;
+    page->beat = (int64_t)(later_clock() * 1e6);
+    put(health, page, NUMBERS);
 }
 
 /* A reader may copy the page at any time. The serial shows it whether the copy is of one moment. */
-static void set_text(struct page *page, char *text, const char *why)
+static void set_text(struct health *health, char *text, const char *why)
 {
+    uint32_t *serial = &health->page.serial;
+
     if (strncmp(text, why ? why : "", HEALTH_TEXT - 1) == 0)
         return;
-    atomic_fetch_or(&page->serial, 1);
+    ++*serial;
+    put(health, serial, sizeof *serial);
     snprintf(text, HEALTH_TEXT, "%s", why ? why : "");
-    atomic_fetch_add(&page->serial, 1);
+    put(health, text, HEALTH_TEXT);
+    ++*serial;
+    put(health, serial, sizeof *serial);
 }
 
 void health_fault(struct health *health, const char *why)
 {
-    set_text(health->page, health->page->fault, why);
+    set_text(health, health->page.fault, why);
 }
 
 void health_reload(struct health *health, const char *why)
 {
-    set_text(health->page, health->page->reload, why);
+    set_text(health, health->page.reload, why);
 }
 
 static bool read_page(int fd, struct page *page)
 {
     memset(page, 0, sizeof *page); /* the page of an older laterd has no texts */
-    return pread(fd, page, sizeof *page, 0) >= (ssize_t)offsetof(struct page, serial);
+    return pread(fd, page, sizeof *page, 0) >= (ssize_t)NUMBERS;
 }
 
 /* A copy is whole if nothing was written between it and the next one. */

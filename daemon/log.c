@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,7 +26,8 @@ static struct {
     unsigned long over;    /* dropped because of the limit */
     uint32_t limit, lines; /* a second; in this second */
     time_t second;
-    int fd; /* standard error opened again, non-blocking; -1 = none */
+    int fd;       /* standard error opened again, non-blocking; -1 = none */
+    bool journal; /* standard error is systemd's journal */
 } state = { .level = LOG_INFO, .name = "laterd", .fd = -1 };
 
 /* A line that is being built. What does not fit is left out, but never half of a character or of a
@@ -45,6 +47,17 @@ static bool is_stderr(int fd)
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+/* systemd.exec(5): $JOURNAL_STREAM has the device and inode of the stream to the journal. */
+static bool is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    unsigned long long device, inode;
+    struct stat st;
+
+    return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+           fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+}
+
 /* A pipe or a terminal is opened again, so that O_NONBLOCK is ours alone: other processes share the
  * description that we were given. poll(2) would not do instead. If several processes see the last
  * free space of a pipe, all but one of them would block. */
@@ -58,6 +71,7 @@ static void open_stderr(void)
     state.fd = -1;
     if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || isatty(STDERR_FILENO)))
         state.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    state.journal = is_journal();
 }
 
 static bool write_now(const char *text, size_t len)
@@ -204,17 +218,23 @@ static void add_time(struct line *line)
 static bool write_line(enum log_level level, const struct log_job *job, const char *words)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
+    static const int priorities[] = { 3, 4, 6, 7 }; /* sd-daemon(3) */
     struct line line;
 
     line.len = 0;
+    if (state.journal)
+        add(&line, "<%d>", priorities[level]);
     if (state.json) {
         add(&line, "{\"time\":\"");
         add_time(&line);
         add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", names[level], state.name);
         add_quoted(&line, TEXT_MAX_BYTES, words);
     } else {
-        add_time(&line);
-        add(&line, " %s %s: ", names[level], state.name);
+        if (!state.journal) {
+            add_time(&line);
+            add(&line, " ");
+        }
+        add(&line, "%s %s: ", names[level], state.name);
         add_escaped(&line, TEXT_MAX_BYTES, words, false);
     }
     if (job)

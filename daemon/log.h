@@ -7,6 +7,9 @@
  * control characters and changes of text direction are replaced, so no job can forge a line. A JSON
  * line is always valid JSON; if it is too long, its text is cut before a job's members are.
  *
+ * If standard error is systemd's journal ($JOURNAL_STREAM), a line begins with its priority, `<4>`,
+ * and as text has no time, since the journal has its own.
+ *
  * This is the only module with state of its own; main and each new process call log_open().
  */
 #ifndef LATERD_LOG_H

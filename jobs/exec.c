@@ -82,6 +82,16 @@ static enum later_result perform(struct later_job *job)
     return program->lines ? exec_lines_perform(job, program) : perform_once(job, program);
 }
 
+static int ready(const char *type)
+{
+    const struct exec_program *program = exec_config_of_type(type);
+
+    if (!program || !program->lines)
+        return LATER_YES;
+    return (program->parallel ? exec_parallel_ready : exec_lines_ready)(program) ? LATER_YES
+                                                                                 : LATER_NO;
+}
+
 static uint32_t room(const char *type)
 {
     return exec_parallel_room(exec_config_of_type(type));
@@ -95,7 +105,7 @@ static void add_type(size_t *count, const struct exec_program *program, const ch
 {
     struct later_type *type = &more[(*count)++];
 
-    *type = (struct later_type){ .name = name, .perform = perform };
+    *type = (struct later_type){ .name = name, .perform = perform, .ready = ready };
     if (!program->parallel)
         return;
     type->mode = LATER_EVENT;
@@ -131,7 +141,8 @@ static void stop(void)
     more = NULL;
 }
 
-static const struct later_type types[] = { { .name = "exec.*", .perform = perform }, { 0 } };
+static const struct later_type types[] = { { .name = "exec.*", .perform = perform, .ready = ready },
+                                           { 0 } };
 
 LATER_PLUGIN(.name = "exec", .version = "1", .types = types, .config = exec_config,
              .config_done = exec_config_done, .stop = stop, .config_help = exec_config_help,

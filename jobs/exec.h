@@ -14,6 +14,7 @@
  *     exec_throttle.c when a program may be started again
  *     exec_reader.c   reads lines from a pipe, in bounded memory
  *     exec_answer.c   a job as a line, and the line that answers it
+ *     exec_members.c  finds the members of such a line
  *     exec_output.c   what programs print: for the log, and for errors
  */
 #ifndef LATER_JOBS_EXEC_H
@@ -33,10 +34,12 @@ struct exec_program {
     char *dir;      /* its working directory */
     char *env_file; /* file with more of env, read once; NULL = none, or already read */
     size_t argc, env_count;
-    size_t output_max;     /* how much of its output is kept: the last bytes */
-    bool lines;            /* long-lived: each job is a line in and a line out */
-    unsigned long recycle; /* with lines: ended after this many jobs; 0 = never */
-    char **types;          /* types besides exec.NAME; NULL-terminated, names or patterns */
+    size_t output_max;       /* how much of its output is kept: the last bytes */
+    bool lines;              /* long-lived: each job is a line in and a line out */
+    unsigned long recycle;   /* with lines: ended after this many jobs; 0 = never */
+    bool hello;              /* with lines: it says hello before it gets a job ... */
+    unsigned long start_max; /* ... within this many seconds of its start */
+    char **types;            /* types besides exec.NAME; NULL-terminated, names or patterns */
     size_t type_count;
     /* With lines: jobs at once per program; 0 = one, and the worker waits for it. */
     unsigned long parallel;
@@ -108,6 +111,12 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
 /* Performs a job with the long-lived program, which is started if it does not run. Blocks until the
  * answer has come or the program has ended. */
 enum later_result exec_lines_perform(struct later_job *job, const struct exec_program *program);
+
+/* May the long-lived program be handed a job now? It is started if it does not run. Also true if it
+ * cannot be started at present: its job is given back. exec_parallel_ready() does the same for a
+ * program with `parallel`. */
+bool exec_lines_ready(const struct exec_program *program);
+bool exec_parallel_ready(const struct exec_program *program);
 
 /* exec_parallel_perform() does the same for a program with `parallel`, whose jobs are event jobs.
  * exec_parallel_room() says how many more jobs fit. exec_parallel_cancel() asks the program to give

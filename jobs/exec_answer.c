@@ -1,6 +1,7 @@
 /* exec_answer.c: a job as a line for a long-lived program, and the line that answers it. */
 #include "exec_answer.h"
 
+#include "exec_members.h"
 #include "exec_output.h"
 
 #include <later/job_json.h>
@@ -90,19 +91,68 @@ char *exec_answer_cancel(const struct later_job *job, size_t *len)
 
 /* --- what the program writes --- */
 
-/* Sets the job's value. It is encoded again, because only jansson has the bytes of the line. */
-static void take_value(struct later_job *job, const json_t *value)
-{
-    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+struct line {
+    const char *program, *text;
+    struct exec_members members;
+};
 
-    if (text)
-        later_job_value(job, text, 0);
-    else if (value)
-        later_job_log(job, LATER_ERROR, "no memory for its value");
-    free(text);
+uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *line)
+{
+    later_job_error(job, "its program answered with a line %s: %.200s", why, line);
+    return LATER_BURY;
 }
 
-static uint32_t take_result(struct later_job *job, const json_t *answer)
+static double number_of(const struct line *line, enum exec_member which)
+{
+    json_t *json = exec_members_json(&line->members, which);
+    double number = json_is_number(json) ? json_number_value(json) : -1;
+
+    json_decref(json);
+    return number;
+}
+
+/* Sets the job's value: the very bytes. What laterd cannot keep is logged. */
+static void take_value(struct later_job *job, const struct line *line)
+{
+    const char *fault = line->members.fault;
+
+    if (line->members.of[EXEC_VALUE].bytes)
+        later_job_value(job, line->members.of[EXEC_VALUE].bytes, line->members.of[EXEC_VALUE].len);
+    else if (fault)
+        later_job_log(job, LATER_ERROR,
+                      "done without its value: its program answered with a line %s: %.200s", fault,
+                      line->text);
+}
+
+static void take_error(struct later_job *job, const struct line *line)
+{
+    char *error = exec_members_text(&line->members, EXEC_ERROR);
+    const char *hint = error ? exec_output_hint(error, strlen(error)) : "";
+
+    if (!error && line->members.fault)
+        exec_answer_bury(job, line->members.fault, line->text);
+    else
+        later_job_error(job, "%.*s%s", (int)(EXEC_ERROR_MAX - strlen(hint)),
+                        error ? error : "the program gave no reason", hint);
+    free(error);
+}
+
+static uint32_t unknown_result(struct later_job *job, const struct line *line, const char *said)
+{
+    json_t *json = exec_members_json(&line->members, EXEC_RESULT);
+    const char *fault = line->members.fault;
+
+    if (!fault && !json && line->members.of[EXEC_RESULT].bytes)
+        fault = "that is not JSON";
+    json_decref(json);
+    if (fault)
+        return exec_answer_bury(job, fault, line->text);
+    later_job_error(job, "the program answered with result \"%.100s\": done, retry, bury or return",
+                    said);
+    return LATER_RETRY;
+}
+
+static uint32_t take_word(struct later_job *job, const struct line *line, const char *said)
 {
     static const struct {
         const char *word;
@@ -111,84 +161,103 @@ static uint32_t take_result(struct later_job *job, const json_t *answer)
                     { "retry", LATER_RETRY },
                     { "bury", LATER_BURY },
                     { "return", LATER_RETURN } };
-    const char *said = later_json_string(answer, "result", "");
-    const char *error = later_json_string(answer, "error", NULL);
-    double in = later_json_number(answer, "in", -1);
+    size_t i = 0;
+    double in;
 
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
-        if (strcmp(results[i].word, said) != 0)
-            continue;
-        if (results[i].result != LATER_DONE)
-            later_job_error(job, "%s", error ? error : "the program gave no reason");
-        if (results[i].result == LATER_DONE)
-            take_value(job, json_object_get(answer, "value"));
-        if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
-            later_job_retry_in(job, fmin(in, 315360000));
-        return results[i].result;
-    }
-    later_job_error(job, "the program answered with result \"%.100s\": done, retry, bury or return",
-                    said);
-    return LATER_RETRY;
+    while (i < sizeof results / sizeof *results && strcmp(results[i].word, said) != 0)
+        i++;
+    if (i == sizeof results / sizeof *results)
+        return unknown_result(job, line, said);
+    if (results[i].result == LATER_DONE)
+        take_value(job, line);
+    else
+        take_error(job, line);
+    in = number_of(line, EXEC_IN);
+    if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
+        later_job_retry_in(job, fmin(in, 315360000));
+    return results[i].result;
+}
+
+static uint32_t take_result(struct later_job *job, const struct line *line)
+{
+    char *said = exec_members_text(&line->members, EXEC_RESULT);
+    uint32_t result = take_word(job, line, said ? said : "");
+
+    free(said);
+    return result;
 }
 
 /* Logs {"log":LEVEL,"text":"…"}, with the fields of the job that it names. */
-static void take_log(const struct later_job *job, const char *program, const json_t *answer)
+static void take_log(const struct later_job *job, const struct line *line)
 {
-    int level = exec_output_level_of(later_json_string(answer, "log", ""));
-    const char *text = later_json_string(answer, "text", "");
+    char *word = exec_members_text(&line->members, EXEC_LOG);
+    char *said = exec_members_text(&line->members, EXEC_TEXT);
+    int level = exec_output_level_of(word ? word : "");
+    const char *text = said ? said : "";
 
     if (level < 0)
         level = LATER_INFO;
     if (job)
         later_job_log(job, (enum later_level)level, "%s", text);
     else
-        later_log("exec", (enum later_level)level, "%s: %s", program, text);
+        later_log("exec", (enum later_level)level, "%s: %s", line->program, text);
+    free(word);
+    free(said);
 }
 
-static void take_progress(struct later_job *job, const json_t *progress)
+static enum exec_answer_kind take_progress(struct later_job *job, const struct line *line)
 {
+    json_t *progress = exec_members_json(&line->members, EXEC_PROGRESS);
     double done = later_json_number(progress, "done", 0);
     double total = later_json_number(progress, "total", 0);
 
-    later_job_progress(job, fmax(done, 0), fmax(total, 0), later_json_string(progress, "text", ""));
+    if (progress && job)
+        later_job_progress(job, fmax(done, 0), fmax(total, 0),
+                           later_json_string(progress, "text", ""));
+    json_decref(progress);
+    return progress && job ? EXEC_ANSWER_NOTE : EXEC_ANSWER_REFUSED;
 }
 
-static enum exec_answer_kind take(struct later_job *job, const char *program, const json_t *line,
+static enum exec_answer_kind take(struct later_job *job, const struct line *line,
                                   struct exec_answer *answer)
 {
-    const json_t *progress = json_object_get(line, "progress");
+    const struct exec_members *members = &line->members;
 
-    if (json_object_get(line, "log")) {
-        take_log(job, program, line);
+    answer->why = members->fault   ? members->fault
+                  : !answer->id[0] ? "without an id"
+                  : !job           ? "for another job than the present one"
+                                   : "with progress that is not JSON";
+    if (members->of[EXEC_LOG].bytes) {
+        take_log(job, line);
         return EXEC_ANSWER_NOTE;
     }
-    if (job && progress) {
-        take_progress(job, progress);
+    if (members->of[EXEC_HELLO].bytes && !answer->id[0]) {
+        answer->hello = true;
         return EXEC_ANSWER_NOTE;
     }
-    answer->ends = !progress;
-    answer->why = answer->id[0] ? "for another job than the present one" : "without id";
+    if (members->of[EXEC_PROGRESS].bytes)
+        return take_progress(job, line);
+    answer->ends = true;
     if (!job)
         return EXEC_ANSWER_REFUSED;
     answer->result = take_result(job, line);
-    answer->last = json_is_true(json_object_get(line, "last"));
+    answer->last = members->of[EXEC_LAST].bytes && *members->of[EXEC_LAST].bytes == 't';
     return EXEC_ANSWER_RESULT;
 }
 
 enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *program,
-                                       const char *line, struct exec_answer *answer)
+                                       const char *text, bool cut, struct exec_answer *answer)
 {
-    json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    enum exec_answer_kind kind = EXEC_ANSWER_REFUSED;
-    const char *id;
+    struct line line = { .program = program, .text = text };
+    char *id;
 
-    *answer = (struct exec_answer){ .why = object ? "not a JSON object" : "not JSON" };
-    if (json_is_object(object)) {
-        id = later_json_string(object, "id", "");
-        if (strlen(id) < sizeof answer->id)
-            strcpy(answer->id, id);
-        kind = take(answer->id[0] ? find(arg, id) : NULL, program, object, answer);
-    }
-    json_decref(object);
-    return kind;
+    *answer = (struct exec_answer){ .id = "" };
+    exec_members_read(&line.members, text);
+    if (cut)
+        line.members.fault = "longer than 131072 bytes";
+    id = exec_members_text(&line.members, EXEC_ID);
+    if (id && strlen(id) < sizeof answer->id)
+        strcpy(answer->id, id);
+    free(id);
+    return take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
 }

@@ -8,6 +8,7 @@
  *     {"id":"j-1","result":"done","value":{"width":640}}
  *     {"id":"j-1","progress":{"done":3,"total":9,"text":"page 3"}}
  *     {"log":"warn","text":"the disk is nearly full"}
+ *     {"hello":1,"types":[{"name":"mail.*"}]}
  */
 #ifndef LATER_JOBS_EXEC_ANSWER_H
 #define LATER_JOBS_EXEC_ANSWER_H
@@ -28,24 +29,31 @@ char *exec_answer_cancel(const struct later_job *job, size_t *len);
 
 enum exec_answer_kind {
     EXEC_ANSWER_RESULT,  /* the job's end */
-    EXEC_ANSWER_NOTE,    /* a line for the log, or progress; it has been handled */
+    EXEC_ANSWER_NOTE,    /* a line for the log, progress, or a hello; it has been handled */
     EXEC_ANSWER_REFUSED, /* not an answer to a job that the program has */
 };
 
 struct exec_answer {
-    char id[201];    /* the job that it names; "" = none */
+    char id[201];    /* the job that it names; "" = none that can be read */
     uint32_t result; /* enum later_result */
     bool last;       /* the program ends after this answer */
+    bool hello;      /* with NOTE: the program has introduced itself */
     bool ends;       /* with REFUSED: it would have been a result */
-    const char *why; /* with REFUSED: the reason; static */
+    const char *why; /* with REFUSED: the reason, as "that is not JSON"; static */
 };
 
 /* Returns the job of this id that the program has, or NULL. */
 typedef struct later_job *exec_find(void *arg, const char *id);
 
-/* Reads a line. A result sets the job's error and when to try again. An unknown result is a retry.
- * program: its name in the log. */
+/* Reads a line; cut: these are the first bytes of one that is too long. A result sets the job's
+ * error, its value and when to try again. An unknown result is a retry. A line that names a job and
+ * is not JSON ends it too: as it says, done without a value; or if it does not say, as
+ * exec_answer_bury(). program: its name in the log. */
 enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *program,
-                                       const char *line, struct exec_answer *answer);
+                                       const char *line, bool cut, struct exec_answer *answer);
+
+/* Sets the error of a job whose answer cannot be read, and returns its result. The work may be
+ * done, so it is not tried again. why: as in struct exec_answer. */
+uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *line);
 
 #endif

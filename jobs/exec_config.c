@@ -14,6 +14,8 @@
 #define RECYCLE_MAX    1000000000
 #define PARALLEL_MAX   10000
 #define PROGRAMS_MAX   64
+#define START_DEFAULT  60
+#define START_MAX      3600
 
 const char exec_config_help[] =
     "plugins.config.exec.NAME: the program that performs jobs of type exec.NAME\n"
@@ -28,6 +30,8 @@ const char exec_config_help[] =
     "              on descriptor 3 to answer it\n"
     "  parallel    with lines: how many jobs at once in each program; default 0, one\n"
     "  programs    with parallel: how many programs in each worker; default 1\n"
+    "  hello       with lines: true: it says hello before it gets a job; default false\n"
+    "  start_max   with lines: seconds that it may take to start; default 60\n"
     "  types       jobs of these types, too: names, or beginnings and a star\n"
     "  recycle     with lines: a fresh program after this many jobs; default 0, never\n"
     "Lines, and all else: later-job(3), section exec.";
@@ -143,6 +147,7 @@ static struct exec_program *program_of(const char *name)
     program->dir = strdup("/");
     program->output_max = OUTPUT_DEFAULT;
     program->programs = 1;
+    program->start_max = START_DEFAULT;
     if (!program->dir) {
         free(program->type);
         return NULL;
@@ -219,11 +224,11 @@ static int set_output_max(struct exec_program *program, const char *value, char 
     return 0;
 }
 
-static int set_lines(struct exec_program *program, const char *value, char *err, size_t n)
+static int set_flag(bool *flag, const char *value, char *err, size_t n)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
         return refuse(err, n, "must be true or false");
-    program->lines = value[0] == 't';
+    *flag = value[0] == 't';
     return 0;
 }
 
@@ -271,7 +276,11 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strcmp(dot, ".output_max") == 0)
         return set_output_max(program, value, err, n);
     if (strcmp(dot, ".lines") == 0)
-        return set_lines(program, value, err, n);
+        return set_flag(&program->lines, value, err, n);
+    if (strcmp(dot, ".hello") == 0)
+        return set_flag(&program->hello, value, err, n);
+    if (strcmp(dot, ".start_max") == 0)
+        return set_number(&program->start_max, value, 1, START_MAX, err, n);
     if (strcmp(dot, ".recycle") == 0)
         return set_number(&program->recycle, value, 0, RECYCLE_MAX, err, n);
     if (strcmp(dot, ".parallel") == 0)
@@ -282,7 +291,7 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
         return set_type(program, value, err, n);
     return refuse(err, n,
                   "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
-                  "lines, parallel, programs, types (a list) and recycle");
+                  "lines, hello, start_max, parallel, programs, types (a list) and recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -305,6 +314,8 @@ static int check_program(const struct exec_program *program, char *err, size_t n
     else if (program->recycle && !program->lines)
         snprintf(err, n, "%s: recycle is for long-lived programs only: lines = true",
                  program->name);
+    else if (program->hello && !program->lines)
+        snprintf(err, n, "%s: hello is for long-lived programs only: lines = true", program->name);
     else if (program->parallel && !program->lines)
         snprintf(err, n, "%s: parallel is for long-lived programs only: lines = true",
                  program->name);

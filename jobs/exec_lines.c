@@ -5,11 +5,15 @@
  * performs one job at a time. So the number of workers is the number of processes, no process keeps
  * jobs that others could perform, and a job's time begins when its program has it.
  *
- * Answers come on descriptor 3. What the program prints is logged. A line on descriptor 3 that is
- * no answer to the present job (garbage, another job's id, too long) is logged and skipped. If a
- * program dies, that counts against the job whose line it had begun to read. If it had read nothing
- * of the job, it is started again: the first time at once, then as exec_throttle.h says. Meanwhile
- * the job is returned, which is no attempt.
+ * Answers come on descriptor 3. What the program prints is logged. A line on descriptor 3 that
+ * cannot be read ends the job, since no other answer will come; one with another job's id is logged
+ * and skipped. If a program dies, that counts against the job whose line it had begun to read. If
+ * it had read nothing of the job, it is started again: the first time at once, then as
+ * exec_throttle.h says. Meanwhile the job is returned, which is no attempt.
+ *
+ * laterd asks whether the program is ready before it takes what the job needs besides. If the
+ * program ends between that and the job, the job waits for the next one, but not for long, since
+ * its limits have counted it.
  */
 #include "exec_answer.h"
 #include "exec_process.h"
@@ -27,6 +31,7 @@
 #define KILL_SHARE 0.25 /* KILL when this share of that time is left */
 #define BROKEN     0.5  /* seconds for a program to end after it has closed its input or output */
 #define ASKED      1.0  /* seconds for a program to give up a cancelled job */
+#define STARTING   1.0  /* seconds that a job waits here for a program to start */
 #define LOOK       0.25 /* seconds between two checks whether the job was cancelled */
 #define LOOK_OFTEN 0.02 /* the same, if the program's end is only noticed by checking */
 
@@ -67,8 +72,8 @@ static void say(void *arg, const char *line)
 static void refuse_line(struct talk *talk, const char *why, const char *line)
 {
     if (talk->refused++ == 0)
-        later_job_log(talk->job, LATER_WARN, "refused a line of %s: %s: %.100s",
-                      talk->program->name, why, line);
+        later_job_log(talk->job, LATER_WARN, "refused a line of %s %s: %.100s", talk->program->name,
+                      why, line);
 }
 
 /* The program has one job or none. */
@@ -77,26 +82,31 @@ static struct later_job *present(void *job, const char *id)
     return job && strcmp(later_job_id(job), id) == 0 ? job : NULL;
 }
 
-static void take_lines(struct talk *talk)
+/* A line that names no job and is no note can only be an answer to the present one. */
+static void take_line(struct talk *talk, const char *line, bool cut)
 {
     struct exec_answer answer;
-    enum exec_answer_kind kind;
+    enum exec_answer_kind kind =
+        exec_answer_read(present, talk->job, talk->program->name, line, cut, &answer);
+
+    exec_process_heard(talk->process, answer.hello);
+    if (kind == EXEC_ANSWER_RESULT) {
+        talk->result = (int)answer.result;
+        talk->last = answer.last;
+    } else if (kind == EXEC_ANSWER_REFUSED && answer.ends && !answer.id[0]) {
+        talk->result = (int)exec_answer_bury(talk->job, answer.why, line);
+    } else if (kind == EXEC_ANSWER_REFUSED) {
+        refuse_line(talk, answer.why, line);
+    }
+}
+
+static void take_lines(struct talk *talk)
+{
     char *line;
     bool cut;
 
-    while (talk->result == GOING && (line = exec_reader_line(&talk->process->answers, &cut))) {
-        if (cut) {
-            refuse_line(talk, "longer than 131072 bytes", line);
-            continue;
-        }
-        kind = exec_answer_read(present, talk->job, talk->program->name, line, &answer);
-        if (kind == EXEC_ANSWER_REFUSED)
-            refuse_line(talk, answer.why, line);
-        if (kind != EXEC_ANSWER_RESULT)
-            continue;
-        talk->result = (int)answer.result;
-        talk->last = answer.last;
-    }
+    while (talk->result == GOING && (line = exec_reader_line(&talk->process->answers, &cut)))
+        take_line(talk, line, cut);
 }
 
 static enum exec_read read_answers(struct talk *talk)
@@ -183,7 +193,7 @@ static void charge(struct talk *talk, const struct exec_end *end)
 static void died(struct talk *talk, const struct exec_end *end)
 {
     size_t unread = exec_process_unread(talk->process);
-    char how[300], why[sizeof talk->process->throttle.why];
+    char how[300], why[EXEC_ERROR_MAX + 1];
     bool in_vain;
 
     for (int i = 0; i < READS_MAX && read_answers(talk) == EXEC_READ_SOME; i++)
@@ -196,7 +206,7 @@ static void died(struct talk *talk, const struct exec_end *end)
     if (talk->result == GOING)
         charge(talk, end);
     exec_end_text(end, talk->program, how, sizeof how);
-    exec_output_text(why, sizeof why, how, &talk->process->tail);
+    exec_process_why(talk->process, talk->program, how, why);
     exec_process_close(talk->process, !in_vain, why);
 }
 
@@ -278,7 +288,9 @@ static void exchange(struct talk *talk)
     struct exec_end end;
 
     exec_process_forget_tail(talk->process);
-    talk->written = talk->sent = 0;
+    talk->written = talk->process->ahead;
+    talk->process->ahead = false;
+    talk->sent = 0;
     write_input(talk);
     while (talk->result == GOING) {
         turn(talk);
@@ -303,13 +315,15 @@ static void drop_idle_lines(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
     struct exec_answer answer;
+    enum exec_answer_kind kind;
     bool said = false, cut;
     char *line;
 
     for (int i = 0; i < READS_MAX; i++) {
         while ((line = exec_reader_line(&process->answers, &cut))) {
-            if (!cut &&
-                exec_answer_read(present, NULL, program->name, line, &answer) == EXEC_ANSWER_NOTE)
+            kind = exec_answer_read(present, NULL, program->name, line, cut, &answer);
+            exec_process_heard(process, answer.hello);
+            if (kind == EXEC_ANSWER_NOTE)
                 continue;
             if (!said)
                 later_log("exec", LATER_WARN, "%s: refused a line, it has no job: %.100s",
@@ -321,55 +335,109 @@ static void drop_idle_lines(const struct exec_program *program)
     }
 }
 
+/* It has ended without a job. */
+static void ended_idle(const struct exec_program *program, const struct exec_end *end)
+{
+    struct exec_process *process = program->process;
+    char text[300], why[EXEC_ERROR_MAX + 1];
+
+    exec_process_output(process, true, exec_process_say, (void *)program);
+    exec_end_text(end, program, text, sizeof text);
+    exec_process_why(process, program, text, why);
+    if (!process->quiet)
+        later_log("exec", end->how == EXEC_EXITED && end->code == 0 ? LATER_INFO : LATER_WARN,
+                  process->jobs > 0 ? "%s: ended between two jobs: %s"
+                                    : "%s: ended before its first job: %s",
+                  program->name, text);
+    exec_process_close(process, process->jobs > 0, why);
+}
+
 /* Cleans up a program that has ended since the last job or has performed its number of jobs. */
 static void look_after(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
     struct exec_end end;
-    char text[300];
 
     if (!exec_process_runs(process))
         return;
     exec_process_output(process, false, exec_process_say, (void *)program);
     drop_idle_lines(program);
-    if (exec_process_ended(process, &end)) {
-        exec_process_output(process, true, exec_process_say, (void *)program);
-        exec_end_text(&end, program, text, sizeof text);
-        later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
-                  "%s: ended between two jobs: %s", program->name, text);
-        exec_process_close(process, process->jobs > 0, text);
-    } else if (program->recycle && process->jobs >= program->recycle) {
+    if (exec_process_ended(process, &end))
+        ended_idle(program, &end);
+    else if (program->recycle && process->jobs >= program->recycle)
         exec_process_end(process, POLITE, exec_process_say, (void *)program);
-    }
 }
 
-/* Waits until the program may be started, but leaves the job half of its time. */
-static void wait_for_start(struct talk *talk)
+/* Starts the program, unless it has died too recently. Returns whether it runs. */
+static bool start(const struct exec_program *program)
 {
-    double until = exec_now() + later_job_time_left(talk->job) / 2;
+    struct exec_process *process = program->process;
+    char text[300], why[EXEC_ERROR_MAX + 1];
+    struct exec_end end;
 
-    while (exec_now() < talk->process->throttle.start_at && exec_now() < until &&
-           !later_job_cancelled(talk->job)) {
-        double wait = talk->process->throttle.start_at - exec_now();
+    if (exec_process_runs(process))
+        return true;
+    if (exec_now() < process->throttle.start_at)
+        return false;
+    if (exec_process_start(process, &process->throttle, program, &end) == 0)
+        return true;
+    exec_end_text(&end, program, text, sizeof text);
+    exec_process_why(process, program, text, why);
+    exec_throttle_ended(&process->throttle, exec_now(), false, why);
+    return false;
+}
 
-        poll(NULL, 0, (int)((wait < LOOK ? wait : LOOK) * 1000) + 1);
-    }
+static void end_late(const struct exec_program *program)
+{
+    struct exec_process *process = program->process;
+    char text[300], why[EXEC_ERROR_MAX + 1];
+
+    snprintf(text, sizeof text, "it said no hello within %lu s, and is ended", program->start_max);
+    if (!process->quiet)
+        later_log("exec", LATER_WARN, "%s: %s", program->name, text);
+    exec_process_why(process, program, text, why);
+    exec_process_end(process, 0, exec_process_say, (void *)program);
+    exec_throttle_ended(&process->throttle, exec_now(), false, why);
+}
+
+bool exec_lines_ready(const struct exec_program *program)
+{
+    struct exec_process *process = program->process;
+
+    look_after(program);
+    process->looked = true;
+    if (!start(program))
+        return true;
+    if (exec_process_ready(process, program))
+        return true;
+    if (!program->hello || !exec_process_is_late(process, program))
+        return false;
+    end_late(program);
+    return true;
+}
+
+/* Returns whether the program can be handed the job. */
+static bool await_ready(const struct talk *talk)
+{
+    double until = exec_now() + STARTING;
+
+    if (talk->process->looked && exec_process_runs(talk->process) && talk->process->ready)
+        return true;
+    while (!exec_lines_ready(talk->program) && exec_now() < until &&
+           !later_job_cancelled(talk->job))
+        poll(NULL, 0, 5);
+    return exec_process_runs(talk->process) && talk->process->ready;
 }
 
 static int get_ready(struct talk *talk)
 {
-    struct exec_end end;
-    char text[300];
+    bool ready = await_ready(talk);
 
-    look_after(talk->program);
-    if (!exec_process_runs(talk->process)) {
-        wait_for_start(talk);
-        if (exec_process_start(talk->process, talk->program, &end) != 0) {
-            exec_end_text(&end, talk->program, text, sizeof text);
-            later_job_error(talk->job, "%s", text);
-            talk->unread = true;
-            return -1;
-        }
+    talk->process->looked = false;
+    if (!ready) {
+        talk->unread = true;
+        later_job_error(talk->job, "%s still starts", talk->program->name);
+        return -1;
     }
     free(talk->line);
     talk->line =
@@ -409,7 +477,7 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
     perform(&talk);
     if (talk.unread) { /* not the job's fault: it is returned, and waits until the program may start
                           again */
-        exec_process_give_back(&talk.process->throttle, program, job, 0.1);
+        exec_process_give_back(&talk.process->throttle, job, 0.1);
         talk.result = LATER_RETURN;
     }
     if (talk.refused > 1)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ERROR_MAX 1000 /* bytes of an error that laterd keeps */
-
 void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
 {
     size_t old;
@@ -25,10 +23,22 @@ void exec_output_keep(struct exec_output *output, const char *bytes, size_t len)
     output->len = old + len;
 }
 
+const char *exec_output_hint(const char *bytes, size_t len)
+{
+    static const char words[] = "read-only file system";
+
+    for (size_t i = 0; i + sizeof words - 1 <= len; i++) {
+        if (strncasecmp(bytes + i, words, sizeof words - 1) == 0)
+            return ": is that the sandbox? laterd(8), SANDBOX";
+    }
+    return "";
+}
+
 void exec_output_text(char *text, size_t n, const char *reason, const struct exec_output *output)
 {
-    size_t used = strlen(reason) + 3, room = used < n ? n - used : 0, len = output->len;
-    const char *tail = output->bytes;
+    const char *tail = output->bytes, *hint = exec_output_hint(tail, output->len);
+    size_t used = strlen(reason) + strlen(hint) + 3, room = used < n ? n - used : 0;
+    size_t len = output->len;
 
     while (len > 0 && strchr(" \t\r\n", tail[len - 1]))
         len--;
@@ -41,12 +51,13 @@ void exec_output_text(char *text, size_t n, const char *reason, const struct exe
         tail++;
         len--;
     }
-    snprintf(text, n, "%s%s%.*s", reason, len > 0 ? ": " : "", (int)len, len > 0 ? tail : "");
+    snprintf(text, n, "%s%s%s%.*s", reason, hint, len > 0 ? ": " : "", (int)len,
+             len > 0 ? tail : "");
 }
 
 void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output)
 {
-    char text[ERROR_MAX + 1];
+    char text[EXEC_ERROR_MAX + 1];
 
     exec_output_text(text, sizeof text, reason, output);
     later_job_error(job, "%s", text);

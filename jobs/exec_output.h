@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#define EXEC_ERROR_MAX 1000 /* bytes of an error that laterd keeps */
+
 /* The last bytes that a program printed. */
 struct exec_output {
     char *bytes; /* owned by the maker of this struct */
@@ -18,8 +20,12 @@ struct exec_output {
 /* Adds bytes. What no longer fits is dropped from the front. */
 void exec_output_keep(struct exec_output *output, const char *bytes, size_t len);
 
-/* Writes the reason and as much of the end of the output as fits into text[n], in whole
- * characters. */
+/* Returns what a person should look at if these bytes say that a file system is read-only, which is
+ * what the service's sandbox makes of most; or "". */
+const char *exec_output_hint(const char *bytes, size_t len);
+
+/* Writes the reason, such a hint, and as much of the end of the output as fits into text[n], in
+ * whole characters. */
 void exec_output_text(char *text, size_t n, const char *reason, const struct exec_output *output);
 
 /* Sets the job's error: the reason, and as much of the end of the output as fits, in whole

@@ -37,23 +37,46 @@ static size_t count_peers(const struct exec_crew *crew, size_t *all)
     return open;
 }
 
-static size_t room_of(const struct exec_program *program, const struct exec_peer *peer)
+static size_t room_now(const struct exec_crew *crew)
 {
-    if (peer->retired || peer->count >= program->parallel)
-        return 0;
-    return program->parallel - peer->count;
+    size_t room = 0;
+
+    for (struct exec_peer *peer = crew->peers; peer; peer = peer->next)
+        room += exec_peer_room(peer);
+    return room;
 }
 
+/* How many of them still start? */
+static size_t count_starting(const struct exec_crew *crew)
+{
+    size_t starting = 0;
+
+    for (struct exec_peer *peer = crew->peers; peer; peer = peer->next)
+        starting += exec_peer_starts(peer);
+    return starting;
+}
+
+static bool may_start(const struct exec_program *program)
+{
+    size_t all, open = count_peers(program->crew, &all);
+
+    return open < program->programs && all < program->programs + ENDING;
+}
+
+/* While programs start one job comes, which waits until one is ready. If they may not start for a
+ * while, jobs are given back. */
 uint32_t exec_parallel_room(const struct exec_program *program)
 {
     const struct exec_crew *crew = program->crew;
-    size_t all, open = count_peers(crew, &all), room = 0;
+    size_t room = room_now(crew);
 
+    if (room > 0)
+        return (uint32_t)room;
+    if (!crew->peers && exec_now() < crew->throttle.start_at)
+        return (uint32_t)(program->programs * program->parallel);
     for (const struct exec_peer *peer = crew->peers; peer; peer = peer->next)
-        room += room_of(program, peer);
-    if (open < program->programs && all < program->programs + ENDING)
-        room += (program->programs - open) * program->parallel;
-    return (uint32_t)room;
+        room += !peer->retired && !peer->process->listens;
+    return room > 0 || may_start(program);
 }
 
 /* Returns the peer with the fewest jobs that can take a job of this id. */
@@ -62,46 +85,57 @@ static struct exec_peer *idlest(const struct exec_program *program, const char *
     struct exec_peer *best = NULL;
 
     for (struct exec_peer *peer = program->crew->peers; peer; peer = peer->next) {
-        if (room_of(program, peer) > 0 && (!best || peer->count < best->count) &&
+        if (exec_peer_room(peer) > 0 && (!best || peer->count < best->count) &&
             !exec_peer_has(peer, id))
             best = peer;
     }
     return best;
 }
 
-static struct exec_peer *start(const struct exec_program *program, struct exec_end *end)
+/* Starts another program, if there may be one more. */
+static void start(const struct exec_program *program)
 {
     struct exec_crew *crew = program->crew;
-    struct exec_peer *peer = exec_peer_start(program, end);
-
-    if (!peer)
-        return NULL;
-    peer->next = crew->peers;
-    crew->peers = peer;
-    return peer;
-}
-
-/* Returns a peer for a job of this id. If NULL, the job's error or the throttle says why. */
-static struct exec_peer *peer_for(const struct exec_program *program, struct later_job *job)
-{
-    struct exec_crew *crew = program->crew;
-    struct exec_peer *peer = idlest(program, later_job_id(job));
-    size_t all, open = count_peers(crew, &all);
+    struct exec_peer *peer;
     struct exec_end end;
     char text[300];
 
-    if ((peer && peer->count == 0) || (peer && open >= program->programs))
-        return peer;
-    if (open >= program->programs || all >= program->programs + ENDING) {
-        later_job_error(job, "no room in %s, or a job of the same id is there", program->name);
-        return peer;
-    }
-    if (exec_now() < crew->throttle.start_at)
-        return peer;
-    if (!(peer = start(program, &end))) {
+    if (!may_start(program) || exec_now() < crew->throttle.start_at)
+        return;
+    peer = exec_peer_start(program, &crew->throttle, &end);
+    if (peer) {
+        peer->next = crew->peers;
+        crew->peers = peer;
+    } else {
         exec_end_text(&end, program, text, sizeof text);
         exec_throttle_ended(&crew->throttle, exec_now(), false, text);
     }
+}
+
+bool exec_parallel_ready(const struct exec_program *program)
+{
+    struct exec_crew *crew = program->crew;
+    size_t all;
+
+    if (room_now(crew) > 0)
+        return true;
+    if (count_starting(crew) == 0)
+        start(program);
+    return count_peers(crew, &all) == 0;
+}
+
+/* Returns a peer for a job of this id. If NULL, the job's error or the throttle says why. If all
+ * are at work, another is started for the jobs to come. */
+static struct exec_peer *peer_for(const struct exec_program *program, struct later_job *job)
+{
+    struct exec_peer *peer = idlest(program, later_job_id(job));
+
+    if (!peer || peer->count > 0)
+        start(program);
+    if (!peer && count_starting(program->crew) > 0)
+        later_job_error(job, "%s still starts", program->name);
+    else if (!peer)
+        later_job_error(job, "no room in %s, or a job of the same id is there", program->name);
     return peer;
 }
 
@@ -115,7 +149,8 @@ static int assign(const struct exec_program *program, struct exec_task *task)
         return 0;
     if (peer)
         later_job_error(task->job, "no memory for the job as a line");
-    exec_process_give_back(&crew->throttle, program, task->job, peer ? 0.1 : ID_TAKEN);
+    exec_process_give_back(&crew->throttle, task->job,
+                           peer || count_starting(crew) ? 0.1 : ID_TAKEN);
     return -1;
 }
 
@@ -154,7 +189,7 @@ static void hand_on(const struct exec_program *program, struct exec_task *task)
     if (task->tries < 2 && throttle->failures == 0 && assign(program, task) == 0)
         return;
     later_job_error(job, "the program ended before it had read the job");
-    exec_process_give_back(throttle, program, job, 0.1);
+    exec_process_give_back(throttle, job, 0.1);
     exec_task_free(task);
     later_job_finish(job, LATER_RETURN);
 }

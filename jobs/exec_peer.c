@@ -142,24 +142,27 @@ static struct later_job *job_of(void *arg, const char *id)
 static void refuse_line(struct exec_peer *peer, const char *why, const char *line)
 {
     if (peer->refused++ < 10)
-        later_log("exec", LATER_WARN, "%s: refused a line: %s: %.100s", peer->program->name, why,
+        later_log("exec", LATER_WARN, "%s: refused a line %s: %.100s", peer->program->name, why,
                   line);
 }
 
-static void take_line(struct exec_peer *peer, const char *line)
+static void take_line(struct exec_peer *peer, const char *line, bool cut)
 {
     struct exec_answer answer;
+    enum exec_answer_kind kind;
     struct exec_task *task;
 
-    switch (exec_answer_read(job_of, peer, peer->program->name, line, &answer)) {
+    kind = exec_answer_read(job_of, peer, peer->program->name, line, cut, &answer);
+    exec_process_heard(peer->process, answer.hello);
+    switch (kind) {
     case EXEC_ANSWER_NOTE:
         return;
     case EXEC_ANSWER_REFUSED:
         task = answer.id[0] ? task_of(peer, answer.id) : NULL;
-        if (!task)
-            refuse_line(peer, answer.why, line);
-        else if (answer.ends) /* a result for a job that was settled without it */
+        if (task && answer.ends) /* a result for a job that was settled without it */
             finish(task, LATER_RETRY);
+        else if (!task || task->job)
+            refuse_line(peer, answer.why, line);
         return;
     case EXEC_ANSWER_RESULT:
         task = task_of(peer, answer.id);
@@ -181,12 +184,8 @@ static enum exec_read read_answers(struct exec_peer *peer)
     if (peer->process->child.answers == -1)
         return EXEC_READ_NONE;
     got = exec_reader_read(&peer->process->answers, peer->process->child.answers);
-    while ((line = exec_reader_line(&peer->process->answers, &cut))) {
-        if (cut)
-            refuse_line(peer, "longer than 131072 bytes", line);
-        else
-            take_line(peer, line);
-    }
+    while ((line = exec_reader_line(&peer->process->answers, &cut)))
+        take_line(peer, line, cut);
     return got;
 }
 
@@ -240,14 +239,41 @@ static void on_input(evutil_socket_t fd, short what, void *arg)
 
 static int put(struct exec_peer *peer, char *line, size_t len)
 {
-    int result = line && !peer->closed ? evbuffer_add(peer->out, line, len) : -1;
+    size_t ahead = peer->process->ahead; /* it has got so much of the line */
+    int result = line && !peer->closed ? evbuffer_add(peer->out, line + ahead, len - ahead) : -1;
 
     free(line);
     if (result != 0)
         return -1;
-    peer->queued += len;
+    peer->process->ahead = false;
+    peer->queued += len - ahead;
     event_add(peer->input, NULL);
     return 0;
+}
+
+static bool has_read_all(const struct exec_peer *peer)
+{
+    return evbuffer_get_length(peer->out) == 0 && exec_process_unread(peer->process) == 0;
+}
+
+size_t exec_peer_room(struct exec_peer *peer)
+{
+    struct exec_process *process = peer->process;
+
+    if (peer->retired || peer->count >= peer->program->parallel ||
+        !exec_process_ready(process, peer->program))
+        return 0;
+    process->listens = process->listens || (peer->jobs > 0 && has_read_all(peer));
+    return process->listens ? peer->program->parallel - peer->count : peer->count == 0;
+}
+
+bool exec_peer_starts(struct exec_peer *peer)
+{
+    if (peer->retired || exec_process_ready(peer->process, peer->program))
+        return false;
+    if (exec_process_is_late(peer->process, peer->program))
+        broke(peer, "it said no hello in time: start_max");
+    return !peer->retired;
 }
 
 int exec_peer_hand(struct exec_peer *peer, struct exec_task *task)
@@ -352,7 +378,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     struct exec_task *unread;
     struct exec_end end;
     uint64_t read;
-    char reason[400], why[sizeof((struct exec_throttle *)0)->why];
+    char reason[400], why[EXEC_ERROR_MAX + 1];
     bool performed;
 
     (void)fd, (void)what;
@@ -366,13 +392,13 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
         ; /* it may have answered before it ended */
     exec_process_output(peer->process, true, exec_process_say, (void *)peer->program);
     reason_of(peer, &end, reason, sizeof reason);
-    if (!peer->closed && peer->open == 0)
+    if (!peer->closed && peer->open == 0 && !peer->process->quiet)
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
                   "%s: %s", peer->program->name, reason);
     performed = peer->process->jobs > 0 || peer->closed;
     if (end.how == EXEC_FAILED)
         read = 0;
-    exec_output_text(why, sizeof why, reason, &peer->process->tail);
+    exec_process_why(peer->process, peer->program, reason, why);
     unread = share_out(peer, reason, read);
     exec_crew_ended(peer, unread, performed, why);
 }
@@ -413,7 +439,8 @@ static int listen_to(struct exec_peer *peer)
     return 0;
 }
 
-struct exec_peer *exec_peer_start(const struct exec_program *program, struct exec_end *end)
+struct exec_peer *exec_peer_start(const struct exec_program *program,
+                                  struct exec_throttle *throttle, struct exec_end *end)
 {
     struct exec_peer *peer = calloc(1, sizeof *peer);
 
@@ -423,7 +450,9 @@ struct exec_peer *exec_peer_start(const struct exec_program *program, struct exe
     peer->program = program;
     peer->process = exec_process_new();
     peer->out = evbuffer_new();
-    if (peer->process && peer->out && exec_process_start(peer->process, program, end) == 0) {
+    if (peer->process && peer->out &&
+        exec_process_start(peer->process, throttle, program, end) == 0) {
+        peer->queued = peer->process->ahead;
         if (listen_to(peer) == 0)
             return peer;
         exec_process_end(peer->process, 0, exec_process_say, (void *)program);

@@ -48,7 +48,15 @@ struct exec_peer {
 };
 
 /* Starts a program. NULL with *end if that fails. */
-struct exec_peer *exec_peer_start(const struct exec_program *program, struct exec_end *end);
+struct exec_peer *exec_peer_start(const struct exec_program *program,
+                                  struct exec_throttle *throttle, struct exec_end *end);
+
+/* Returns how many more jobs it may be handed now: until it listens, one. It must have read that
+ * one, or have written a line, before it gets more. */
+size_t exec_peer_room(struct exec_peer *peer);
+
+/* Does it still start? One that takes too long is ended. */
+bool exec_peer_starts(struct exec_peer *peer);
 
 /* Gives it a task, which it then owns. Returns 0; or -1 without memory, and the task stays the
  * caller's. */

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,8 +51,18 @@ bool exec_process_runs(const struct exec_process *process)
     return process->child.pid != -1;
 }
 
-int exec_process_start(struct exec_process *process, const struct exec_program *program,
-                       struct exec_end *end)
+/* It has begun with fresh pipes. */
+static void begin(struct exec_process *process, struct exec_throttle *throttle,
+                  const struct exec_program *program)
+{
+    process->started = exec_now();
+    process->quiet = !exec_throttle_tells(throttle, process->started);
+    process->ready = process->listens = false;
+    process->ahead = !program->hello && exec_process_write(process, "{", 1) == 1;
+}
+
+int exec_process_start(struct exec_process *process, struct exec_throttle *throttle,
+                       const struct exec_program *program, struct exec_end *end)
 {
     char **env = exec_env(program, NULL);
     int result;
@@ -65,9 +77,39 @@ int exec_process_start(struct exec_process *process, const struct exec_program *
     }
     result = exec_child_start_lines(&process->child, program, env, end);
     free(env);
-    if (result != 0)
-        exec_process_close(process, false, "it could not be started");
+    if (result == 0)
+        begin(process, throttle, program);
+    else
+        exec_child_close(&process->child);
     return result;
+}
+
+static bool reads(const struct exec_process *process)
+{
+    struct pollfd input = { .fd = process->child.input, .events = POLLOUT };
+
+    return exec_process_unread(process) == 0 ||
+           (poll(&input, 1, 0) == 1 && (input.revents & POLLERR)); /* it has closed it */
+}
+
+bool exec_process_is_late(const struct exec_process *process, const struct exec_program *program)
+{
+    return !process->ready && exec_now() - process->started > (double)program->start_max;
+}
+
+bool exec_process_ready(struct exec_process *process, const struct exec_program *program)
+{
+    if (!process->ready && !program->hello)
+        process->ready = reads(process) || exec_process_is_late(process, program);
+    if (process->ready)
+        process->quiet = false;
+    return process->ready;
+}
+
+void exec_process_heard(struct exec_process *process, bool hello)
+{
+    process->ready = process->ready || hello;
+    process->listens = true;
 }
 
 /* Its group is killed before it is reaped, so no other group can have its number yet. */
@@ -89,12 +131,21 @@ bool exec_process_ended(struct exec_process *process, struct exec_end *end)
     return true;
 }
 
-void exec_process_give_back(const struct exec_throttle *throttle,
-                            const struct exec_program *program, struct later_job *job, double least)
+void exec_process_give_back(const struct exec_throttle *throttle, struct later_job *job,
+                            double least)
 {
     if (throttle->failures > 0)
-        later_job_error(job, "%s ends before it has read a job: %s", program->name, throttle->why);
+        later_job_error(job, "%s", throttle->why);
     later_job_retry_in(job, exec_throttle_pause(throttle, exec_now(), least));
+}
+
+void exec_process_why(const struct exec_process *process, const struct exec_program *program,
+                      const char *how, char why[EXEC_ERROR_MAX + 1])
+{
+    char reason[600];
+
+    snprintf(reason, sizeof reason, "%s ends before it has read a job: %s", program->name, how);
+    exec_output_text(why, EXEC_ERROR_MAX + 1, reason, &process->tail);
 }
 
 void exec_process_close(struct exec_process *process, bool performed, const char *why)
@@ -141,6 +192,11 @@ size_t exec_process_unread(const struct exec_process *process)
 
 void exec_process_close_input(struct exec_process *process)
 {
+    static const char rest[] = "\"id\":\"\",\"cancel\":true}\n";
+
+    if (process->child.input != -1 && process->ahead)
+        exec_process_write(process, rest, strlen(rest));
+    process->ahead = false;
     if (process->child.input != -1)
         close(process->child.input);
     process->child.input = -1;
@@ -165,6 +221,12 @@ static enum exec_read read_output(struct exec_process *process)
     return got;
 }
 
+static void tell(const struct exec_process *process, const char *line, exec_say *say, void *arg)
+{
+    if (!process->quiet)
+        say(arg, line);
+}
+
 void exec_process_output(struct exec_process *process, bool all, exec_say *say, void *arg)
 {
     enum exec_read got = EXEC_READ_NONE;
@@ -174,12 +236,12 @@ void exec_process_output(struct exec_process *process, bool all, exec_say *say, 
     for (int i = 0; i < READS_MAX && process->child.output != -1; i++) {
         got = read_output(process);
         while ((line = exec_reader_line(&process->output, &cut)))
-            say(arg, line);
+            tell(process, line, say, arg);
         if (got != EXEC_READ_SOME)
             break;
     }
     if ((all || got == EXEC_READ_END) && (line = exec_reader_rest(&process->output)))
-        say(arg, line);
+        tell(process, line, say, arg);
     if (got == EXEC_READ_END && process->child.output != -1) {
         close(process->child.output);
         process->child.output = -1;

@@ -22,8 +22,7 @@ typedef void exec_say(void *arg, const char *line);
 exec_say exec_process_say;
 
 /* Sets the error and the pause of a job that is returned because no program began it. */
-void exec_process_give_back(const struct exec_throttle *throttle,
-                            const struct exec_program *program, struct later_job *job,
+void exec_process_give_back(const struct exec_throttle *throttle, struct later_job *job,
                             double least);
 
 struct exec_process {
@@ -32,6 +31,12 @@ struct exec_process {
     struct exec_output tail; /* what it printed last, since exec_process_forget_tail() */
     char tail_bytes[EXEC_TAIL];
     unsigned long jobs; /* jobs that it has performed */
+    double started;     /* exec_now() */
+    bool quiet;         /* what it prints is not logged: the one before died, too */
+    bool ahead;         /* it has got the first byte of a line, and no job yet */
+    bool looked;        /* without parallel: it has been looked after since its last job */
+    bool ready;         /* it has said hello, or reads: it may be handed a job */
+    bool listens;       /* it has written a line, or read a whole job: it may be handed many */
     struct exec_throttle throttle;
 };
 
@@ -43,13 +48,30 @@ void exec_process_free(struct exec_process *process);
 
 bool exec_process_runs(const struct exec_process *process);
 
-/* Starts it. Returns 0, or -1 with *end. */
-int exec_process_start(struct exec_process *process, const struct exec_program *program,
-                       struct exec_end *end);
+/* Starts it. throttle: of this program. Returns 0, or -1 with *end. */
+int exec_process_start(struct exec_process *process, struct exec_throttle *throttle,
+                       const struct exec_program *program, struct exec_end *end);
+
+/* May it be handed a job? A program that is still starting would begin all that it was handed in
+ * one moment, long after their limits have counted them. So it must have said hello, or without
+ * that option have begun to read: it gets the first byte of a line, since every line begins with a
+ * brace. One that reads nothing for long gets its job nevertheless. */
+bool exec_process_ready(struct exec_process *process, const struct exec_program *program);
+
+/* Has it had more time for its hello than it may take? */
+bool exec_process_is_late(const struct exec_process *process, const struct exec_program *program);
+
+/* Notes that it has written a line. */
+void exec_process_heard(struct exec_process *process, bool hello);
 
 /* Returns true with *end once it has ended. What is left of its process group is killed; what it
  * printed can still be read. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end);
+
+/* Says why the jobs that it has not read are returned, for exec_throttle_ended(): how it ended, and
+ * what it printed last. */
+void exec_process_why(const struct exec_process *process, const struct exec_program *program,
+                      const char *how, char why[EXEC_ERROR_MAX + 1]);
 
 /* Closes the descriptors of one that has ended. The other arguments are those of
  * exec_throttle_ended(). */
@@ -66,7 +88,8 @@ ssize_t exec_process_write(struct exec_process *process, const char *bytes, size
  * begun. */
 size_t exec_process_unread(const struct exec_process *process);
 
-/* Closes its standard input: there are no more jobs. */
+/* Closes its standard input: there are no more jobs. A line that was begun becomes a request to
+ * give up a job that it does not have. */
 void exec_process_close_input(struct exec_process *process);
 
 /* Ends it: closes its input, sends TERM `patience` seconds later, and KILL two seconds after that.

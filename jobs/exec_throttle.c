@@ -7,6 +7,7 @@
 #define START_WAIT     0.1 /* seconds before a program that died without a job is started again */
 #define START_WAIT_MAX 5.0
 #define PAUSE_MAX      300.0
+#define QUIET          60.0 /* seconds between two whose output is logged */
 
 void exec_throttle_ended(struct exec_throttle *throttle, double now, bool performed,
                          const char *why)
@@ -23,6 +24,15 @@ void exec_throttle_ended(struct exec_throttle *throttle, double now, bool perfor
         wait *= 2;
     throttle->start_at = now + fmin(wait, START_WAIT_MAX);
     snprintf(throttle->why, sizeof throttle->why, "%s", why);
+}
+
+bool exec_throttle_tells(struct exec_throttle *throttle, double now)
+{
+    bool tells = throttle->failures == 0 || now - throttle->told >= QUIET;
+
+    if (tells)
+        throttle->told = now;
+    return tells;
 }
 
 double exec_throttle_pause(const struct exec_throttle *throttle, double now, double least)

@@ -9,20 +9,27 @@
 #ifndef LATER_JOBS_EXEC_THROTTLE_H
 #define LATER_JOBS_EXEC_THROTTLE_H
 
+#include "exec_output.h"
+
 #include <stdbool.h>
 
 /* Begins zeroed. Times are seconds of one clock. */
 struct exec_throttle {
-    unsigned failures; /* deaths in a row without a job in between */
-    double since;      /* time of the first of them */
-    double start_at;   /* the earliest start */
-    char why[300];     /* why it died last */
+    unsigned failures;            /* deaths in a row without a job in between */
+    double since;                 /* time of the first of them */
+    double start_at;              /* the earliest start */
+    double told;                  /* when the output of one that died was logged last; 0 = never */
+    char why[EXEC_ERROR_MAX + 1]; /* why it died last, for the jobs that it had not read */
 };
 
 /* Notes that a program has ended. `performed`: it had performed a job, or we ended it. why: how it
  * ended. */
 void exec_throttle_ended(struct exec_throttle *throttle, double now, bool performed,
                          const char *why);
+
+/* A program is started: may what it prints be logged? If the one before has died, only once a
+ * minute. */
+bool exec_throttle_tells(struct exec_throttle *throttle, double now);
 
 /* Returns how long a job that is returned now should pause: at least `least` seconds, until a
  * program may start, and a quarter of the time that none could, at most 300 s. */

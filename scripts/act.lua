@@ -1,10 +1,11 @@
 -- act: kick, bury, cancel or purge jobs that are still where they were seen
 -- KEYS   ready delayed reserved held dead jobs records wake paused stats
--- KEYS   cancelled
+-- KEYS   cancelled done kept
 -- ARGV   verb state error (id score)...
 -- reply  how many there were
 --
--- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead; cancel: all four
+-- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead, done; cancel: ready,
+--        delayed, reserved, dead
 -- state  the one in which they were seen; for `reserved`, under the token of `held`
 -- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
@@ -20,25 +21,28 @@
 -- @include count
 -- @include backwards
 
-local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead }
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done }
 local may = {
     kick = { delayed = true, dead = true },
     bury = { ready = true, delayed = true },
-    purge = { ready = true, delayed = true, dead = true },
+    purge = { ready = true, delayed = true, dead = true, done = true },
     cancel = { ready = true, delayed = true, dead = true, reserved = true },
 }
 if not may[verb] or not may[verb][state] then
     return redis.error_reply('ERR act: kick, bury, purge or cancel, and a state that it takes')
 end
 local total, set = (#ARGV - 3) / 2, sets[state]
-guard(total, { ready, delayed, reserved, held, dead }, { jobs, records, stats })
+guard(total, { ready, delayed, reserved, held, dead, done }, { jobs, records, stats, kept })
 
-local ids = {}
+local asked, ids, taken = {}, {}, {}
 for i = 1, total do
-    local id, seen = ARGV[2 * i + 2], ARGV[2 * i + 3]
-    local score = redis.call('ZSCORE', set, id)
-    if score and (seen == '' or seen == score) then
-        ids[#ids + 1] = id
+    asked[i] = ARGV[2 * i + 2]
+end
+local scores = total > 0 and redis.call('ZMSCORE', set, unpack(asked)) or {}
+for i = 1, total do
+    local id, seen = asked[i], ARGV[2 * i + 3]
+    if scores[i] and (seen == '' or seen == scores[i]) and not taken[id] then
+        ids[#ids + 1], taken[id] = id, true
     end
 end
 if #ids == 0 then
@@ -64,7 +68,7 @@ local function kick()
     local texts, soon = records_of(ids), {}
     for i = 1, #ids do
         soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
-        for _, tag in ipairs(state == 'dead' and { 'a', 'c', 'i' } or {}) do
+        for _, tag in ipairs(state == 'dead' and { 'a', 'b', 'c', 'i' } or {}) do
             texts[i] = with_value(texts[i], tag)
         end
     end
@@ -102,6 +106,13 @@ local function drop()
             redis.call('PUBLISH', cancelled, token .. ':' .. id)
         end
     end
+end
+
+-- A done job that is kept is outside the sums, so no counter changes.
+if state == 'done' then
+    redis.call('ZREM', done, unpack(ids))
+    redis.call('HDEL', kept, unpack(ids))
+    return #ids
 end
 
 local acts = { kick = kick, bury = bury, purge = drop, cancel = drop }

@@ -25,6 +25,7 @@
 -- @include place
 -- @include where
 -- @include count
+-- @include expiring
 
 local at = whole(expected, 0, 1e12)
 local ticks, moves = whole(tick, 0, 1e12), whole(following, 0, 1e12)
@@ -94,8 +95,12 @@ end
 
 local function push(id)
     local priority = whole(value_of(head, 'priority') or '', -100, 100) or 0
-    local due = ticks + wait
-    redis.call('HSET', jobs, id, string.sub(definition, #head + 2)) -- refused by a full Redis
+    local due, life = ticks + wait, number(value_of(head, 'expires_in') or '', 0, 1e9)
+    local document = string.sub(definition, #head + 2)
+    if life then
+        document = expiring(document, due + life) or document
+    end
+    redis.call('HSET', jobs, id, document) -- refused by a full Redis
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()
     end

@@ -3,8 +3,9 @@
 -- ARGV   what (name with)...
 -- reply  one answer a name: 1; 0 where there is no such schedule
 --
--- what  pause; resume, with the next tick ('' = none); drop, with the origin that it must have
---       ('' = any), else 0; seen, with ''
+-- what  pause; resume, with the next tick ('' = none); seen, with the origin of who has it; drop, with
+--       the origin whose configuration no longer has it, 0 if it is not from there, or another one
+--       has it still ('' = drop it in any case)
 --
 -- If a schedule is paused when its tick has come but is not fired yet, the tick counts as missed.
 -- Further ticks that have come meanwhile are not counted, since scripts know no calendars.
@@ -12,6 +13,7 @@
 -- @include now
 -- @include guard
 -- @include crontab
+-- @include origins
 
 local total = (#ARGV - 1) / 2
 if not (what == 'pause' or what == 'resume' or what == 'drop' or what == 'seen') then
@@ -35,9 +37,24 @@ local function rested(state, score)
     return with_value(state, 'paused', '1')
 end
 
+-- Takes an origin out of the state. Returns whether that was the last one.
+local function let_go(name, state, origin)
+    local others = others_of(state, origin)
+    local from = value_of(state, 'origin')
+    if from == origin and others[1] then
+        state = with_value(state, 'origin', string.match(others[1], '^(.*)@'))
+    elseif from == origin then
+        return true
+    end
+    state = with_value(state, 'by', others[1] and table.concat(others, ' '))
+    redis.call('HDEL', crontab, name .. ':state') -- first: a full Redis accepts it
+    redis.call('HSET', crontab, name .. ':state', state)
+    return false
+end
+
 local function move(name, with)
     local definition, state = schedule_of(name)
-    if not definition or what == 'drop' and with ~= '' and value_of(state, 'origin') ~= with then
+    if not definition or what == 'drop' and with ~= '' and not let_go(name, state, with) then
         return 0
     end
     if what == 'drop' then
@@ -48,7 +65,7 @@ local function move(name, with)
     local score = tonumber(redis.call('ZSCORE', cron, name) or '')
     redis.call('HDEL', crontab, name .. ':state') -- first: a full Redis accepts it
     if what == 'seen' then
-        state = with_value(state, 'seen', string.format('%.0f', now))
+        state = seen_by(state, with)
     elseif what == 'pause' then
         state = rested(state, score)
         redis.call('ZADD', cron, 'inf', name)

@@ -5,7 +5,8 @@
 --        Then the present, the last tick ('' = none)
 --
 -- following  the first tick after the present and after the last tick; '' = there is none
--- origin     `set`, or `config:HOST` if that host has just seen the schedule in its configuration
+-- origin     `set`, or `config:HOST:ID` if that laterd has just seen the schedule in its
+--            configuration
 --
 -- A paused schedule stays paused. A tick that has come and is not fired yet stays as well and is
 -- fired by the new definition, so that an edit loses no tick.
@@ -13,6 +14,7 @@
 -- @include now
 -- @include guard
 -- @include crontab
+-- @include origins
 
 local at = following ~= '' and whole(following, 1, 1e12) or 'inf'
 if not is_name(name) or following ~= '' and at == 'inf'
@@ -29,7 +31,7 @@ local present = string.format('%.6f', now)
 if at ~= 'inf' and (at < now - 5 or last and at <= last) then
     return { 'AGAIN', present, last and tostring(last) or '' }
 end
-state = with_value(with_value(state, 'origin', origin), 'seen', string.format('%.0f', now))
+state = seen_by(with_value(state, 'origin', origin), origin)
 local same, score = old == definition, redis.call('ZSCORE', cron, name)
 redis.call('HSET', crontab, name, definition, name .. ':state', state)
 if value_of(state, 'paused') then

@@ -13,11 +13,13 @@
 -- The result is a list of one element: `{"state":"done","attempt":2,"at":1764000000.123456}`, a
 -- line end, and the value, or for a dead job the whole error. Clients wait by BLMOVE from the list
 -- to itself, so the element stays for the others. A new result replaces an old one, and the key is
--- never gone in between.
+-- never gone in between. If the id was pushed again meanwhile (inc/again.lua), the first line also
+-- has `"again":true`: there is a later job of this id.
 
 -- @include bury
 -- @include settle
 -- @include done
+-- @include results
 
 local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11)
 local keeps = room and room > 0 and life and life > 0 and how == 'done' and #ARGV == 7
@@ -59,9 +61,14 @@ if #lost == 0 and document then
     keep(with_value(record, 'n'), document, attempt)
 end
 if #lost == 0 and wait > 0 then
-    local head = '{"state":"%s","attempt":%d,"at":%.6f}\n'
-    redis.call('LPUSH', result, string.format(head, state, attempt, now) .. left)
+    local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'
+    local followed = value_of(record, 'n') and ',"again":true' or ''
+    redis.call('LPUSH', result, string.format(head, state, attempt, now, followed) .. left)
     redis.call('LTRIM', result, 0, 0)
     redis.call('PEXPIRE', result, math.ceil(wait * 1000))
+    -- A minute more, so that this is rarely written.
+    if not has_results(redis.call('HGET', stats, 'results'), now + wait) then
+        redis.call('HSET', stats, 'results', math.ceil(now + wait) + 60)
+    end
 end
 return lost

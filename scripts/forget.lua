@@ -1,16 +1,16 @@
 -- forget: delete the keys of a queue that has no jobs
 -- KEYS   ready delayed reserved dead jobs records wake paused unique stats
--- KEYS   done kept
+-- KEYS   totals done kept
 -- ARGV   none
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
--- Its counters, its pause and its kept done jobs are deleted too. Ids that stayed taken after their
--- jobs are free.
+-- Its counters and totals, its pause and its kept done jobs are deleted too. Ids that stayed taken
+-- after their jobs are free.
 
 local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)
 left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
-    redis.call('DEL', wake, paused, records, unique, stats, done, kept)
+    redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
 end
 return left

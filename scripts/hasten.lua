@@ -1,24 +1,35 @@
--- hasten: make a job due now that waits in `delayed` for a lock or a permit
--- KEYS   delayed due
--- ARGV   latest id
--- reply  1; 0 when it does not wait there, or waits for something else
+-- hasten: make a job ready now that waits in `delayed` for a lock, a permit or a limit
+-- KEYS   ready delayed dead jobs records wake paused
+-- ARGV   due since id
+-- reply  1; 0 when no place need be kept for it: it waits for something else, or not any more, or
+--        its queue is paused
 --
--- latest  when the job is due, as the line has it. A job that is due later, or more than two
---         seconds earlier, is not the one that entered the line: it was replaced, or has failed
---         since.
+-- due    when it is due, exactly, as the line has it. A job with another time is not the one that
+--        entered the line: it was replaced, or has failed since
+-- since  when it entered: its place in `ready`
+--
+-- A job that is in none of `delayed` and `dead` has come by itself, and is on its way.
 
 -- @include now
 -- @include number
+-- @include guard
+-- @include wake
+-- @include record
 
-local last = number(latest, 0, 1e11)
-if not last then
-    return redis.error_reply('ERR hasten: latest is a time')
+local at, since_when = number(due, 0, 1e11), number(since, 0, 1e11)
+if not at or not since_when then
+    return redis.error_reply('ERR hasten: due and since are times')
 end
-local at = tonumber(redis.call('ZSCORE', delayed, id) or 0)
-if at <= now or at > last + 0.001 or at < last - 2 then
+guard(1, { ready, delayed, dead }, { jobs })
+local going = redis.call('EXISTS', paused) == 0 and 1 or 0
+local score = redis.call('ZSCORE', delayed, id)
+if not score then
+    local there = redis.call('HEXISTS', jobs, id) == 1 and not redis.call('ZSCORE', dead, id)
+    return there and going or 0
+elseif tonumber(score) ~= at then
     return 0
 end
 redis.call('ZREM', delayed, id)
-redis.call('ZADD', delayed, string.format('%.6f', now), id)
-redis.call('PUBLISH', due, string.format('%.6f', now))
-return 1
+redis.call('ZADD', ready, math.min(since_when, now) - rank(records_of({ id })[1]), id)
+leave_wake(true)
+return going

@@ -3,7 +3,8 @@
 -- ARGV   (id)...
 -- reply  for each id the state it came from, or '' where it is neither dead nor delayed
 --
--- A dead job starts afresh: its attempts and crashes are forgotten, its last error is kept.
+-- A dead job starts afresh: its attempts and crashes are forgotten, and so is since when it was put
+-- off (tag b). Its last error is kept.
 
 -- @include now
 -- @include guard
@@ -38,7 +39,7 @@ end
 for i = 1, #ARGV do
     if from[i] == 'dead' then
         redis.call('ZREM', dead, ARGV[i])
-        for _, tag in ipairs({ 'a', 'c', 'i' }) do
+        for _, tag in ipairs({ 'a', 'b', 'c', 'i' }) do
             texts[i] = with_value(texts[i], tag)
         end
         if recorded then

@@ -1,6 +1,6 @@
 -- lock_take: take a lock, if nobody has it
--- KEYS   lock fence lock_wake
--- ARGV   token owner ttl pass
+-- KEYS   lock fence lock_wake waiting line_due
+-- ARGV   token owner ttl pass waiter
 -- reply  1 and the fencing number when it is taken; else 0 and the seconds that its owner has left
 --
 -- token  1 to 64 bytes, new and unpredictable each time. If it has the lock already, it keeps it
@@ -8,15 +8,16 @@
 -- owner  at most 250 bytes, for people
 -- ttl    seconds, 0.001 to 10^9
 -- pass   what BLPOP on lock_wake gave; '' = nothing
+-- waiter a job that goes into the line (lock_line) if it does not get the lock: its queue, a space,
+--        its id. Those that are in the line before it go first; '' = not a job
 --
 -- A client that was woken comes before one that has just arrived: inc/pass.lua.
 
--- @include now
--- @include number
+-- @include turn
 
 local life = number(ttl, 0.001, 1e9)
 local last = whole(redis.call('GET', fence) or '0', 0, 9e15)
-if #token < 1 or #token > 64 or #owner > 250 or not life then
+if #token < 1 or #token > 64 or #owner > 250 or not life or #waiter > 300 then
     return redis.error_reply('ERR lock_take: token is 1 to 64 bytes, owner up to 250, ttl seconds')
 elseif not last then
     return redis.error_reply('ERR lock_take: ' .. fence .. ' is no counter')
@@ -29,7 +30,7 @@ if held[1] == token then
     return { 1, tonumber(held[2]) or 0 }
 end
 local kept = held[3] and held[3] ~= pass and redis.call('EXISTS', lock_wake) == 0
-if held[1] or kept then
+if held[1] or kept or not is_turn(1) then
     return { 0, string.format('%.3f', math.max(redis.call('PTTL', lock), 0) / 1000) }
 end
 redis.call('DEL', lock_wake)
@@ -38,4 +39,5 @@ redis.call('HSET', lock, 'token', token, 'owner', owner, 'since', string.format(
     'ttl', ttl, 'fence', string.format('%.0f', last + 1))
 redis.call('HDEL', lock, 'pass')
 redis.call('PEXPIRE', lock, ms)
+leave_line()
 return { 1, last + 1 }

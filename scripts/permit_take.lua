@@ -1,31 +1,32 @@
 -- permit_take: one of `max` permits, for a job that runs
--- KEYS   running
--- ARGV   token max ttl
+-- KEYS   running waiting line_due
+-- ARGV   token max ttl waiter
 -- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then
 --
 -- token  1 to 64 bytes, new for each job; if it has a permit, it keeps it for ttl seconds from now
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
+-- waiter the job, as in lock_take
 
--- @include now
--- @include number
+-- @include turn
 
 local most, life = whole(max, 1, 1000000), number(ttl, 0.001, 1e9)
-if #token < 1 or #token > 64 or not most or not life then
+if #token < 1 or #token > 64 or not most or not life or #waiter > 300 then
     return redis.error_reply('ERR permit_take: token is 1 to 64 bytes, max from 1, ttl seconds')
 end
--- Up to 500 permits whose time is over are removed; the rest of them are not counted below.
 local over = redis.call('ZCOUNT', running, '-inf', now)
+local turn = is_turn(most - redis.call('ZCARD', running) + over)
+-- Up to 500 permits whose time is over are removed. The rest of them have not been counted.
 if over > 0 then
     redis.call('ZREMRANGEBYRANK', running, 0, math.min(over, 500) - 1)
 end
-if not redis.call('ZSCORE', running, token)
-    and redis.call('ZCARD', running) - math.max(over - 500, 0) >= most then
+if not redis.call('ZSCORE', running, token) and not turn then
     local first = redis.call('ZRANGEBYSCORE', running, string.format('(%.6f', now), '+inf',
         'WITHSCORES', 'LIMIT', 0, 1)
     return string.format('%.6f', math.max(tonumber(first[2] or now) - now, 0.001))
 end
 redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
 redis.call('ZADD', running, string.format('%.6f', now + life), token)
+leave_line()
 -- The key must last as long as its longest permit.
 if redis.call('PTTL', running) < life * 1000 then
     redis.call('PEXPIRE', running, math.ceil(life * 1000))

@@ -3,7 +3,7 @@
 -- ARGV   (id wait how)...
 -- reply  the positions (from 1) of ids that are LOST
 --
--- wait   seconds until it is due; 0: ready at once, in its old place
+-- wait   seconds until it is due; 0: ready at once, in its old place; from 10^9 on: when it is due
 -- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and will
 --        run alone; interrupted: laterd was stopped, and the tenth time in a row is an attempt;
 --        unknown: no plugin there has its type, which becomes its error with the time of the first;
@@ -57,7 +57,7 @@ for n = 1, #ids do
     local i, id = at[n], ids[n]
     local how = ARGV[3 * i]
     if waits[i] > 0 then
-        later[#later + 1] = now + waits[i]
+        later[#later + 1] = waits[i] < 1e9 and now + waits[i] or waits[i]
         later[#later + 1] = id
     else
         soon[#soon + 1] = scores[i]

@@ -24,7 +24,9 @@ for _ = -100, 100 do
     if not oldest or pushed < oldest then
         oldest = pushed
     end
-    from = '(' .. string.format('%.6f', now - off + 1)
+    -- A member that was put there with a time to come is itself above its band.
+    local top = now - off + 1
+    from = '(' .. (tonumber(first[2]) > top and first[2] or string.format('%.6f', top))
     if not recorded then
         break
     end

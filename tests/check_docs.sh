@@ -21,7 +21,7 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
         -e 's/^%s:lock:{%\.200s}%s$/later:lock:{NAME}/' \
         -e 's/^%s:running:{%\.200s}$/later:running:{NAME}/' \
-        -e 's/^%s:%s:{%\.200s}:waiting$/later:lock:{NAME}:waiting\nlater:running:{NAME}:waiting/' \
+        -e 's/^%s:%s:{%\.200s}:%s$/later:lock:{NAME}:waiting\nlater:lock:{NAME}:due\nlater:running:{NAME}:waiting\nlater:limit:{NAME}:waiting/' \
         -e 's/^%s:stock:{%\.200s}%s$/later:stock:{ITEM}/' \
         -e 's/^%s:\([a-z]*\)$/later:\1/'
     sed -n 's/^ *\[LATER_LOCK_[A-Z]*\] = "\(:[a-z]*\)",$/later:lock:{NAME}\1/p' lib/redis/key.c

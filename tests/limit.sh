@@ -2,24 +2,47 @@
 # limit.sh COMMAND...: runs one test of make check with a time limit, so that nothing hangs. Its log
 # ends with what it took: `# took WALL s, CPU s of CPU`, without servers that outlive it.
 #
-# $LATER_TEST_LIMIT is the limit in seconds, by default a quarter of an hour: enough for a test that
-# shares its processors with seven others. LATER_SOAK, which makes tests longer, turns the limit
+# $LATER_TEST_LIMIT is the limit in seconds of an idle machine, by default a quarter of an hour. While the
+# machine is busy, a second counts as the share of a processor that a process has then, so a test is
+# ended because it hangs, not because others run. LATER_SOAK, which makes tests longer, turns the limit
 # off.
 limit=${LATER_TEST_LIMIT:-900}
-[ -z "${LATER_SOAK:-}" ] || limit=0
 
 # timeout puts the test into a process group of its own and ends all of it. Ctrl-C does not reach that
 # group.
 foreground=
 [ ! -t 0 ] || foreground=--foreground
 
+# watch PROCESS: ends the test when it has had its time.
+watch()
+{
+    processors=$(nproc) had=0 # thousandths of a second
+    while [ "$had" -lt $((limit * 1000)) ]; do
+        sleep 2
+        read -r load _ </proc/loadavg
+        busy=$((${load%.*} + 1))
+        [ "$busy" -ge "$processors" ] || busy=$processors
+        had=$((had + 2000 * processors / busy))
+    done
+    kill "$1"
+}
+
 begun=$(date +%s.%N)
 # shellcheck disable=SC2086 # none, or one word
-timeout $foreground -k 10 "$limit" "$@"
+timeout $foreground -k 10 0 "$@" <&0 &
+test=$!
+watcher=
+if [ -z "${LATER_SOAK:-}" ]; then
+    watch "$test" >/dev/null 2>&1 &
+    watcher=$!
+fi
+trap 'kill "$test"' INT TERM
+wait "$test"
 status=$?
-case $status in
-124 | 137) echo "Bail out! not over after $limit s" ;;
-esac
+if [ -n "$watcher" ]; then
+    kill "$watcher" 2>/dev/null
+    ! wait "$watcher" 2>/dev/null || echo "Bail out! not over after $limit s of an idle machine"
+fi
 # proc(5): after the name, fields 14 and 15 are the ticks of user and system time of children that
 # were waited for.
 read -r stat <"/proc/$$/stat"

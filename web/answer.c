@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Only our own files may be loaded, data never becomes markup, and nobody may put us into a
  * frame. */
@@ -22,19 +23,23 @@ static void add_headers(struct evhttp_request *request, const char *type)
     http_add_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 }
 
-void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
-                 size_t len)
+void answer_text(struct http *http, struct evhttp_request *request, int status, const char *type,
+                 char *text, size_t len)
 {
-    add_headers(request, "application/json");
+    add_headers(request, type);
     http_add_header(request, "Cache-Control", "no-store");
-    http_answer(http, request, status, json, len);
+    http_answer_text(http, request, status, text, len);
 }
 
-void answer_metrics(struct http *http, struct evhttp_request *request, const char *text, size_t len)
+void answer_json(struct http *http, struct evhttp_request *request, int status, char *json,
+                 size_t len)
 {
-    add_headers(request, "application/openmetrics-text; version=1.0.0; charset=utf-8");
-    http_add_header(request, "Cache-Control", "no-store");
-    http_answer(http, request, 200, text, len);
+    answer_text(http, request, status, "application/json", json, len);
+}
+
+void answer_nothing(struct http *http, struct evhttp_request *request)
+{
+    answer_json(http, request, 200, strdup("{}\n"), 3);
 }
 
 bool answer_begin(struct answer *answer)
@@ -54,7 +59,6 @@ void answer_end(struct answer *answer, struct http *http, struct evhttp_request 
         fclose(answer->out);
     }
     answer_json(http, request, status, answer->text, answer->len);
-    free(answer->text);
 }
 
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why)
@@ -73,6 +77,32 @@ static bool takes_packed(struct evhttp_request *request)
     const char *gzip = accepts ? strstr(accepts, "gzip") : NULL;
 
     return gzip && strncmp(gzip, "gzip;q=0", 8) != 0;
+}
+
+/* Returns how much this type is wanted, 0 to 1. 0 = it is not named. */
+static double wanted(const char *accept, const char *type)
+{
+    double most = 0;
+
+    while (*accept) {
+        size_t item = strcspn(accept, ","), name = strcspn(accept, ";, ");
+        const char *q = memmem(accept, item, ";q=", 3);
+        double here = q ? strtod(q + 3, NULL) : 1;
+
+        if (name == strlen(type) && strncasecmp(accept, type, name) == 0 && here > most)
+            most = here;
+        accept += item;
+        accept += strspn(accept, ", ");
+    }
+    return most;
+}
+
+bool answer_open_metrics(struct evhttp_request *request)
+{
+    const char *accept = http_header(request, "Accept");
+    double open = accept ? wanted(accept, "application/openmetrics-text") : 0;
+
+    return open > 0 && open >= wanted(accept, "text/plain");
 }
 
 void answer_asset(struct http *http, struct evhttp_request *request, const struct asset *asset)

@@ -9,13 +9,15 @@
 #include "http.h"
 #include "output/jsonl.h"
 
-/* Sends JSON that may not be stored. */
-void answer_json(struct http *http, struct evhttp_request *request, int status, const char *json,
-                 size_t len);
+/* Sends a text of this Content-Type, which may not be stored. Takes over the text, which was
+ * malloc'ed. */
+void answer_text(struct http *http, struct evhttp_request *request, int status, const char *type,
+                 char *text, size_t len);
 
-/* Sends what `later metrics` prints. */
-void answer_metrics(struct http *http, struct evhttp_request *request, const char *text,
-                    size_t len);
+/* The same with JSON; with {}. */
+void answer_json(struct http *http, struct evhttp_request *request, int status, char *json,
+                 size_t len);
+void answer_nothing(struct http *http, struct evhttp_request *request);
 
 /* One JSON object. Its members are written between answer_begin() and answer_end(). answer_begin()
  * returns false without memory. answer_end() is due even then, and sends an empty body. */
@@ -32,6 +34,9 @@ void answer_end(struct answer *answer, struct http *http, struct evhttp_request 
 
 /* Sends {"error":"why"}. */
 void answer_error(struct http *http, struct evhttp_request *request, int status, const char *why);
+
+/* Does Accept prefer OpenMetrics to plain text? */
+bool answer_open_metrics(struct evhttp_request *request);
 
 /* Sends a page, compressed if the browser takes that, or 304 if the browser has it already. */
 void answer_asset(struct http *http, struct evhttp_request *request, const struct asset *asset);

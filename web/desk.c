@@ -7,16 +7,30 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ANSWER_MAX (32UL << 20) /* bytes of an answer */
 #define END_MARK   '\036'
+#define MEMORY_MAX (256UL << 20) /* bytes of address space of a process */
+#define CPU_MAX    300.0         /* seconds of processor time for an order */
+
+/* With the address sanitizer a process needs terabytes of addresses. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#elif defined(__clang__)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED false
+#endif
 
 struct desk {
     struct event_base *base;
@@ -27,6 +41,7 @@ struct desk {
     bool busy;
     bool interrupted; /* it may not have handled the signal yet */
     size_t answered;  /* bytes of the present answer */
+    double rest; /* seconds of patience after the first line; 0 = it has come, or none is needed */
     struct desk_answer answer;
 };
 
@@ -36,12 +51,27 @@ struct desk {
  * be stopped takes it by sigtimedwait(). */
 static void become(const struct desk_program *program, int fd)
 {
+    if (!SANITIZED)
+        setrlimit(RLIMIT_AS, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     if (dup2(fd, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
         execv(program->argv[0], program->argv);
     _exit(127);
+}
+
+/* From now on it may use so much more processor time. */
+static void allow_time(pid_t pid, double seconds)
+{
+    struct timespec used;
+    clockid_t clock;
+    rlim_t most;
+
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+        return;
+    most = (rlim_t)(used.tv_sec + 1) + (rlim_t)(seconds < CPU_MAX ? seconds : CPU_MAX);
+    prlimit(pid, RLIMIT_CPU, &(struct rlimit){ most, RLIM_INFINITY }, NULL);
 }
 
 static void end_process(struct desk *desk)
@@ -111,12 +141,23 @@ static void fail(struct desk *desk, enum later_code code, const char *why)
     end(desk, (int)code, rest);
 }
 
+static void be_patient(struct desk *desk, double seconds)
+{
+    struct timeval patience = { .tv_sec = (time_t)seconds,
+                                .tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds))) };
+
+    evtimer_add(desk->patience, &patience);
+}
+
 /* Takes a line. The last one of an answer is `\036{"status":0,"words":"…"}`. */
 static void take_line(struct desk *desk, const char *line, size_t len)
 {
     const char *status;
 
     if (line[0] != END_MARK) {
+        if (desk->busy && desk->rest > 0)
+            be_patient(desk, desk->rest);
+        desk->rest = 0;
         if (desk->busy)
             desk->answer.line(desk->answer.arg, line, len);
         return;
@@ -147,7 +188,9 @@ static void broken(struct bufferevent *bev, short what, void *arg)
 {
     (void)bev;
     (void)what;
-    fail(arg, LATER_E_BUG, "the command could not be run: `later serve` has ended");
+    fail(arg, LATER_E_BUG,
+         "the command could not be finished: `later serve` has ended; it may use 256 MiB of memory "
+         "and 300 s of processor time");
 }
 
 static void out_of_patience(evutil_socket_t fd, short what, void *arg)
@@ -186,17 +229,19 @@ static char *line_of(const struct order *order)
 
 void desk_order(struct desk *desk, const struct order *order, const struct desk_answer *answer)
 {
-    struct timeval patience = { .tv_sec = (time_t)order->patience };
     char *line = line_of(order);
 
     desk->busy = true;
     desk->answered = 0;
+    desk->rest = order->first > 0 ? order->patience : 0;
     desk->answer = *answer;
     if (!line || (!desk->bev && start(desk) < 0) ||
-        bufferevent_write(desk->bev, line, strlen(line)) < 0)
+        bufferevent_write(desk->bev, line, strlen(line)) < 0) {
         event_active(desk->fault, EV_TIMEOUT, 0);
-    else
-        evtimer_add(desk->patience, &patience);
+    } else {
+        allow_time(desk->pid, order->patience);
+        be_patient(desk, order->first > 0 ? order->first : order->patience);
+    }
     free(line);
 }
 

@@ -3,7 +3,7 @@
  *
  * So nothing that handles HTTP has a connection to Redis, and a wait for Redis never holds up the
  * loop. If a command hangs or dies, only that process is lost, and it is started again for the next
- * order.
+ * order. A process may have 256 MiB of memory, and use 300 seconds of processor time for an order.
  */
 #ifndef LATER_WEB_DESK_H
 #define LATER_WEB_DESK_H
@@ -39,8 +39,8 @@ void desk_free(struct desk *desk);
 
 bool desk_is_free(const struct desk *desk);
 
-/* Gives an order to a free desk. After `patience` seconds the process is killed, and the answer
- * ends with LATER_E_REDIS. */
+/* Gives an order to a free desk. After `patience` seconds, or `first` without any line, the process
+ * is killed, and the answer ends with LATER_E_REDIS. */
 void desk_order(struct desk *desk, const struct order *order, const struct desk_answer *answer);
 
 /* Asks the present command to end early. Its answer says how far it came. */

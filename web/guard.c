@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define COOKIE "later="
-
 /* --- Host --- */
 
 /* Finds the name in a Host header, without the port and without an IPv6 address's brackets. */
@@ -54,7 +52,8 @@ bool guard_is_ours(const struct guard *guard, const char *host)
 
 /* --- token --- */
 
-bool guard_same(const char *token, const char *shown, size_t len)
+/* Are they the same? The time that this takes does not depend on how much they have in common. */
+static bool guard_same(const char *token, const char *shown, size_t len)
 {
     size_t wanted = strlen(token);
     unsigned char differs = wanted != len;
@@ -64,29 +63,13 @@ bool guard_same(const char *token, const char *shown, size_t len)
     return !differs;
 }
 
-static bool in_cookie(const char *token, const char *cookie)
-{
-    while (cookie && *cookie) {
-        size_t len = strcspn(cookie, ";");
-
-        if (strncmp(cookie, COOKIE, strlen(COOKIE)) == 0 &&
-            guard_same(token, cookie + strlen(COOKIE), len - strlen(COOKIE)))
-            return true;
-        cookie += len;
-        cookie += strspn(cookie, "; ");
-    }
-    return false;
-}
-
-/* Does the request have the token, as a cookie "later=…" or as "Bearer …"? */
-static bool guard_has_token(const struct guard *guard, const char *cookie,
-                            const char *authorization)
+/* Does the request have the token, as "Bearer …"? */
+static bool has_token(const struct guard *guard, const char *authorization)
 {
     if (!guard->token)
         return true;
-    if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
-        return guard_same(guard->token, authorization + 7, strlen(authorization + 7));
-    return in_cookie(guard->token, cookie);
+    return authorization && strncasecmp(authorization, "Bearer ", 7) == 0 &&
+           guard_same(guard->token, authorization + 7, strlen(authorization + 7));
 }
 
 /* --- POST --- */
@@ -113,6 +96,13 @@ static bool is_from_us(const struct guard_request *request)
     return request->origin && is_same_origin(request->origin, request->host);
 }
 
+/* "same-site" is another port or a sister name of this host: somebody else. "none" is the reader,
+ * who typed the address. */
+static bool is_from_others(const char *site)
+{
+    return site && (strcmp(site, "cross-site") == 0 || strcmp(site, "same-site") == 0);
+}
+
 int guard_refuses(const struct guard *guard, const struct guard_request *request, const char **why)
 {
     *why = "this host name is not known as ours: open the address, or start later-web with --host "
@@ -120,7 +110,7 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
     if (!guard_is_ours(guard, request->host))
         return 421;
     *why = "a request from another site";
-    if (!request->open && request->site && strcmp(request->site, "cross-site") == 0)
+    if (!request->open && is_from_others(request->site))
         return 403;
     *why = "a request that changes something must come from a page of later-web: header Origin is "
            "missing or "
@@ -130,8 +120,12 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
     *why = "the body must be application/json";
     if (request->post && !is_json(request->type))
         return 415;
-    *why = "the token is missing: open the link that later-web printed when it started";
-    if (!request->open && !guard_has_token(guard, request->cookie, request->authorization))
+    *why =
+        request->authorization
+            ? "this token is not valid, or no longer: open the link that later-web printed when it "
+              "started"
+            : "the token is missing: open the link that later-web printed when it started";
+    if (!request->open && !has_token(guard, request->authorization))
         return 401;
     *why = guard->read_only ? "later-web runs with --read-only"
                             : "you may look but not act: you are not in the socket's group";

@@ -25,7 +25,7 @@ struct guard {
 
 /* A request. NULL = it has no such header. */
 struct guard_request {
-    const char *host, *origin, *site, *type, *cookie, *authorization;
+    const char *host, *origin, *site, *type, *authorization;
     bool post;   /* it changes something */
     bool open;   /* a page, which contains no data: no token is needed */
     bool by_act; /* the sender may act (peer.h), or has shown the token */
@@ -37,8 +37,5 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
 
 /* Is this Host header a name or an address of ours? Its port does not matter. */
 bool guard_is_ours(const struct guard *guard, const char *host);
-
-/* Are they the same? The time that this takes does not depend on how much they have in common. */
-bool guard_same(const char *token, const char *shown, size_t len);
 
 #endif

@@ -7,17 +7,20 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 #define HEAD_MAX    8192
 #define BODY_MAX    65536
 #define CONNECTIONS 256
-#define PATIENCE    10.0           /* seconds for a whole request */
-#define BEHIND_MAX  (256L * 1024L) /* bytes that the reader of a stream has not taken yet */
-#define LOOK_EVERY  1              /* seconds between two checks of all connections */
+#define PATIENCE    10.0  /* seconds for a whole request */
+#define LOOK_EVERY  1     /* seconds between two checks of all connections */
+#define SMALL       65536 /* bytes of an answer that is always sent */
 
 /* A connection. evhttp does not tell when it frees one. So we hold a reference to each, and
  * recognize that it is over by its callbacks, which bufferevent_free() removes. */
@@ -25,8 +28,10 @@ struct connection {
     struct bufferevent *bev; /* NULL = free */
     double since;            /* when it was made, or its last answer was sent */
     bool busy;               /* a whole request has come and is being answered */
+    size_t largest;          /* bytes of the largest event that is not sent yet */
     void (*gone)(void *arg); /* from http_when_gone() */
     void *gone_arg;
+    struct evhttp_request *due; /* to be answered while `gone` is set */
 };
 
 struct http {
@@ -145,6 +150,18 @@ static void answered(struct evhttp_request *request, void *arg)
     }
 }
 
+/* With two lengths it is not certain where the request ends and the next one begins. */
+static bool has_two_lengths(struct evhttp_request *request)
+{
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    const struct evkeyval *header;
+    int count = 0;
+
+    TAILQ_FOREACH(header, headers, next)
+    count += strcasecmp(header->key, "Content-Length") == 0;
+    return count > 1;
+}
+
 /* An answer may take longer than evhttp waits for the next byte of a request. */
 static void take(struct evhttp_request *request, void *arg)
 {
@@ -152,8 +169,8 @@ static void take(struct evhttp_request *request, void *arg)
     struct http *http = arg;
     struct connection *conn = connection_of(http, request);
 
-    if (!conn) {
-        evhttp_send_error(request, 503, NULL);
+    if (!conn || has_two_lengths(request)) {
+        evhttp_send_error(request, conn ? 400 : 503, NULL); /* and the connection is closed */
         return;
     }
     conn->busy = true;
@@ -229,6 +246,9 @@ static void closed(struct evhttp_connection *connection, void *arg)
             continue;
         conn->gone = NULL;
         gone(conn->gone_arg);
+        /* evhttp has left the request to us if no answer was begun, or it has not ended. */
+        if (!evhttp_request_get_connection(conn->due))
+            evhttp_send_reply_end(conn->due); /* this only frees it */
     }
 }
 
@@ -241,20 +261,55 @@ void http_when_gone(struct http *http, struct evhttp_request *request, void (*fn
         return;
     conn->gone = fn;
     conn->gone_arg = arg;
+    conn->due = request;
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), closed, http);
+}
+
+size_t http_unsent(const struct http *http)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct bufferevent *bev = http->connections[i].bev;
+
+        sum += bev ? evbuffer_get_length(bufferevent_get_output(bev)) : 0;
+    }
+    return sum;
+}
+
+static void free_text(const void *bytes, size_t len, void *text)
+{
+    (void)bytes;
+    (void)len;
+    free(text);
+}
+
+void http_answer_text(struct http *http, struct evhttp_request *request, int status, char *text,
+                      size_t len)
+{
+    static const char full[] = "{\"error\":\"" HTTP_FULL "\"}\n";
+    struct evbuffer *body = evbuffer_new();
+    bool fits = len <= SMALL || len + http_unsent(http) <= HTTP_UNSENT_MAX;
+
+    len = text ? len : 0;
+    http_when_gone(http, request, NULL, NULL);
+    if (body && !fits)
+        evbuffer_add(body, full, sizeof full - 1);
+    if (!body || !fits || !len || evbuffer_add_reference(body, text, len, free_text, text) < 0)
+        free(text);
+    evhttp_send_reply(request, fits ? status : 503, NULL, body);
+    if (body)
+        evbuffer_free(body);
 }
 
 void http_answer(struct http *http, struct evhttp_request *request, int status, const void *bytes,
                  size_t len)
 {
-    struct evbuffer *body = evbuffer_new();
+    char *text = len ? malloc(len) : NULL;
 
-    http_when_gone(http, request, NULL, NULL);
-    if (body)
-        evbuffer_add(body, bytes, len);
-    evhttp_send_reply(request, status, NULL, body);
-    if (body)
-        evbuffer_free(body);
+    if (text)
+        memcpy(text, bytes, len);
+    http_answer_text(http, request, status, text, len);
 }
 
 void http_stream(struct evhttp_request *request)
@@ -262,15 +317,30 @@ void http_stream(struct evhttp_request *request)
     evhttp_send_reply_start(request, 200, NULL);
 }
 
-void http_stream_send(struct evhttp_request *request, const void *bytes, size_t len)
+/* May so much more be sent, besides the largest event that still waits? */
+static bool is_behind(const struct http *http, struct connection *conn, size_t len, size_t behind)
 {
-    struct bufferevent *bev = bev_of(request);
+    size_t waits = evbuffer_get_length(bufferevent_get_output(conn->bev));
+
+    if (waits == 0)
+        conn->largest = 0;
+    if (waits > behind + conn->largest || len + http_unsent(http) > HTTP_UNSENT_MAX)
+        return true;
+    if (len > conn->largest)
+        conn->largest = len;
+    return false;
+}
+
+void http_stream_send(struct http *http, struct evhttp_request *request, const void *bytes,
+                      size_t len, size_t behind)
+{
+    struct connection *conn = connection_of(http, request);
     struct evbuffer *chunk;
 
-    if (!bev)
+    if (!conn)
         return;
-    if (evbuffer_get_length(bufferevent_get_output(bev)) > BEHIND_MAX) {
-        shutdown((int)bufferevent_getfd(bev), SHUT_RDWR);
+    if (is_behind(http, conn, len, behind)) {
+        shut(conn);
         return;
     }
     chunk = evbuffer_new();

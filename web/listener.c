@@ -50,13 +50,15 @@ static int take_over(struct listener *listener, struct later_error *err)
 
 /* --- unix --- */
 
-/* A socket file that nobody listens on any more would be in the way. */
+/* A socket file that nobody listens on any more would be in the way. Any other file is somebody's,
+ * although a connection to it is refused, too. */
 static void remove_dead(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stat file;
 
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 &&
-        errno == ECONNREFUSED)
+    if (fd >= 0 && lstat(address->sun_path, &file) == 0 && S_ISSOCK(file.st_mode) &&
+        connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 && errno == ECONNREFUSED)
         unlink(address->sun_path);
     if (fd >= 0)
         close(fd);

@@ -18,7 +18,8 @@ struct listener {
 };
 
 /* where: "unix:PATH" or "HOST:PORT" ("[::1]:7420"). A socket from systemd is used instead if there
- * is one. The socket file of a dead server is removed; that of a live one is an error. A new socket
+ * is one. The socket file of a dead server is removed; that of a live one, or any other file, is an
+ * error. A new socket
  * file can be used by its user and group (0660). Returns 0, or -1 with *err. */
 int listener_open(struct listener *listener, const char *where, struct later_error *err);
 

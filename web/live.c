@@ -5,14 +5,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define BEHIND_MAX 262144 /* bytes of updates that a reader has not taken yet */
 
 struct stream {
     struct evhttp_request *request; /* NULL = free */
+    bool waits;                     /* for the whole state */
 };
 
 struct live {
     struct http *http;
-    struct stream streams[LIVE_MAX];
+    struct stream streams[2 * LIVE_MAX]; /* the second half: readers of one state */
 };
 
 struct live *live_new(struct http *http)
@@ -44,26 +48,53 @@ static char *event_of(const char *json, size_t len, size_t *event_len)
     return all > 0 ? event : NULL;
 }
 
-int live_add(struct live *live, struct evhttp_request *request, const char *json, size_t len)
+int live_add(struct live *live, struct evhttp_request *request, bool once)
 {
-    struct stream *stream = NULL;
-    size_t event_len;
-    char *event;
+    size_t from = once ? LIVE_MAX : 0;
 
-    for (size_t i = 0; i < LIVE_MAX && !stream; i++) {
-        if (!live->streams[i].request)
-            stream = &live->streams[i];
+    for (size_t i = from; i < from + LIVE_MAX; i++) {
+        struct stream *stream = &live->streams[i];
+
+        if (stream->request)
+            continue;
+        *stream = (struct stream){ .request = request, .waits = true };
+        if (!once)
+            answer_stream(request);
+        http_when_gone(live->http, request, gone, stream);
+        return 0;
     }
-    if (!stream)
-        return -1;
-    stream->request = request;
-    answer_stream(request);
-    http_when_gone(live->http, request, gone, stream);
-    event = event_of(json, len, &event_len);
-    if (event)
-        http_stream_send(request, event, event_len);
+    return -1;
+}
+
+bool live_waits(const struct live *live)
+{
+    for (size_t i = 0; i < 2 * LIVE_MAX; i++) {
+        if (live->streams[i].request && live->streams[i].waits)
+            return true;
+    }
+    return false;
+}
+
+void live_greet(struct live *live, const char *json, size_t len)
+{
+    size_t event_len;
+    char *event = event_of(json, len, &event_len);
+
+    for (size_t i = 0; event && i < 2 * LIVE_MAX; i++) {
+        struct stream *stream = &live->streams[i];
+        struct evhttp_request *request = stream->request;
+
+        if (!request || !stream->waits)
+            continue;
+        stream->waits = false;
+        if (i < LIVE_MAX) {
+            http_stream_send(live->http, request, event, event_len, BEHIND_MAX);
+        } else {
+            stream->request = NULL;
+            answer_json(live->http, request, 200, strndup(json, len), len);
+        }
+    }
     free(event);
-    return 0;
 }
 
 size_t live_send(struct live *live, const char *json, size_t len)
@@ -72,10 +103,11 @@ size_t live_send(struct live *live, const char *json, size_t len)
     char *event = event_of(json, len, &event_len);
 
     for (size_t i = 0; event && i < LIVE_MAX; i++) {
-        if (!live->streams[i].request)
-            continue;
-        count++;
-        http_stream_send(live->streams[i].request, event, event_len);
+        const struct stream *stream = &live->streams[i];
+
+        count += stream->request != NULL;
+        if (stream->request && !stream->waits)
+            http_stream_send(live->http, stream->request, event, event_len, BEHIND_MAX);
     }
     free(event);
     return count;

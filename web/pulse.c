@@ -11,6 +11,7 @@
 
 #define LOOKING    10.0 /* seconds after a look for which questions go on */
 #define BEAT       1.0  /* seconds between two questions */
+#define FRESH      2.0  /* seconds for which an answer counts as new */
 #define TOGETHER   13   /* queues per question; the question itself takes two more commands */
 #define NAMES      5.0  /* seconds between two lists of all queues, */
 #define NAMES_MORE 1000 /* plus as many for each thousand queues */
@@ -244,6 +245,11 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
         else
             ask(pulse);
     }
+}
+
+bool pulse_is_fresh(const struct pulse *pulse)
+{
+    return pulse->known > 0 && !pulse->away[0] && later_clock() - pulse->known < FRESH;
 }
 
 void pulse_hurry(struct pulse *pulse, const char *queue)

@@ -11,6 +11,7 @@
 
 #include "desk.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct event_base;
@@ -27,6 +28,10 @@ void pulse_free(struct pulse *pulse);
 /* Notes that somebody looks. It asks now, unless it has within the last second, and goes on for ten
  * seconds after the last call. */
 void pulse_look(struct pulse *pulse);
+
+/* Was the state asked for within the last two seconds? If not, the next one comes soon, or the news
+ * that Redis does not answer. */
+bool pulse_is_fresh(const struct pulse *pulse);
 
 /* Notes that something was done to this queue, so that it is among the next to be asked about. */
 void pulse_hurry(struct pulse *pulse, const char *queue);

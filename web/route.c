@@ -11,8 +11,9 @@
 struct route {
     const char *path;
     const char *command;
-    bool post, stream, raw;
-    double patience;
+    bool post, stream;
+    const char *raw;
+    double patience, first;
 };
 
 #define QUICK 5.0
@@ -27,11 +28,17 @@ struct route {
 /* What may be set when a job is pushed. */
 #define JOB                                                                                        \
     "[--in=?in] [--at=?at] [--priority=?priority] [--max-attempts=?max_attempts] "                 \
-    "[--timeout=?timeout] [--backoff=?backoff] [--expires-at=?expires_at] [--lock=?lock] "         \
+    "[--timeout=?timeout] [--backoff=?backoff] [--expires-at=?expires_at] "                        \
+    "[--expires-in=?expires_in] [--lock=?lock] "                                                   \
     "[--trace=?trace] [--result=?result] -- ?type ?payload"
 
 static const struct route routes[] = {
-    { "/metrics", "metrics --openmetrics", .raw = true, .patience = 15 },
+    /* Its first line comes once Redis has answered. Prometheus waits no longer than ten seconds. */
+    { "/metrics", "metrics", .raw = "text/plain; version=0.0.4; charset=utf-8", .patience = 15,
+      .first = 1.5 },
+    { ROUTE_OPENMETRICS, "metrics --openmetrics",
+      .raw = "application/openmetrics-text; version=1.0.0; charset=utf-8", .patience = 15,
+      .first = 1.5 },
     { "/api/1/queues", "size --json", .patience = QUICK },
     { "/api/1/hosts", "status --json", .patience = QUICK },
     { "/api/1/queue", "size --json -- ?queue", .patience = QUICK },
@@ -226,6 +233,7 @@ static const struct form {
     { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
     { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
     { "expires_at", is_text, "expires_at: a time" },
+    { "expires_in", is_duration, "expires_in: a duration like 90, 5m, 2h" },
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
     { "result", is_duration, "result: a duration like 90, 5m, 2h" },
@@ -315,6 +323,7 @@ int route_order(struct order *order, const char *path, bool post, const struct p
     order->stream = route->stream;
     order->raw = route->raw;
     order->patience = route->patience;
+    order->first = route->first;
     for (const char *word = route->command; *word && status == 0;) {
         size_t len = strcspn(word, " ");
 

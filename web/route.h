@@ -14,14 +14,18 @@
 
 #define ORDER_WORDS 48
 
+/* What /metrics is for those who prefer it. */
+#define ROUTE_OPENMETRICS "/metrics/openmetrics"
+
 /* A command line. Its words are borrowed from the parameters and the table, or are in `room`. */
 struct order {
     const char *words[ORDER_WORDS + 1]; /* NULL-terminated; without "later" */
     size_t count;
     bool act;        /* it changes something */
-    bool raw;        /* its lines are the answer */
+    const char *raw; /* its lines are the answer, of this Content-Type; NULL = they are not */
     bool stream;     /* its lines are sent one by one, as they come */
-    double patience; /* seconds that it may take */
+    double patience; /* seconds that it may take, */
+    double first;    /* and until its first line; 0 = as long */
     char room[2048];
     size_t used;
 };

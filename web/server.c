@@ -48,28 +48,15 @@ static void answer_me(const struct visit *visit)
     answer_end(&answer, visit->server->http, visit->request, 200);
 }
 
-/* A client that shows the token gets it as a cookie that scripts cannot read. */
-static void answer_login(const struct visit *visit)
+/* Sends the whole state to those who have not had it. */
+static void greet(struct server *server)
 {
-    const struct guard *guard = &visit->server->options->guard;
-    struct http *http = visit->server->http;
-    struct params params;
-    const char *body, *shown;
-    char cookie[256];
     size_t len;
+    char *text = pulse_text(server->pulse, &len);
 
-    body = http_body(visit->request, &len);
-    shown = params_body(&params, body, len) == 0 ? params_get(&params, "token") : NULL;
-    if (!guard->token || (shown && guard_same(guard->token, shown, strlen(shown)))) {
-        snprintf(cookie, sizeof cookie, "later=%s; HttpOnly; SameSite=Strict; Path=/",
-                 guard->token ? guard->token : "");
-        http_add_header(visit->request, "Set-Cookie", cookie);
-        answer_json(http, visit->request, 200, "{}\n", 3);
-    } else {
-        log_line(LOG_WARN, "a wrong token was shown");
-        answer_error(http, visit->request, 401, "this is not the token");
-    }
-    params_free(&params);
+    if (text)
+        live_greet(server->live, text, len);
+    free(text);
 }
 
 static void answer_stop(const struct visit *visit)
@@ -85,37 +72,31 @@ static void answer_stop(const struct visit *visit)
     found = number ? tasks_stop(server->tasks, strtoul(number, NULL, 10)) : -1;
     params_free(&params);
     if (found == 0)
-        answer_json(server->http, visit->request, 200, "{}\n", 3);
+        answer_nothing(server->http, visit->request);
     else
         answer_error(server->http, visit->request, 404, "it has ended");
 }
 
-static void answer_overview(const struct visit *visit)
+/* Numbers from when somebody looked last would be old, so its reader waits for the next ones. */
+static void answer_state(const struct visit *visit, bool once)
 {
     struct server *server = visit->server;
-    size_t len;
-    char *text;
 
     pulse_look(server->pulse);
-    text = pulse_text(server->pulse, &len);
-    if (text)
-        answer_json(server->http, visit->request, 200, text, len);
-    else
-        answer_error(server->http, visit->request, 500, "no memory");
-    free(text);
+    if (live_add(server->live, visit->request, once) < 0)
+        answer_error(server->http, visit->request, 503, "too many pages are open: close some");
+    else if (pulse_is_fresh(server->pulse))
+        greet(server);
+}
+
+static void answer_overview(const struct visit *visit)
+{
+    answer_state(visit, true);
 }
 
 static void answer_live(const struct visit *visit)
 {
-    struct server *server = visit->server;
-    size_t len;
-    char *text;
-
-    pulse_look(server->pulse);
-    text = pulse_text(server->pulse, &len);
-    if (!text || live_add(server->live, visit->request, text, len) < 0)
-        answer_error(server->http, visit->request, 503, "too many pages are open: close some");
-    free(text);
+    answer_state(visit, false);
 }
 
 static void answer_command(const struct visit *visit)
@@ -138,14 +119,12 @@ static void answer_command(const struct visit *visit)
 static const struct {
     const char *path;
     bool post;
-    bool open; /* needs no token */
     void (*answer)(const struct visit *visit);
 } routes[] = {
-    { "/api/1/login", true, true, answer_login },
-    { "/api/1/me", false, false, answer_me },
-    { "/api/1/overview", false, false, answer_overview },
-    { "/api/1/live", false, false, answer_live },
-    { "/api/1/stop", true, false, answer_stop },
+    { "/api/1/me", false, answer_me },
+    { "/api/1/overview", false, answer_overview },
+    { "/api/1/live", false, answer_live },
+    { "/api/1/stop", true, answer_stop },
 };
 
 /* --- rights --- */
@@ -166,17 +145,16 @@ static void find_who(struct visit *visit, struct evhttp_request *request)
     }
 }
 
-static int refuses(const struct visit *visit, bool open, const char **why)
+static int refuses(const struct visit *visit, const char **why)
 {
     struct evhttp_request *request = visit->request;
     struct guard_request shown = { .host = http_header(request, "Host"),
                                    .origin = http_header(request, "Origin"),
                                    .site = http_header(request, "Sec-Fetch-Site"),
                                    .type = http_header(request, "Content-Type"),
-                                   .cookie = http_header(request, "Cookie"),
                                    .authorization = http_header(request, "Authorization"),
                                    .post = visit->post,
-                                   .open = open,
+                                   .open = visit->asset != NULL,
                                    .by_act = visit->may_act };
 
     return guard_refuses(&visit->server->options->guard, &shown, why);
@@ -190,19 +168,19 @@ static void take(void *arg, struct evhttp_request *request)
                            .post = http_method(request) == HTTP_POST };
     void (*answer)(const struct visit *visit) = answer_command;
     const char *why;
-    bool open;
     int status;
 
+    if (strcmp(visit.path, "/metrics") == 0 && answer_open_metrics(request))
+        visit.path = ROUTE_OPENMETRICS;
     visit.asset = visit.post ? NULL : asset_find(visit.path);
-    open = visit.asset != NULL;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (strcmp(routes[i].path, visit.path) == 0 && routes[i].post == visit.post) {
+        if (strcmp(routes[i].path, visit.path) == 0 && routes[i].post == visit.post)
             answer = routes[i].answer;
-            open = routes[i].open;
-        }
     }
     find_who(&visit, request);
-    status = refuses(&visit, open, &why);
+    status = refuses(&visit, &why);
+    if (status == 401 && http_header(request, "Authorization"))
+        log_line(LOG_WARN, "a wrong token was shown");
     if (status != 0)
         answer_error(visit.server->http, request, status, why);
     else if (visit.asset)
@@ -219,6 +197,8 @@ static void tell_news(void *arg, const char *json, size_t len)
 
     if (live_send(server->live, json, len) > 0)
         pulse_look(server->pulse);
+    if (live_waits(server->live))
+        greet(server);
 }
 
 static void tell_done(void *arg, const char *who, const char *command, const char *queue,

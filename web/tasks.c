@@ -12,6 +12,14 @@
 #define STREAMS 2  /* for long ones */
 #define WAITING 64 /* requests that may wait in the queue */
 
+/* Bytes that a stream may be behind. A command's answer is bounded; its documents come together,
+ * faster than anybody can read them. */
+#define STREAM_MAX (32UL << 20)
+
+#define UP_0                                                                                       \
+    "# HELP laterd_redis_up 1 if Redis has answered all questions for these metrics.\n"            \
+    "# TYPE laterd_redis_up gauge\nlaterd_redis_up 0\n"
+
 struct task {
     struct tasks *tasks;
     struct task *next;              /* the next in the queue */
@@ -25,6 +33,7 @@ struct task {
     FILE *out; /* collects the answer */
     char *text;
     size_t len, lines;
+    size_t held; /* bytes that it has collected so far */
 };
 
 struct tasks {
@@ -34,6 +43,7 @@ struct tasks {
     struct task *acting[STREAMS];        /* streams that change something; NULL = free */
     unsigned long last;                  /* number of the latest one */
     size_t waiting;
+    size_t held; /* bytes that all tasks have collected */
     tasks_done_fn *done;
     void *arg;
 };
@@ -44,6 +54,7 @@ static void free_task(struct task *task)
         return;
     if (task->out)
         fclose(task->out);
+    task->tasks->held -= task->held;
     params_free(&task->params);
     free(task->command);
     free(task->text);
@@ -52,10 +63,33 @@ static void free_task(struct task *task)
 
 /* --- answers --- */
 
+static void run_next(struct tasks *tasks);
+
+/* Without room for the answer, its reader is told at once. What was ordered is done nevertheless if
+ * it changes something; its answer is short. */
+static bool has_room(struct task *task, size_t len)
+{
+    struct tasks *tasks = task->tasks;
+
+    if (task->order.act || tasks->held + len + http_unsent(tasks->http) <= HTTP_UNSENT_MAX) {
+        task->held += len;
+        tasks->held += len;
+        return true;
+    }
+    desk_stop(task->desk);
+    if (task->request)
+        answer_error(tasks->http, task->request, 503, HTTP_FULL);
+    free_task(task);
+    run_next(tasks);
+    return false;
+}
+
 static void take_line(void *arg, const char *line, size_t len)
 {
     struct task *task = arg;
 
+    if (!has_room(task, len))
+        return;
     if (task->lines++)
         putc(',', task->out);
     if (line[0] == '{')
@@ -71,7 +105,7 @@ static void send_event(struct task *task, const char *name, const char *data, si
                        *name ? "\n" : "", (int)len, data);
 
     if (all > 0 && task->request)
-        http_stream_send(task->request, event, (size_t)all);
+        http_stream_send(task->tasks->http, task->request, event, (size_t)all, STREAM_MAX);
     if (all > 0)
         free(event);
 }
@@ -80,6 +114,8 @@ static void raw_line(void *arg, const char *line, size_t len)
 {
     struct task *task = arg;
 
+    if (!has_room(task, len))
+        return;
     fwrite(line, 1, len, task->out);
     putc('\n', task->out);
 }
@@ -88,8 +124,6 @@ static void stream_line(void *arg, const char *line, size_t len)
 {
     send_event(arg, "", line, len);
 }
-
-static void run_next(struct tasks *tasks);
 
 /* --- streams that can be stopped --- */
 
@@ -130,6 +164,26 @@ int tasks_stop(const struct tasks *tasks, unsigned long number)
 
 /* --- the end --- */
 
+/* If Redis does not answer, this is what is known, and what an alert waits for. */
+static void answer_raw(struct task *task, int status)
+{
+    struct http *http = task->tasks->http;
+    bool open = strcmp(task->order.words[task->order.count - 1], "--openmetrics") == 0;
+
+    if (status == LATER_E_REDIS) {
+        free(task->text);
+        task->text = strdup(open ? UP_0 "# EOF\n" : UP_0);
+        task->len = task->text ? strlen(task->text) : 0;
+        status = LATER_OK;
+    }
+    if (status == LATER_OK)
+        answer_text(http, task->request, 200, task->order.raw, task->text, task->len);
+    else
+        answer_error(http, task->request, answer_status(status), "there are no metrics");
+    if (status == LATER_OK)
+        task->text = NULL;
+}
+
 static void take_end(void *arg, int status, const char *rest)
 {
     struct task *task = arg;
@@ -142,15 +196,14 @@ static void take_end(void *arg, int status, const char *rest)
         fprintf(task->out, "],%s", rest);
     fclose(task->out);
     task->out = NULL;
-    if (task->request && task->order.raw && status == LATER_OK) {
-        answer_metrics(tasks->http, task->request, task->text, task->len);
-    } else if (task->request && task->order.raw) {
-        answer_error(tasks->http, task->request, answer_status(status), "there are no metrics");
+    if (task->request && task->order.raw) {
+        answer_raw(task, status);
     } else if (task->request && task->order.stream) {
         send_event(task, "end", task->text, task->len);
         http_stream_end(tasks->http, task->request);
     } else if (task->request) {
         answer_json(tasks->http, task->request, answer_status(status), task->text, task->len);
+        task->text = NULL;
     }
     end_acting(task);
     free_task(task);

@@ -1,5 +1,7 @@
 /* check.c: `later check` tests the invariants of a queue on a live Redis. */
+#include "check/check_ahead.h"
 #include "check/check_beside.h"
+#include "check/check_lost.h"
 #include "check/check_scan.h"
 #include "commands.h"
 #include "output/jsonl.h"
@@ -97,6 +99,7 @@ static int check_queue(struct cli *cli, const struct later_keys *keys, struct re
 
     for (int i = 0; i < TRIES; i++) {
         ok = check_once(cli, keys, report, err);
+        cli->ahead = NULL; /* another try asks anew */
         /* Movement can only spoil the second equation, so another try is only for that. */
         if (ok < 0 || report->sets_ok || difference(&report->sizes) < 0)
             break;
@@ -240,15 +243,39 @@ static int check_one(struct cli *cli, const char *queue, bool stray, struct tabl
                                                                                        : 1;
 }
 
+/* The check of one queue asks one thing after the other; so the answers for many small ones are
+ * asked for ahead. */
+static int check_some(struct cli *cli, const later_queue_name *names, size_t count, bool stray,
+                      struct table *table, struct later_error *err)
+{
+    static struct ahead ahead[CHECK_TOGETHER];
+    int status = LATER_OK;
+
+    check_ahead(cli, names, count, ahead);
+    for (size_t i = 0; i < count; i++) {
+        int one = 0;
+
+        cli->ahead = &ahead[i];
+        if (status >= 0)
+            one = check_one(cli, names[i], stray, table, err);
+        status = one != LATER_OK ? one : status;
+        cli->ahead = NULL;
+        ahead_clear(&ahead[i]);
+    }
+    return status;
+}
+
 static int check_all(struct cli *cli, const struct queue_list *list, bool stray,
                      struct table *table, struct later_error *err)
 {
     int status = LATER_OK;
 
-    for (size_t i = 0; i < list->count && status >= 0; i++) {
-        int one = check_one(cli, list->names[i], stray, table, err);
+    for (size_t i = 0; i < list->count && status >= 0; i += CHECK_TOGETHER) {
+        size_t left = list->count - i;
+        int some = check_some(cli, list->names + i, left < CHECK_TOGETHER ? left : CHECK_TOGETHER,
+                              stray, table, err);
 
-        status = one != LATER_OK ? one : status;
+        status = some != LATER_OK ? some : status;
     }
     return status;
 }
@@ -296,10 +323,20 @@ static int run(struct cli *cli, struct later_error *err)
 
         status = strays != LATER_OK ? strays : status;
     }
+    if (status >= 0) {
+        int lost = check_lost(cli, cli->args.count ? &list : NULL, &table, err);
+
+        status = lost != LATER_OK ? lost : status;
+    }
     table_end(&table);
     queue_list_free(&list);
     return status;
 }
+
+static const struct args_option check_options[] = {
+    { "acknowledge", 0, NULL, "then forget which writes Redis has lost so far" },
+    { NULL, 0, NULL, NULL },
+};
 
 const struct command command_check = {
     .name = "check",
@@ -312,8 +349,10 @@ const struct command command_check = {
         "in only one set and has its document, each document is in a set, each record has its "
         "job,\n"
         "there is at most one wake. Without Q also: each queue that has jobs is in later:queues.\n"
+        "Also, for a day: whether a laterd has noticed that Redis has lost writes.\n"
         "Works on queues in use. The status is 1 if one of these does not hold.\n",
     .example = "later check\n",
+    .options = check_options,
     .max = -1,
     .run = run,
 };

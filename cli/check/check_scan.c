@@ -28,6 +28,7 @@ struct walk {
     size_t count;
     bool suspect[CHUNK];
     size_t answered; /* of the present HEXISTS batch */
+    bool refused;    /* Redis has refused a question; *err has its words */
     char **reserved; /* every `TOKEN:id` seen, at most RESERVED_MAX; owned */
     size_t reserved_count, reserved_room;
 };
@@ -74,8 +75,8 @@ static int look_again(struct walk *walk, const char *member)
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     char what[100] = "is in";
-    int count = 0;
-    bool in_own = false;
+    int count = 0, waiting = 0;
+    bool in_own = false, known;
 
     later_inspect_locate(&cmd, walk->keys, id,
                          walk->set == LATER_KEY_RESERVED ? token_of(member).text : "");
@@ -86,13 +87,15 @@ static int look_again(struct walk *walk, const char *member)
         if (!later_reply_int(later_reply_at(reply, i)))
             continue;
         count++;
+        waiting += sets[i] == LATER_KEY_READY || sets[i] == LATER_KEY_DELAYED;
         in_own |= sets[i] == walk->set;
         strcat(strcat(what, " "), later_key_name(sets[i]));
     }
-    if (count > 1)
+    known = later_reply_int(later_reply_at(reply, SETS)) != 0;
+    /* Two that are not adopted yet may have the same bytes; they will get two ids. */
+    if (count > 1 && (known || waiting < count))
         fault(walk, id, what);
-    else if (in_own && !later_reply_int(later_reply_at(reply, SETS)) &&
-             (walk->set == LATER_KEY_DEAD || walk->set == LATER_KEY_RESERVED))
+    else if (in_own && !known && (walk->set == LATER_KEY_DEAD || walk->set == LATER_KEY_RESERVED))
         fault(walk, id, "has no document");
     later_reply_free(reply);
     return 0;
@@ -121,28 +124,31 @@ static int ask_documents(struct walk *walk)
         struct later_command cmd = { 0 };
 
         later_inspect_exists(&cmd, walk->keys, LATER_KEY_JOBS, id, strlen(id));
-        if (later_call_begin(walk->cli->client, &cmd, take_exists, walk, walk->err) < 0)
+        if (later_call_add(walk->cli->client, &cmd, take_exists, walk, walk->err) < 0)
             return -1;
     }
     return later_call_drain(walk->cli->client, 0, walk->err);
+}
+
+static void take_scores(void *arg, struct later_answer *answer)
+{
+    struct walk *walk = arg;
+
+    if (!walk->refused && later_call_check(answer, walk->err) < 0)
+        walk->refused = true;
+    for (size_t i = 0; i < later_reply_count(answer->reply) && i < walk->count; i++)
+        walk->suspect[i] |= !later_reply_is_nil(later_reply_at(answer->reply, i));
 }
 
 /* Which of the members are also in another set? */
 static int ask_set(struct walk *walk, enum later_key other)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
 
     later_inspect_scores(&cmd, walk->keys, other, walk->count);
     for (size_t i = 0; i < walk->count; i++)
         later_command_text(&cmd, id_of(walk, walk->members[i]));
-    reply = cli_call(walk->cli, &cmd, walk->err);
-    if (!reply)
-        return -1;
-    for (size_t i = 0; i < walk->count; i++)
-        walk->suspect[i] |= !later_reply_is_nil(later_reply_at(reply, i));
-    later_reply_free(reply);
-    return 0;
+    return later_call_add(walk->cli->client, &cmd, take_scores, walk, walk->err);
 }
 
 static int look_at_chunk(struct walk *walk)
@@ -154,8 +160,12 @@ static int look_at_chunk(struct walk *walk)
         if (sets[i] != walk->set && sets[i] != LATER_KEY_RESERVED)
             ok = ask_set(walk, sets[i]);
     }
-    if (ok == 0)
+    if (ok == 0 && walk->count > 0) /* and waits for all answers */
         ok = ask_documents(walk);
+    if (ok < 0)
+        later_call_abort(walk->cli->client);
+    if (walk->refused)
+        ok = -1;
     for (size_t i = 0; i < walk->count; i++) {
         if (ok == 0 && walk->suspect[i])
             ok = look_again(walk, walk->members[i]);

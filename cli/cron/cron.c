@@ -52,6 +52,8 @@ static const struct args_option cron_options[] = {
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "max-attempts", 0, "N", "failed attempts after which a job is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
+    { "expires-in", 0, "DURATION",
+      "a job that has not begun this long after it was due is dropped" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "next: the ticks after this time (now)" },
     { "count", 'n', "N", "next: how many (5)" },

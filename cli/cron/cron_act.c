@@ -100,9 +100,11 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
                 const char *document, size_t len, struct later_error *err)
 {
     char id[LATER_SCHEDULE_NAME_MAX + 64], made[LATER_NEW_ID_SIZE];
-    struct later_push_item item = {
-        .id = id, .document = document, .document_len = len, .priority = found->schedule.priority
-    };
+    struct later_push_item item = { .id = id,
+                                    .document = document,
+                                    .document_len = len,
+                                    .priority = found->schedule.priority,
+                                    .expires_in = found->schedule.expires_in };
     struct later_pushed pushed;
 
     later_document_id(made);

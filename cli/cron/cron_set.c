@@ -52,8 +52,11 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
         take_word(cli, "overlap", later_overlap_words, &overlap, err) < 0 ||
         take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
         take_seconds(cli, "late", &schedule->late, err) < 0 ||
+        take_seconds(cli, "expires-in", &schedule->expires_in, err) < 0 ||
         cli_number(cli, "priority", -100, 100, &priority, err) < 0)
         return -1;
+    if (args_text(&cli->args, "expires-in") && schedule->expires_in == 0)
+        return later_fail(err, LATER_E_USAGE, "--expires-in: must be above 0");
     schedule->catch_up = (enum later_catch_up)catch_up;
     schedule->overlap = (enum later_overlap)overlap;
     schedule->priority = (int32_t)priority;
@@ -144,7 +147,8 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     if (!later_schedule_name_valid(words[0]))
         return later_fail(err, LATER_E_USAGE, "%.80s is not a name; 1 to 64 of A-Z a-z 0-9 _ . -",
                           words[0]);
-    if (take_schedule(cli, words[1], &schedule, err) < 0 ||
+    if (later_call_whole(cli_queue(cli), err) < 0 ||
+        take_schedule(cli, words[1], &schedule, err) < 0 ||
         cli_keys(cli, cli_queue(cli), &keys, err) < 0)
         return -1;
     document = make_document(cli, words, &size, err);

@@ -2,10 +2,6 @@
 #include "commands.h"
 #include "jobs/each.h"
 #include "jobs/many.h"
-#include "jobs/members.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 /* --- kick --- */
 
@@ -34,11 +30,9 @@ static const struct many_verb kick_verb = {
 
 static int run_kick(struct cli *cli, struct later_error *err)
 {
-    if (args_flag(&cli->args, "all") || choose_is_asked(cli, "")) {
-        choose_take_queue(cli);
-        return many_run(cli, &kick_verb, err);
-    }
-    return each_run(cli, &kick_each, NULL, err);
+    if (args_flag(&cli->args, "all") || choose_is_asked(cli, ""))
+        return choose_take_queue(cli, err) < 0 ? -1 : many_run(cli, &kick_verb, err);
+    return choose_refuse_alone(cli, err) < 0 ? -1 : each_run(cli, &kick_each, NULL, err);
 }
 
 static const struct args_option kick_options[] = {
@@ -64,123 +58,21 @@ const struct command command_kick = {
 
 /* --- purge --- */
 
-/* A purge without conditions, which need not look at the jobs first. */
-struct purging {
-    struct cli *cli;
-    enum later_key set;
-    struct pace pace; /* lets ^C end it */
-    struct progress progress;
-    uint64_t purged, sum;
-};
-
-static int purge(struct purging *purging, const struct later_keys *keys, uint64_t count,
-                 struct later_error *err)
-{
-    while (count > 0 && pace_count(&purging->pace, 0)) {
-        size_t limit = count < LATER_BATCH_MAX ? (size_t)count : LATER_BATCH_MAX;
-        struct later_command cmd = { 0 };
-        int64_t gone;
-
-        later_inspect_purge(&cmd, keys, later_key_name(purging->set), limit);
-        gone = cli_count(cli_call_once(purging->cli, &cmd, err));
-        if (gone < 0)
-            return -1;
-        purging->purged += (uint64_t)gone;
-        progress_jobs(&purging->progress, purging->purged, purging->sum);
-        if ((uint64_t)gone < limit)
-            break;
-        count -= (uint64_t)gone;
-    }
-    return 0;
-}
-
-/* Counts the jobs in each part. Returns the sum, or -1 with *err. */
-static int64_t count_each(struct cli *cli, const struct whole *whole, enum later_key set,
-                          uint64_t *counts, struct later_error *err)
-{
-    int64_t all = 0;
-
-    for (size_t i = 0; i < whole->count; i++) {
-        int64_t count = members_count(cli, &whole->parts[i], set, err);
-
-        if (count < 0)
-            return -1;
-        counts[i] = (uint64_t)count;
-        all += count;
-    }
-    return all;
-}
-
-static int purge_whole(struct purging *purging, const struct whole *whole, const uint64_t *counts,
-                       struct later_error *err)
-{
-    int ok = 0;
-
-    for (size_t i = 0; ok == 0 && i < whole->count; i++)
-        ok = purge(purging, &whole->parts[i], counts[i], err);
-    progress_hide(&purging->progress);
-    cli_print_count(purging->cli, NULL, whole->name, "purged", "purged", purging->purged);
-    if (ok == 0 && purging->pace.stopped) {
-        cli_say(purging->cli, "stopped: %" PRIu64 " of %" PRIu64 " purged", purging->purged,
-                purging->sum);
-        return LATER_E_LATER;
-    }
-    return ok;
-}
-
-static int ask_and_purge(struct purging *purging, struct later_error *err)
-{
-    uint64_t counts[LATER_WHOLE_MAX];
-    struct whole whole;
-    char what[160];
-    int64_t sum;
-    int status;
-
-    if (whole_find(purging->cli, purging->cli->args.words[0], &whole, err) < 0)
-        return -1;
-    sum = count_each(purging->cli, &whole, purging->set, counts, err);
-    if (sum < 0)
-        return -1;
-    if (!pace_count(&purging->pace, 0)) {
-        cli_say(purging->cli, "stopped; nothing was done");
-        return LATER_E_LATER;
-    }
-    purging->sum = (uint64_t)sum;
-    snprintf(what, sizeof what, "Drop %" PRIu64 " %s jobs of queue %s for good", purging->sum,
-             later_key_name(purging->set), whole.name);
-    pace_pause(&purging->pace);
-    status = purging->sum ? cli_ask(purging->cli, what) : LATER_OK;
-    pace_go_on(&purging->pace);
-    return status == LATER_OK ? purge_whole(purging, &whole, counts, err) : status;
-}
-
 static const struct many_verb purge_verb = {
     .name = "purge",
     .done = "purged",
     .ask = "Drop",
     .ask_end = " for good",
-    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD },
-    .set_count = 3,
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD, LATER_KEY_DONE },
+    .set_count = 4,
+    .brisk = true,
 };
 
 static int run_purge(struct cli *cli, struct later_error *err)
 {
-    struct purging purging = { .cli = cli };
-    int status;
+    enum later_key set;
 
-    if (choose_state(cli, &purging.set, err) < 0)
-        return -1;
-    if (choose_is_asked(cli, "state") || args_flag(&cli->args, "dry-run") ||
-        args_text(&cli->args, "rate"))
-        return many_run(cli, &purge_verb, err);
-    if (cli->args.count != 1)
-        return later_fail(err, LATER_E_USAGE, "name one queue");
-    if (pace_begin(&purging.pace, cli, 0, err) < 0)
-        return -1;
-    progress_begin(&purging.progress, cli->err_terminal, 0);
-    status = ask_and_purge(&purging, err);
-    pace_end(&purging.pace);
-    return status;
+    return choose_state(cli, &set, err) < 0 ? -1 : many_run(cli, &purge_verb, err);
 }
 
 static const struct args_option purge_options[] = {

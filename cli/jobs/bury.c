@@ -25,9 +25,13 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
 {
     struct later_acted job = { .id = id, .len = strlen(id), .score = "" };
     struct later_command cmd = { 0 };
+    int there;
 
     later_inspect_act(&cmd, keys, "bury", later_key_name(set), "", error, &job, 1);
-    return (int)cli_count(cli_call_once(cli, &cmd, err));
+    there = (int)cli_count(cli_call_once(cli, &cmd, err));
+    if (there > 0) /* it may have been adopted, so the queue must be known as after a push */
+        later_call_announce(cli->client, keys);
+    return there;
 }
 
 static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
@@ -54,25 +58,28 @@ static int bury_ids(struct cli *cli, struct later_error *err)
 {
     const char *text = args_text(&cli->args, "error");
     char *error = take_error("buried", text ? text : "by hand");
+    struct later_error ignored;
     int status;
 
     if (!error)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     status = each_run(cli, &each, error, err);
+    if (status >= 0) /* only the announcement of the queue can fail now */
+        (void)later_call_drain(cli->client, 0, &ignored);
     free(error);
     return status;
 }
 
-/* If only ids are given, --error is the reason, as it is for a reserved job, and not a
+/* With ids, --error is the reason, as it is for a reserved job. Without, it can only be a
  * condition. */
 static int run(struct cli *cli, struct later_error *err)
 {
-    if (choose_is_asked(cli, "error")) {
-        choose_take_queue(cli);
-        return many_run(cli, &verb, err);
-    }
-    if (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
-        return later_fail(err, LATER_E_USAGE, "a condition is missing, such as --state");
+    bool no_id = cli->args.count == 0;
+
+    if (choose_is_asked(cli, "error") || (no_id && args_text(&cli->args, "error")))
+        return choose_take_queue(cli, err) < 0 ? -1 : many_run(cli, &verb, err);
+    if (choose_refuse_alone(cli, err) < 0)
+        return -1;
     if (cli->args.count == 3 && !args_text(&cli->args, "queue") &&
         settle_is_token(cli->args.words[2]))
         return settle_bury(cli, err);
@@ -92,7 +99,9 @@ const struct command command_bury = {
     .more =
         "Takes a reserved job with its owner's token (else status 77), or waiting jobs. --error "
         "is\n"
-        "the reason, which `later show` prints; with other conditions it is one, too.\n"
+        "the reason, which `later show` prints. With other conditions, or if no job is named, it "
+        "is\n"
+        "a condition.\n"
         "In a pipe: id and former state; for many jobs, their number.\n" MANY_MORE,
     .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n"
                "later bury order-1138 -q mail --error 'customer is gone'\n"

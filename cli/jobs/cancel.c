@@ -49,11 +49,9 @@ static const struct many_verb verb = {
 
 static int run(struct cli *cli, struct later_error *err)
 {
-    if (choose_is_asked(cli, "")) {
-        choose_take_queue(cli);
-        return many_run(cli, &verb, err);
-    }
-    return each_run(cli, &each, NULL, err);
+    if (choose_is_asked(cli, ""))
+        return choose_take_queue(cli, err) < 0 ? -1 : many_run(cli, &verb, err);
+    return choose_refuse_alone(cli, err) < 0 ? -1 : each_run(cli, &each, NULL, err);
 }
 
 static const struct args_option options[] = {

@@ -33,14 +33,26 @@ bool choose_is_asked(const struct cli *cli, const char *but)
     return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
 }
 
-void choose_take_queue(struct cli *cli)
+int choose_take_queue(struct cli *cli, struct later_error *err)
 {
     const char *queue = args_text(&cli->args, "queue");
 
-    if (queue && cli->args.count == 0) {
+    if (queue && cli->args.count > 0)
+        return later_fail(err, LATER_E_USAGE,
+                          "with conditions, %.64s is a queue, and so is that of --queue: name one",
+                          cli->args.words[0]);
+    if (queue) {
         cli->args.words[0] = (char *)(uintptr_t)queue;
         cli->args.count = 1;
     }
+    return 0;
+}
+
+int choose_refuse_alone(const struct cli *cli, struct later_error *err)
+{
+    if (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
+        return later_fail(err, LATER_E_USAGE, "a condition is missing, such as --state");
+    return 0;
 }
 
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err)
@@ -102,6 +114,7 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
     choice->left = (uint64_t)limit;
     choice->reads = reads || !later_filter_is_plain(choice->filter);
     progress_begin(&choice->progress, cli->err_terminal, 0);
+    choice->began_here = later_clock();
     if (cli_clock(cli, &choice->began, err) == 0)
         return 0;
     choose_end(choice);
@@ -177,6 +190,7 @@ struct choosing {
     struct choice *choice;
     const struct later_keys *keys;
     enum later_key set;
+    const char *token; /* that holds the reserved jobs, otherwise "" */
     chosen_fn *fn;
     void *arg;
 };
@@ -207,25 +221,38 @@ static struct later_filter_job choose_job(const struct choosing *choosing,
                                       .document_len = seen->document_len };
 }
 
-/* Offers a job to the caller if it matches and was there when the walk began. */
+/* Did a job enter its state after the walk began? A time beyond Redis's clock does not say so: a
+ * program's clock is ahead, or Redis's was put back. */
+static bool is_new(const struct choice *choice, double since)
+{
+    return since > choice->began && since <= choice->began + later_clock() - choice->began_here;
+}
+
+/* Offers a job to the caller if it matches and was there when the walk began. The score of one that
+ * is its own document comes from some program's clock, and says nothing. */
 static int judge(const struct choosing *choosing, const struct chosen *chosen,
                  struct later_error *err)
 {
     struct later_filter_job job = choose_job(choosing, chosen->seen);
+    bool adopted = chosen->seen->document != chosen->member;
 
-    if (later_filter_since(&job) > job.now || !later_filter_meets(choosing->choice->filter, &job))
-        return 0;
+    if ((adopted && is_new(choosing->choice, later_filter_since(&job))) ||
+        !later_filter_meets(choosing->choice->filter, &job))
+        return later_filter_check(choosing->choice->filter, err);
     return offer(choosing, chosen, err);
 }
 
-/* --- ready, delayed, dead, done --- */
+/* --- one page --- */
 
 /* Returns job i of a page, of which nothing else has been read. */
 static struct chosen chosen_at(const struct choosing *choosing, const struct walk *walk, size_t i)
 {
-    struct chosen chosen = {
-        .keys = choosing->keys, .set = choosing->set, .token = "", .score = walk_score(walk, i)
-    };
+    struct chosen chosen = { .keys = choosing->keys,
+                             .set = choosing->set,
+                             .token = choosing->token,
+                             .score = walk_score(walk, i),
+                             .walk = walk,
+                             .at = i };
 
     chosen.member = walk_member(walk, i, &chosen.len);
     return chosen;
@@ -248,7 +275,7 @@ static bool find(const struct walk *walk, size_t i, const struct fields *fields,
         return true;
     seen->document = chosen->member; /* the member is its own document */
     seen->document_len = chosen->len;
-    return chosen->member[0] == '{';
+    return fields_has_member(fields, at, chosen->member, chosen->score);
 }
 
 static int judge_found(const struct choosing *choosing, const struct walk *walk, size_t from,
@@ -299,7 +326,7 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
         struct chosen chosen = chosen_at(choosing, walk, i);
 
         if (choosing->set != LATER_KEY_DEAD ||
-            strtod(chosen.score, NULL) <= choosing->choice->began)
+            !is_new(choosing->choice, strtod(chosen.score, NULL)))
             ok = offer(choosing, &chosen, err);
     }
     return ok;
@@ -339,6 +366,8 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
     return ok;
 }
 
+/* --- ready, delayed, dead, done --- */
+
 /* Counts the jobs now. This bounds the walk, so that it ends even if jobs come faster than they are
  * looked at. Jobs that stay can be overtaken at most this many times. */
 static int most_of(const struct choosing *choosing, uint64_t *most, struct later_error *err)
@@ -363,7 +392,10 @@ static int walk_set(const struct choosing *choosing, struct later_error *err)
     size_t most = SHOWN_MIN;
     int more = most_of(choosing, &left, err);
 
-    if (more == 0 && choice->from_score)
+    if (more == 0 && choice->from_score && choice->from_equals > 0)
+        more = walk_behind_digest(&walk, choice->from_score, choice->from_member,
+                                  choice->from_equals, err);
+    else if (more == 0 && choice->from_score)
         more = walk_behind(&walk, choice->from_score, choice->from_member, err);
     choice->from_score = NULL;
     while (more == 0 && choose_goes_on(choice) && left > 0) {
@@ -381,60 +413,36 @@ static int walk_set(const struct choosing *choosing, struct later_error *err)
 
 /* --- reserved --- */
 
-/* Looks at some of the jobs that a token holds. *count becomes how many it looked at. */
-static int look_at_held(const struct choosing *choosing, const char *token, uint64_t offset,
-                        size_t *count, struct later_error *err)
+/* What a token holds is read at once, since ranks in it shift when jobs end meanwhile. It only
+ * shrinks, and has at most as many jobs as one reserve hands out. */
+static int walk_token(struct choosing *choosing, const char *token, struct later_error *err)
 {
     struct choice *choice = choosing->choice;
+    struct walk held = { .set = LATER_KEY_RESERVED };
     struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int ok = 0;
+    size_t most = SHOWN_MIN;
+    int ok;
 
-    later_inspect_peek(&cmd, choosing->keys, "reserved", token, offset, LATER_BATCH_MAX);
+    choosing->token = token;
+    later_inspect_held_scores(&cmd, choosing->keys, token);
     pace_work(&choice->pace);
-    reply = cli_call(choice->cli, &cmd, err);
-    if (!reply)
+    held.page = cli_call(choice->cli, &cmd, err);
+    if (!held.page)
         return -1;
     pace_rest(&choice->pace);
-    *count = later_inspect_peeked_count(reply);
-    for (size_t i = 0; ok == 0 && i < *count && choose_goes_on(choice); i++) {
-        struct later_seen seen;
-        struct chosen chosen = { .keys = choosing->keys,
-                                 .set = choosing->set,
-                                 .token = token,
-                                 .score = later_reply_text(later_reply_at(reply, 4 * i + 1), NULL),
-                                 .seen = &seen };
-
-        later_inspect_peeked(reply, i, &seen);
-        chosen.member = seen.id;
-        chosen.len = strlen(seen.id);
-        if (*seen.id)
-            ok = judge(choosing, &chosen, err);
-    }
-    later_reply_free(reply);
+    held.count = later_reply_count(held.page) / 2;
+    ok = held.count > 0 ? take_page(choosing, &held, &most, err) : 0;
+    walk_end(&held);
     return ok;
 }
 
-static int walk_token(const struct choosing *choosing, const char *token, struct later_error *err)
-{
-    uint64_t offset = 0;
-    size_t count = 1;
-    int ok = 0;
-
-    while (ok == 0 && count > 0 && choose_goes_on(choosing->choice)) {
-        ok = look_at_held(choosing, token, offset, &count, err);
-        offset += ok == 0 ? count : 0;
-    }
-    choosing->choice->seen += offset;
-    return ok;
-}
-
-static int walk_tokens(const struct choosing *choosing, struct later_error *err)
+static int walk_tokens(struct choosing *choosing, struct later_error *err)
 {
     struct later_reply *tokens;
     int ok = members_tokens(choosing->choice->cli, choosing->keys, &tokens, err);
 
-    for (size_t i = 0; ok == 0 && i < later_reply_count(tokens) / 2; i++)
+    for (size_t i = 0;
+         ok == 0 && i < later_reply_count(tokens) / 2 && choose_goes_on(choosing->choice); i++)
         ok = walk_token(choosing, members_token(tokens, i), err);
     later_reply_free(tokens);
     return ok;
@@ -443,7 +451,7 @@ static int walk_tokens(const struct choosing *choosing, struct later_error *err)
 int choose_in(struct choice *choice, const struct later_keys *keys, enum later_key set,
               chosen_fn *fn, void *arg, struct later_error *err)
 {
-    struct choosing choosing = { choice, keys, set, fn, arg };
+    struct choosing choosing = { choice, keys, set, "", fn, arg };
 
     return set == LATER_KEY_RESERVED ? walk_tokens(&choosing, err) : walk_set(&choosing, err);
 }

@@ -3,7 +3,8 @@
  * describe the filter, and the walk that finds the jobs page by page while the queue is in use.
  *
  * A job that keeps its state during the walk is found exactly once. A job that entered its state
- * after the walk began is left out if its score shows that.
+ * after the walk began is left out if its score shows that; a score beyond Redis's clock, as a
+ * program's own clock may give it, does not.
  */
 #ifndef LATER_CLI_CHOOSE_H
 #define LATER_CLI_CHOOSE_H
@@ -39,14 +40,20 @@
 /* Has any of these options been given, besides the condition `but`? "" = any at all. */
 bool choose_is_asked(const struct cli *cli, const char *but);
 
-/* For a command that takes --queue with ids: here too --queue names the queue if no word does. */
-void choose_take_queue(struct cli *cli);
+/* For a command that takes --queue with ids: with conditions too --queue names the queue, if no
+ * word does. Returns 0, or -1 with *err if both do. */
+int choose_take_queue(struct cli *cli, struct later_error *err);
+
+/* For such a command without a condition: refuses the options that only go with one, rather than
+ * act on ids as if they were not there. Returns 0, or -1 with *err. */
+int choose_refuse_alone(const struct cli *cli, struct later_error *err);
 
 /* Reads the set of --state, which is required and may not be reserved. Returns 0, or -1 with
  * *err. */
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err);
 
 struct chosen;
+struct walk;
 
 struct choice {
     struct cli *cli;
@@ -58,10 +65,12 @@ struct choice {
     uint64_t seen;  /* jobs looked at */
     uint64_t total; /* all jobs there are, for the progress */
     bool counted;   /* `total` is complete; otherwise each set is added when its turn comes */
-    double began;   /* Redis's clock */
-    double told;    /* time of the last line of progress */
-    bool back;      /* walk from the last job to the first */
+    double began;   /* Redis's clock, read at `began_here` or a moment later */
+    double began_here;
+    double told;                          /* time of the last line of progress */
+    bool back;                            /* walk from the last job to the first */
     const char *from_score, *from_member; /* the next set begins after these; NULL = at its start */
+    uint64_t from_equals; /* > 0: from_member is a digest; see walk_behind_digest() */
     /* Called now and then: everything up to *last has been looked at. Only member, score, keys and
      * set of *last are filled in. May be NULL. */
     void (*passed)(void *arg, const struct chosen *last);
@@ -96,6 +105,8 @@ struct chosen {
     size_t len;
     const char *score;
     const struct later_seen *seen; /* NULL if neither record nor document was read */
+    const struct walk *walk;       /* the page that it is on, and its place there */
+    size_t at;
 };
 
 /* Can jobs of this set match the conditions? Done jobs are only looked at if --state asks for them,

@@ -14,6 +14,7 @@ struct exporting {
     struct cli *cli;
     const char *queue;
     enum later_key set;
+    double now; /* Redis's clock */
     bool dry;
     struct pace *pace;
     uint64_t written, left_out;
@@ -30,73 +31,93 @@ static void leave_out(struct exporting *exporting, const char *id, const char *w
 static int write_line(struct exporting *exporting, const struct later_line *line,
                       struct later_error *err)
 {
+    struct later_error why;
     size_t len;
-    char *bytes;
+    char *bytes = later_line_build(line, &len, &why);
 
-    if (exporting->dry) {
-        exporting->written++;
+    if (!bytes && why.code != LATER_E_DATA)
+        return later_fail(err, why.code, "%s", why.text);
+    if (!bytes) {
+        leave_out(exporting, line->item.id, why.text);
         return 0;
     }
-    if (!pace_count(exporting->pace, 1))
-        return 0;
-    bytes = later_line_build(line, &len);
-    if (!bytes)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    fwrite(bytes, 1, len, stdout);
-    putchar('\n');
+    if (!exporting->dry && pace_count(exporting->pace, 1)) {
+        fwrite(bytes, 1, len, stdout);
+        putchar('\n');
+    }
     free(bytes);
-    exporting->written++;
+    exporting->written += !exporting->pace->stopped;
     if (ferror(stdout))
         return later_fail(err, LATER_E_SYSTEM, "standard output cannot be written");
     return 0;
 }
 
-/* Prints a job that has an id. */
-static int export_known(struct exporting *exporting, const char *id, const struct later_seen *seen,
-                        struct later_error *err)
+/* Prints a job that is due at `at`; 0 = now. */
+static int export_due(struct exporting *exporting, const char *id, const struct later_seen *seen,
+                      double at, bool again, struct later_error *err)
 {
+    double taken = seen->record.taken_until - exporting->now;
     struct later_line line = { .item = { .id = id,
                                          .document = seen->document,
                                          .document_len = seen->document_len,
-                                         .priority = seen->record.priority } };
-    double *at = &line.item.at;
+                                         .priority = seen->record.priority,
+                                         .at = at,
+                                         .unique_for = seen->record.unique_for,
+                                         .throttle = taken > 0 ? taken : 0,
+                                         .again = again } };
 
+    later_shard_whole(line.queue, exporting->queue);
+    if (at < LATER_AT_MIN && at > 0)
+        line.item.at = LATER_AT_MIN; /* push takes nothing earlier */
     if (strlen(id) > LATER_ID_MAX) {
         leave_out(exporting, id, "its id is too long to be pushed");
         return 0;
     }
-    strcpy(line.queue, exporting->queue);
-    if (exporting->set == LATER_KEY_DELAYED)
-        *at = seen->score > 0 ? seen->score : 0;
-    if (*at<LATER_AT_MIN && * at> 0)
-        *at = LATER_AT_MIN; /* push takes nothing earlier */
-    if (*at >= LATER_AT_END) {
+    if (at >= LATER_AT_END) {
         leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;
     }
     return write_line(exporting, &line, err);
 }
 
-/* Prints a member that is its own document, with the id that it will be adopted under. */
-static int export_document(struct exporting *exporting, const char *document, size_t len,
-                           struct later_error *err)
+/* Prints the job that is to run after another one of its id. Pushed with `again`, it takes the
+ * place of that one if that does not run. */
+static int export_next(struct exporting *exporting, const char *id,
+                       const struct later_record *record, struct later_error *err)
 {
-    struct later_seen seen = { .document = document, .document_len = len };
-    char id[LATER_DIGEST_SIZE];
+    struct later_record_next next;
+    struct later_seen seen = { .state = NULL };
+    int found = later_record_next(record, &next);
 
-    later_digest(document, len, id);
-    return export_known(exporting, id, &seen, err);
+    if (found < 0)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (found == 0)
+        return 0;
+    later_record_read(&seen.record, next.record, next.record_len);
+    seen.document = next.document;
+    seen.document_len = next.document_len;
+    found = export_due(exporting, id, &seen, next.due, true, err);
+    free(next.record);
+    return found;
 }
 
 /* --- all --- */
 
+/* A member that is its own document is printed with the id that it will be adopted under. */
 static int export_chosen(void *arg, const struct chosen *chosen, struct later_error *err)
 {
     struct exporting *exporting = arg;
+    bool delayed = exporting->set == LATER_KEY_DELAYED;
+    double at = delayed && chosen->seen->score > 0 ? chosen->seen->score : 0;
+    char digest[LATER_DIGEST_SIZE];
 
-    if (chosen->seen->document == chosen->member)
-        return export_document(exporting, chosen->member, chosen->len, err);
-    return export_known(exporting, chosen->member, chosen->seen, err);
+    if (chosen->seen->document == chosen->member) {
+        later_digest(chosen->member, chosen->len, digest);
+        return export_due(exporting, digest, chosen->seen, at, false, err);
+    }
+    if (export_due(exporting, chosen->member, chosen->seen, at, false, err) < 0)
+        return -1;
+    return export_next(exporting, chosen->member, &chosen->seen->record, err);
 }
 
 static int export_all(struct exporting *exporting, struct choice *choice, struct later_error *err)
@@ -128,6 +149,7 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     exporting.dry = args_flag(&cli->args, "dry-run");
     exporting.pace = &choice.pace;
+    exporting.now = choice.began;
     choice.progress.shown = cli->err_terminal && !cli->out_terminal;
     ok = export_all(&exporting, &choice, err);
     stopped = choice.pace.stopped;
@@ -156,11 +178,10 @@ const struct command command_export = {
     .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
     .brief = "Write the jobs of a state as lines for `later push --file`",
     .more =
-        "Each line has queue, id, the time at which a delayed job is due, priority, and the\n"
-        "document, byte for byte. The jobs stay where they are; their attempts and errors are not\n"
-        "written. In a queue in use, each job that keeps its state is written once. A dead or "
-        "done\n"
-        "job whose line is pushed runs again. ^C ends it.\n",
+        "Each line has queue, id, the time at which a delayed job is due, how long its id stays\n"
+        "taken, priority, and the document, byte for byte. The jobs stay where they are; their\n"
+        "attempts and errors are not written. In a queue in use, each job that keeps its state is\n"
+        "written once. A dead or done job whose line is pushed runs again. ^C ends it.\n",
     .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
                "later export mail --state delayed --type 'newsletter.*'\n",
     .options = options,

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/crontab.h"
+#include "queue/lost.h"
 #include "sizes.h"
 #include "status/served.h"
 
@@ -83,12 +84,35 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
     return refuse_full(keys->queue, (uint64_t)left, err);
 }
 
+/* Says that it is done on purpose, so that no laterd takes it for a loss (queue/lost.h). */
+static int note_forgotten(struct cli *cli, const struct whole *whole, struct later_error *err)
+{
+    const char *prefix = later_call_prefix(cli->client);
+    struct later_command cmd = { 0 };
+    double now;
+
+    if (cli_clock(cli, &now, err) < 0)
+        return -1;
+    for (size_t i = 0; i < whole->count; i++) {
+        later_forgotten_note(&cmd, prefix, whole->parts[i].queue, now);
+        if (cli_count(cli_call(cli, &cmd, err)) < 0)
+            return -1;
+    }
+    later_forgotten_bound(&cmd, prefix);
+    if (cli_count(cli_call(cli, &cmd, err)) < 0)
+        return -1;
+    later_forgotten_keep(&cmd, prefix);
+    return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
+}
+
 /* The plan goes last, since the shards are found by it. */
 static int forget_whole(struct cli *cli, const struct whole *whole, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     int listed = 0;
 
+    if (note_forgotten(cli, whole, err) < 0)
+        return -1;
     for (size_t i = whole->count; i-- > 0;) {
         int one = forget_part(cli, &whole->parts[i], err);
 
@@ -157,10 +181,10 @@ const struct command command_forget = {
     .usage = "Q...",
     .brief = "Forget a queue that has no jobs and that nobody serves",
     .more =
-        "It leaves the list of queues. Its counters are deleted, and so are a pause, the plan of\n"
-        "its shards, and the ids that --unique-for keeps taken. A queue that has jobs or is "
-        "served\n"
-        "stays as it is: status 75. The next push creates the queue again.\n",
+        "It leaves the list of queues. Its counters and totals are deleted, and so are done jobs\n"
+        "that were kept, a pause, the plan of its shards, and the ids that --unique-for keeps\n"
+        "taken. A queue that has jobs or is served stays as it is: status 75. The next push\n"
+        "creates the queue again.\n",
     .example = "later forget defualt\n",
     .min = 1,
     .max = -1,

@@ -126,6 +126,8 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
                       many->reason, batch->jobs, batch->count);
     pace_work(&many->choice.pace);
     count = cli_count(cli_call_once(many->cli, &cmd, err));
+    if (count > 0 && *many->reason) /* bury adopts, so the queue must be known as after a push */
+        later_call_announce(many->cli->client, &keys);
     if (count >= 0)
         pace_rest(&many->choice.pace);
     return count;
@@ -251,6 +253,7 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     }
     many->cli = cli;
     many->verb = verb;
+    many->choice.pace.brisk = verb->brisk && later_filter_is_plain(many->choice.filter);
     many->choice.passed = look_on;
     many->reason = strcmp(verb->name, "bury") == 0 ? take_error("buried", "by hand") : strdup("");
     many->spool = spool_new(err);

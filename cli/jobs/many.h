@@ -16,6 +16,7 @@ struct many_verb {
     const char *ask_end;     /* " for good"; "" */
     enum later_key sets[4];  /* the sets that it takes, in the order of the walk */
     size_t set_count;
+    bool brisk; /* without conditions it does not rest between its calls */
 };
 
 /* The options of a command that uses many_run(). */

@@ -65,12 +65,17 @@ int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key 
     return result;
 }
 
+void members_ask_tokens(struct later_command *cmd, const struct later_keys *keys)
+{
+    later_inspect_from(cmd, keys, LATER_KEY_RESERVED, "-inf", 0, TOKENS_MAX);
+}
+
 int members_tokens(struct cli *cli, const struct later_keys *keys, struct later_reply **tokens,
                    struct later_error *err)
 {
     struct later_command cmd = { 0 };
 
-    later_inspect_from(&cmd, keys, LATER_KEY_RESERVED, "-inf", 0, TOKENS_MAX);
+    members_ask_tokens(&cmd, keys);
     *tokens = cli_call(cli, &cmd, err);
     return *tokens ? 0 : -1;
 }

@@ -19,6 +19,9 @@ typedef int members_fn(void *arg, const char *member, size_t len, const char *va
 int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
                  void *arg, struct later_error *err);
 
+/* Asks for what members_tokens() answers. */
+void members_ask_tokens(struct later_command *cmd, const struct later_keys *keys);
+
 /* members_tokens() lists the tokens that hold something, each followed by the end of its lease, in
  * that order. The caller frees the list. Returns 0, or -1 with *err and NULL. members_token()
  * returns the i-th. */

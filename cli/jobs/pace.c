@@ -120,7 +120,7 @@ bool pace_rest(struct pace *pace)
 {
     double worked, now;
 
-    if (!share_called(&pace->share, later_clock() - pace->from))
+    if (pace->brisk || !share_called(&pace->share, later_clock() - pace->from))
         return nap(pace, 0);
     worked = worked_since(pace);
     now = later_clock();

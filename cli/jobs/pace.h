@@ -28,6 +28,7 @@ struct pace {
     double rested;   /* start of the last pause; < 0 = there was none */
     double reckoned; /* when the cost of our calls was last added up */
     double rate;     /* jobs per second to act on; 0 = no limit */
+    bool brisk;      /* pace_rest() does not sleep */
     double first;    /* when the first of them was acted on */
     uint64_t count;
 };

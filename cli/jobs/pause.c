@@ -5,6 +5,10 @@
 #include "status/served.h"
 #include "whole.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #define PAUSE_MAX 31536000.0 /* a year, in seconds */
 
 /* What is wanted: a pause for some seconds (0 = until resume), or its end. */
@@ -13,33 +17,58 @@ struct wish {
     double seconds;
 };
 
-/* This pause ends by itself. A migrator then finds the waiting jobs at its next look. Returns as
- * pause_part(). */
-static int pause_for(struct cli *cli, const struct later_keys *keys, double seconds,
-                     struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int changed;
-
-    later_inspect_pause(&cmd, keys, seconds);
-    reply = cli_call(cli, &cmd, err);
-    changed = reply ? later_reply_is_nil(reply) : -1; /* otherwise the answer is the former value */
-    later_reply_free(reply);
-    return changed;
-}
-
-/* Returns 1 if it changed something, 0 if the part was already so, -1 with *err. */
+/* Returns 1 if it changed something, 0 if the part was already so, -1 with *err. When a pause ends
+ * by itself, a migrator finds the waiting jobs at its next look. */
 static int pause_part(struct cli *cli, const struct later_keys *keys, const struct wish *wish,
                       struct later_error *err)
 {
     struct later_command cmd = { 0 };
 
-    if (wish->seconds > 0)
-        return pause_for(cli, keys, wish->seconds, err);
-
-    later_inspect_plain(&cmd, keys, wish->pause ? LATER_SCRIPT_PAUSE : LATER_SCRIPT_RESUME);
+    if (wish->pause)
+        later_inspect_pause(&cmd, keys, wish->seconds);
+    else
+        later_inspect_plain(&cmd, keys, LATER_SCRIPT_RESUME);
     return (int)cli_count(cli_call(cli, &cmd, err));
+}
+
+/* The shards, each even if another one fails, as on a node that is away. Returns as pause_part().
+ */
+static int pause_shards(struct cli *cli, const struct whole *whole, const struct wish *wish,
+                        int changed, struct later_error *err)
+{
+    struct later_error why;
+    bool failed = false;
+
+    for (size_t i = 1; i < whole->count; i++) {
+        int one = pause_part(cli, &whole->parts[i], wish, &why);
+
+        if (one < 0 && !failed)
+            later_fail(err, why.code, "%s: %s", whole->parts[i].queue, why.text);
+        failed |= one < 0;
+        changed |= one;
+    }
+    return failed ? -1 : changed;
+}
+
+/* A pause of a shard that there is not would stay for ever: `later resume` of the queue does not
+ * find it. */
+static int check_shard(struct cli *cli, const char *queue, struct later_error *err)
+{
+    const char *slash = strchr(queue, '/');
+    later_queue_name name;
+    struct later_plan plan;
+
+    if (!slash)
+        return 0;
+    later_shard_whole(name, queue);
+    if (later_call_ask_plan(cli->client, name, &plan, err) < 0)
+        return -1;
+    if (later_plan_span(&plan) < 2)
+        return later_fail(err, LATER_E_NONE, "no queue %s: %s has no shards", queue, name);
+    if (strtoul(slash + 1, NULL, 10) >= later_plan_span(&plan))
+        return later_fail(err, LATER_E_NONE, "no queue %s: the last shard is %s/%" PRIu32, queue,
+                          name, later_plan_span(&plan) - 1);
+    return 0;
 }
 
 /* The plain queue is paused before the plan is read. Whoever adds shards writes the plan first and
@@ -52,19 +81,12 @@ static int pause_whole(struct cli *cli, const char *queue, const struct wish *wi
     struct whole whole;
     int changed;
 
-    if (cli_keys(cli, queue, &keys, err) < 0)
+    if (cli_keys(cli, queue, &keys, err) < 0 || (wish->pause && check_shard(cli, queue, err) < 0))
         return -1;
     changed = pause_part(cli, &keys, wish, err);
     if (changed < 0 || whole_find(cli, queue, &whole, err) < 0)
         return -1;
-    for (size_t i = 1; i < whole.count; i++) {
-        int one = pause_part(cli, &whole.parts[i], wish, err);
-
-        if (one < 0)
-            return -1;
-        changed |= one;
-    }
-    return changed;
+    return pause_shards(cli, &whole, wish, changed, err);
 }
 
 static int set_pause(struct cli *cli, const char *queue, const struct wish *wish,
@@ -89,13 +111,20 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
     return LATER_OK;
 }
 
+/* All of them, even if one fails: each that is not as wished is named. */
 static int set_all(struct cli *cli, const struct wish *wish, struct later_error *err)
 {
+    int status = LATER_OK;
+
+    if (cli->args.count == 1)
+        return set_pause(cli, cli->args.words[0], wish, err);
     for (int i = 0; i < cli->args.count; i++) {
-        if (set_pause(cli, cli->args.words[i], wish, err) < 0)
-            return -1;
+        if (set_pause(cli, cli->args.words[i], wish, err) == 0)
+            continue;
+        cli_say(cli, "queue %s: %s", cli->args.words[i], err->text);
+        status = status != LATER_OK ? status : (int)err->code;
     }
-    return LATER_OK;
+    return status;
 }
 
 static int run_pause(struct cli *cli, struct later_error *err)

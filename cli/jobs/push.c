@@ -24,8 +24,6 @@ struct making {
     char *payload; /* from standard input; owned */
     char *backoff; /* owned */
     double wait;   /* seconds; < 0 = do not wait */
-    char *before;  /* the result left by a former job of this id; owned */
-    size_t before_len;
 };
 
 void push_print_json(const char *queue, const char *id, enum later_push_result how,
@@ -100,6 +98,7 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
     const char *expires = args_text(&cli->args, "expires-at");
 
     if (cli_duration(cli, "in", &job->in, err) < 0 ||
+        cli_positive_duration(cli, "expires-in", &job->expires_in, err) < 0 ||
         (at && moment_read(at, "--at", time(NULL), &job->at, err) < 0) ||
         (expires && moment_read(expires, "--expires-at", time(NULL), &job->expires_at, err) < 0) ||
         cli_positive_duration(cli, "timeout", &job->timeout, err) < 0 ||
@@ -107,9 +106,7 @@ static int take_times(struct cli *cli, struct later_new_job *job, struct later_e
         return -1;
     if (job->at >= LATER_AT_MIN && job->at < (double)time(NULL))
         cli_say(cli, "--at: %.40s has passed: the job is due now", at);
-    if (expires && job->expires_at <= 0)
-        return later_fail(err, LATER_E_USAGE, "--expires-at: 0 is not a time");
-    return 0;
+    return expires ? later_push_expires(job->expires_at, err) : 0;
 }
 
 /* Reads --debounce, --max-wait, --throttle, and what to do if the id is known. */
@@ -181,25 +178,16 @@ static void hint_at_text(const struct making *making, struct later_error *err)
         later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
 }
 
-/* Reads the result that a former job of this id may have left. */
-static int look_before(struct cli *cli, struct making *making, struct later_error *err)
-{
-    if (making->wait < 0 || !making->job.id)
-        return 0;
-    making->before =
-        later_wait_before(cli->client, cli_queue(cli), making->job.id, &making->before_len, err);
-    return making->before ? 0 : -1;
-}
-
 static int wait_for(struct cli *cli, const struct making *making, const struct later_pushed *pushed,
                     struct later_error *err)
 {
-    size_t before_len = pushed->how == LATER_IS_KNOWN ? 0 : making->before_len;
+    int (*wait)(struct later_client *, const char *, const char *, double, struct later_end *,
+                struct later_error *) =
+        pushed->how == LATER_IS_AGAIN ? later_wait_again : later_wait;
     struct later_end end;
     int status;
 
-    if (later_wait_pushed(cli->client, cli_queue(cli), pushed->id, making->wait, making->before,
-                          before_len, &end, err) < 0)
+    if (wait(cli->client, cli_queue(cli), pushed->id, making->wait, &end, err) < 0)
         return -1;
     status = wait_tell(cli, cli_queue(cli), pushed->id, &end);
     later_end_free(&end);
@@ -231,18 +219,19 @@ static int push(struct cli *cli, const struct making *making, struct later_error
     return LATER_OK;
 }
 
+/* All options of the command but these few are of one job. */
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const others[] = { "in",           "at",         "id",       "priority",
-                                          "max-attempts", "timeout",    "backoff",  "expires-at",
-                                          "text",         "unique-for", "throttle", "debounce",
-                                          "again",        "wait",       "result",   "lock",
-                                          "trace" };
+    static const char *const beside[] = { "queue", "replace", "file" };
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (args_text(&cli->args, others[i]))
+    for (const struct args_option *option = cli->command->options; option->name; option++) {
+        bool goes = false;
+
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+            goes |= strcmp(option->name, beside[i]) == 0;
+        if (!goes && args_text(&cli->args, option->name))
             return later_fail(err, LATER_E_USAGE, "--%s: with --file, each line sets its own",
-                              others[i]);
+                              option->name);
     }
     if (cli->args.count > 0)
         return later_fail(err, LATER_E_USAGE, "--file: the lines name the types; leave TYPE out");
@@ -263,10 +252,7 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     ok = take_options(cli, &making, err);
     if (ok == 0)
-        ok = look_before(cli, &making, err);
-    if (ok == 0)
         ok = push(cli, &making, err);
-    free(making.before);
     free(making.payload);
     free(making.backoff);
     return ok;
@@ -282,6 +268,7 @@ static const struct args_option options[] = {
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "backoff", 0, "WAITS", "waits before the next attempts: 5, or 1,10,5m, or JSON" },
     { "expires-at", 0, "TIME", "if it has not begun by then, it is dropped" },
+    { "expires-in", 0, "DURATION", "the same, from now" },
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
     { "replace", 0, NULL, "replace a job of this id that waits" },
@@ -310,9 +297,10 @@ const struct command command_push = {
         "job is dead, 66 if it is gone, 75 if the time is up; the job goes on then.\n"
         "\n"
         "A FILE has one job document per line (NDJSON), each with its type. A line may also have\n"
-        "queue, in, at, unique_for, debounce, max_wait, throttle and again. Lines from `later\n"
-        "export` work too. Bad lines are named and skipped, the good ones are pushed, and the\n"
-        "status is then 65.\n",
+        "queue, in, at, expires_in, unique_for, debounce, max_wait, throttle and again. Lines "
+        "from\n"
+        "`later export` work too. Bad lines are named and skipped, the good ones are pushed, and\n"
+        "the status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push thumbnail '{\"of\": 7}' --wait 30s\n"
                "later push --file jobs.ndjson\n",

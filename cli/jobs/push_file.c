@@ -3,13 +3,16 @@
 
 #include "client/bulk.h"
 #include "job/document_line.h"
+#include "jobs/unpushed.h"
 #include "lines.h"
 #include "output/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +23,9 @@
 struct filing {
     struct cli *cli;
     struct later_bulk *bulk;
+    const char *path;
     struct lines lines;
+    struct unpushed unpushed;
     struct progress progress;
     uint64_t line;                     /* the present line */
     uint64_t told[LATER_IS_AGAIN + 1]; /* how many jobs had each result */
@@ -28,6 +33,25 @@ struct filing {
     struct later_error stop; /* code != 0: Redis refuses for good, so the rest is not tried */
     uint64_t stop_line;
 };
+
+/* INT or TERM came. A second one ends us at once. */
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* Catches it, unless it is ignored, as in the background of a shell. */
+static void catch (int signal, struct sigaction *before)
+{
+    struct sigaction caught = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+    sigaction(signal, NULL, before);
+    if (before->sa_handler != SIG_IGN)
+        sigaction(signal, &caught, NULL);
+}
 
 static void refuse(struct filing *filing, uint64_t line, const char *why)
 {
@@ -40,11 +64,13 @@ static void take_told(void *arg, const struct later_bulk_told *told)
 {
     struct filing *filing = arg;
 
+    if (!told->err || told->err->code == LATER_E_DATA)
+        unpushed_drop(&filing->unpushed, told->mark);
     if (told->err && told->err->code == LATER_E_DATA) {
         refuse(filing, told->mark, told->err->text);
     } else if (told->err) {
         filing->refused++;
-        if (filing->stop.code == LATER_OK) {
+        if (filing->stop.code == LATER_OK || told->mark < filing->stop_line) {
             filing->stop = *told->err;
             filing->stop_line = told->mark;
         }
@@ -73,6 +99,10 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
         line.item.id = line.id;
     }
     line.item.replace = args_flag(&filing->cli->args, "replace");
+    if (unpushed_add(&filing->unpushed, filing->line) < 0) {
+        later_line_free(&line);
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    }
     ok = later_bulk_add(filing->bulk, line.queue[0] ? line.queue : cli_queue(filing->cli),
                         &line.item, filing->line, err);
     later_line_free(&line);
@@ -94,7 +124,7 @@ static int push_lines(struct filing *filing, struct later_error *err)
     const char *bytes;
     size_t len;
 
-    while (filing->stop.code == LATER_OK) {
+    while (filing->stop.code == LATER_OK && !interrupted) {
         /* If the input is slow, each line is pushed at once, rather than 500 together. */
         if (lines_would_wait(&filing->lines) && later_bulk_finish(filing->bulk, err) < 0)
             return -1;
@@ -125,6 +155,48 @@ static void print_sum(const struct filing *filing)
             told[LATER_IS_PUSHED], told[LATER_IS_REPLACED], told[LATER_IS_KNOWN], filing->refused);
 }
 
+/* Says how to push the lines that are left and nothing twice. Lines go to several queues and shards
+ * at once, so some may be pushed behind one that was not. */
+static void print_rest(const struct filing *filing, const char *what)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-";
+    bool is_plain = filing->path[0] != '-' && strspn(filing->path, plain) == strlen(filing->path);
+    char *script = unpushed_script(&filing->unpushed, filing->line);
+
+    if (script)
+        cli_say(filing->cli, "%s: sed -n '%s' %s", what, script, is_plain ? filing->path : "FILE");
+    free(script);
+}
+
+/* Redis refuses for good. */
+static int tell_stop(const struct filing *filing, struct later_error *err)
+{
+    const struct later_error *stop = &filing->stop;
+    uint64_t first;
+
+    if (unpushed_is_tail(&filing->unpushed, filing->line, &first))
+        return later_fail(err, stop->code, "line %" PRIu64 " and those behind it: %s", first,
+                          stop->text);
+    print_rest(filing, "these lines were not pushed");
+    return later_fail(err, stop->code, "line %" PRIu64 ": %s", filing->stop_line, stop->text);
+}
+
+/* Tells how it ended. Returns as push_file(). */
+static int tell_end(const struct filing *filing, struct later_error *err)
+{
+    if (filing->stop.code != LATER_OK)
+        return tell_stop(filing, err);
+    if (filing->lines.failed)
+        return later_fail(err, LATER_E_NONE, "line %" PRIu64 ": %s", filing->line + 1,
+                          strerror(filing->lines.failed));
+    if (interrupted) {
+        cli_say(filing->cli, "stopped after line %" PRIu64, filing->line);
+        return LATER_E_LATER;
+    }
+    return filing->refused ? LATER_E_DATA : LATER_OK;
+}
+
 static int file_all(struct filing *filing, struct later_error *err)
 {
     int ok;
@@ -137,21 +209,32 @@ static int file_all(struct filing *filing, struct later_error *err)
     later_bulk_free(filing->bulk);
     progress_hide(&filing->progress);
     print_sum(filing);
-    if (ok < 0)
-        return -1;
-    if (filing->stop.code != LATER_OK)
-        return later_fail(err, filing->stop.code, "line %" PRIu64 " and those behind it: %s",
-                          filing->stop_line, filing->stop.text);
-    if (filing->lines.failed)
-        return later_fail(err, LATER_E_NONE, "line %" PRIu64 ": %s", filing->line + 1,
-                          strerror(filing->lines.failed));
-    return filing->refused ? LATER_E_DATA : LATER_OK;
+    if (ok == 0)
+        return tell_end(filing, err);
+    print_rest(filing, "these lines may not have been pushed");
+    return -1;
+}
+
+/* ^C ends it between two lines: all that was sent is waited for, and its ids are printed. */
+static int file_until_signal(struct filing *filing, struct later_error *err)
+{
+    struct sigaction int_before, term_before;
+    int status;
+
+    interrupted = 0;
+    catch (SIGINT, &int_before);
+    catch (SIGTERM, &term_before);
+    filing->lines.stop = &interrupted;
+    status = file_all(filing, err);
+    sigaction(SIGINT, &int_before, NULL);
+    sigaction(SIGTERM, &term_before, NULL);
+    return status;
 }
 
 int push_file(struct cli *cli, const char *path, struct later_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    struct filing filing = { .cli = cli };
+    struct filing filing = { .cli = cli, .path = path };
     struct later_keys ignored;
     struct stat status;
     int fd, ok;
@@ -165,8 +248,9 @@ int push_file(struct cli *cli, const char *path, struct later_error *err)
     lines_begin(&filing.lines, fd, LATER_LINE_ROOM(cli->where.document_max));
     progress_begin(&filing.progress, cli->err_terminal,
                    S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0);
-    ok = file_all(&filing, err);
+    ok = file_until_signal(&filing, err);
     lines_end(&filing.lines);
+    unpushed_free(&filing.unpushed);
     if (!is_stdin)
         close(fd);
     return ok;

@@ -1,7 +1,9 @@
 /* search.c: `later search` finds jobs that meet conditions, the newest first. */
 #include "commands.h"
+#include "base/digest.h"
 #include "jobs/choose.h"
 #include "jobs/peek.h"
+#include "jobs/walk.h"
 #include "sizes.h"
 
 #include <inttypes.h>
@@ -30,32 +32,50 @@ struct searching {
         later_queue_name part;
         enum later_key set;
         char score[64], member[LATER_ID_SIZE];
-    } from; /* the value of --after; an empty part = none */
+        uint64_t equals; /* > 0: the member is a digest */
+    } from;              /* the value of --after; an empty part = none */
 };
 
 /* --- where to continue --- */
 
-/* Writes a member as `=ID`, or, if it is its own document, as `x` and its bytes in hexadecimal. A
- * long one is left out. The search then repeats the jobs of its score. */
+/* Writes a member as `=ID`, or, if it is its own document, as `x` and its bytes in hexadecimal; a
+ * long one as `#`, how many of its score there are up to it, a colon and its digest. */
 static void spell_member(const struct chosen *last, char out[2 * LATER_ID_SIZE])
 {
     bool is_id = last->member[0] != '{';
 
-    out[0] = '\0';
-    if (last->len >= LATER_ID_SIZE || memchr(last->member, '\0', last->len))
+    if (last->len >= LATER_ID_SIZE || memchr(last->member, '\0', last->len)) {
+        int len = sprintf(out, "#%" PRIu64 ":", walk_equals(last->walk, last->at));
+
+        later_digest(last->member, last->len, out + len);
         return;
+    }
     sprintf(out, is_id ? "=%s" : "x", last->member);
     for (size_t i = 0; !is_id && i < last->len; i++)
         sprintf(out + 1 + 2 * i, "%02x", (unsigned char)last->member[i]);
 }
 
-/* Returns false if the text is not a member. */
-static bool read_member(const char *text, char out[LATER_ID_SIZE])
+static bool read_digest(const char *text, struct spot *from)
 {
+    char *end;
+
+    from->equals = strtoull(text, &end, 10);
+    if (*end != ':' || from->equals == 0 || strlen(end + 1) != LATER_DIGEST_SIZE - 1)
+        return false;
+    strcpy(from->member, end + 1);
+    return true;
+}
+
+/* Returns false if the text is not a member. */
+static bool read_member(const char *text, struct spot *from)
+{
+    char *out = from->member;
     size_t len = strlen(text);
     unsigned byte;
 
     out[0] = '\0';
+    if (text[0] == '#')
+        return read_digest(text + 1, from);
     if (text[0] == '=' && len <= LATER_ID_SIZE)
         strcpy(out, text + 1);
     if (text[0] != 'x')
@@ -113,7 +133,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
         !take_piece(&rest, from->part, sizeof from->part, false) ||
         !take_piece(&rest, state, sizeof state, false) ||
         !take_piece(&rest, from->score, sizeof from->score, false) ||
-        !take_piece(&rest, member, sizeof member, true) || !read_member(member, from->member) ||
+        !take_piece(&rest, member, sizeof member, true) || !read_member(member, from) ||
         !later_key_shard_valid(from->part) || cli_state(state, sets, SETS, &from->set, err) < 0)
         return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     strtod(from->score, &end);
@@ -186,6 +206,7 @@ static bool is_due(struct searching *searching, const struct later_keys *part, e
     } else {
         searching->choice.from_score = from->score;
         searching->choice.from_member = from->member;
+        searching->choice.from_equals = from->equals;
     }
     from->part[0] = '\0';
     return true;

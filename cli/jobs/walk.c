@@ -1,6 +1,7 @@
 /* walk.c: all members of a set in use, each once. */
 #include "jobs/walk.h"
 
+#include "base/digest.h"
 #include "queue/inspect.h"
 
 #include <stdio.h>
@@ -68,12 +69,20 @@ static int find_page(struct walk *walk, uint64_t *offset, struct later_error *er
     }
 }
 
-/* Notes the last member of the page as the last one seen. */
-static int note_last(struct walk *walk, uint64_t offset, struct later_error *err)
+uint64_t walk_equals(const struct walk *walk, size_t i)
 {
-    size_t len, first = walk->count - 1;
-    const char *member = walk_member(walk, first, &len);
-    bool same = walk->last && has_score(walk, first);
+    size_t first = i;
+
+    while (first > 0 && strcmp(walk_score(walk, first - 1), walk_score(walk, i)) == 0)
+        first--;
+    return i - first + 1 + (first == 0 ? walk->before : 0);
+}
+
+/* Notes member i of the page as the last one seen. */
+static int note_seen(struct walk *walk, size_t i, struct later_error *err)
+{
+    size_t len;
+    const char *member = walk_member(walk, i, &len);
     char *copy = malloc(len + 1);
 
     if (!copy)
@@ -82,10 +91,8 @@ static int note_last(struct walk *walk, uint64_t offset, struct later_error *err
     free(walk->last);
     walk->last = copy;
     walk->last_len = len;
-    snprintf(walk->score, sizeof walk->score, "%s", walk_score(walk, first));
-    while (first > 0 && has_score(walk, first - 1))
-        first--;
-    walk->equals = walk->count - first + (same ? offset : 0);
+    snprintf(walk->score, sizeof walk->score, "%s", walk_score(walk, i));
+    walk->equals = walk_equals(walk, i);
     return 0;
 }
 
@@ -105,7 +112,8 @@ int walk_next(struct walk *walk, struct later_error *err)
         if (walk->from == walk->count)
             walk->equals = offset + walk->count;
     } while (walk->from == walk->count);
-    return note_last(walk, offset, err) < 0 ? -1 : 1;
+    walk->before = walk->last && has_score(walk, 0) ? offset : 0;
+    return note_seen(walk, walk->count - 1, err) < 0 ? -1 : 1;
 }
 
 int walk_behind(struct walk *walk, const char *score, const char *member, struct later_error *err)
@@ -116,6 +124,50 @@ int walk_behind(struct walk *walk, const char *score, const char *member, struct
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     walk->last_len = strlen(member);
     return 0;
+}
+
+/* Finds the member on the page. Returns its place, or `count`. */
+static size_t find_digest(const struct walk *walk, const char *digest)
+{
+    char other[LATER_DIGEST_SIZE];
+    size_t i = 0, len;
+
+    for (; i < walk->count && has_score(walk, i); i++) {
+        const char *member = walk_member(walk, i, &len);
+
+        later_digest(member, len, other);
+        if (strcmp(other, digest) == 0)
+            return i;
+    }
+    return walk->count;
+}
+
+int walk_behind_digest(struct walk *walk, const char *score, const char *digest, uint64_t equals,
+                       struct later_error *err)
+{
+    uint64_t offset = equals > 0 ? equals - 1 : 0;
+
+    if (walk_behind(walk, score, "", err) < 0)
+        return -1;
+    for (;;) {
+        size_t i;
+
+        if (read_page(walk, offset, err) < 0)
+            return -1;
+        walk->before = offset;
+        i = find_digest(walk, digest);
+        if (i < walk->count)
+            return note_seen(walk, i, err);
+        if (offset == 0)
+            break;
+        offset -= offset < WALK_PAGE ? offset : WALK_PAGE;
+    }
+    if (equals < 2) /* it was the first one */
+        return 0;
+    walk->before = equals - 2;
+    if (read_page(walk, walk->before, err) < 0)
+        return -1;
+    return walk->count > 0 && has_score(walk, 0) ? note_seen(walk, 0, err) : 0;
 }
 
 void walk_end(struct walk *walk)

@@ -23,6 +23,7 @@ struct walk {
     uint64_t equals; /* members of this score up to it, when it was seen */
     struct later_reply *page;
     size_t from, count; /* the range of new members on the page */
+    uint64_t before;    /* members of the score of the page's first one before it */
 };
 
 /* Reads the next page. Its new members are walk->from … walk->count - 1. Returns whether there are
@@ -35,9 +36,18 @@ const char *walk_member(const struct walk *walk, size_t i, size_t *len);
 /* Returns its score as Redis writes it. Borrowed likewise. */
 const char *walk_score(const struct walk *walk, size_t i);
 
+/* Returns how many members of its score there are up to member i, as far as is known. */
+uint64_t walk_equals(const struct walk *walk, size_t i);
+
 /* Call this before the first page to begin after this member, or, with "", before all members of
  * this score. Returns 0, or -1 with *err. */
 int walk_behind(struct walk *walk, const char *score, const char *member, struct later_error *err);
+
+/* The same, of a member that is only known by its digest, and was the equals-th of its score. If it
+ * has gone, the walk begins where it was; if others of its score before it have gone, too, as many
+ * are left out. */
+int walk_behind_digest(struct walk *walk, const char *score, const char *digest, uint64_t equals,
+                       struct later_error *err);
 
 void walk_end(struct walk *walk);
 

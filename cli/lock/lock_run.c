@@ -9,7 +9,7 @@
 #include "work/child.h"
 #include "base/clock.h"
 #include "client/lock_wait.h"
-#include "queue/permit.h"
+#include "queue/line.h"
 #include "queue/queue.h"
 #include "redis/script.h"
 
@@ -143,7 +143,10 @@ static void lose(struct run *run, enum loss how)
         cli_say(run->cli, "%s: lost, since Redis was not reached for %.3g seconds (%s); ending %s",
                 run->order->name, now - run->locked.since, run->why, run->order->program[0]);
     else
-        cli_say(run->cli, "%s: lost, since it was not renewed in time; ending %s", run->order->name,
+        cli_say(run->cli, "%s: lost, since %s; ending %s", run->order->name,
+                now - run->locked.since < run->order->ttl
+                    ? "Redis has it no longer, though its time was not over"
+                    : "it was not renewed in time",
                 run->order->program[0]);
 }
 
@@ -226,52 +229,59 @@ static void watch(struct run *run)
 
 /* --- the next job --- */
 
-/* Takes the job that has waited longest out of the line: member becomes "QUEUE ID", and *due its
- * due time. Returns false if none waits, or if Redis does not answer. */
-static bool take_next(struct cli *cli, const char *name, char *member, size_t room, double *due)
+/* Calls the job that has waited longest; `gone`, which was called before it ("" = none), does not
+ * come. Returns the answer, which has the job if there is one; NULL if Redis does not answer. */
+static struct later_reply *call(struct cli *cli, const char *name, const char *gone,
+                                struct later_called *job)
 {
+    const struct later_line line = { .what = LATER_LINE_LOCK, .max = 1, .name = name };
     struct later_command cmd = { 0 };
+    struct later_line_answer answer;
     struct later_reply *reply;
     struct later_error ignored;
-    bool any;
 
-    later_permit_line(&cmd, later_call_prefix(cli->client), true, name, 1, 0, "");
+    later_line_ask(&cmd, later_call_prefix(cli->client), &line, 0, 0, gone);
     reply = cli_call_once(cli, &cmd, &ignored);
-    any = later_permit_called(reply) > 0;
-    if (any)
-        snprintf(member, room, "%s", later_permit_next(reply, 0, due));
-    later_reply_free(reply);
-    return any;
+    later_line_answer(reply, &answer);
+    *job = (struct later_called){ 0 };
+    if (answer.called)
+        later_line_called(reply, 0, job);
+    return reply;
 }
 
-/* Returns false if the job no longer waits. */
-static bool hasten(struct cli *cli, char *member, double due)
+/* Returns false if the job does not come. */
+static bool hasten(struct cli *cli, const struct later_called *job)
 {
-    char *id = strchr(member, ' ');
+    const char *id = strchr(job->waiter, ' ');
+    char queue[LATER_QUEUE_MAX + 1];
     struct later_command cmd = { 0 };
     struct later_keys keys;
     struct later_error ignored;
 
-    if (!id)
+    if (!id || (size_t)(id - job->waiter) >= sizeof queue)
         return false;
-    *id++ = '\0';
-    if (cli_keys(cli, member, &keys, &ignored) < 0)
+    snprintf(queue, sizeof queue, "%.*s", (int)(id - job->waiter), job->waiter);
+    if (cli_keys(cli, queue, &keys, &ignored) < 0)
         return false;
-    later_permit_hasten(&cmd, &keys, due, id);
+    later_line_hasten(&cmd, &keys, job, id + 1);
     return cli_count(cli_call_once(cli, &cmd, &ignored)) != 0;
 }
 
-/* Makes the job that has waited longest for the free lock due at once. Best effort: a job that is
- * not called looks again by itself within two seconds. */
+/* Makes the job that has waited longest for the free lock ready at once. Best effort: a job that is
+ * not called looks again by itself. */
 static void call_next(struct cli *cli, const char *name)
 {
-    char member[LATER_QUEUE_MAX + LATER_KEY_MAX];
-    double due;
+    struct later_reply *reply, *before = NULL;
+    struct later_called job = { .waiter = "" };
+    bool comes = false;
 
-    for (int i = 0; i < TRIES && take_next(cli, name, member, sizeof member, &due); i++) {
-        if (hasten(cli, member, due))
-            return;
+    for (int i = 0; i < TRIES && !comes && job.waiter; i++) {
+        reply = call(cli, name, job.waiter, &job);
+        later_reply_free(before);
+        before = reply;
+        comes = job.waiter && hasten(cli, &job);
     }
+    later_reply_free(before);
 }
 
 /* --- the beginning and the end --- */

@@ -21,18 +21,6 @@ struct locks {
 
 /* --- printing --- */
 
-static void put_waiters(struct jsonl *json, const struct held *held)
-{
-    const char *words[LOCKS_WAITERS];
-    size_t count = 0;
-
-    while (count < LOCKS_WAITERS && count < later_reply_count(held->waiters)) {
-        words[count] = later_reply_text(later_reply_at(held->waiters, count), NULL);
-        count++;
-    }
-    jsonl_texts(json, "waiters", words, count);
-}
-
 static void print_json(const struct held *held)
 {
     struct jsonl json;
@@ -46,7 +34,7 @@ static void print_json(const struct held *held)
     jsonl_text(&json, "owner", *held->owner ? held->owner : NULL);
     jsonl_known(&json, "fence", held->fence, (double)held->fence);
     jsonl_int(&json, "waiting", held->waiting);
-    put_waiters(&json, held);
+    jsonl_texts(&json, "waiters", held->waiters, held->named);
     jsonl_end(&json);
 }
 
@@ -60,8 +48,8 @@ static void add_row(struct locks *locks, const struct held *held)
     table_known_age(table, PLAIN, held->since < 0 ? -1 : fmax(locks->now - held->since, 0));
     table_known_age(table, PLAIN, held->left);
     table_number(table, held->waiting ? YELLOW : PLAIN, (uint64_t)held->waiting);
-    if (later_reply_count(held->waiters) > 0)
-        table_text(table, PLAIN, later_reply_text(later_reply_at(held->waiters, 0), NULL));
+    if (held->named)
+        table_text(table, PLAIN, held->waiters[0]);
     else
         table_none(table);
     table_text(table, PLAIN, *held->owner ? held->owner : NULL);

@@ -1,7 +1,13 @@
 /* locks_look.c: reads what is known of one lock, permit or limit. */
 #include "lock/locks_look.h"
 
+#include "queue/inspect.h"
 #include "queue/lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MOST 1000
 
 struct asking {
     struct cli *cli;
@@ -80,18 +86,69 @@ static int look_at_limit(const struct asking *asking, struct held *held, struct 
     return 0;
 }
 
+/* Of the waiters first … end, all of one queue: which of them are still in `delayed`? Others have
+ * been cancelled, kicked or buried since. */
+static int look_in_delayed(const struct asking *asking, struct held *held, size_t first, size_t end,
+                           struct later_error *err)
+{
+    const char *waiter = later_reply_text(later_reply_at(held->line, first), NULL);
+    char queue[LATER_QUEUE_MAX + 1];
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_keys keys;
+
+    snprintf(queue, sizeof queue, "%.*s", (int)strcspn(waiter, " "), waiter);
+    if (!waiter[strcspn(waiter, " ")] || !later_key_shard_valid(queue))
+        return 0; /* another program's */
+    later_keys_init(&keys, asking->prefix, queue);
+    later_inspect_scores(&cmd, &keys, LATER_KEY_DELAYED, end - first);
+    for (size_t i = first; i < end; i++)
+        later_command_text(&cmd,
+                           strchr(later_reply_text(later_reply_at(held->line, i), NULL), ' ') + 1);
+    reply = cli_call(asking->cli, &cmd, err);
+    for (size_t i = first; reply && i < end; i++) {
+        if (!*later_reply_text(later_reply_at(reply, i - first), NULL))
+            continue;
+        held->waiting++;
+        if (held->named < LOCKS_WAITERS)
+            held->waiters[held->named++] = later_reply_text(later_reply_at(held->line, i), NULL);
+    }
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+/* Where the waiters of the same queue end. */
+static size_t same_queue(const struct held *held, size_t first)
+{
+    const char *waiter = later_reply_text(later_reply_at(held->line, first), NULL);
+    size_t end = first + 1, len = strcspn(waiter, " ");
+
+    while (waiter[len] && end < later_reply_count(held->line) &&
+           strncmp(later_reply_text(later_reply_at(held->line, end), NULL), waiter, len + 1) == 0)
+        end++;
+    return end;
+}
+
+/* The first LINE_MOST of a line are looked at; those after them are taken at its word. */
 static int look_at_line(const struct asking *asking, struct held *held, struct later_error *err)
 {
     struct later_command count = { 0 }, first = { 0 };
+    size_t looked, end;
+    int64_t all;
 
-    if (held->kind != LATER_HELD_LOCK && held->kind != LATER_HELD_PERMIT)
-        return 0;
-    later_held_waiting(&count, asking->prefix, held->kind, held->name, asking->now);
-    if (ask_number(asking, &count, &held->waiting, err) < 0)
+    later_held_waiting(&count, asking->prefix, held->kind, held->name);
+    later_held_waiters(&first, asking->prefix, held->kind, held->name, LINE_MOST);
+    if (ask_number(asking, &count, &all, err) < 0)
         return -1;
-    later_held_waiters(&first, asking->prefix, held->kind, held->name, asking->now, LOCKS_WAITERS);
-    held->waiters = cli_call(asking->cli, &first, err);
-    return held->waiters ? 0 : -1;
+    held->line = cli_call(asking->cli, &first, err);
+    looked = later_reply_count(held->line);
+    for (size_t i = 0; held->line && i < looked; i = end) {
+        end = same_queue(held, i);
+        if (look_in_delayed(asking, held, i, end, err) < 0)
+            return -1;
+    }
+    held->waiting += all > (int64_t)looked ? all - (int64_t)looked : 0;
+    return held->line ? 0 : -1;
 }
 
 int locks_look(struct cli *cli, double now, struct held *held, struct later_error *err)
@@ -111,5 +168,5 @@ int locks_look(struct cli *cli, double now, struct held *held, struct later_erro
 void locks_forget(struct held *held)
 {
     later_reply_free(held->lock);
-    later_reply_free(held->waiters);
+    later_reply_free(held->line);
 }

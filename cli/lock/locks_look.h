@@ -18,7 +18,9 @@ struct held {
     double left, since; /* seconds; UNIX time; < 0 = not known */
     const char *owner;  /* "" = not known */
     uint64_t fence;     /* 0 = none */
-    struct later_reply *lock, *waiters;
+    struct later_reply *lock, *line;
+    const char *waiters[LOCKS_WAITERS]; /* the first of those that wait */
+    size_t named;
 };
 
 /* Set kind and name; this fills in the rest. now: Redis's clock. Returns 0, or -1 with *err.

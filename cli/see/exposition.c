@@ -6,10 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* 2^-10, 2^-8 … 2^14. */
-static const char *const bounds[] = { "0.0009765625", "0.00390625", "0.015625", "0.0625", "0.25",
-                                      "1.0",          "4.0",        "16.0",     "64.0",   "256.0",
-                                      "1024.0",       "4096.0",     "16384.0" };
+/* 2^-10, 2^-9 … 2^14. */
+static const char *const bounds[] = {
+    "0.0009765625", "0.001953125", "0.00390625", "0.0078125", "0.015625", "0.03125", "0.0625",
+    "0.125",        "0.25",        "0.5",        "1.0",       "2.0",      "4.0",     "8.0",
+    "16.0",         "32.0",        "64.0",       "128.0",     "256.0",    "512.0",   "1024.0",
+    "2048.0",       "4096.0",      "8192.0",     "16384.0"
+};
 #define FIRST_BOUND 0x1p-10
 
 static const char *suffix(enum family_type type)
@@ -108,7 +111,7 @@ void exposition_histogram(struct exposition *text, const struct later_histogram 
 
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         put_int(text, "_bucket", labels, bounds[i],
-                later_histogram_within(histogram, ldexp(FIRST_BOUND, 2 * (int)i)));
+                later_histogram_within(histogram, ldexp(FIRST_BOUND, (int)i)));
     put_int(text, "_bucket", labels, "+Inf", count);
     put(text, "_sum", labels, NULL, text_put_real(number, sizeof number, (double)sum / 1e6));
     put_int(text, "_count", labels, NULL, count);

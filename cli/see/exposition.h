@@ -35,8 +35,8 @@ void exposition_family(struct exposition *text, const char *name, enum family_ty
 /* Writes a sample. labels: name, value … NULL. */
 void exposition_int(struct exposition *text, uint64_t value, const char *const *labels);
 void exposition_real(struct exposition *text, double value, const char *const *labels);
-/* Writes all samples of a histogram of seconds: 13 buckets from 2^-10 to 2^14, each four times the
- * one before, and +Inf. sum: in microseconds. */
+/* Writes all samples of a histogram of seconds: 25 buckets from 2^-10 to 2^14, each twice the one
+ * before, and +Inf. sum: in microseconds. */
 void exposition_histogram(struct exposition *text, const struct later_histogram *histogram,
                           uint64_t sum, const char *const *labels);
 

@@ -40,6 +40,20 @@ static int ask_queues(struct cli *cli, struct gathered *gathered, struct later_e
     return ok;
 }
 
+/* The first ones, in the order of the queues' names, so that they stay the same ones. */
+static void choose_histograms(struct gathered *gathered)
+{
+    size_t left = GATHER_HISTOGRAMS_MAX;
+
+    for (size_t i = 0; i < gathered->list.count; i++) {
+        struct gathered_queue *queue = &gathered->queues[i];
+
+        queue->histograms = queue->totals.count < left ? queue->totals.count : left;
+        left -= queue->histograms;
+        gathered->left_out += queue->totals.count - queue->histograms;
+    }
+}
+
 /* --- the daemons --- */
 
 static void add_hosts(struct gathered *gathered, const struct served *served)
@@ -100,6 +114,7 @@ int gather(struct cli *cli, struct gathered *gathered, struct later_error *err)
     }
     if (ask_queues(cli, gathered, err) < 0 || ask_besides(cli, gathered, err) < 0)
         return -1;
+    choose_histograms(gathered);
     if (denied)
         *err = why;
     return denied ? -1 : 0;

@@ -8,11 +8,15 @@
 #include "queue_list.h"
 #include "sizes.h"
 
+/* Queues and types that are shown as histograms, which take 6 KB each. */
+#define GATHER_HISTOGRAMS_MAX 1000
+
 /* A queue with its shards added up. */
 struct gathered_queue {
     const struct sized *sized;
     struct later_tallies totals;
-    uint64_t running; /* running jobs, as reported by the daemons */
+    uint64_t running;  /* running jobs, as reported by the daemons */
+    size_t histograms; /* how many rows of `totals` are shown as histograms */
 };
 
 struct gathered {
@@ -21,6 +25,7 @@ struct gathered {
     struct sized *sized;
     uint64_t hosts, workers;
     struct later_tallies besides; /* from later:totals */
+    size_t left_out;              /* rows of `totals` that are not shown as histograms */
 };
 
 /* Zero *gathered first, and always gather_free() it. Returns 0; or -1 with *err, if some queues are

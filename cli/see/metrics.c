@@ -64,7 +64,7 @@ static void put_attempts(struct exposition *text, const struct gathered_queue *q
 
 static void put_waits(struct exposition *text, const struct gathered_queue *queue)
 {
-    for (size_t i = 0; i < queue->totals.count; i++) {
+    for (size_t i = 0; i < queue->histograms; i++) {
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->wait, row->wait_us,
@@ -74,7 +74,7 @@ static void put_waits(struct exposition *text, const struct gathered_queue *queu
 
 static void put_runs(struct exposition *text, const struct gathered_queue *queue)
 {
-    for (size_t i = 0; i < queue->totals.count; i++) {
+    for (size_t i = 0; i < queue->histograms; i++) {
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->run, row->run_us,
@@ -122,6 +122,9 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
     exposition_family(text, "laterd_job_run_seconds", HISTOGRAM, "seconds",
                       "Time that an attempt ran.");
     each_queue(text, gathered, put_runs);
+    exposition_family(text, "laterd_histograms_left_out", GAUGE, NULL,
+                      "Queues and types beyond the first 1,000, which have no histograms here.");
+    exposition_int(text, gathered->left_out, NULL);
 }
 
 static void put_hosts(struct exposition *text, const struct gathered *gathered)
@@ -154,16 +157,17 @@ static int run(struct cli *cli, struct later_error *err)
 {
     struct exposition text = { .out = stdout, .openmetrics = args_flag(&cli->args, "openmetrics") };
     struct gathered gathered = { .hosts = 0 };
-    bool up = gather(cli, &gathered, err) == 0;
+    double now;
+    bool up = cli_clock(cli, &now, err) == 0;
 
-    if (!up && (err->code == LATER_E_USAGE || err->code == LATER_E_CONFIG)) {
-        gather_free(&gathered);
+    if (!up && (err->code == LATER_E_USAGE || err->code == LATER_E_CONFIG))
         return -1;
-    }
-    if (!up)
-        cli_say(cli, "%s", err->text);
     exposition_family(&text, "laterd_build", INFO, NULL, "The version of this later.");
     exposition_int(&text, 1, LABELS("version", VERSION));
+    fflush(stdout); /* later-web waits longer, now that Redis has answered */
+    up = up && gather(cli, &gathered, err) == 0;
+    if (!up)
+        cli_say(cli, "%s", err->text);
     exposition_family(&text, "laterd_redis_up", GAUGE, NULL,
                       "1 if Redis has answered all questions for these metrics.");
     exposition_int(&text, up, NULL);

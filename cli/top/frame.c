@@ -125,6 +125,12 @@ static size_t hosts_shown(const struct top *top, const struct top_view *view)
     return view->height == 0 || top->host_count < HOSTS_SHOWN ? top->host_count : HOSTS_SHOWN;
 }
 
+/* Of a host that is gone, only what it has done is still true. */
+static void draw_now(struct frame *frame, const struct host *host, const char *text)
+{
+    paint_right(frame, PLAIN, host->gone ? "-" : text, 9);
+}
+
 static void draw_host(struct frame *frame, const struct host *host)
 {
     char name[96], text[48];
@@ -139,11 +145,11 @@ static void draw_host(struct frame *frame, const struct host *host)
           host->gone       ? "gone "
           : host->fault[0] ? "fault"
                            : "alive");
-    paint_right(frame, PLAIN, paint_count(text, sizeof text, host->running), 9);
-    paint_right(frame, PLAIN, paint_count(text, sizeof text, host->workers), 9);
-    paint_right(frame, PLAIN, paint_rate(text, sizeof text, host->rate), 9);
+    draw_now(frame, host, paint_count(text, sizeof text, host->running));
+    draw_now(frame, host, paint_count(text, sizeof text, host->workers));
+    draw_now(frame, host, paint_rate(text, sizeof text, host->rate));
     paint_right(frame, host->failed ? RED : PLAIN, paint_count(text, sizeof text, host->failed), 9);
-    paint_right(frame, PLAIN, paint_age(text, sizeof text, host->up), 9);
+    draw_now(frame, host, paint_age(text, sizeof text, host->up));
     paint_spaces(frame, 2);
     paint(frame, YELLOW, host->fault);
     paint_end_line(frame);

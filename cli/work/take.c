@@ -211,7 +211,7 @@ int take_screen(struct taker *taker, const struct later_keys *keys, const char *
     }
     config_policy(taker->config, config_type_find(taker->config, doc->type), policy);
     later_policy_apply(policy, doc);
-    switch (later_verdict_before(policy, doc, job->attempts, job->crashes, now)) {
+    switch (later_verdict_before(policy, doc, job->attempts, job->crashes, job->begun, now)) {
     case LATER_FIT_EXPIRED:
         cli_say(taker->cli, "%s: expired", job->id);
         return take_settle(taker->cli, keys, LATER_VERB_EXPIRE, 0, &settlement, err) < 0 ? -1 : 0;

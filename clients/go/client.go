@@ -80,7 +80,7 @@ var ErrProtocol = errors.New("laterd: another protocol")
 
 // KnownJob is a job that is in Redis.
 type KnownJob struct {
-	ID, State          string // "ready", "delayed", "reserved", "dead"
+	ID, State          string // "ready", "delayed", "reserved", "dead", or "done" and kept
 	Attempts, Priority int
 	Error              json.RawMessage // why it failed last: at, attempt, kind, text, host; or nil
 	Document           json.RawMessage

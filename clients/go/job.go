@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	bytesMax = 1 << 20
-	depthMax = 127 // for a payload; the document is one level more
+	bytesMax    = 1 << 20
+	expiresRoom = 40  // bytes that ExpiresIn adds to a document, in Redis
+	depthMax    = 127 // for a payload; the document is one level more
 )
 
 // Job is a job to push. Members that are not set have laterd's defaults for the type.
@@ -39,10 +40,11 @@ type Job struct {
 
 	MaxAttempts int
 	Timeout     time.Duration
-	Backoff     interface{} // seconds, a list of them, or Backoff
-	ExpiresAt   time.Time   // if it has not begun by then, it is dropped
-	Trace       string      // logged with each line of the job
-	Lock        string      // the job runs only while it holds this lock
+	Backoff     interface{}   // seconds, a list of them, or Backoff
+	ExpiresAt   time.Time     // if it has not begun by then, it is dropped
+	ExpiresIn   time.Duration // the same, from now by Redis's clock; not together with ExpiresAt
+	Trace       string        // logged with each line of the job
+	Lock        string        // the job runs only while it holds this lock
 	Result      time.Duration
 	// Result is how long the handler's result is kept.
 }
@@ -98,6 +100,9 @@ func (j Job) prepare() (*prepared, error) {
 	} else if !j.At.IsZero() {
 		p.when = decimal(unix(j.At))
 	}
+	if j.ExpiresIn > 0 {
+		p.when += "!" + decimal(j.ExpiresIn.Seconds())
+	}
 	var err error
 	p.document, err = j.document(p.id)
 	return p, err
@@ -137,7 +142,13 @@ func (j Job) check() error {
 			"Throttle: 0 to 1000000000 seconds, or else UniqueFor"},
 		{j.MaxAttempts >= 0 && j.MaxAttempts <= 1000000, "MaxAttempts: 1 to 1000000"},
 		{j.Timeout >= 0 && j.Timeout <= 604800*time.Second, "Timeout: at most a week"},
-		{j.ExpiresAt.IsZero() || unix(j.ExpiresAt) > 0, "ExpiresAt: after 1970"},
+		{j.ExpiresAt.IsZero() || unix(j.ExpiresAt) >= 1e9,
+			"ExpiresAt: not a plausible time, before 2001; for a duration use ExpiresIn"},
+		{j.ExpiresIn >= 0 && j.ExpiresIn <= 315360000*time.Second, "ExpiresIn: at most ten years"},
+		{j.ExpiresIn == 0 || j.ExpiresAt.IsZero() && at == 0,
+			"ExpiresIn: not with ExpiresAt; with At, give the time by ExpiresAt"},
+		{j.ExpiresIn == 0 || j.In < j.ExpiresIn && j.Debounce < j.ExpiresIn,
+			"ExpiresIn: it would not be due yet, and would be lost"},
 		{len(j.Trace) <= 256 && utf8.ValidString(j.Trace) && strings.IndexFunc(j.Trace, control) < 0,
 			"Trace: at most 256 bytes, no control characters"},
 		{lockForm.MatchString(j.Lock), "Lock: 1 to 200 printable ASCII characters without space or brace"},
@@ -212,8 +223,12 @@ func (j Job) document(id string) ([]byte, error) {
 	if err != nil {
 		return nil, &Refused{"payload: " + err.Error()}
 	}
-	if len(document) > bytesMax {
-		return nil, &Refused{fmt.Sprintf("too large: %d bytes, %d allowed", len(document), bytesMax)}
+	size := len(document)
+	if j.ExpiresIn > 0 {
+		size += expiresRoom
+	}
+	if size > bytesMax {
+		return nil, &Refused{fmt.Sprintf("too large: %d bytes, %d allowed", size, bytesMax)}
 	}
 	return document, nil
 }

@@ -97,13 +97,14 @@ func (c *Client) lookForResult(queue, id string) (key, element string, err error
 		if reply, err = redis.Strings(c.call(show, places[i], "none", id)); err != nil {
 			return
 		}
+		over := reply[0] == "" || reply[0] == "done" // done: it is kept
 		switch {
 		case reply[0] == "dead":
 			return "", "", &Failed{id, known(id, reply).Error}
-		case reply[0] != "" && element != "":
+		case !over && element != "":
 			_, err = c.do(key, "LREM", key, 1, element)
 			return key, "", err
-		case reply[0] != "":
+		case !over:
 			return key, "", nil
 		}
 		// It may have ended in between, and the first was older.

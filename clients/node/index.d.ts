@@ -14,8 +14,10 @@ export interface Options {
     /** Seconds that an attempt may run. */
     timeout?: number;
     backoff?: number | number[] | { base?: number; max?: number };
-    /** If it has not begun by then, it is dropped. */
+    /** If it has not begun by then, it is dropped. UNIX seconds, or a Date. */
     expiresAt?: number | Date;
+    /** The same, seconds from now, by Redis's clock. */
+    expiresIn?: number;
     /** Logged with each line of the job. */
     trace?: string;
     /** The job runs only while it holds this lock. */
@@ -55,7 +57,8 @@ export interface Found {
     id: string;
     /** The shard, if the queue has shards. */
     queue: string;
-    state: "ready" | "delayed" | "reserved" | "dead";
+    /** done: its type's option `keep` keeps it for a while. */
+    state: "ready" | "delayed" | "reserved" | "dead" | "done";
     score: number | null;
     attempts: number;
     priority: number;

@@ -7,7 +7,8 @@
  * an error that names file and line. What includes config_read.h knows libconfig, nothing else
  * does.
  *
- * A struct config owns everything in it and never changes once it is in force.
+ * A struct config owns everything in it. Once it is in force only the queues of pools with patterns
+ * grow (config_follow()).
  */
 #ifndef LATERD_CONFIG_H
 #define LATERD_CONFIG_H
@@ -97,6 +98,7 @@ struct config_cron {
     char *at, *zone, *payload; /* NULL: not given */
     double every, timeout;     /* not above 0: not given */
     double spread, late, priority;
+    double expires_in;     /* not above 0: not given */
     uint32_t max_attempts; /* 0: not given */
     enum later_catch_up catch_up;
     enum later_overlap overlap;
@@ -205,9 +207,18 @@ bool config_follows(const struct config *config);
 
 /* There is a queue of this name. If no pool has it in its list, it is added to the pool of the
  * longest pattern that matches it: after the others, with the pattern's options and place in the
- * order, even while the configuration is in force. *pool: which, if a pattern matches it. */
-enum config_follow { CONFIG_FOLLOW_NONE, CONFIG_FOLLOW_ADDED, CONFIG_FOLLOW_FULL };
-enum config_follow config_follow(struct config *config, const char *name, uint32_t *pool);
+ * order, even while the configuration is in force. *pool: which, if a pattern matches it. used: the
+ * queue is known to have something. A mere name, which costs nobody anything, gets only the first
+ * half of a pool's places (CONFIG_FOLLOW_LATER), so that no tenant can take all of them from the
+ * others. */
+enum config_follow {
+    CONFIG_FOLLOW_NONE,
+    CONFIG_FOLLOW_ADDED,
+    CONFIG_FOLLOW_LATER,
+    CONFIG_FOLLOW_FULL
+};
+enum config_follow config_follow(struct config *config, const char *name, bool used,
+                                 uint32_t *pool);
 
 /* How many queues of a pool this pattern matches now; shards are not counted. */
 uint32_t config_followed_by(const struct config_pool *pool, const struct config_queue *pattern);

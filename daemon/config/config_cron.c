@@ -6,6 +6,7 @@
 #include "job/document.h"
 #include "later/client.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ static int define(struct config_reader *in, const config_setting_t *element,
                                        .overlap = cron->overlap,
                                        .spread = (int32_t)cron->spread,
                                        .late = (int32_t)cron->late,
-                                       .priority = (int32_t)cron->priority };
+                                       .priority = (int32_t)cron->priority,
+                                       .expires_in = (int32_t)fmax(cron->expires_in, 0) };
     struct later_error err;
     char *document;
     size_t len;
@@ -100,6 +102,8 @@ static int check(struct config_reader *in, const config_setting_t *element,
         return fault(in, element, "cron.priority", "not a whole number; -100 to 100");
     if (cron->spread != (double)(int32_t)cron->spread)
         return fault(in, element, "cron.spread", "not a whole number of seconds; ticks are whole");
+    if (cron->expires_in != (double)(int32_t)cron->expires_in)
+        return fault(in, element, "cron.expires_in", "not a whole number of seconds");
     if (cron->late != (double)(int32_t)cron->late)
         return fault(in, element, "cron.late", "not a whole number of seconds; ticks are whole");
     return 0;
@@ -177,7 +181,7 @@ static bool serve(struct config *config, const char *queue)
 
     if (config_serves(config, queue))
         return true;
-    if (config_follow(config, queue, &number) != CONFIG_FOLLOW_ADDED)
+    if (config_follow(config, queue, true, &number) != CONFIG_FOLLOW_ADDED)
         return false;
     pool = &config->pools[number];
     pool->queues[pool->queue_count - 1].is_followed = false;

@@ -104,7 +104,8 @@ static const struct config_queue *find_pattern(const struct config *config, cons
     return best;
 }
 
-enum config_follow config_follow(struct config *config, const char *name, uint32_t *number)
+enum config_follow config_follow(struct config *config, const char *name, bool used,
+                                 uint32_t *number)
 {
     const struct config_queue *pattern = find_pattern(config, name, number);
     struct config_queue *queue;
@@ -115,6 +116,8 @@ enum config_follow config_follow(struct config *config, const char *name, uint32
     pool = &config->pools[*number];
     if (pool->queue_count == CONFIG_QUEUES_MAX)
         return CONFIG_FOLLOW_FULL;
+    if (!used && pool->queue_count >= CONFIG_QUEUES_MAX / 2)
+        return CONFIG_FOLLOW_LATER;
     queue = &pool->queues[pool->queue_count];
     *queue = *pattern;
     queue->is_followed = true;

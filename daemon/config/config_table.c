@@ -215,6 +215,8 @@ const struct config_row config_table[] = {
       .help = "A tick that is later than this was missed." },
     { REAL(CRON, "cron.priority", priority, 0, -100, 100, NULL),
       .help = "The priority of its jobs; higher first." },
+    { REAL(CRON, "cron.expires_in", expires_in, NOT_SET, 1, LATER_SCHEDULE_TIME_MAX, "seconds"),
+      .text = "never", .help = "A job that has not begun this long after it was due is dropped." },
     { UINT(CRON, "cron.max_attempts", max_attempts, 0, 1, 1000000, NULL), .text = "by type",
       .help = "As retry.max_attempts." },
     { REAL(CRON, "cron.timeout", timeout, NOT_SET, 0.05, 604800, "seconds"), .text = "by type",

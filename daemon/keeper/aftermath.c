@@ -17,7 +17,6 @@
 struct remains {
     struct aftermath *aftermath;
     struct slots *slots;
-    size_t jobs;  /* in the outbox */
     size_t finds; /* searches for lost reserves, and freeings, under way */
     int pass;     /* how many passes are complete */
     bool failed;  /* a search of this pass failed */
@@ -193,7 +192,7 @@ static void bury(struct remains *remains)
 /* Goes on with what is next, or ends. */
 static void check(struct remains *remains)
 {
-    if (remains->jobs == 0 && remains->finds == 0 && remains->pass >= PASSES)
+    if (remains->slots->in_outbox == 0 && remains->finds == 0 && remains->pass >= PASSES)
         bury(remains);
     else if (remains->finds == 0 && remains->pass < PASSES)
         timer_in(remains->timer, PASS_SECONDS);
@@ -211,7 +210,7 @@ static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cau
     aftermath_judge(slot, others, cause, words, crash_max);
 }
 
-/* Logs how the job in this slot has ended, in the words of worker/run.c. */
+/* Logs how the job in this slot has ended, in the words of worker/attempt.c. */
 static void tell(const struct slots *slots, const struct slot *slot, const char *text)
 {
     struct slot_words words;
@@ -244,10 +243,11 @@ static void count_attempt(struct slots *slots, const struct slot *slot, enum kee
                    -1, seconds);
 }
 
-/* Decides what to do about one slot. Returns whether it is in the outbox now. */
-static bool settle(struct slots *slots, struct slot *slot, bool others, enum keeper_cause cause,
+/* Decides what to do about one slot, and puts it into the outbox. */
+static void settle(struct remains *remains, struct slot *slot, bool others, enum keeper_cause cause,
                    const char *text, uint32_t crash_max)
 {
+    struct slots *slots = remains->slots;
     bool ran = slot_state(slot) == SLOT_RUNNING && slot->began > 0;
 
     switch (slot_state(slot)) {
@@ -264,20 +264,20 @@ static bool settle(struct slots *slots, struct slot *slot, bool others, enum kee
         break;
     case SLOT_RETURNING:
         if (cause != KEEPER_LEFT)
-            return false; /* it is in the outbox already */
+            return; /* it is in the outbox already */
         /* An earlier keeper may have died between writing the state and the verb. The verb may then
          * be of the slot's last job, even an ack. */
         slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
         break;
     case SLOT_FREE:
-        return false;
+        return;
     }
     if (ran) {
         tell(slots, slot, text);
         count_attempt(slots, slot, cause);
     }
     atomic_store(&slot->state, SLOT_FINISHED);
-    return true;
+    outbox_add(remains->aftermath->outbox, slots, slot);
 }
 
 static size_t count(struct slots *slots, enum slot_state state)
@@ -298,21 +298,16 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keepe
     if (!remains || !(remains->timer = timer_new(aftermath->base, on_timer, remains))) {
         log_line(LOG_ERROR, "no memory to settle %s: its leases will lapse", slots->path);
         free(remains);
-        aftermath->buried(aftermath->arg, slots);
+        if (slots->in_outbox == 0) /* else it stays mapped for good */
+            aftermath->buried(aftermath->arg, slots);
         return;
     }
     remains->aftermath = aftermath;
     remains->slots = slots;
     remains->next = aftermath->list;
     aftermath->list = remains;
-    remains->jobs = cause == KEEPER_LEFT ? 0 : count(slots, SLOT_RETURNING);
-    for (uint32_t i = 0; i < slots->capacity; i++) {
-        struct slot *slot = &slots->page->slots[i];
-
-        if (settle(slots, slot, others, cause, text, crash_max) &&
-            outbox_add(aftermath->outbox, slots, slot))
-            remains->jobs++;
-    }
+    for (uint32_t i = 0; i < slots->capacity; i++)
+        settle(remains, &slots->page->slots[i], others, cause, text, crash_max);
     look(remains);
     check(remains);
 }
@@ -322,8 +317,6 @@ void aftermath_settled(struct aftermath *aftermath, struct slots *slots)
     for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
         if (remains->slots != slots)
             continue;
-        if (remains->jobs)
-            remains->jobs--;
         check(remains);
         return;
     }

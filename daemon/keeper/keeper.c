@@ -32,9 +32,10 @@ struct living {
  * each queue is renewed by itself. */
 struct known {
     struct later_keys keys;
-    size_t touching; /* calls without an answer */
-    double again;    /* when to renew its leases again; INFINITY = in the next round */
-    bool now;        /* it is renewed in this round */
+    size_t touching;       /* calls without an answer */
+    struct touching *made; /* of the page that is looked at; not sent yet */
+    double again;          /* when to renew its leases again; INFINITY = in the next round */
+    bool now;              /* it is renewed in this round */
     struct fault refused;
 };
 
@@ -92,7 +93,7 @@ struct touched {
 struct touching {
     struct keeper *keeper;
     struct known *known;
-    struct touching *next; /* of this queue and page; not sent yet */
+    struct touching *next, *unsent; /* the next one of this queue; of the page */
     double lease_end;
     char token[LATER_TOKEN_LEN + 1];
     size_t count;
@@ -161,12 +162,11 @@ static void send_touch(struct touching *touching)
         touching->known->touching++;
 }
 
-/* Finds the call for the slot's token in the list of those being made, or adds one. NULL: no
- * memory. */
+/* Finds the call for the slot's token among those being made, or adds one. NULL: no memory. */
 static struct touching *touching_of(struct keeper *keeper, struct known *known,
-                                    struct touching **list, const struct slot *slot)
+                                    struct touching **unsent, const struct slot *slot)
 {
-    struct touching *touching = *list;
+    struct touching *touching = known->made;
 
     while (touching &&
            (strcmp(touching->token, slot->token) != 0 || touching->count == LATER_BATCH_MAX))
@@ -175,38 +175,47 @@ static struct touching *touching_of(struct keeper *keeper, struct known *known,
         return touching;
     touching->keeper = keeper;
     touching->known = known;
-    touching->next = *list;
+    touching->next = known->made;
+    touching->unsent = *unsent;
     touching->count = 0;
     memcpy(touching->token, slot->token, LATER_TOKEN_LEN);
     touching->token[LATER_TOKEN_LEN] = '\0';
-    return *list = touching;
+    return *unsent = known->made = touching;
 }
 
-/* Renews everything of one queue in one page, with a call for each token. */
-static void touch_queue(struct keeper *keeper, struct slots *slots, uint32_t queue)
+static void send_all(struct touching *unsent)
 {
-    struct known *known = known_of(keeper, slots, queue);
-    struct slots_page *page = slots->page;
+    struct touching *next;
+
+    for (struct touching *touching = unsent; touching; touching = next) {
+        next = touching->unsent;
+        touching->known->made = NULL;
+        send_touch(touching);
+    }
+}
+
+/* Renews everything in one page, with a call for each queue and token. */
+static void touch_page(struct keeper *keeper, struct slots *slots)
+{
     uint32_t used = slots_used(slots);
-    struct touching *list = NULL, *touching, *next;
+    struct touching *unsent = NULL, *touching;
 
-    for (uint32_t i = 0; known && known->now && i < used; i++) {
-        struct slot *slot = &page->slots[i];
-        enum slot_state state = slot_state(slot);
+    for (uint32_t i = 0; i < used; i++) {
+        struct slot *slot = &slots->page->slots[i];
+        struct known *known;
 
-        if (state == SLOT_FREE || slot->queue != queue ||
-            atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
+        if (slot_state(slot) == SLOT_FREE || atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             continue;
-        touching = touching_of(keeper, known, &list, slot);
+        known = known_of(keeper, slots, slot->queue);
+        if (!known || !known->now)
+            continue;
+        touching = touching_of(keeper, known, &unsent, slot);
         if (!touching)
             break; /* no memory: it is tried again a third of a lease later */
         touching->items[touching->count++] =
             (struct touched){ slots->number, slot, atomic_load(&slot->serial) };
     }
-    for (touching = list; touching; touching = next) {
-        next = touching->next;
-        send_touch(touching);
-    }
+    send_all(unsent);
 }
 
 /* Chooses the queues of this round: all, or those that were refused in the last one; but none with
@@ -237,10 +246,8 @@ static void touch(struct keeper *keeper, bool all)
     if (all)
         keeper->touched = now;
     for (size_t i = 0; i < keeper->page_count; i++) {
-        struct slots *slots = keeper->pages[i].slots;
-
-        for (uint32_t q = 0; q < slots_queues(slots) && atomic_load(&slots->page->busy); q++)
-            touch_queue(keeper, slots, q);
+        if (atomic_load(&keeper->pages[i].slots->page->busy))
+            touch_page(keeper, keeper->pages[i].slots);
     }
     link_flush(keeper->link);
 }

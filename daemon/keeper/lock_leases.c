@@ -68,7 +68,10 @@ void lock_lease_call_next(const struct lock_lease *lease, struct line *line)
     struct clean copy;
 
     if (clean(lease, &copy))
-        line_call_next(line, &(struct line_key){ copy.lock, copy.max, copy.name });
+        line_call_next(
+            line, &(struct later_line){ .what = copy.lock ? LATER_LINE_LOCK : LATER_LINE_PERMIT,
+                                        .max = copy.max,
+                                        .name = copy.name });
 }
 
 /* --- a call without an answer --- */

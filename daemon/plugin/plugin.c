@@ -199,6 +199,11 @@ uint32_t plugin_type_room(const struct plugin_type *type, const char *name)
     return type->type.room ? type->type.room(name) : UINT32_MAX;
 }
 
+bool plugin_type_ready(const struct plugin_type *type, const char *name)
+{
+    return !type->type.ready || type->type.ready(name) == LATER_YES;
+}
+
 /* Puts a plugin's refusal into *err: the place, the plugin, the key if one is to blame, and the
  * plugin's own sentence. */
 static int refused(const char *where, const char *plugin, const char *key, const char *text,

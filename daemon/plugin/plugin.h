@@ -86,6 +86,9 @@ const struct plugin_type *plugin_set_find(const struct plugin_set *set, const ch
  * UINT32_MAX. */
 uint32_t plugin_type_room(const struct plugin_type *type, const char *name);
 
+/* May a job of this very type begin now, as far as its plugin knows? */
+bool plugin_type_ready(const struct plugin_type *type, const char *name);
+
 /* The plugins in the order of loading: their number, and the one at `index`. */
 size_t plugin_set_count(const struct plugin_set *set);
 const struct plugin *plugin_set_at(const struct plugin_set *set, size_t index);

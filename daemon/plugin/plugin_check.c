@@ -6,7 +6,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,6 +35,21 @@ typedef Elf32_Ehdr elf_head;
 /* Our own ELF header, which the linker provides. A plugin's must agree with it. */
 extern const elf_head __ehdr_start __attribute__((visibility("hidden")));
 
+/* Is it our own, and its group ours alone: named as we are, without members? Debian 13 gives each
+ * user but root such a group and the umask 0002, so all that they compile can be written by it. */
+static bool is_own(const struct stat *st)
+{
+    char users[4096], groups[4096];
+    struct passwd user, *found;
+    struct group group, *of;
+
+    return st->st_uid && st->st_uid == geteuid() &&
+           getpwuid_r(st->st_uid, &user, users, sizeof users, &found) == 0 && found &&
+           st->st_gid == user.pw_gid &&
+           getgrgid_r(st->st_gid, &group, groups, sizeof groups, &of) == 0 && of &&
+           !group.gr_mem[0] && strcmp(group.gr_name, user.pw_name) == 0;
+}
+
 /* Whoever can write the file, or replace it in its directory, runs code as laterd. */
 static int check_owner(const char *path, const char *what, const struct stat *st,
                        struct later_error *err)
@@ -42,7 +59,7 @@ static int check_owner(const char *path, const char *what, const struct stat *st
                           "%s: %s belongs to user %u; it must be root's or that of the user laterd "
                           "runs as (%u): chown it",
                           path, what, (unsigned)st->st_uid, (unsigned)geteuid());
-    if (st->st_mode & (S_IWGRP | S_IWOTH))
+    if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !is_own(st)))
         return later_fail(err, LATER_E_CONFIG,
                           "%s: %s can be written by its group or by others (mode %04o): chmod go-w",
                           path, what, (unsigned)st->st_mode & 07777u);

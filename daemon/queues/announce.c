@@ -37,6 +37,7 @@ struct announce {
     double since, now;
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
+    bool there, lost; /* Redis had our field; it did not have it the next time */
     struct fault refused;
     double leaving_until; /* 0: not leaving, or the answer is there */
 };
@@ -222,7 +223,19 @@ static void on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
 
+    if (answer->outcome == LATER_ANSWERED) {
+        announce->lost |= announce->there && later_reply_int(answer->reply) > 0;
+        announce->there = true;
+    }
     fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
+}
+
+bool announce_was_lost(struct announce *announce)
+{
+    bool lost = announce->lost;
+
+    announce->lost = false;
+    return lost;
 }
 
 const char *announce_fault(const struct announce *announce)

@@ -50,6 +50,9 @@ const char *announce_fault(const struct announce *announce);
 /* Called every second; every fifth time it writes our state, and the registry again. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 
+/* Had Redis lost our state when it was written last? Somebody may have emptied it. True once. */
+bool announce_was_lost(struct announce *announce);
+
 /* Says that we are gone. */
 void announce_withdraw(struct announce *announce);
 

@@ -25,7 +25,7 @@ struct queue {
     struct later_keys keys;
     struct timer *timer;
     double next; /* when the timer is due */
-    bool rests;  /* it had nothing: no timer, but the look at all that rest; not on a Cluster */
+    bool rests;  /* it had nothing: without a timer, the common look finds it; not on a Cluster */
     double lapse_from; /* INFINITY: it was refused, and not answered since */
     double sent;       /* the last call */
     double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
@@ -208,7 +208,7 @@ static void on_answer(void *arg, struct later_answer *answer)
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
     if (migrator->tick)
-        migrator->tick(migrator->tick_arg, queue->keys.queue, migrated.next_tick);
+        migrator->tick(migrator->tick_arg, queue->keys.queue, migrated.next_tick, migrated.rests);
     if (now >= lapse_from(queue)) {
         lapse(queue, answer->reply, &migrated);
         link_flush(migrator->link);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "fault.h"
+#include "link/seek.h"
 #include "log.h"
 #include "redis/key.h"
 #include "timer.h"
@@ -14,14 +15,22 @@
 #define LOOK_SECONDS 0.3
 #define READ_SECONDS 10.0 /* one may have come and another gone */
 #define PAGE         500  /* names that Redis is asked for at once */
+#define SOUGHT       1000 /* queues that a look asks about, */
+#define SOUGHT_APART 250  /* on a Cluster, where each costs a command */
 
 struct seen {
     char name[LATER_QUEUE_MAX + 1];
     unsigned reading; /* in which it was seen last */
+    bool used;        /* one of its keys was there */
+    bool waits;       /* it is wanted if it is used */
 };
 
+/* One of these is there if a queue has jobs, also plain ones, or schedules, or shards that may. */
+static const enum later_key used_keys[] = { LATER_KEY_JOBS, LATER_KEY_READY, LATER_KEY_DELAYED,
+                                            LATER_KEY_CRONTAB, LATER_KEY_SHARDS };
+
 struct patterns {
-    void (*found)(void *arg, const char *queue);
+    patterns_found_fn *found;
     void *arg;
     struct link *link;
     struct timer *look;
@@ -29,11 +38,15 @@ struct patterns {
     bool wanted;
     bool asked;                /* one call at a time */
     void (*read)(void *arg);   /* somebody waits for what is read now; NULL: nobody */
-    bool before;               /* what is being read was begun before he came */
+    bool before;               /* the reading began before the request, so another one follows */
     unsigned reading;          /* the number of the present one, or of the last */
     long long asking, counted; /* how many there were, by SCARD: before this one, before the last */
     double read_at;            /* later_clock() */
     struct later_names seen;
+    struct seek *seek;
+    uint32_t sought; /* the next one in turn */
+    char prefix[LATER_PREFIX_MAX + 1];
+    struct later_keys keys; /* of the queue whose keys were asked for last */
     struct fault full, refused;
 };
 
@@ -64,7 +77,75 @@ static void see(struct patterns *patterns, const char *name)
         free(seen);
         return;
     }
-    patterns->found(patterns->arg, seen->name);
+    seen->waits = !patterns->found(patterns->arg, seen->name, false);
+}
+
+/* --- is it used? --- */
+
+static const char *key_of(void *arg, uint32_t queue, unsigned k)
+{
+    struct patterns *patterns = arg;
+    const struct seen *seen = patterns->seen.items[queue];
+
+    if (strcmp(patterns->keys.queue, seen->name) != 0)
+        later_keys_init(&patterns->keys, patterns->prefix, seen->name);
+    return patterns->keys.name[used_keys[k]];
+}
+
+static void on_used(void *arg, bool ok, const uint32_t *found, size_t count)
+{
+    struct patterns *patterns = arg;
+
+    (void)ok; /* the others are asked about again */
+    for (size_t i = 0; i < count; i++) {
+        struct seen *seen = patterns->seen.items[found[i]];
+
+        seen->used = true;
+        seen->waits = !patterns->found(patterns->arg, seen->name, true);
+    }
+    seek_free(patterns->seek);
+    patterns->seek = NULL;
+}
+
+/* Lists queues that wait: the latest half, then others in turn. */
+static size_t list_waiting(struct patterns *patterns, uint32_t *list, size_t most)
+{
+    uint32_t all = patterns->seen.count, latest = all;
+    size_t count = 0;
+
+    while (latest > 0 && count < most / 2) {
+        const struct seen *seen = patterns->seen.items[--latest];
+
+        if (seen->waits)
+            list[count++] = latest;
+    }
+    for (uint32_t i = 0; i < latest && count < most; i++) {
+        const struct seen *seen = patterns->seen.items[patterns->sought++ % latest];
+
+        if (seen->waits)
+            list[count++] = (patterns->sought - 1) % latest;
+    }
+    return count;
+}
+
+/* The numbers in a search are those of the list of names, which changes only between searches. */
+static void seek_used(struct patterns *patterns)
+{
+    const struct seek_options options = { .key = key_of,
+                                          .keys = sizeof used_keys / sizeof *used_keys,
+                                          .most = SOUGHT,
+                                          .done = on_used,
+                                          .arg = patterns };
+    bool apart = later_redis_is_cluster(link_redis(patterns->link));
+    uint32_t list[SOUGHT];
+    size_t count = list_waiting(patterns, list, apart ? SOUGHT_APART : SOUGHT);
+
+    if (patterns->seek || count == 0)
+        return;
+    patterns->seek = seek_new(patterns->link, &options, list, count);
+    if (patterns->seek)
+        seek_ask(patterns->seek);
+    link_flush(patterns->link);
 }
 
 static bool is_gone(const struct patterns *patterns, const struct seen *seen)
@@ -82,6 +163,8 @@ static void forget_gone(struct patterns *patterns)
         gone += is_gone(patterns, before.items[i]);
     if (gone == 0)
         return;
+    seek_free(patterns->seek); /* it has numbers of the list */
+    patterns->seek = NULL;
     patterns->seen = (struct later_names){ 0 };
     for (uint32_t i = 0; i < before.count; i++) {
         struct seen *seen = before.items[i];
@@ -189,8 +272,11 @@ static void on_look(void *arg)
     struct patterns *patterns = arg;
 
     timer_in(patterns->look, LOOK_SECONDS);
-    if (patterns->wanted && !patterns->asked && link_is_up(patterns->link))
+    if (!patterns->wanted || !link_is_up(patterns->link))
+        return;
+    if (!patterns->asked)
         ask_count(patterns);
+    seek_used(patterns);
 }
 
 void patterns_read(struct patterns *patterns, void (*read)(void *arg))
@@ -208,13 +294,12 @@ void patterns_configure(struct patterns *patterns, const struct config *config)
     patterns->wanted = config_follows(config);
 }
 
-void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
-                   void *arg)
+void patterns_each(struct patterns *patterns, patterns_found_fn *fn, void *arg)
 {
     for (uint32_t i = 0; i < patterns->seen.count; i++) {
-        const struct seen *seen = patterns->seen.items[i];
+        struct seen *seen = patterns->seen.items[i];
 
-        fn(arg, seen->name);
+        seen->waits = !fn(arg, seen->name, seen->used);
     }
 }
 
@@ -226,8 +311,7 @@ const char *patterns_fault(const struct patterns *patterns)
 }
 
 struct patterns *patterns_new(struct event_base *base, const struct config *config,
-                              struct link *link, void (*found)(void *arg, const char *queue),
-                              void *arg)
+                              struct link *link, patterns_found_fn *found, void *arg)
 {
     struct patterns *patterns = calloc(1, sizeof *patterns);
 
@@ -235,6 +319,7 @@ struct patterns *patterns_new(struct event_base *base, const struct config *conf
         return NULL;
     *patterns = (struct patterns){ .found = found, .arg = arg, .link = link, .counted = -1 };
     later_key_queues(patterns->key, config->redis.prefix);
+    strcpy(patterns->prefix, config->redis.prefix);
     patterns->look = timer_new(base, on_look, patterns);
     if (!patterns->look) {
         free(patterns);
@@ -250,6 +335,7 @@ void patterns_free(struct patterns *patterns)
     if (!patterns)
         return;
     timer_free(patterns->look);
+    seek_free(patterns->seek);
     later_names_free(&patterns->seen, free);
     free(patterns);
 }

@@ -4,6 +4,11 @@
  * It looks in later:queues, where every pusher puts the name. It asks three times a second how many
  * names there are. It reads them when that has changed, and every ten seconds in any case. It reads
  * a page at a time, since the set may be large and must not hold up Redis or us.
+ *
+ * A name costs nothing, so one tenant could fill a pool with names. Where places are scarce, a
+ * queue is wanted only if it is used, that is if it has jobs, schedules or shards: one of its keys
+ * exists. Each look asks for the keys of some queues that wait for that, the latest first, then in
+ * turn.
  */
 #ifndef LATERD_PATTERNS_H
 #define LATERD_PATTERNS_H
@@ -15,11 +20,14 @@
 
 struct patterns;
 
+/* There is a queue of this name. used: it is known to have something. Returns false if it is only
+ * wanted if it is used: it is called again when that is known. */
+typedef bool patterns_found_fn(void *arg, const char *queue, bool used);
+
 /* found is called for each name that is new since the last reading, whether or not a pattern
  * matches it. The link is borrowed, and must be freed first. NULL: no memory. */
 struct patterns *patterns_new(struct event_base *base, const struct config *config,
-                              struct link *link, void (*found)(void *arg, const char *queue),
-                              void *arg);
+                              struct link *link, patterns_found_fn *found, void *arg);
 /* NULL is fine. */
 void patterns_free(struct patterns *patterns);
 
@@ -30,9 +38,9 @@ void patterns_configure(struct patterns *patterns, const struct config *config);
  * once, maybe at once, and also if Redis does not answer. Not to be called again before that. */
 void patterns_read(struct patterns *patterns, void (*read)(void *arg));
 
-/* Calls fn for each name of the last reading. */
-void patterns_each(const struct patterns *patterns, void (*fn)(void *arg, const char *queue),
-                   void *arg);
+/* Calls fn for each name of the last reading. If it returns false, `found` is called for this name
+ * when it is used. */
+void patterns_each(struct patterns *patterns, patterns_found_fn *fn, void *arg);
 
 /* Says what keeps it from finding queues; NULL: nothing. */
 const char *patterns_fault(const struct patterns *patterns);

@@ -273,10 +273,8 @@ static void turn(struct recorder_queue *queue, int scale, double now)
     part->period = period;
 }
 
-void recorder_write(struct recorder *recorder, double now)
+static void turn_all(struct recorder *recorder, double now)
 {
-    if (now <= 0 || !recorder->config->history)
-        return;
     recorder->now = now;
     for (uint32_t i = 0; i < recorder->queues.count; i++) {
         struct recorder_queue *queue = recorder->queues.items[i];
@@ -284,6 +282,13 @@ void recorder_write(struct recorder *recorder, double now)
         for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++)
             turn(queue, scale, now);
     }
+}
+
+void recorder_write(struct recorder *recorder, double now)
+{
+    if (now <= 0 || !recorder->config->history)
+        return;
+    turn_all(recorder, now);
     recorder_send(recorder, false);
     if (later_clock() >= recorder->fold_at && link_is_up(recorder->link)) {
         recorder->fold_at = later_clock() + FOLD_EVERY;
@@ -292,8 +297,23 @@ void recorder_write(struct recorder *recorder, double now)
     link_flush(recorder->link);
 }
 
-void recorder_end(struct recorder *recorder)
+bool recorder_lacks_time(const struct recorder *recorder)
 {
+    for (uint32_t q = 0; q < recorder->queues.count; q++) {
+        const struct recorder_queue *queue = recorder->queues.items[q];
+
+        for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++) {
+            if (queue->parts[scale].changed && queue->parts[scale].period < 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void recorder_end(struct recorder *recorder, double now)
+{
+    if (now > 0 && recorder_lacks_time(recorder))
+        turn_all(recorder, now);
     recorder_send(recorder, true);
     link_flush(recorder->link);
 }

@@ -44,9 +44,12 @@ void recorder_crashed(struct recorder *recorder);
  * 0, not known, nothing is written. */
 void recorder_write(struct recorder *recorder, double now);
 
-/* At the end: writes everything, or only the totals if the time is not known. Then recorder_open():
- * may any of it still get an answer? */
-void recorder_end(struct recorder *recorder);
+/* Has it counted anything of which it does not know the period, since now was never known? */
+bool recorder_lacks_time(const struct recorder *recorder);
+
+/* At the end: writes everything; if now is 0, what lacks the time only into the totals. Then
+ * recorder_open(): may any of it still get an answer? */
+void recorder_end(struct recorder *recorder, double now);
 bool recorder_open(const struct recorder *recorder);
 
 #endif

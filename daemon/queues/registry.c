@@ -1,11 +1,13 @@
-/* registry.c: later:protocol, later:queues, max_jobs. */
+/* registry.c: later:protocol, later:queues, max_jobs, the scripts of pushers. */
 #include "queues/registry.h"
 
 #include "queue/inspect.h"
+#include "redis/script.h"
 
 #include <string.h>
 
 #define RENEWED 64 /* limits at each turn: thousands of queues may have one */
+#define SCRIPTS 12 /* turns until the scripts are loaded again: a minute */
 
 /* The first laterd writes it; redis.c has compared what is there. */
 static void name_protocol(const struct config *config, struct link *link)
@@ -54,6 +56,33 @@ static uint64_t part_of(const struct config *config, const struct config_queue *
     return (queue->max_jobs + shards - 1) / shards;
 }
 
+static void on_loaded(void *arg, struct later_answer *answer)
+{
+    (void)arg;
+    (void)answer; /* if it is refused, redis_check.h says so, since laterd needs that right, too */
+}
+
+/* Loads what pushes need, so that a pusher need not have the right to load scripts: with it he
+ * could load one of his own, which stops Redis for all. */
+static void load_scripts(struct link *link)
+{
+    static const enum later_script scripts[] = { LATER_SCRIPT_PUSH, LATER_SCRIPT_PUSH_NOW };
+    size_t masters = later_redis_masters(link_redis(link));
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct later_command cmd = { 0 };
+
+        if (masters == 0) {
+            later_script_load(&cmd, scripts[i]);
+            link_send(link, &cmd, LINK_TIMEOUT, on_loaded, NULL);
+        }
+        for (size_t m = 0; m < masters; m++) {
+            later_script_load(&cmd, scripts[i]);
+            later_redis_send_to(link_redis(link), m, &cmd, LINK_TIMEOUT, on_loaded, NULL);
+        }
+    }
+}
+
 static void name_all(const struct config *config, struct link *link)
 {
     name_protocol(config, link);
@@ -75,6 +104,7 @@ void registry_limit(const struct config *config, const struct config_queue *queu
 void registry_write(const struct config *config, struct link *link)
 {
     name_all(config, link);
+    load_scripts(link);
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++)
             registry_limit(config, &config->pools[p].queues[q], link);
@@ -95,6 +125,8 @@ void registry_renew(const struct config *config, struct link *link, uint32_t tur
     uint32_t limited = 0, turns, nth = 0;
 
     name_all(config, link);
+    if (turn % SCRIPTS == 0)
+        load_scripts(link);
     for (uint32_t p = 0; p < config->pool_count; p++)
         limited += count_limited(&config->pools[p]);
     turns = limited / RENEWED + 1;

@@ -1,7 +1,7 @@
 /*
  * registry.h: what every laterd writes about itself and its queues so that others find it:
- * later:protocol, the names in later:queues, and how many jobs a queue may have (`max_jobs` in its
- * `stats`, which scripts/push.lua obeys).
+ * later:protocol, the names in later:queues, how many jobs a queue may have (`max_jobs` in its
+ * `stats`, which scripts/push.lua obeys), and the scripts of pushers, loaded in each master.
  */
 #ifndef LATERD_REGISTRY_H
 #define LATERD_REGISTRY_H

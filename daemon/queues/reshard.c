@@ -19,7 +19,7 @@
 #define SWEEP_MOST    300.0 /* but no longer */
 #define TOGETHER      500   /* plans read by one command */
 
-/* A queue of the present configuration, or of an earlier one: never forgotten. */
+/* A queue of the present configuration, or of an earlier one. */
 struct watched {
     struct reshard *reshard;
     struct later_keys keys;
@@ -73,7 +73,7 @@ static void on_paused(void *arg, struct later_answer *answer)
     link_flush(link);
 }
 
-/* Behind the change: who pauses sets the plain queue first and reads the plan then. */
+/* After the change, since `later pause` pauses the plain queue first and then reads the plan. */
 static void copy_pause(struct watched *watched)
 {
     struct later_command cmd = { 0 };
@@ -104,7 +104,7 @@ static void on_changed(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses to change the shards of queue %s: %s",
                  watched->keys.queue, answer->text);
-    if (answer->outcome != LATER_ANSWERED) /* done or not: the next look tells */
+    if (answer->outcome != LATER_ANSWERED || !watched->configured) /* the next look tells */
         return;
     take_plan(watched, text);
     if (watched->plan.count == watched->changing_to) {
@@ -225,7 +225,7 @@ static void on_plans(void *arg, struct later_answer *answer)
         struct watched *watched = reading->list[i];
 
         watched->asked = false;
-        if (answer->outcome != LATER_ANSWERED)
+        if (answer->outcome != LATER_ANSWERED || !watched->configured)
             continue;
         take_plan(watched, plan_of(answer->reply, reading, i));
         decide(watched);
@@ -340,6 +340,15 @@ static struct watched *configure(struct reshard *reshard, const struct config_qu
     return watched;
 }
 
+/* Nobody may forget a queue that is served. One that is not may be forgotten with its plan, which
+ * is not to be written again when it is served once more. */
+static void unlearn(struct watched *watched)
+{
+    watched->plan = watched->newest = (struct later_plan){ .count = 1 };
+    watched->text[0] = '\0';
+    watched->asserted = false;
+}
+
 void reshard_configure(struct reshard *reshard, const struct config *config)
 {
     for (uint32_t i = 0; i < reshard->queues.count; i++)
@@ -349,6 +358,10 @@ void reshard_configure(struct reshard *reshard, const struct config *config)
 
         if (!strchr(queue->name, '/'))
             (void)configure(reshard, queue);
+    }
+    for (uint32_t i = 0; i < reshard->queues.count; i++) {
+        if (!watched_at(reshard, i)->configured)
+            unlearn(watched_at(reshard, i));
     }
     if (link_is_up(reshard->link))
         on_look(reshard);

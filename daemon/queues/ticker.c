@@ -6,6 +6,7 @@
 #include "log.h"
 #include "timer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static double by_chance(void)
 
 static void arm(struct ticker_queue *queue, double seconds)
 {
+    queue->tick = seconds < 0 ? INFINITY : later_clock() + seconds;
     if (seconds < 0) {
         timer_stop(queue->timer);
         return;
@@ -40,7 +42,9 @@ void ticker_told(struct ticker *ticker, const char *name, double seconds)
 {
     struct ticker_queue *queue = later_names_find(&ticker->queues, name);
 
-    if (queue && !queue->looking && queue->firing == 0)
+    /* The same tick is told often, and must not be put off each time. */
+    if (queue && !queue->looking && queue->firing == 0 &&
+        (seconds < 0 || later_clock() + seconds < queue->tick - CHANCE))
         arm(queue, seconds);
 }
 
@@ -143,6 +147,7 @@ static void on_look(void *arg, struct later_answer *answer)
     later_crontab_looked(answer->reply, &crontab);
     queue->now = crontab.now - later_clock();
     queue->was_first = queue->was_first && crontab.count > 0;
+    ticker_renew(queue, answer->reply, &crontab);
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
         stuck = !fire(queue, &row, crontab.now) || stuck;
@@ -157,6 +162,7 @@ static void on_timer(void *arg)
     struct ticker_queue *queue = arg;
     struct later_command cmd = { 0 };
 
+    queue->tick = INFINITY;
     if (queue->ticker->paused || !link_is_up(queue->ticker->link)) {
         arm(queue, AFTER_FAULT);
         return;
@@ -206,6 +212,7 @@ static int add(struct ticker *ticker, const char *name)
     if (!queue)
         return -1;
     queue->ticker = ticker;
+    queue->tick = INFINITY;
     queue->timer = timer_new(ticker->base, on_timer, queue);
     later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
     if (queue->timer && later_names_add(&ticker->queues, queue->keys.queue, queue))
@@ -245,14 +252,14 @@ static int add_queues(struct ticker *ticker)
 }
 
 struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *host, struct later_error *err)
+                          const char *identity, struct later_error *err)
 {
     struct ticker *ticker = calloc(1, sizeof *ticker);
     bool ok = ticker != NULL;
 
     if (ok) {
         *ticker = (struct ticker){ .base = base, .config = config, .link = link };
-        ok = asprintf(&ticker->origin, "config:%s", host) >= 0 &&
+        ok = asprintf(&ticker->origin, "config:%s", identity) >= 0 &&
              (ticker->calls = calls_new(link)) != NULL && add_queues(ticker) == 0 &&
              (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }

@@ -7,8 +7,9 @@
  * for up to 50 ms, except the one that fired last, so usually only one asks. Only Redis's clock
  * decides.
  *
- * The schedules of the configuration are written when the link is up, and confirmed once a minute.
- * Those that this host wrote, and that its configuration no longer has, are dropped.
+ * The schedules of the configuration are written when the link is up, and confirmed once a minute,
+ * and before they are fired after a standstill. Those that this laterd wrote, and that its
+ * configuration no longer has, are dropped unless another laterd has them.
  */
 #ifndef LATERD_TICKER_H
 #define LATERD_TICKER_H
@@ -18,9 +19,9 @@
 struct event_base;
 struct ticker;
 
-/* Its schedules are marked with host. All is borrowed. NULL with *err. */
+/* Its schedules are marked with identity (identity.h). All is borrowed. NULL with *err. */
 struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *host, struct later_error *err);
+                          const char *identity, struct later_error *err);
 /* NULL is fine. */
 void ticker_free(struct ticker *ticker);
 

@@ -17,6 +17,7 @@ struct ticker_queue {
     struct ticker *ticker;
     struct later_keys keys;
     struct timer *timer; /* at the next tick */
+    double tick;         /* later_clock(): that tick, as told; INFINITY: the timer is not set */
     bool looking;
     size_t firing;  /* calls without an answer */
     bool was_first; /* it fired the last tick */
@@ -31,7 +32,7 @@ struct ticker {
     const struct config *config;
     struct link *link; /* outlives us */
     struct calls *calls;
-    char *origin; /* config:HOST */
+    char *origin; /* config:HOST:ID */
     struct event_base *base;
     struct later_names queues;
     struct timer *minute;
@@ -46,5 +47,9 @@ struct ticker {
 /* ticker_load.c: puts the queue's schedules of the configuration; says that they are there. */
 void ticker_load(struct ticker_queue *queue);
 void ticker_refresh(struct ticker_queue *queue);
+/* Says so of those rows of a look of which nobody has for two minutes: we stood still, or Redis's
+ * clock jumped. Calls that are sent after this see them as seen. */
+void ticker_renew(struct ticker_queue *queue, const struct later_reply *rows,
+                  const struct later_crontab *crontab);
 
 #endif

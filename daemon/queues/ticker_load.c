@@ -5,8 +5,11 @@
 #include "base/clock.h"
 #include "log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define UNSEEN_SECONDS 120 /* twice the time between two refreshes */
 
 static bool is_of(const struct ticker_queue *queue, const struct config_cron *cron)
 {
@@ -71,19 +74,29 @@ static void put_all(struct ticker_queue *queue)
 
 /* --- drop --- */
 
-/* Drops a schedule that this host has written and its configuration no longer has. Returns whether
- * it does. */
+/* Have we said that our configuration has it? */
+static bool is_ours(const struct ticker *ticker, const struct later_crontab_row *row)
+{
+    char origin[320], mark[330];
+
+    later_schedule_value(row->state, "origin", origin, sizeof origin);
+    snprintf(mark, sizeof mark, "%s@", ticker->origin); /* in `by` */
+    return strcmp(origin, ticker->origin) == 0 || strstr(row->state, mark);
+}
+
+/* Drops a schedule that this laterd has written and its configuration no longer has. Returns
+ * whether it does. */
 static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row)
 {
     struct later_command cmd = { 0 };
-    char origin[320];
 
-    later_schedule_value(row->state, "origin", origin, sizeof origin);
-    if (strcmp(origin, queue->ticker->origin) != 0 || find(queue, row->name))
+    if (!is_ours(queue->ticker, row) || find(queue, row->name))
         return false;
-    log_line(LOG_INFO, "queue %s: schedule %.64s is no longer in the configuration: dropped",
+    log_line(LOG_INFO,
+             "queue %s: schedule %.64s is no longer in the configuration: dropped, unless another "
+             "laterd has it",
              queue->keys.queue, row->name);
-    later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, origin, 1);
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, queue->ticker->origin, 1);
     return calls_send(queue->ticker->calls, &cmd, NULL, NULL) == 0;
 }
 
@@ -157,7 +170,7 @@ static void say_seen(struct ticker_queue *queue, const char *const *names, size_
 
     if (count == 0)
         return;
-    later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, NULL, count);
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, queue->ticker->origin, count);
     calls_send(queue->ticker->calls, &cmd, on_seen, queue);
 }
 
@@ -179,6 +192,26 @@ void ticker_refresh(struct ticker_queue *queue)
             say_seen(queue, names, count);
             count = 0;
         }
+    }
+    say_seen(queue, names, count);
+}
+
+/* --- after a standstill --- */
+
+void ticker_renew(struct ticker_queue *queue, const struct later_reply *rows,
+                  const struct later_crontab *crontab)
+{
+    const char *names[LATER_BATCH_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < crontab->count && count < LATER_BATCH_MAX; i++) {
+        struct later_crontab_row row;
+        char seen[32];
+
+        later_crontab_row(rows, i, &row);
+        later_schedule_value(row.state, "seen", seen, sizeof seen);
+        if (crontab->now - strtod(seen, NULL) > UNSEEN_SECONDS && find(queue, row.name))
+            names[count++] = row.name;
     }
     say_seen(queue, names, count);
 }

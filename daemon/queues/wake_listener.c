@@ -14,7 +14,7 @@
  * out by its silence only, and nobody hears the wakes at its successor until then. */
 #define WAIT_APART    1.0
 #define WAIT_SECONDS  5.0
-#define WAIT_ROOM     0.3 /* where queues may join: they are waited for by the next one */
+#define WAIT_ROOM     0.3 /* with room for a queue that joins: it is in the next one */
 #define SLACK_SECONDS 1.0 /* for its answer */
 #define AGAIN_SECONDS 0.1 /* after one that failed */
 

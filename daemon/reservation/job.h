@@ -31,10 +31,11 @@ struct later_job {
     const char *queue, *id, *token;
     double score; /* NAN: not known */
     uint32_t attempt;
-    uint32_t in_worker;        /* its number */
-    uint32_t asked;            /* how many of its needs were met */
-    struct lock_lease *asking; /* the lease whose answer it waits for */
-    double began, deadline;    /* later_clock() */
+    uint32_t in_worker;             /* its number */
+    uint32_t asked;                 /* how many of its needs were met */
+    struct lock_lease *asking;      /* the lease whose answer it waits for */
+    struct admission_count *counts; /* what limits have counted, until it begins */
+    double began, deadline;         /* later_clock() */
     struct later_policy policy;
 
     /* What the handler said. */

@@ -1,9 +1,5 @@
-/* line.c: the lines of jobs that wait for locks and permits. */
+/* line.c: the lines of jobs that wait for locks, permits and limits. */
 #include "reservation/line.h"
-
-#include "job/document.h"
-#include "queue/permit.h"
-#include "redis/script.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +17,11 @@ struct line {
 struct line_question {
     struct line *line;
     struct line_question *next;
-    bool lock;
-    uint32_t max;
-    double wait;
+    struct later_line at;
+    double due; /* 0: waiter does not come */
+    double since;
     char name[LATER_LOCK_MAX + 1];
-    char waiter[LATER_QUEUE_MAX + LATER_ID_MAX + 2]; /* "" = nobody enters */
+    line_waiter waiter; /* "" = nobody enters */
 };
 
 struct line *line_new(struct link *link, const char *prefix, line_told_fn *told, void *arg)
@@ -52,18 +48,34 @@ void line_free(struct line *line)
     free(line);
 }
 
-struct line_question *line_entry(struct line *line, const struct line_key *key, double wait,
-                                 const char *queue, const char *id)
+void line_name(line_waiter waiter, const char *queue, const char *id)
 {
-    struct line_question *question = malloc(sizeof *question);
+    snprintf(waiter, sizeof(line_waiter), "%s %s", queue, id);
+}
+
+static struct line_question *line_question_new(struct line *line, const struct later_line *at)
+{
+    struct line_question *question = calloc(1, sizeof *question);
 
     if (!question)
         return NULL;
-    *question =
-        (struct line_question){ .line = line, .lock = key->lock, .max = key->max, .wait = wait };
-    snprintf(question->name, sizeof question->name, "%s", key->name);
-    if (*id)
-        snprintf(question->waiter, sizeof question->waiter, "%s %s", queue, id);
+    question->line = line;
+    question->at = *at;
+    snprintf(question->name, sizeof question->name, "%s", at->name);
+    question->at.name = question->name;
+    return question;
+}
+
+struct line_question *line_entry(struct line *line, const struct later_line *at, double due,
+                                 double since, const char *queue, const char *id)
+{
+    struct line_question *question = line_question_new(line, at);
+
+    if (!question)
+        return NULL;
+    question->due = due;
+    question->since = since;
+    line_name(question->waiter, queue, id);
     return question;
 }
 
@@ -82,9 +94,17 @@ void line_drop(struct line_question *question)
     free(question);
 }
 
-void line_call_next(struct line *line, const struct line_key *key)
+void line_call_next(struct line *line, const struct later_line *at)
 {
-    struct line_question *question = line_entry(line, key, 0, "", "");
+    struct line_question *question = line_question_new(line, at);
+
+    if (question)
+        line_ask(question);
+}
+
+void line_leave(struct line *line, const struct later_line *at, const char *queue, const char *id)
+{
+    struct line_question *question = line_entry(line, at, 0, 0, queue, id);
 
     if (question)
         line_ask(question);
@@ -101,40 +121,46 @@ static void end(struct line_question *question)
 
 /* --- its answers --- */
 
-/* If the job was not there, the next one gets its turn. */
+/* The job that the question names does not come, so the next one gets its turn. */
+static void ask_again(struct line_question *question)
+{
+    struct line *line = question->line;
+
+    line->open--;
+    line_ask(question);
+    line_flush(line);
+    link_flush(line->link);
+}
+
 static void on_hastened(void *arg, struct later_answer *answer)
 {
     struct line_question *question = arg;
-    struct line *line = question->line;
 
-    if (answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0) {
-        line->open--;
-        line_ask(question);
-        line_flush(line);
-        link_flush(line->link);
-    } else {
+    if (answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0)
+        ask_again(question);
+    else
         end(question);
-    }
 }
 
-/* Makes a job due that was called. The question is not over before that is answered. */
-static void hasten(struct line_question *question, const char *waiter, double due)
+/* Makes a job ready that was called. The question is not over before that is answered. */
+static void hasten(struct line_question *question, const struct later_called *job)
 {
     const struct line *line = question->line;
-    const char *id = strchr(waiter, ' ');
+    const char *id = strchr(job->waiter, ' ');
     char queue[LATER_QUEUE_MAX + 1];
     struct later_command cmd = { 0 };
     struct later_keys keys;
 
-    question->waiter[0] = '\0';
+    snprintf(question->waiter, sizeof question->waiter, "%s", job->waiter);
     if (!id ||
-        snprintf(queue, sizeof queue, "%.*s", (int)(id - waiter), waiter) >= (int)sizeof queue ||
+        snprintf(queue, sizeof queue, "%.*s", (int)(id - job->waiter), job->waiter) >=
+            (int)sizeof queue ||
         !later_key_shard_valid(queue)) {
-        end(question);
+        ask_again(question); /* another program's */
         return;
     }
     later_keys_init(&keys, line->prefix, queue);
-    later_permit_hasten(&cmd, &keys, due, id + 1);
+    later_line_hasten(&cmd, &keys, job, id + 1);
     if (link_send(line->link, &cmd, LINK_TIMEOUT, on_hastened, question) < 0)
         end(question);
 }
@@ -143,22 +169,23 @@ static void on_answer(void *arg, struct later_answer *answer)
 {
     struct line_question *question = arg;
     struct line *line = question->line;
-    const struct line_key key = { question->lock, question->max, question->name };
-    size_t called = answer->outcome == LATER_ANSWERED ? later_permit_called(answer->reply) : 0;
+    struct later_line_answer seen = { 0 };
 
+    if (answer->outcome == LATER_ANSWERED)
+        later_line_answer(answer->reply, &seen);
     if (answer->outcome == LATER_ANSWERED && line->told)
-        line->told(line->arg, &key, later_permit_waiting(answer->reply));
-    for (size_t i = 0; i < called; i++) {
-        struct line_question *another = line_entry(line, &key, 0, "", "");
-        double due;
-        const char *waiter = later_permit_next(answer->reply, i, &due);
+        line->told(line->arg, &question->at, &seen);
+    for (size_t i = 0; i < seen.called; i++) {
+        struct line_question *another = line_question_new(line, &question->at);
+        struct later_called job;
 
         if (!another)
             break; /* no memory: in a second somebody asks again */
         line->open++;
-        hasten(another, waiter, due);
+        later_line_called(answer->reply, i, &job);
+        hasten(another, &job);
     }
-    if (called)
+    if (seen.called)
         link_flush(line->link);
     end(question);
 }
@@ -173,8 +200,8 @@ void line_flush(struct line *line)
         line->first = question->next;
         if (!line->first)
             line->last = &line->first;
-        later_permit_line(&cmd, line->prefix, question->lock, question->name, question->max,
-                          question->wait, question->waiter);
+        later_line_ask(&cmd, line->prefix, &question->at, question->due, question->since,
+                       question->waiter);
         if (link_send(line->link, &cmd, LINK_TIMEOUT, on_answer, question) < 0)
             end(question);
     }

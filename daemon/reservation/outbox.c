@@ -16,6 +16,7 @@ struct item {
     struct slots *slots;
     struct slot *slot;
     char token[LATER_TOKEN_LEN + 1]; /* the slot's: its writer may change it meanwhile */
+    bool unknown;                    /* an earlier call may have settled it */
 };
 
 /* One call without an answer. */
@@ -172,11 +173,21 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
         return false;
     }
     outbox->open++;
+    slots->in_outbox++;
     return true;
 }
 
+/* The outbox knows nothing of this item any more. `done` may unmap its page. */
+static void outbox_let_go(struct outbox *outbox, const struct item *item, bool lost)
+{
+    outbox->open--;
+    item->slots->in_outbox--;
+    if (outbox->done)
+        outbox->done(outbox->arg, item->slots, item->slot, lost);
+}
+
 /* Everything goes back to its group, to be sent again. */
-static void put_back(struct sending *sending, bool refused)
+static void put_back(struct sending *sending, bool refused, bool unknown)
 {
     struct outbox *outbox = sending->outbox;
     struct group *group = find_group(outbox, sending->keys, sending->verb);
@@ -186,12 +197,11 @@ static void put_back(struct sending *sending, bool refused)
     for (size_t i = 0; i < sending->count; i++) {
         struct item item = sending->items[i];
 
+        item.unknown = item.unknown || unknown;
         if (put(outbox, sending->keys, sending->verb, item))
             continue;
-        outbox->open--;
         let_lapse(item.slot);
-        if (outbox->done)
-            outbox->done(outbox->arg, item.slots, item.slot, true);
+        outbox_let_go(outbox, &item, true);
     }
     timer_soon(outbox->retry, RETRY_SECONDS);
 }
@@ -203,13 +213,11 @@ static void settled(struct sending *sending, const struct later_reply *reply)
 
     for (size_t i = 0; i < sending->count; i++) {
         struct item item = sending->items[i];
-        bool lost = later_queue_lost(reply, i, &cursor);
+        bool lost = later_queue_lost(reply, i, &cursor) && !item.unknown;
 
-        outbox->open--;
         value_drop(item.slots, item.slot);
         atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
-        if (outbox->done)
-            outbox->done(outbox->arg, item.slots, item.slot, lost);
+        outbox_let_go(outbox, &item, lost);
     }
 }
 
@@ -323,7 +331,7 @@ static void send_by_ids(struct sending *sending)
         link_flush(sending->outbox->link);
         return;
     }
-    put_back(sending, false);
+    put_back(sending, false, false);
     free(sending);
 }
 
@@ -352,7 +360,7 @@ static void take_answer(void *arg, struct later_answer *answer)
         }
         if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
             outbox->reconnect = true;
-        put_back(sending, refused);
+        put_back(sending, refused, answer->outcome == LATER_UNKNOWN);
     }
     free(sending);
 }

@@ -6,6 +6,8 @@
  * Redis has answered. If Redis refuses for the moment, or an answer is lost, it sends again after
  * half a second; the token makes a repeat harmless (it answers LOST). If Redis has become a
  * replica, the link is closed first, since the host's name may now lead to another Redis.
+ *
+ * A page must stay mapped while its `in_outbox` is not 0.
  */
 #ifndef LATERD_OUTBOX_H
 #define LATERD_OUTBOX_H
@@ -20,8 +22,8 @@ struct outbox;
 /* Returns the keys of a page's queue; they must outlive the outbox. */
 typedef const struct later_keys *outbox_keys_fn(void *arg, struct slots *slots, uint32_t queue);
 
-/* Called when a slot was settled and freed. lost: the job is somebody else's by now. May be NULL.
- */
+/* Called when a slot was settled and freed. lost: the job is somebody else's by now; not if a call
+ * of ours that had no answer may have settled it. May be NULL. */
 typedef void outbox_done_fn(void *arg, struct slots *slots, struct slot *slot, bool lost);
 
 /* host: for the error records; borrowed. NULL: no memory. */

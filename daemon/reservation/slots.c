@@ -424,7 +424,8 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
     if (copy->kind[0] &&
         !among(copy->kind, " retry timeout crash lapse bad buried unknown return "))
         copy->kind[0] = '\0';
-    if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX))
+    if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX) &&
+        !(verb == LATER_VERB_RETURN && copy->wait >= LATER_WAIT_TIME && copy->wait <= 1e10))
         copy->wait = 0;
 }
 

@@ -172,8 +172,9 @@ struct slots {
     size_t size;
     uint32_t capacity; /* slots in the mapping, whatever the page says */
     char *path;
-    uint32_t worker; /* its number; 0 = a worker of an earlier laterd */
-    bool expelled;   /* the keeper has asked for its worker's end, and logged it */
+    uint32_t worker;  /* its number; 0 = a worker of an earlier laterd */
+    bool expelled;    /* the keeper has asked for its worker's end, and logged it */
+    size_t in_outbox; /* settlements that this process has not finished, whatever the page says */
     volatile sig_atomic_t
         cut;            /* its file was cut short, so its contents are lost (slots_guard()) */
     struct slots *next; /* of all that this process has mapped */

@@ -2,6 +2,7 @@
 #include "supervisor/checker.h"
 
 #include "plugin/plugin.h"
+#include "supervisor/process.h"
 #include "worker/host.h"
 #include "timer.h"
 
@@ -45,9 +46,6 @@ static void run_child(const struct config *config, int words)
     struct later_error err;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
     dup2(words, WORDS_FD); /* dup2() clears CLOEXEC: if a plugin forks, that is its own risk */
     close_range(WORDS_FD + 1, ~0U, 0);
     if (load(config, &err) < 0) {
@@ -72,7 +70,7 @@ static int start_child(struct checker *checker, const struct config *config,
 
     if (pipe2(words, O_CLOEXEC | O_NONBLOCK) < 0)
         return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
-    checker->pid = fork();
+    checker->pid = process_fork();
     if (checker->pid == 0)
         run_child(config, words[1]);
     close(words[1]);

@@ -11,6 +11,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Who can write to state_dir can put pages of his own in place of ours, and a link in place of the
+ * folder would lead elsewhere. */
+static int check_folders(const char *state_dir, const char *folder, struct later_error *err)
+{
+    struct stat st;
+
+    if (stat(state_dir, &st) == 0 && st.st_mode & S_IWOTH)
+        return later_fail(err, LATER_E_CONFIG,
+                          "state_dir: %s: anybody can write to it (mode %04o): chmod o-w",
+                          state_dir, (unsigned)st.st_mode & 07777u);
+    if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+        return later_fail(
+            err, LATER_E_CONFIG,
+            "state_dir: %s: not a directory of user %u, as whom laterd runs; remove it", folder,
+            (unsigned)geteuid());
+    return 0;
+}
+
 int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err)
 {
     snprintf(folder, room, "%s/slots", state_dir);
@@ -18,7 +36,7 @@ int pages_make_folder(const char *state_dir, char *folder, size_t room, struct l
         (mkdir(folder, 0700) < 0 && errno != EEXIST))
         return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
                           state_dir, strerror(errno));
-    return 0;
+    return check_folders(state_dir, folder, err);
 }
 
 /* Is it the file of a job's value? If its page is gone, it is removed too. */

@@ -19,12 +19,6 @@
 #define CONTROL_FD   3
 #define STATUS_FD    4
 
-struct reports {
-    struct process *process;
-    void (*on_report)(void *arg, struct process *process, char report);
-    void *arg;
-};
-
 struct generation *generation_new(struct config *config)
 {
     struct generation *generation = calloc(1, sizeof *generation);
@@ -52,7 +46,7 @@ static void reset_signals(void)
         signal(i, SIG_DFL); /* some cannot be set, which does no harm */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is for the supervisor, which lets us drain */
+    signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     sigemptyset(&none);
@@ -91,7 +85,6 @@ static void run_child(const struct process *process, const struct process_option
     if (getppid() != parent) /* the supervisor died before the line above */
         _exit(0);
     setpgid(0, 0);
-    reset_signals();
     slots_keep_only(process->slots);
     keep_descriptors(control, status);
     snprintf(name, sizeof name, "worker %d", process->number);
@@ -103,9 +96,9 @@ static void run_child(const struct process *process, const struct process_option
 
 /* --- in the supervisor --- */
 
-/* When a worker is reaped, its last report may still be in the pipe. Of a worker that has ended,
- * only the reason of a refusal matters, which follows its byte in the same write. */
-void process_reaped(struct process *process)
+/* Its last report may still be in the pipe. Of a worker that has ended, only the reason of a
+ * refusal matters, which follows its byte in the same write. */
+static void read_last_report(struct process *process)
 {
     char report[1024], *refusal;
     ssize_t got;
@@ -118,11 +111,21 @@ void process_reaped(struct process *process)
     }
 }
 
+/* Once it is reaped, its number may be that of another group. */
+int process_reap(struct process *process)
+{
+    int status = 0;
+
+    kill(-process->pid, SIGKILL);
+    waitpid(process->pid, &status, 0);
+    read_last_report(process);
+    return status;
+}
+
 /* Reports are one byte each. After WORKER_REFUSED the reason follows in the same write. */
 static void on_status(evutil_socket_t fd, short what, void *arg)
 {
-    struct reports *reports = arg;
-    struct process *process = reports->process;
+    struct process *process = arg;
     char report[1024];
     ssize_t got = read(fd, report, sizeof report - 1);
 
@@ -135,7 +138,7 @@ static void on_status(evutil_socket_t fd, short what, void *arg)
             snprintf(process->refused, sizeof process->refused, "%s", report + i + 1);
             return;
         }
-        reports->on_report(reports->arg, process, report[i]);
+        process->on_report(process->arg, process, report[i]);
     }
 }
 
@@ -152,33 +155,34 @@ static int make_pipes(int control[2], int status[2], struct later_error *err)
     return 0;
 }
 
-static int watch_status(struct process *process, struct event_base *base, struct reports *reports)
+static int watch_status(struct process *process, struct event_base *base)
 {
-    process->status = event_new(base, process->status_fd, EV_READ | EV_PERSIST, on_status, reports);
+    process->status = event_new(base, process->status_fd, EV_READ | EV_PERSIST, on_status, process);
     return process->status && event_add(process->status, NULL) == 0 ? 0 : -1;
 }
 
 /* Signals are blocked around the fork, so that the child never runs a handler of ours. */
-static pid_t fork_worker(struct process *process, const struct process_options *options,
-                         int control, int status)
+pid_t process_fork(void)
 {
-    pid_t parent = getpid(), pid;
     sigset_t all, before;
+    pid_t pid;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        run_child(process, options, parent, control, status);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+        reset_signals();
+    else
+        sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
 /* Makes its pipes and the child, and watches its status pipe. */
 static int begin(struct process *process, const struct process_options *options,
-                 struct reports *reports, struct later_error *err)
+                 struct later_error *err)
 {
     int control[2], status[2];
+    pid_t parent = getpid();
 
     if (make_pipes(control, status, err) < 0)
         return -1;
@@ -188,10 +192,12 @@ static int begin(struct process *process, const struct process_options *options,
      * it. */
     if (options->paused)
         process_order(process, WORKER_PAUSE);
-    process->pid = fork_worker(process, options, control[0], status[1]);
+    process->pid = process_fork();
+    if (process->pid == 0)
+        run_child(process, options, parent, control[0], status[1]);
     close(control[0]);
     close(status[1]);
-    if (process->pid > 0 && watch_status(process, options->base, reports) == 0)
+    if (process->pid > 0 && watch_status(process, options->base) == 0)
         return 0;
     later_fail(err, LATER_E_SYSTEM, "cannot start a worker: %s", strerror(errno));
     close(control[1]);
@@ -203,34 +209,32 @@ struct process *process_start(const struct process_options *options, struct late
 {
     const struct config *config = options->generation->config;
     struct process *process = calloc(1, sizeof *process);
-    struct reports *reports = calloc(1, sizeof *reports);
 
-    if (!process || !reports) {
+    if (!process) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
-        goto failed;
+        return NULL;
     }
-    *reports = (struct reports){ process, options->on_report, options->arg };
     *process = (struct process){ .number = options->number,
                                  .generation = options->generation,
                                  .pool = options->pool,
+                                 .on_report = options->on_report,
+                                 .arg = options->arg,
                                  .started = later_clock() };
-    /* This has room for all event jobs, two batches of any size, and settlements under way. */
+    /* Room for all event jobs and four batches: intake never has more under way. */
     process->slots = slots_create(options->page, config->events + 4 * LATER_BATCH_MAX, err);
     if (process->slots) {
         process->slots->worker = (uint32_t)options->number;
         atomic_store(&process->slots->page->awaited, options->listens);
     }
-    if (!process->slots || begin(process, options, reports, err) < 0)
+    if (!process->slots || begin(process, options, err) < 0)
         goto failed;
     setpgid(process->pid, process->pid); /* the child does the same; whichever is first */
     options->generation->users++;
     return process;
 
 failed:
-    if (process)
-        slots_close(process->slots, true);
+    slots_close(process->slots, true);
     free(process);
-    free(reports);
     return NULL;
 }
 
@@ -283,15 +287,23 @@ bool process_wake_more(struct process *process, const char *queue)
     return true;
 }
 
-void process_drain(struct process *process, double drain, double grace)
+static void not_after(double *at, double when)
 {
+    if (!*at || when < *at)
+        *at = when;
+}
+
+void process_drain(struct process *process, double drain, double grace, const char *why)
+{
+    double term_at = later_clock() + drain;
+
     if (process->draining)
         return;
     process->draining = true;
+    process->drained = why;
     process_order(process, WORKER_DRAIN);
-    process->term_at = later_clock() + drain;
-    process->kill_at = process->term_at + grace;
-    process->cause = KEEPER_INTERRUPTED;
+    not_after(&process->term_at, term_at);
+    not_after(&process->kill_at, term_at + grace);
 }
 
 void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace)
@@ -301,7 +313,7 @@ void process_end(struct process *process, enum keeper_cause cause, const char *w
     if (process->term_at > 0 && process->term_at <= now)
         return; /* it has had its TERM; process_tick() does the rest */
     process->term_at = now;
-    process->kill_at = now + grace;
+    not_after(&process->kill_at, now + grace);
     process->cause = cause;
     snprintf(process->why, sizeof process->why, "%s", why);
     kill(process->pid, SIGTERM);
@@ -317,13 +329,45 @@ double process_tick(struct process *process)
         return process->term_at - now;
     if (now < process->kill_at) {
         if (!process->why[0]) {
-            snprintf(process->why, sizeof process->why, "laterd was stopped");
+            process->cause = KEEPER_INTERRUPTED;
+            snprintf(process->why, sizeof process->why, "%s", process->drained);
             kill(process->pid, SIGTERM);
         }
         return process->kill_at - now;
     }
     kill(-process->pid, SIGKILL);
     return 1;
+}
+
+/* A TERM while it drains is meant for all of us: some stop a service by one to each process. */
+enum keeper_cause process_cause(const struct process *process, int status)
+{
+    if (process->why[0])
+        return process->cause;
+    if (process->draining && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
+        return KEEPER_INTERRUPTED;
+    return KEEPER_CRASH;
+}
+
+/* Did it leave jobs that a handler had, or that waited for one? */
+static bool left_jobs(const struct slots *slots)
+{
+    for (uint32_t i = 0; i < slots_used(slots); i++) {
+        enum slot_state state = slot_state(&slots->page->slots[i]);
+
+        if (state == SLOT_RUNNING || state == SLOT_HELD)
+            return true;
+    }
+    return false;
+}
+
+bool process_crashed(const struct process *process, int status)
+{
+    if (process->why[0])
+        return false;
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
+    return WEXITSTATUS(status) != 0 || left_jobs(process->slots);
 }
 
 void process_describe(const struct process *process, int status, char *text, size_t room)
@@ -343,8 +387,6 @@ void process_free(struct process *process)
 {
     if (!process)
         return;
-    kill(-process->pid, SIGKILL);
-    free(event_get_callback_arg(process->status));
     event_free(process->status);
     close(process->control_fd);
     close(process->status_fd);

@@ -26,13 +26,16 @@ struct process {
     int control_fd;      /* orders */
     int status_fd;       /* reports */
     struct event *status;
+    void (*on_report)(void *arg, struct process *process, char report);
+    void *arg;
     double started;
     bool ready;
     bool draining;
-    bool dismissed;          /* its end is expected */
-    double term_at, kill_at; /* when it gets TERM, KILL, unless it has ended; 0 = not */
-    enum keeper_cause cause; /* why it will have ended, if it was us */
-    char why[128];
+    bool dismissed;                   /* its end is expected */
+    double term_at, kill_at;          /* when it gets TERM, KILL, unless it has ended; 0 = not */
+    const char *drained;              /* why it drains, in words */
+    enum keeper_cause cause;          /* why it will have ended, if it was us: */
+    char why[128];                    /* in words, once it has had TERM from us */
     char refused[600];                /* why it cannot start, in its own words; "" = unknown */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
     double called_at;
@@ -54,6 +57,11 @@ struct process_options {
     void *arg;
 };
 
+/* Forks. Returns as fork() does; the child has the default action for each signal, but ignores INT
+ * (a terminal's Ctrl-C is for the supervisor), HUP, TSTP, PIPE and XFSZ, and none is lost between:
+ * no handler of ours ever runs in it. */
+pid_t process_fork(void);
+
 /* Forks a worker. Returns NULL with *err (no process, descriptor or memory). */
 struct process *process_start(const struct process_options *options, struct later_error *err);
 
@@ -71,22 +79,32 @@ bool process_wake(struct process *process, const char *queue);
  */
 bool process_wake_more(struct process *process, const char *queue);
 
-/* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later. */
-void process_drain(struct process *process, double drain, double grace);
+/* Tells it to drain; TERM after `drain` seconds, KILL of its group `grace` seconds later, unless
+ * they are due earlier. why: what is said of jobs that are cut then; kept. */
+void process_drain(struct process *process, double drain, double grace, const char *why);
 
-/* TERM now, KILL of its group after `grace`; again and again is fine. */
+/* TERM now, KILL of its group after `grace`, unless that is due earlier; again and again is fine.
+ */
 void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace);
 
 /* Sends the signals that are due. Returns the seconds until the next is due, or < 0 for none. */
 double process_tick(struct process *process);
 
-/* It was reaped: reads its last report. Call it before process_describe(). */
-void process_reaped(struct process *process);
+/* It has ended, and was not waited for: kills what it left in its group, reaps it and reads its
+ * last report. Returns its status, as waitpid() does. Call it before the next three. */
+int process_reap(struct process *process);
 
-/* Says how it ended: "killed by signal 11 (Segmentation fault)". status: from waitpid(). */
+/* What is to blame for its end, for the jobs that ran in it. */
+enum keeper_cause process_cause(const struct process *process, int status);
+
+/* Was that a crash? A worker that was killed from outside is not to blame. One that leaves nothing
+ * but settlements, since Redis is away, has ended well. */
+bool process_crashed(const struct process *process, int status);
+
+/* Says how it ended: "killed by signal 11 (Segmentation fault)". */
 void process_describe(const struct process *process, int status, char *text, size_t room);
 
-/* Closes its pipes, kills what it left in its process group, frees it. Not its page. */
+/* Closes its pipes and frees it. Not its page. */
 void process_free(struct process *process);
 
 /* Kills our children that are not `known`: workers forked them and died, and we are the subreaper.

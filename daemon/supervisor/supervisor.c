@@ -143,6 +143,9 @@ static void on_beat(void *arg)
         notify_waiting("waiting for Redis");
     workers_each(supervisor->workers, read_counts, supervisor->recorder);
     recorder_write(supervisor->recorder, state.redis_now);
+    if (announce_was_lost(supervisor->announce))
+        losses_compare(supervisor->losses, state.redis_now);
+    losses_beat(supervisor->losses, state.redis_now);
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);
@@ -159,6 +162,7 @@ static void on_link_up(void *arg)
     keeper_link_up(supervisor->keeper);
     upkeep_link_up(supervisor->upkeep);
     reshard_link_up(supervisor->reshard);
+    losses_compare(supervisor->losses, migrator_redis_now(supervisor->upkeep->migrator));
     tell_health(supervisor, &(struct announce_state){ 0 });
     look_if_ready(supervisor);
 }
@@ -204,8 +208,8 @@ static void on_judged(void *arg, const char *why)
     supervisor_pause(supervisor);
 }
 
-/* Its protocol is newer than ours. At the start that is fatal; later somebody works on it, and we
- * wait. */
+/* Its jobs may be kept by another protocol, older or newer. At the start that is fatal; later
+ * somebody works on it, and we wait. */
 static void on_link_down(void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -332,6 +336,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     supervisor->announce =
         announce_new(config, supervisor->link, supervisor->host, on_judged, supervisor);
     supervisor->recorder = recorder_new(config, supervisor->link, supervisor->host);
+    supervisor->losses = losses_new(config, supervisor->link, supervisor->host);
     if (supervisor->keeper)
         supervisor->workers = make_workers(supervisor);
     supervisor->reshard =
@@ -339,7 +344,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     supervisor->patterns =
         patterns_new(supervisor->base, config, supervisor->link, supervisor_on_found, supervisor);
     if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
-        !supervisor->recorder || !supervisor->reshard || !supervisor->patterns)
+        !supervisor->recorder || !supervisor->losses || !supervisor->reshard ||
+        !supervisor->patterns)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     supervisor->upkeep = supervisor_make_upkeep(supervisor, config, err);
     if (!supervisor->upkeep)
@@ -360,6 +366,7 @@ static void tear_down(struct supervisor *supervisor)
     link_free(supervisor->link);
     announce_free(supervisor->announce);
     recorder_free(supervisor->recorder);
+    losses_free(supervisor->losses);
     patterns_free(supervisor->patterns);
     reshard_free(supervisor->reshard);
     workers_free(supervisor->workers);
@@ -403,6 +410,7 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
     if (pages_make_folder(config->state_dir, supervisor.slots_dir, sizeof supervisor.slots_dir,
                           &err) < 0 ||
         !(supervisor.health = health_open(config->state_dir, &err)) ||
+        identity_read(config->state_dir, supervisor.host, supervisor.identity, &err) < 0 ||
         make_loop(&supervisor, &err) < 0 || make_parts(&supervisor, &err) < 0) {
         log_line(LOG_ERROR, "%s", err.text);
         supervisor.status = (int)err.code;

@@ -8,6 +8,7 @@
 #include "supervisor/checker.h"
 #include "fault.h"
 #include "health.h"
+#include "identity.h"
 #include "server_log.h"
 #include "queues/patterns.h"
 #include "queues/recorder.h"
@@ -22,7 +23,7 @@ struct supervisor {
     struct generation *generation;
     const char *path;
     bool verbose;
-    char host[256];
+    char host[256], identity[IDENTITY_SIZE];
     char slots_dir[512];
 
     struct link *link;
@@ -30,6 +31,7 @@ struct supervisor {
     struct keeper *keeper;
     struct upkeep *upkeep; /* NULL at the start and at the end */
     struct announce *announce;
+    struct losses *losses;
     struct recorder *recorder;
     struct reshard *reshard;
     struct patterns *patterns;
@@ -75,8 +77,8 @@ void supervisor_on_checked(void *arg, const char *why);
 bool supervisor_on_tried(void *arg, const char *why);
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg);
 
-/* Callback: there is a queue of this name, which a pattern may match. */
-void supervisor_on_found(void *arg, const char *name);
+/* Callback: there is a queue of this name, which a pattern may match (patterns_found_fn). */
+bool supervisor_on_found(void *arg, const char *name, bool used);
 
 /* --- supervisor_stop.c: events */
 

@@ -21,35 +21,36 @@ void supervisor_use_log(const struct supervisor *supervisor)
 
 /* --- queues of patterns --- */
 
-/* Returns whether the queue was added. */
-static bool follow(struct supervisor *supervisor, struct config *config, const char *name,
-                   uint32_t *pool)
+static enum config_follow follow(struct supervisor *supervisor, struct config *config,
+                                 const char *name, bool used, uint32_t *pool)
 {
-    enum config_follow followed = config_follow(config, name, pool);
+    enum config_follow followed = config_follow(config, name, used, pool);
 
     if (followed == CONFIG_FOLLOW_FULL)
         fault_note(&supervisor->crowded, LOG_WARN,
                    "queue %s is not served: pool %s has %d queues and shards already; forget those "
                    "that are no longer used, and reload",
                    name, config->pools[*pool].name, CONFIG_QUEUES_MAX);
-    return followed == CONFIG_FOLLOW_ADDED;
+    return followed;
 }
 
-void supervisor_on_found(void *arg, const char *name)
+bool supervisor_on_found(void *arg, const char *name, bool used)
 {
     struct supervisor *supervisor = arg;
     struct config *config = supervisor->generation->config;
     const struct config_pool *pool;
     uint32_t number = 0, ignored;
+    enum config_follow followed;
 
     if (supervisor->stopping)
-        return;
+        return true;
     if (supervisor->next)
-        (void)config_follow(supervisor->next, name, &ignored);
+        (void)config_follow(supervisor->next, name, used, &ignored);
     if (supervisor->trying)
-        (void)config_follow(supervisor->trying->config, name, &ignored);
-    if (!follow(supervisor, config, name, &number))
-        return;
+        (void)config_follow(supervisor->trying->config, name, used, &ignored);
+    followed = follow(supervisor, config, name, used, &number);
+    if (followed != CONFIG_FOLLOW_ADDED)
+        return followed != CONFIG_FOLLOW_LATER;
     pool = &config->pools[number];
     log_line(LOG_DEBUG, "queue %s is new, and served in pool %s", name, pool->name);
     registry_limit(config, &pool->queues[pool->queue_count - 1], supervisor->link);
@@ -57,14 +58,18 @@ void supervisor_on_found(void *arg, const char *name)
     reshard_follow(supervisor->reshard, &pool->queues[pool->queue_count - 1]);
     if (supervisor->upkeep && upkeep_follow(supervisor->upkeep, number, name) < 0)
         log_line(LOG_ERROR, "queue %s: no memory; it is served after a reload", name);
+    return true;
 }
 
-static void on_each(void *arg, const char *name)
+/* What is served stays so. */
+static bool on_each(void *arg, const char *name, bool used)
 {
     struct supervisor *supervisor = arg;
+    const struct generation *now = supervisor->generation;
+    bool served = used || (now && config_serves(now->config, name));
     uint32_t pool;
 
-    (void)follow(supervisor, supervisor->next, name, &pool);
+    return follow(supervisor, supervisor->next, name, served, &pool) != CONFIG_FOLLOW_LATER;
 }
 
 static void follow_next(struct supervisor *supervisor)
@@ -78,8 +83,13 @@ static void follow_next(struct supervisor *supervisor)
 struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
                                       const struct config *config, struct later_error *err)
 {
-    return upkeep_new(supervisor->base, config, supervisor->link, supervisor->host,
-                      supervisor->keeper, supervisor->workers, err);
+    const struct upkeep_options options = { .host = supervisor->host,
+                                            .identity = supervisor->identity,
+                                            .keeper = supervisor->keeper,
+                                            .losses = supervisor->losses,
+                                            .workers = supervisor->workers };
+
+    return upkeep_new(supervisor->base, config, supervisor->link, &options, err);
 }
 
 /* Puts the new configuration into force. */
@@ -96,6 +106,7 @@ static int use(struct supervisor *supervisor, struct generation *generation,
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
     recorder_configure(supervisor->recorder, generation->config);
+    losses_configure(supervisor->losses, generation->config);
     reshard_configure(supervisor->reshard, generation->config);
     patterns_configure(supervisor->patterns, generation->config);
     generation_release(supervisor->generation);

@@ -40,25 +40,41 @@ static void server_ended(struct supervisor *supervisor, int status)
              restart_after(&supervisor->server_restart, RESTART_CRASH, 0));
 }
 
+/* Returns a child that has ended and is still to be reaped; 0: there is none. */
+static pid_t find_dead(void)
+{
+    siginfo_t info = { 0 };
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
+}
+
+/* Returns whether it was a worker or an orphan of one: we are the subreaper. */
+static bool reap(struct supervisor *supervisor, pid_t pid)
+{
+    int status = 0;
+
+    if (workers_ended(supervisor->workers, pid))
+        return true;
+    waitpid(pid, &status, 0);
+    if (pid == supervisor->server)
+        server_ended(supervisor, status);
+    else if (supervisor->checker && pid == checker_pid(supervisor->checker))
+        checker_ended(supervisor->checker, status);
+    else
+        return true;
+    return false;
+}
+
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
 {
     struct supervisor *supervisor = arg;
     bool strays = false;
-    int status;
     pid_t pid;
 
     (void)fd;
     (void)what;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == supervisor->server) {
-            server_ended(supervisor, status);
-        } else if (supervisor->checker && pid == checker_pid(supervisor->checker)) {
-            checker_ended(supervisor->checker, status);
-        } else { /* a worker, or an orphan of one: we are the subreaper */
-            workers_ended(supervisor->workers, pid, status);
-            strays = true;
-        }
-    }
+    while ((pid = find_dead()) > 0)
+        strays |= reap(supervisor, pid);
     if (strays)
         process_kill_strays(is_ours, supervisor);
 }
@@ -125,18 +141,26 @@ void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
     retire_workers(supervisor);
 }
 
+/* Is something still to be settled, or the time not known in which it was counted? The migrator's
+ * first answer tells it. */
+static bool unsettled(const struct supervisor *supervisor, double redis_now)
+{
+    return keeper_open(supervisor->keeper) || (redis_now <= 0 && link_is_up(supervisor->link) &&
+                                               recorder_lacks_time(supervisor->recorder));
+}
+
 /* The workers are gone. First what they held is settled, then the server ends, then we do. */
 static bool wind_up(struct supervisor *supervisor)
 {
-    double now = later_clock();
+    double now = later_clock(), redis_now = migrator_redis_now(supervisor->upkeep->migrator);
 
     if (!supervisor->end_by)
         supervisor->end_by = now + SETTLE_SECONDS;
     if (!supervisor->ending) {
-        if (!supervisor->recorded && now < supervisor->end_by && keeper_open(supervisor->keeper))
+        if (!supervisor->recorded && now < supervisor->end_by && unsettled(supervisor, redis_now))
             return false;
         if (!supervisor->recorded) { /* all pages have been read and closed */
-            recorder_end(supervisor->recorder);
+            recorder_end(supervisor->recorder, redis_now);
             supervisor->recorded = true;
             supervisor->end_by = now + RECORD_SECONDS;
         }

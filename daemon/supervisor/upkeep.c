@@ -12,11 +12,13 @@ static void on_due(void *arg, const char *queue, double at)
     migrator_told(upkeep->migrator, queue, at);
 }
 
-static void on_tick(void *arg, const char *queue, double seconds)
+static void on_tick(void *arg, const char *queue, double seconds, bool rests)
 {
     const struct upkeep *upkeep = arg;
 
     ticker_told(upkeep->ticker, queue, seconds);
+    if (!rests)
+        losses_stirred(upkeep->losses, queue);
 }
 
 static void on_cancelled(void *arg, const char *member)
@@ -27,34 +29,34 @@ static void on_cancelled(void *arg, const char *member)
 }
 
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *host, struct keeper *keeper, struct workers *workers,
-                          struct later_error *err)
+                          const struct upkeep_options *options, struct later_error *err)
 {
     struct upkeep *upkeep = calloc(1, sizeof *upkeep);
     const struct subscriber_options subscriber = { .due = on_due,
                                                    .cancelled = on_cancelled,
                                                    .arg = upkeep };
-    const struct wake_listener_options options = { .all = wake_listener_wanted(config),
-                                                   .idle = wake_dispatch_idle,
-                                                   .call = wake_dispatch_call,
-                                                   .arg = workers };
+    const struct wake_listener_options listener = { .all = wake_listener_wanted(config),
+                                                    .idle = wake_dispatch_idle,
+                                                    .call = wake_dispatch_call,
+                                                    .arg = options->workers };
     bool ok;
 
     if (!upkeep) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    upkeep->keeper = keeper;
-    upkeep->ticker = ticker_new(base, config, link, host, err);
+    upkeep->keeper = options->keeper;
+    upkeep->losses = options->losses;
+    upkeep->ticker = ticker_new(base, config, link, options->identity, err);
     if (upkeep->ticker)
-        upkeep->migrator = migrator_new(base, config, link, host, err);
+        upkeep->migrator = migrator_new(base, config, link, options->host, err);
     if (upkeep->migrator) {
         migrator_on_tick(upkeep->migrator, on_tick, upkeep);
         upkeep->subscriber = subscriber_new(base, config, &subscriber, err);
     }
     ok = upkeep->subscriber != NULL;
     if (ok)
-        ok = (upkeep->wake_listener = wake_listener_new(base, config, &options, err)) != NULL;
+        ok = (upkeep->wake_listener = wake_listener_new(base, config, &listener, err)) != NULL;
     if (!ok) {
         upkeep_free(upkeep);
         return NULL;

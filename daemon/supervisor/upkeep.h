@@ -6,6 +6,7 @@
 #define LATERD_UPKEEP_H
 
 #include "keeper/keeper.h"
+#include "queues/losses.h"
 #include "queues/migrator.h"
 #include "queues/subscriber.h"
 #include "queues/ticker.h"
@@ -14,16 +15,24 @@
 
 struct upkeep {
     struct keeper *keeper; /* borrowed */
+    struct losses *losses; /* borrowed */
     struct migrator *migrator;
     struct ticker *ticker;
     struct subscriber *subscriber;
     struct wake_listener *wake_listener;
 };
 
+/* What it needs besides; all is borrowed. */
+struct upkeep_options {
+    const char *host, *identity; /* identity.h */
+    struct keeper *keeper;
+    struct losses *losses;
+    struct workers *workers;
+};
+
 /* Its arguments are borrowed. NULL with *err. */
 struct upkeep *upkeep_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *host, struct keeper *keeper, struct workers *workers,
-                          struct later_error *err);
+                          const struct upkeep_options *options, struct later_error *err);
 /* NULL is fine. */
 void upkeep_free(struct upkeep *upkeep);
 

@@ -100,12 +100,12 @@ static bool all_ready(const struct seats *seats)
     return seats->count > 0;
 }
 
-static void drain_leaving(struct workers *workers)
+static void drain_leaving(struct workers *workers, const char *why)
 {
     for (struct process *process = workers->leaving; process; process = process->next) {
         const struct config *config = process->generation->config;
 
-        process_drain(process, config->drain, config->grace);
+        process_drain(process, config->drain, config->grace, why);
     }
 }
 
@@ -248,7 +248,7 @@ static void dismiss_trial(struct workers *workers)
         if (!process)
             continue;
         process->dismissed = true;
-        process_drain(process, process->ready ? TRIAL_SECONDS : 0, 1);
+        process_drain(process, process->ready ? TRIAL_SECONDS : 0, 1, "its trial is over");
     }
     free_seats(workers, &workers->trial);
 }
@@ -263,7 +263,7 @@ static void take_seats(struct workers *workers)
         if (!workers->paused)
             process_order(workers->seats.list[i].process, WORKER_RESUME);
     }
-    drain_leaving(workers);
+    drain_leaving(workers, "laterd was reloaded");
 }
 
 /* If why is not NULL, the trial has failed. */
@@ -293,7 +293,7 @@ void workers_retire(struct workers *workers)
     timer_stop(workers->trial_timer);
     dismiss_trial(workers);
     free_seats(workers, &workers->seats);
-    drain_leaving(workers);
+    drain_leaving(workers, "laterd was stopped");
 }
 
 static void pause_one(struct process *process, void *arg)
@@ -303,10 +303,11 @@ static void pause_one(struct process *process, void *arg)
     process_order(process, workers->paused ? WORKER_PAUSE : WORKER_RESUME);
 }
 
+/* Workers on trial are paused until they take the seats; those that leave begin nothing anyway. */
 void workers_pause(struct workers *workers, bool paused)
 {
     workers->paused = paused;
-    workers_each(workers, pause_one, workers);
+    each_on(&workers->seats, pause_one, workers);
 }
 
 bool workers_paused(const struct workers *workers)
@@ -393,16 +394,6 @@ static struct process *take(struct workers *workers, pid_t pid, struct seat **se
     return NULL;
 }
 
-/* A worker that was killed from outside is not to blame: it comes back at once. */
-static bool crashed(const struct process *process, int status)
-{
-    if (process->why[0])
-        return false;
-    if (WIFSIGNALED(status))
-        return WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
-    return WEXITSTATUS(status) != 0 || slots_busy(process->slots);
-}
-
 /* Did it run a handler? */
 static bool was_performing(const struct slots *slots)
 {
@@ -435,22 +426,21 @@ static void try_again(struct seat *seat, const char *why)
         end_trial(seat->workers, why);
 }
 
-bool workers_ended(struct workers *workers, pid_t pid, int status)
+bool workers_ended(struct workers *workers, pid_t pid)
 {
     struct seat *seat;
     struct process *process = take(workers, pid, &seat);
     enum restart_cause restart = RESTART_GOOD;
-    enum keeper_cause cause;
     char text[640];
     bool crash;
+    int status;
 
     if (!process)
         return false;
-    process_reaped(process);
-    crash = crashed(process, status);
+    status = process_reap(process);
+    crash = process_crashed(process, status);
     if (crash)
         restart = was_performing(process->slots) ? RESTART_JOB : RESTART_CRASH;
-    cause = process->why[0] || process->draining ? process->cause : KEEPER_CRASH;
     process_describe(process, status, text, sizeof text);
     if (process->refused[0] && seat && !seat->on_trial)
         fault_note(&workers->refusal, LOG_ERROR, "%s", text);
@@ -462,7 +452,7 @@ bool workers_ended(struct workers *workers, pid_t pid, int status)
         workers->options.crashed(workers->options.arg);
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
-    keeper_died(workers->options.keeper, process->slots, cause, text);
+    keeper_died(workers->options.keeper, process->slots, process_cause(process, status), text);
     if (seat && seat->on_trial)
         try_again(seat, text);
     else if (seat)

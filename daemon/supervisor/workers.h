@@ -49,7 +49,8 @@ void workers_try(struct workers *workers, struct generation *generation);
  * TERM, and KILL `grace` later (options of each worker's generation). */
 void workers_retire(struct workers *workers);
 
-/* Pauses or resumes reserving, in all workers now and later. */
+/* Pauses or resumes reserving, in all workers now and later; those on trial reserve nothing in
+ * either case. */
 void workers_pause(struct workers *workers, bool paused);
 bool workers_paused(const struct workers *workers);
 
@@ -60,8 +61,9 @@ void workers_moved(struct workers *workers, const char *peer);
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
                    double grace);
 
-/* A child has ended. Returns whether it was a worker; then its page goes to the keeper. */
-bool workers_ended(struct workers *workers, pid_t pid, int status);
+/* A child has ended, and was not waited for. If it was a worker, reaps it, gives its page to the
+ * keeper and returns true. */
+bool workers_ended(struct workers *workers, pid_t pid);
 
 /* Is this child a worker of ours? */
 bool workers_has(const struct workers *workers, pid_t pid);

@@ -6,10 +6,15 @@
  * go back to `delayed` without an attempt. Redis is asked on the worker's main link, for one thing
  * after the other, while the loop goes on. For a job that needs nothing, `done` is called at once.
  *
- * Locks and permits are taken first, since they can be given back; what a limit has counted cannot.
- * A lease is entered in the slot page before it is asked for (slots.h), so it is freed whatever
- * happens to this worker. Jobs that wait for a lock or a permit are in its line (line.h); those
- * that wait for a limit get turns (backlog.h).
+ * A job that does not get all of it gives back what it has got, also what a limit has counted, and
+ * waits in the line of what it did not get (line.h). A lease is entered in the slot page before it
+ * is asked for (slots.h), so it is freed whatever happens to this worker; what a limit has counted
+ * stays counted then, until its time is over.
+ *
+ *     admission_need.c    what a job needs
+ *     admission.c         asks for it
+ *     admission_lease.c   the locks and permits of jobs in the slot page
+ *     admission_line.c    who waits, and when to look after them; what limits have counted
  */
 #ifndef LATERD_ADMISSION_H
 #define LATERD_ADMISSION_H
@@ -23,7 +28,7 @@ struct later_job;
 struct worker;
 
 /* wait < 0: the job has everything. Otherwise it holds nothing, and is to be returned for `wait`
- * seconds because it did not get `name`. */
+ * seconds, or until `wait` if that is a time (10^9 or more), because it did not get `name`. */
 typedef void admission_done_fn(struct later_job *job, double wait, const char *name);
 
 /* For a worker, which must have its links. NULL: no memory. */
@@ -40,7 +45,11 @@ void admission_ask(struct later_job *job);
 /* A return was answered, so a refused job is in `delayed` now. */
 void admission_settled(struct admission *admission, const struct slot *slot, bool lost);
 
-/* Frees all that the job holds. The slot must still be the job's. */
+/* The job begins: what limits have counted is true now. Also before the job is freed. */
+void admission_begun(struct later_job *job);
+
+/* Frees all that the job holds, and what was counted if it has not begun. The slot must still be
+ * the job's. */
 void admission_leave(struct later_job *job);
 
 /* Sends the questions about lines. The caller flushes the link. */
@@ -60,7 +69,7 @@ int admission_lock(struct later_job *job, const char *name, double ttl, double w
 struct lock_lease *admission_held(const struct later_job *job, const char *name);
 void admission_unlock(struct later_job *job, struct lock_lease *lease);
 
-/* --- between admission.c and admission_lease.c --- */
+/* --- between the files of admission --- */
 
 struct admission {
     struct worker *worker;
@@ -70,9 +79,32 @@ struct admission {
     struct line_question *
         *returns;       /* of each slot: a job that enters the line when it is returned */
     struct timer *look; /* at the lines, for jobs that wait there */
+    double look_at;     /* when it is due; 0: not set */
     uint32_t leases;    /* locks and permits of our jobs */
+    uint32_t freeing;   /* of them, those whose freeing has no answer */
     double complained;  /* when it was last logged that Redis does not answer */
 };
+
+struct admission_need {
+    struct later_line line; /* its name is `name` */
+    char name[LATER_LOCK_MAX + 1];
+};
+
+/* Finds the job's n-th need; false if it has fewer. Locks come first, then permits, then limits, so
+ * every job asks in the same order. */
+bool admission_need(const struct later_job *job, uint32_t n, struct admission_need *need);
+
+/* Makes the lines' part. Returns 0, or -1 without memory. */
+int admission_line_begin(struct admission *admission);
+
+/* What is known of a thing, or NULL. The second makes it; NULL without memory or room. */
+struct backlog_row *admission_row(const struct admission *admission, const struct later_line *at);
+struct backlog_row *admission_row_made(struct admission *admission, const struct later_line *at);
+
+/* A limit has counted the job; uncount gives all of that back. */
+void admission_counted(struct later_job *job, const struct later_line *at,
+                       const struct later_limit_answer *answer);
+void admission_uncount(struct later_job *job);
 
 /* Enters a lease before it is asked for. NULL: the table is full. */
 struct lock_lease *admission_lease_enter(const struct later_job *job, enum lock_lease_kind kind,

@@ -73,27 +73,35 @@ struct freeing {
 static void on_freed(void *arg, struct later_answer *answer)
 {
     struct freeing *freeing = arg;
+    struct admission *admission = freeing->admission;
     bool done = answer->outcome == LATER_ANSWERED;
 
-    admission_lease_leave(freeing->admission, freeing->lease, done ? LEASE_NONE : LEASE_LEFT);
+    admission->freeing--;
+    if (done)
+        lock_lease_call_next(freeing->lease, admission->line);
+    admission_lease_leave(admission, freeing->lease, done ? LEASE_NONE : LEASE_LEFT);
+    worker_pump_soon(admission->worker); /* which flushes */
     free(freeing);
 }
 
-/* Frees a lease, and asks who comes next. If that cannot be sent, the keeper frees it. */
+/* Frees a lease, and then asks who comes next: not before the answer, since a call whose script
+ * Redis does not know yet is overtaken by the next one. If that cannot be sent, the keeper frees
+ * it. */
 static void let_go(struct admission *admission, struct lock_lease *lease)
 {
     const struct worker *worker = admission->worker;
     struct freeing *freeing = malloc(sizeof *freeing);
     struct later_command cmd = { 0 };
 
-    lock_lease_call_next(lease, admission->line);
     atomic_store_explicit(&lease->state, LEASE_ENDING, memory_order_release);
+    admission->freeing++;
     if (freeing)
         *freeing = (struct freeing){ admission, lease };
     if (freeing && lock_lease_free_command(lease, worker->config->redis.prefix, &cmd) &&
         link_send(worker->main, &cmd, LINK_TIMEOUT, on_freed, freeing) == 0)
         return;
     free(freeing);
+    admission->freeing--;
     admission_lease_leave(admission, lease, LEASE_LEFT);
 }
 
@@ -110,6 +118,7 @@ void admission_leave(struct later_job *job)
 {
     struct admission *admission = job->worker->admission;
 
+    admission_uncount(job);
     for (uint32_t i = 0; admission->leases && i < slots_lock_leases(job->worker->slots); i++) {
         struct lock_lease *lease = &job->worker->slots->page->lock_leases[i];
 

@@ -63,11 +63,22 @@ void attempt_log(const struct later_job *job, enum log_level level, const char *
     va_end(args);
 }
 
+/* Somebody has cancelled it, or has it now: however it failed, that does not count. */
+bool attempt_is_given_up(const struct slot *slot)
+{
+    return slot->verb != LATER_VERB_ACK && atomic_load(&slot->cancelled) == SLOT_WITHDRAWN;
+}
+
 static void log_end(const struct later_job *job, double seconds)
 {
     const struct slot *slot = job->slot;
     struct log_job fields;
 
+    if (attempt_is_given_up(slot)) {
+        attempt_log(job, LOG_WARN, "given up, since it was cancelled or its lease was lost%s%s",
+                    job->error[0] ? ": " : "", job->error);
+        return;
+    }
     if (slot->verb == LATER_VERB_RETURN && !returns_are_told(job))
         return;
     if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))

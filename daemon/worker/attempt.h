@@ -30,6 +30,9 @@ void attempt_learn(double *average, double seconds);
 /* The attempt has ended with `result`, now. timed_out: it was over its time. The job is settled;
  * its struct is not freed. */
 void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double now);
+/* Has it failed only because it was cancelled, or is another's by now? Then its end counts for
+ * nothing. */
+bool attempt_is_given_up(const struct slot *slot);
 /* Settles a job that was never begun. */
 void attempt_unrun(struct later_job *job, enum later_verb verb, double wait, const char *kind,
                    const char *text);

@@ -1,12 +1,14 @@
-/* backlog.c: what is not free, and when a job's turn comes. */
+/* backlog.c: what is not free, and when to look at it. */
 #include "worker/backlog.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS      1024
 #define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
 #define LOOKS        10  /* jobs that look in a second, if many wait */
+#define LATE_SECONDS 1.0 /* after its turn at a limit a job looks by itself */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -61,7 +63,7 @@ static void sweep(struct backlog *backlog, double now)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct backlog_row **link = &backlog->buckets[i], *row; (row = *link);) {
-            if (row->shut > now || row->turn > now || row->waiting) {
+            if (row->shut > now || row->waiting) {
                 link = &row->next;
                 continue;
             }
@@ -85,60 +87,39 @@ struct backlog_row *backlog_make(struct backlog *backlog, char kind, const char 
         return NULL;
     memcpy(row->name, name, len + 1);
     row->kind = kind;
-    row->count = 1;
+    row->max = 1;
     row->next = backlog->buckets[at];
     backlog->buckets[at] = row;
     backlog->rows++;
     return row;
 }
 
-bool backlog_each(const struct backlog *backlog,
-                  void (*fn)(void *arg, const struct backlog_row *row), void *arg)
+double backlog_each(const struct backlog *backlog, double now,
+                    void (*fn)(void *arg, struct backlog_row *row), void *arg)
 {
-    bool any = false;
+    double next = 0;
 
     for (size_t i = 0; backlog->rows && i < BUCKETS; i++) {
-        for (const struct backlog_row *row = backlog->buckets[i]; row; row = row->next) {
-            any = any || row->waiting;
-            if (row->waiting)
+        for (struct backlog_row *row = backlog->buckets[i]; row; row = row->next) {
+            if (row->waiting && row->look <= now)
                 fn(arg, row);
+            if (row->waiting && (next == 0 || row->look < next))
+                next = row->look;
         }
     }
-    return any;
+    return next;
 }
 
-void backlog_close(struct backlog_row *row, double now, double shut, uint32_t count, double per)
+double backlog_wait(struct backlog_row *row, double now)
 {
-    row->shut = now + shut;
-    row->count = row->early = count;
-    row->per = per;
-    if (row->turn < now + shut + per) { /* the early ones have the first turn */
-        row->turn = now + shut + per;
-        row->given = 0;
-    }
-}
+    double turns = floor((double)row->waiting++ / row->max);
+    double wait = row->per > 0 ? fmax(row->opens - now, 0) + turns * row->per + LATE_SECONDS
+                               : fmax((double)row->waiting / LOOKS, LOOK_SECONDS);
 
-double backlog_turn(struct backlog_row *row, double now)
-{
-    if (row->early && row->shut - now < BACKLOG_MOST) {
-        row->early--;
-        return row->shut > now ? row->shut - now : 0;
-    }
-    /* Beyond the bound no turn is given. Those jobs look again, spread over the second half of that
-     * time. */
-    if (row->turn - now > BACKLOG_MOST)
-        return BACKLOG_MOST / 2 + BACKLOG_MOST / 2 * (double)(row->beyond++ % 1024) / 1024;
-    if (row->given >= row->count) {
-        row->turn += row->per;
-        row->given = 0;
-    }
-    row->given++;
-    return row->turn > now ? row->turn - now : 0;
-}
-
-double backlog_look(struct backlog_row *row)
-{
-    double wait = (double)++row->waiting / LOOKS;
-
-    return wait < LOOK_SECONDS ? LOOK_SECONDS : wait < BACKLOG_MOST ? wait : BACKLOG_MOST;
+    if (wait <= BACKLOG_MOST)
+        return wait;
+    if (row->per == 0)
+        return BACKLOG_MOST;
+    /* Spread over the second half of that time. */
+    return BACKLOG_MOST / 2 + BACKLOG_MOST / 2 * (double)(row->beyond++ % 1024) / 1024;
 }

@@ -2,10 +2,10 @@
  * backlog.h: what a worker remembers about things that were not free: a lock that another has, a
  * limit that is used up. Pure but for memory; times are later_clock() seconds.
  *
- *   - While something is known not to be free, Redis is not asked again.
- *   - For a limit: returned jobs get turns, first come first served: a few at a time, some time
- *     apart. So they come back at the pace that the limit allows, and not all at once.
- *   - For a lock, and for permits: how many wait, so that somebody looks after them (line.h).
+ *   - While something is known not to be free, Redis is not asked again: for some milliseconds.
+ *   - How many wait for it, so that somebody looks after them (line.h), and when to look next: when
+ *     a limit opens, and each second.
+ *   - When a job that waits looks by itself, if nobody has called it.
  *
  * Each worker remembers only for itself. What it does not know costs time but no safety, since each
  * job asks again when its turn has come.
@@ -26,13 +26,13 @@ struct backlog_row {
     struct backlog_row *next; /* in its bucket */
     double shut;              /* until then asking is useless */
     char kind;                /* keeps a lock and a limit of the same name apart */
-    size_t waiting;           /* for a lock or permits: how many wait, as far as is known */
+    size_t waiting;           /* how many wait, as far as is known */
+    double look;              /* when to look after them, if any wait */
+    double opens;             /* when a limit opens */
     uint32_t max;
-    /* For a limit. */
-    double turn, per;      /* the turn that is being given */
-    uint32_t given, count; /* how many have this turn, and may have it */
-    uint32_t early;        /* how many may come back when it opens */
-    uint32_t beyond;       /* how many got no turn */
+    double per; /* of a limit; else 0 */
+    bool sliding;
+    uint32_t beyond; /* how many would wait longer than is allowed */
     char name[];
 };
 
@@ -47,20 +47,14 @@ struct backlog_row *backlog_find(const struct backlog *waits, char kind, const c
 /* The same, made if it is not there; NULL without memory or room. */
 struct backlog_row *backlog_make(struct backlog *waits, char kind, const char *name, double now);
 
-/* Calls fn for each thing with jobs waiting. Returns whether there is any. */
-bool backlog_each(const struct backlog *waits, void (*fn)(void *arg, const struct backlog_row *row),
-                  void *arg);
+/* Calls fn for each thing that jobs wait for and that is to be looked at by `now`; fn may change
+ * the row. Returns when the next is to be looked at; 0: nobody waits. */
+double backlog_each(const struct backlog *waits, double now,
+                    void (*fn)(void *arg, struct backlog_row *row), void *arg);
 
-/* A limit opens after `shut` seconds. Of the jobs that are refused now, `count` come back right
- * then, before all that have a later turn, since they came first. The others get turns: `count` at
- * a time, `per` seconds apart. */
-void backlog_close(struct backlog_row *row, double now, double shut, uint32_t count, double per);
-
-/* Gives a job its turn at a limit; returns the seconds until then. */
-double backlog_turn(struct backlog_row *row, double now);
-
-/* The same for a lock or permits. In most cases the job is called before that; so only few jobs
- * look soon, and if many wait, each looks rarely. */
-double backlog_look(struct backlog_row *row);
+/* One more job waits: returns the seconds after which it looks by itself. In most cases it is
+ * called before that. So a job that waits for a limit looks a second after its turn; of those that
+ * wait for a lock or for permits only few look soon, and if many wait, each looks rarely. */
+double backlog_wait(struct backlog_row *row, double now);
 
 #endif

@@ -23,17 +23,17 @@
 #include "worker/intake.h"
 
 #include "base/clock.h"
+#include "base/uncleared.h"
 #include "log.h"
 #include "timer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_SECONDS    0.020 /* between looks at queues without work */
-#define WAKE_FEW        16    /* jobs that a reserve right after a BLPOP takes */
-#define REFUSED_SECONDS 0.2   /* before asking again after Redis refused */
-#define SILENT_SECONDS  0.05  /* without an answer, then the other queues go on */
-#define BESIDE_BYTES    2048  /* bytes of a document, from which the second round trip costs less */
+#define WAKE_FEW        16   /* jobs that a reserve right after a BLPOP takes */
+#define REFUSED_SECONDS 0.2  /* before asking again after Redis refused */
+#define SILENT_SECONDS  0.05 /* without an answer, then the other queues go on */
+#define BESIDE_BYTES    2048 /* bytes of a document, from which the second round trip costs less */
 
 /* A reserve under way. */
 struct asking {
@@ -44,8 +44,16 @@ struct asking {
     double sent;
     bool behind_wake;
     bool beside;                  /* the documents come by HMGET */
+    struct batch *batch;          /* for the answer; owned */
     struct later_reply *reserved; /* the answer, while the documents are on their way; owned */
 };
+
+static void asking_free(struct asking *asking)
+{
+    if (asking)
+        free(asking->batch);
+    free(asking);
+}
 
 void batch_release(struct batch *batch)
 {
@@ -130,6 +138,7 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
                        .document = job->document,
                        .document_len = job->document_len,
                        .attempts = job->attempts,
+                       .begun = job->begun,
                        .unknown_since = job->unknown_since,
                        .score = score };
     batch->users++;
@@ -149,21 +158,40 @@ static bool job_of(const struct batch *batch, size_t i, struct later_reserved *j
     return !later_reply_is_nil(document);
 }
 
-/* Takes the jobs of an answer. documents: NULL, or the answer with their documents. Takes over
- * both. Jobs that cannot be held, for want of memory, are later found by their token. */
-static bool take_jobs(struct asking *asking, struct later_reply *reserved,
+/* If it does not arrive, their lease runs out. */
+static void on_given_back(void *arg, struct later_answer *answer)
+{
+    (void)arg;
+    (void)answer;
+}
+
+/* Gives back jobs that could not be kept: by their ids, since the others of their token are ours.
+ */
+static void give_back(struct asking *asking, const struct later_settlement *jobs, size_t count)
+{
+    struct link *link = asking->worker->main;
+    struct later_command cmd = { 0 };
+
+    if (!count)
+        return;
+    log_line(LOG_ERROR, "no memory for %zu jobs of queue %s: given back", count,
+             asking->queue->keys.queue);
+    later_queue_settle(&cmd, &asking->queue->keys, LATER_VERB_RETURN, 0, jobs, count);
+    if (link_send(link, &cmd, LINK_TIMEOUT, on_given_back, NULL) == 0)
+        link_flush(link);
+}
+
+/* Takes the jobs of an answer, as far as there is memory; the others are given back. documents:
+ * NULL, or the answer with their documents. Takes over both. */
+static void take_jobs(struct asking *asking, struct later_reply *reserved,
                       struct later_reply *documents)
 {
-    size_t count = later_queue_reserved_count(reserved);
-    struct batch *batch = malloc(sizeof *batch);
+    size_t count = later_queue_reserved_count(reserved), refused = 0;
+    struct later_settlement unkept[LATER_BATCH_MAX] LATER_UNCLEARED;
+    struct batch *batch = asking->batch;
     struct later_scores scores;
-    bool all = true;
 
-    if (!batch) {
-        later_reply_free(reserved);
-        later_reply_free(documents);
-        return false;
-    }
+    asking->batch = NULL;
     *batch = (struct batch){
         .reply = reserved, .documents = documents, .users = 1, .given = (uint32_t)count
     };
@@ -172,11 +200,12 @@ static bool take_jobs(struct asking *asking, struct later_reply *reserved,
         double score = later_scores_next(&scores);
         struct later_reserved job;
 
-        if (job_of(batch, i, &job))
-            all = keep(asking, batch, &job, score) && all;
+        if (job_of(batch, i, &job) && !keep(asking, batch, &job, score))
+            unkept[refused++] =
+                (struct later_settlement){ .token = asking->call->token, .id = job.id };
     }
+    give_back(asking, unkept, refused);
     batch_release(batch);
-    return all;
 }
 
 static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
@@ -209,17 +238,10 @@ static void take_answer(struct asking *asking, struct later_reply *reserved,
                         struct later_reply *documents)
 {
     struct worker *worker = asking->worker;
-    struct worker_queue *queue = asking->queue;
     size_t count = later_queue_reserved_count(reserved);
 
-    if (!take_jobs(asking, reserved, documents)) {
-        log_line(LOG_ERROR, "no memory or slot for %zu jobs of queue %s: given back", count,
-                 queue->keys.queue);
-        atomic_store_explicit(&asking->call->asked, SLOT_CALL_LOST, memory_order_release);
-        look_for(worker, queue, asking->call);
-    } else {
-        atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    }
+    take_jobs(asking, reserved, documents);
+    atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
     if (count) {
         worker_busy(worker);
         intake_wait(worker, false); /* it may have become idle before this late answer */
@@ -265,11 +287,14 @@ static void end_asking(struct asking *asking)
     struct worker *worker = asking->worker;
 
     asking->queue->asked = false;
-    if (!asking->behind_wake && !asking->queue->silent)
+    worker->promised -= asking->limit;
+    if (asking->queue->silent)
+        worker->unheard -= asking->limit;
+    else if (!asking->behind_wake)
         worker->asked--;
     asking->queue->silent = false;
     later_reply_free(asking->reserved);
-    free(asking);
+    asking_free(asking);
     worker_pump_soon(worker);
 }
 
@@ -418,16 +443,20 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
 {
     struct slot_call *call = free_call(worker);
     struct asking *asking = call ? malloc(sizeof *asking) : NULL;
+    struct batch *batch = asking ? malloc(sizeof *batch) : NULL;
     struct later_command cmd = { 0 };
 
-    if (!asking)
+    if (!batch) {
+        free(asking);
         return -1;
+    }
     call->queue = queue->index;
     later_token(call->token);
     atomic_store_explicit(&call->asked, SLOT_CALL_ASKED, memory_order_release);
     *asking = (struct asking){ .worker = worker,
                                .queue = queue,
                                .call = call,
+                               .batch = batch,
                                .limit = limit,
                                .sent = later_clock(),
                                .behind_wake = link == worker->wake,
@@ -440,10 +469,12 @@ static int ask(struct worker *worker, struct worker_queue *queue, struct link *l
                             LATER_RESERVE_BYTES, deadline);
     if (link_send(link, &cmd, timeout, on_reserved, asking) < 0) {
         atomic_store(&call->asked, 0);
-        free(asking);
+        asking_free(asking);
         return -1;
     }
     queue->asked = true;
+    queue->promised = limit;
+    worker->promised += limit;
     worker->awaits_ids += asking->beside;
     return 0;
 }
@@ -462,9 +493,9 @@ static bool may_fetch(const struct worker *worker)
            link_is_up(worker->main);
 }
 
-bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share)
+bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t most)
 {
-    size_t room = intake_room(worker, queue), limit = room / share;
+    size_t room = intake_room(worker, queue), limit = room < most ? room : most;
 
     if (limit == 0 && worker->asked == 0 && room > 0)
         limit = 1;
@@ -487,6 +518,7 @@ void intake_late(struct worker *worker)
         if (!queue->asked || queue->silent || now - queue->sent < SILENT_SECONDS)
             continue;
         queue->silent = true;
+        worker->unheard += queue->promised;
         worker->asked--;
     }
     if (worker->asked)
@@ -494,38 +526,12 @@ void intake_late(struct worker *worker)
     worker_pump_soon(worker);
 }
 
-/* In strict order, asks the queues from the top to the first live one; with weights, one live
- * queue. Queues without work are looked at again after LOOK_SECONDS. */
-static void ask_few(struct worker *worker)
-{
-    const struct worker_group *group = worker->weighted ? intake_choose(worker) : NULL;
-    struct worker_queue *chosen = NULL, *asked = NULL;
-    double now = later_clock();
-
-    if (group)
-        intake_ready_of(worker, group, &chosen, 1);
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = intake_in_turn(worker, i);
-
-        if (!intake_is_open(queue) || (queue->live && worker->weighted && queue != chosen))
-            continue;
-        if (queue->live || now - queue->checked >= LOOK_SECONDS)
-            intake_look_at(worker, queue, 1);
-        if (queue->live)
-            asked = queue;
-        if (queue->live && !worker->weighted)
-            break;
-    }
-    if (asked)
-        intake_turn(worker, asked, now);
-}
-
 static void ask_all(struct worker *worker)
 {
     if (worker->many)
         intake_many(worker);
     else
-        ask_few(worker);
+        intake_few(worker);
 }
 
 static void flush_rest(struct worker *worker)

@@ -43,14 +43,18 @@ void batch_release(struct batch *batch);
 
 /* --- between the files of intake --- */
 
-/* Asks a queue for 1/share of a batch. Returns whether it was asked. */
-bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t share);
+/* Asks a queue for a batch, but for at most so many jobs; for one at least, if there is room and no
+ * other queue is asked. Returns whether it was asked. */
+bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t most);
 /* Reserves a few jobs of the only queue right after a BLPOP on `wake`; takes nothing after `until`
  * (seconds by Redis's clock). */
 void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout);
 /* A BLPOP was refused: the next one follows after a while. */
 void intake_deaf(struct worker *worker);
-/* Returns how many jobs of this queue make a batch and have room. */
+/* Returns how many slots are neither in use nor promised to a reserve without an answer. As nothing
+ * is asked for beyond that, each job that comes has a slot. */
+size_t intake_free(const struct worker *worker);
+/* Returns how many jobs of this queue make a batch and have room, also beside what is promised. */
 size_t intake_room(const struct worker *worker, const struct worker_queue *queue);
 /* Is there no room for the jobs of some queue? Then the worker does not wait for wakes. */
 bool intake_full(const struct worker *worker);
@@ -80,6 +84,10 @@ struct worker_group *intake_choose(struct worker *worker);
 void intake_count(struct worker *worker, const struct worker_queue *queue, size_t jobs);
 size_t intake_share(const struct worker *worker, const struct worker_queue *queue);
 
+/* In strict order, asks the queues from the top to the first live one; with weights, one live
+ * queue. Queues without work are looked at again after a while. As any of them may have a whole
+ * batch by now, they share the free slots. */
+void intake_few(struct worker *worker);
 /* Asks some of the queues that have work, and finds out which of the others have. Then: must that
  * be found out before the worker may be idle? */
 void intake_many(struct worker *worker);

@@ -105,7 +105,7 @@ void intake_many(struct worker *worker)
     intake_follow(worker);
     count = choose(worker, list);
     for (size_t i = 0; i < count; i++) {
-        if (intake_look_at(worker, list[i], count))
+        if (intake_look_at(worker, list[i], intake_room(worker, list[i]) / count))
             intake_turn(worker, list[i], later_clock());
     }
     look_for_wakes(worker, false);

@@ -23,39 +23,66 @@ void intake_limit(struct worker_queue *queue, const struct later_job *job)
         memcpy(queue->limited_name, job->doc.type, sizeof queue->limited_name);
 }
 
+/* A job that waits for a program takes its room. */
 bool intake_full(const struct worker *worker)
 {
+    size_t taken = worker->unready ? worker->in_admission : 0;
+
+    if (worker->unready && worker->single)
+        return true;
     for (uint32_t i = 0; worker->limited && i < worker->queue_count; i++) {
-        if (room_of(&worker->queues[i]) == 0)
+        if (room_of(&worker->queues[i]) <= taken)
             return true;
     }
     return false;
+}
+
+size_t intake_free(const struct worker *worker)
+{
+    size_t in_use = worker->held_count + worker->in_flight + worker->in_admission +
+                    outbox_open(worker->outbox) + worker->promised;
+    size_t capacity = worker->slots->page->capacity;
+
+    return capacity > in_use ? capacity - in_use : 0;
+}
+
+/* Returns how many jobs have not begun or are on their way. What a silent queue may bring is not
+ * waited for: if it comes all the same, some jobs may have to go back. */
+static size_t to_come(const struct worker *worker)
+{
+    return worker->held_count + worker->in_admission + worker->promised - worker->unheard;
+}
+
+/* Returns how many more jobs may begin beside those in flight. */
+static size_t more_events(const struct worker *worker)
+{
+    size_t under_way = worker->in_flight + to_come(worker);
+
+    return worker->config->events > under_way ? worker->config->events - under_way : 0;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Jobs that have not begun yet will need that room, too. */
 static size_t at_most_room(const struct worker *worker, const struct worker_queue *queue,
                            size_t size)
 {
-    size_t waiting = worker->held_count + worker->in_admission, room = room_of(queue);
+    size_t waiting = to_come(worker), room = room_of(queue);
 
-    room = room > waiting ? room - waiting : 0;
-    return size < room ? size : room;
+    return least(size, room > waiting ? room - waiting : 0);
 }
 
 size_t intake_room(const struct worker *worker, const struct worker_queue *queue)
 {
-    size_t under_way = worker->held_count + worker->in_flight + worker->in_admission;
-    size_t in_use = under_way + outbox_open(worker->outbox);
-    size_t room = worker->slots->page->capacity - in_use;
-    size_t more = worker->config->events > under_way ? worker->config->events - under_way : 0;
     double average = intake_average(worker, queue);
     double jobs = INTAKE_SECONDS / (average > 1e-6 ? average : 1e-6);
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
 
-    if (in_use >= worker->slots->page->capacity)
-        return 0;
-    if (worker->weighted && size > intake_share(worker, queue))
-        size = intake_share(worker, queue);
-    size = at_most_room(worker, queue, size < room ? size : room);
-    return worker->in_flight + worker->in_admission && size > more ? more : size;
+    if (worker->weighted)
+        size = least(size, intake_share(worker, queue));
+    size = at_most_room(worker, queue, least(size, intake_free(worker)));
+    return worker->in_flight + worker->in_admission ? least(size, more_events(worker)) : size;
 }

@@ -8,6 +8,7 @@
 #define TURN_SECONDS 0.050 /* at one shard before the next */
 #define SHARE_JOBS   16    /* of the lightest queue at a time, while others have jobs */
 #define SLOW_SECONDS 0.001 /* how long the slowest time found stays valid */
+#define LOOK_SECONDS 0.020 /* between looks at queues without work */
 
 static struct worker_queue *at(const struct worker *worker, uint32_t rank)
 {
@@ -191,4 +192,41 @@ size_t intake_share(const struct worker *worker, const struct worker_queue *queu
             least = worker->groups[other->group].weight;
     }
     return others && least ? (size_t)SHARE_JOBS * weight / least : LATER_BATCH_MAX;
+}
+
+/* Lists the queues that intake_few() asks, in order; returns how many. *live: the one that has
+ * work.
+ */
+static size_t list_few(struct worker *worker, struct worker_queue **list,
+                       struct worker_queue **live)
+{
+    const struct worker_group *group = worker->weighted ? intake_choose(worker) : NULL;
+    struct worker_queue *chosen = NULL;
+    double now = later_clock();
+    size_t count = 0;
+
+    if (group)
+        intake_ready_of(worker, group, &chosen, 1);
+    for (uint32_t i = 0; i < worker->queue_count && !(*live && !worker->weighted); i++) {
+        struct worker_queue *queue = intake_in_turn(worker, i);
+
+        if (!intake_is_open(queue) || (queue->live && worker->weighted && queue != chosen))
+            continue;
+        if (queue->live || now - queue->checked >= LOOK_SECONDS)
+            list[count++] = queue;
+        if (queue->live)
+            *live = queue;
+    }
+    return count;
+}
+
+void intake_few(struct worker *worker)
+{
+    struct worker_queue *list[CONFIG_WAITED], *live = NULL;
+    size_t count = list_few(worker, list, &live), most = count ? intake_free(worker) / count : 0;
+
+    for (size_t i = 0; i < count; i++)
+        intake_look_at(worker, list[i], most);
+    if (live)
+        intake_turn(worker, live, later_clock());
 }

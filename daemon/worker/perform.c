@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define READY_LOOK 5000 /* microseconds between two looks whether a program is ready */
 
 /* Reads standard input, at most `max` bytes and one more. */
 static char *read_payload(size_t max, size_t *len, struct later_error *err)
@@ -49,6 +52,10 @@ static int run(struct later_job *job, struct event_base *base)
     uint32_t result;
 
     job->event = job->type->type.mode == LATER_EVENT;
+    while (!plugin_type_ready(job->type, job->doc.type) && later_clock() < job->deadline) {
+        event_base_loop(base, EVLOOP_NONBLOCK);
+        usleep(READY_LOOK);
+    }
     result = (uint32_t)job->type->type.perform(job);
     while (result == LATER_DEFERRED && job->event && !job->ended) {
         if (event_base_loop(base, EVLOOP_ONCE) != 0)

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNKNOWN_LEAST 5.0    /* seconds until another look for a type: a deploy may be under way */
-#define UNKNOWN_MOST  3600.0 /* and at most, more and more */
+#define UNKNOWN_LEAST 0.25   /* seconds until another look for a type, */
+#define UNKNOWN_SOON  10.0   /* for so long: another host may have it, or a deploy is under way */
+#define UNKNOWN_MOST  3600.0 /* then more and more, at most this */
 #define UNKNOWN_QUIET 60.0   /* between two lines about one type */
 
 /* --- held jobs --- */
@@ -43,11 +44,15 @@ static void return_held(struct worker *worker)
 
 /* --- is it fit to run? --- */
 
-/* Its pauses grow with the time for which nobody has had its type: a quarter of that. */
+/* For a while its jobs come back soon: another host may have its type. Then the pauses grow with
+ * the time for which nobody has had the type: a quarter of that. All are a half more or less: if
+ * jobs came back all together, we, who are idle, would have most of them again, and a host with the
+ * type would find none when it has done the few that it got. */
 static double unknown_wait(double age, double max)
 {
-    double wait = fmin(fmax(age / 4, UNKNOWN_LEAST), UNKNOWN_MOST);
+    double wait = age < UNKNOWN_SOON ? UNKNOWN_LEAST : fmin(age / 4, UNKNOWN_MOST);
 
+    wait *= 0.5 + (double)(worker_random() % 1024) / 1024;
     return max > 0 ? fmin(wait, fmax(max - age, 1)) : wait;
 }
 
@@ -65,7 +70,7 @@ static void settle_unknown(struct later_job *job, double since)
     }
     if (row && now >= row->shut)
         attempt_log(job, LOG_WARN,
-                    "returned: no plugin has this type; again in %.0f s; others of it are "
+                    "returned: no plugin has this type; again in %.1f s; others of it are "
                     "not logged for a minute",
                     wait);
     if (row && now >= row->shut)
@@ -104,7 +109,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     job->slot->keep = job->keep;
     job->slot->keep_max = worker->config->keep.max;
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
-                                 attempt_began(job))) {
+                                 held->begun, attempt_began(job))) {
     case LATER_FIT_EXPIRED:
         attempt_log(job, LOG_INFO, "expired");
         attempt_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
@@ -132,6 +137,7 @@ void run_end_alone(struct worker *worker)
 
 static void job_free(struct later_job *job)
 {
+    admission_begun(job);
     timer_free(job->timer);
     batch_release(job->batch);
     free(job->value);
@@ -264,7 +270,7 @@ void run_passed(struct later_job *job, double wait, const char *name)
 
     worker_pump_soon(worker);
     if (wait >= 0) {
-        attempt_log(job, LOG_DEBUG, "returned: waits for %s, %.3f s", name, wait);
+        attempt_log(job, LOG_DEBUG, "returned: waits for %s", name);
         turn_back(job, wait);
         return;
     }
@@ -304,6 +310,7 @@ static void begin(struct worker *worker, struct later_job *job, double now)
 
     job->deadline += now - job->began;
     job->began = now;
+    admission_begun(job);
     if (job->event && is_single(job))
         worker->alone = true;
     if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= ATTEMPT_SLOW)
@@ -325,16 +332,25 @@ static void begin_passed(struct worker *worker, struct later_job *job)
 }
 
 /* Most jobs need nothing besides. A serial one blocks the loop, which it may not while admission
- * waits for an answer. */
+ * waits for an answer. What is held waits for no program that starts: others may have one. */
 static void enter(struct worker *worker, struct later_job *job)
 {
-    if (!admission_needed(job) && (job->event || !admission_open(worker->admission))) {
+    bool ready = plugin_type_ready(job->type, job->doc.type);
+
+    if (ready && !admission_needed(job) && (job->event || !admission_open(worker->admission))) {
         begin(worker, job, later_clock());
         return;
     }
     worker->in_admission++;
     worker->single = is_single(job);
-    admission_ask(job);
+    if (ready) {
+        admission_ask(job);
+        return;
+    }
+    run_await(job);
+    if (worker->held_count)
+        intake_live(worker, &worker->queues[job->slot->queue], true);
+    return_held(worker);
 }
 
 /* Takes the first held job: it begins, goes to admission, or is settled. */

@@ -51,6 +51,7 @@ struct held {
     const char *document;
     size_t document_len;
     uint32_t attempts;
+    bool begun; /* before */
     double unknown_since;
     double score; /* the job's score in ready; NAN: not known */
 };
@@ -67,7 +68,8 @@ struct worker_queue {
     double checked;                    /* when that was */
     double average;                    /* seconds a job takes, a moving average; 0: none has run */
     double bytes;                      /* of a document, on average in the last answer */
-    bool asked;                        /* a reserve is under way */
+    bool asked;                        /* a reserve is under way, */
+    size_t promised;                   /* for at most so many jobs */
     double sent;                       /* when it was sent, on main */
     bool silent;                       /* it has had no answer for a while */
     bool resting;                      /* refused, or cut off: until the timer `again` comes */
@@ -109,7 +111,7 @@ struct worker {
     struct event *pump, *control;
     char orders[1024]; /* the beginning of one that has not come whole */
     size_t orders_len;
-    struct timer *again, *watch, *count;
+    struct timer *again, *watch, *count, *ready;
     struct timer *late; /* NULL: all queues are on one server */
 
     struct worker_queue *queues; /* by index; they stay where they are */
@@ -149,9 +151,13 @@ struct worker {
     struct admission *admission;             /* what jobs need before they run */
     size_t in_admission;                     /* jobs in it, or passed and not begun */
     struct later_job *passed, **passed_last; /* those that have passed, in order */
+    struct later_job *unready;               /* those whose program still starts, in order */
+    double unready_wait;                     /* seconds until they are looked at again */
     bool single; /* one of in_admission must run by itself; no other is begun */
 
     size_t asked;        /* reserves without an answer, on main */
+    size_t promised;     /* jobs that all reserves without an answer may bring, */
+    size_t unheard;      /* of them, those of silent queues */
     size_t awaits_ids;   /* of them, those whose documents are then asked for */
     bool waiting;        /* a BLPOP is out */
     bool deaf;           /* a BLPOP was refused: none until the timer `again` */

@@ -1,5 +1,6 @@
 /* worker.c: the process of a worker: loop, orders, drain, recycling. */
 #include "worker/admission.h"
+#include "worker/attempt.h"
 #include "worker/host.h"
 #include "worker/intake.h"
 #include "worker/run.h"
@@ -275,7 +276,7 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
     struct slot_words words;
 
     admission_settled(worker->admission, slot, lost);
-    if (lost)
+    if (lost && !attempt_is_given_up(slot)) /* that was told when it ended */
         log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
                 "it was no longer ours when we came to %s it",
                 later_verb_name((enum later_verb)slot->verb));
@@ -318,11 +319,12 @@ static int make_events(struct worker *worker)
     worker->again = timer_new(worker->base, on_again, worker);
     worker->watch = timer_new(worker->base, on_watch, worker);
     worker->late = timer_new(worker->base, on_late, worker);
+    worker->ready = timer_new(worker->base, run_look_ready, worker);
     worker->count = timer_new(worker->base, on_count, worker);
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
     if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
-        !worker->late)
+        !worker->late || !worker->ready)
         return -1;
     if (worker->start->listens)
         timer_every(worker->count, COUNT_SECONDS);
@@ -364,7 +366,6 @@ static void tear_down(struct worker *worker)
     link_free(worker->wake);
     link_free(worker->main);
     outbox_free(worker->outbox);
-    run_return_held(worker);
     admission_free(worker->admission);
     plugin_set_stop(worker->plugins);
     plugin_set_free(worker->plugins);
@@ -377,6 +378,7 @@ static void tear_down(struct worker *worker)
     timer_free(worker->watch);
     timer_free(worker->count);
     timer_free(worker->late);
+    timer_free(worker->ready);
     if (worker->base)
         event_base_free(worker->base);
     for (size_t i = 0; i < WORKER_FINISHED; i++)

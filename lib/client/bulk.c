@@ -86,9 +86,8 @@ static void begin_again(struct later_batch *batch, const char *words)
 /* The batch was answered, so Redis is there, and later batches count their losses from 0 again. If
  * many are under way and a connection keeps breaking, each of them is lost several times before its
  * turn. */
-static void note_answer(struct later_bulk *bulk, struct later_batch *batch)
+static void note_answer(struct later_bulk *bulk)
 {
-    unlink_sent(bulk, batch);
     bulk->lost_since = 0;
     for (struct later_batch *other = bulk->sent; other; other = other->next)
         other->losses = 0;
@@ -117,6 +116,19 @@ static void note_loss(struct later_bulk *bulk, struct later_batch *batch,
         batch->losses++;
 }
 
+/* Redis has said that nothing was done and that it may work soon: may the batch wait for that? */
+static bool waits(struct later_bulk *bulk, struct later_batch *batch,
+                  const struct later_answer *answer)
+{
+    bool away = answer->outcome == LATER_REFUSED && later_reply_away(answer->text);
+
+    if (!away)
+        note_answer(bulk);
+    else if (has_patience(bulk))
+        bulk->absent = batch->lost = true;
+    return batch->lost;
+}
+
 static void take_answer(void *arg, struct later_answer *answer)
 {
     struct later_batch *batch = arg;
@@ -130,13 +142,15 @@ static void take_answer(void *arg, struct later_answer *answer)
         note_loss(bulk, batch, answer);
         return;
     }
+    if (waits(bulk, batch, answer))
+        return;
     if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
         batch->shortly = false; /* now by the other script, since nothing has happened */
         batch->lost = true;
         batch->losses = 0;
         return;
     }
-    note_answer(bulk, batch);
+    unlink_sent(bulk, batch);
     if (answer->outcome == LATER_REFUSED && later_shards_stale(answer->text, &words))
         begin_again(batch, words);
     else if (later_call_check(answer, &err) < 0)

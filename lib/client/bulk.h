@@ -39,8 +39,8 @@ struct later_bulk *later_bulk_new(struct later_client *client, later_bulk_fn *fn
  * failures are reported in the words of the connection. */
 void later_bulk_one(struct later_bulk *bulk);
 
-/* For how many seconds to go on trying if Redis goes away. 0, as at first: one try at once, and if
- * that fails, it is gone for good. */
+/* For how many seconds to go on trying if Redis goes away, or says that it is (later_reply_away()).
+ * 0, as at first: one try at once, and if that fails, it is gone for good. */
 void later_bulk_patience(struct later_bulk *bulk, double seconds);
 
 /* Adds one job; its strings are copied. May send a batch and wait for an earlier one. Returns 0,

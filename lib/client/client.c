@@ -197,6 +197,15 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
     return 0;
 }
 
+/* Refused by a Redis that is away: all queues are registered again by the next pushes. */
+static void on_named(void *arg, struct later_answer *answer)
+{
+    struct later_client *client = arg;
+
+    if (answer->outcome == LATER_REFUSED && later_reply_away(answer->text))
+        client->announced_count = 0;
+}
+
 /* Sends SADD for some queues. Best effort: their jobs are found without it. */
 static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_MAX + 1],
                         size_t count)
@@ -210,7 +219,7 @@ static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_
     later_command_text(&cmd, key);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, queues[i]);
-    later_redis_send(client->redis, &cmd, client->timeout, NULL, NULL);
+    later_redis_send(client->redis, &cmd, client->timeout, on_named, client);
 }
 
 static bool connect_once(struct later_client *client)

@@ -73,7 +73,7 @@ static int take(struct waiter *waiter, const char *pass, struct later_locked *lo
     double left;
 
     later_lock_take(&cmd, later_call_prefix(waiter->client), wish->name, wish->token, wish->owner,
-                    wish->ttl, pass);
+                    wish->ttl, pass, "");
     locked->since = later_clock();
     reply = later_call(waiter->client, &cmd, 0, true, waiter->err);
     if (!reply)

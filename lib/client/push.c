@@ -30,7 +30,10 @@ static int check_times(const struct later_new_job *job, struct later_error *err)
         return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", LATER_AT_END);
     if (job->at > 0 && job->at < LATER_AT_MIN)
         return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
-    if (check_seconds("in", job->in, LATER_DELAY_MAX, err) < 0 ||
+    if (job->expires_at != 0 && later_push_expires(job->expires_at, err) < 0)
+        return -1;
+    if (check_seconds("expires_in", job->expires_in, LATER_DELAY_MAX, err) < 0 ||
+        check_seconds("in", job->in, LATER_DELAY_MAX, err) < 0 ||
         check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
         check_seconds("throttle", job->throttle, LATER_UNIQUE_MAX, err) < 0 ||
         check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0)
@@ -47,6 +50,8 @@ static struct later_push_item item_of(const struct later_new_job *job)
                                      .debounce = job->debounce,
                                      .max_wait = job->max_wait,
                                      .throttle = job->throttle,
+                                     .expires_in = job->expires_in,
+                                     .has_expires_at = job->expires_at != 0,
                                      .replace = job->replace != 0,
                                      .again = job->again != 0 };
 }
@@ -101,6 +106,7 @@ static int take(struct making *to, const struct later_new_job *job, size_t max,
         return -1;
     to->item.priority = doc.priority;
     to->item.document = job->document;
+    to->item.has_expires_at = doc.expires_at > 0;
     to->item.document_len = len;
     return name(to, doc.id[0] ? doc.id : NULL, err);
 }
@@ -112,6 +118,8 @@ static int make(struct making *to, const struct later_client *client,
 {
     size_t max = later_call_document_max(client);
 
+    if (job->expires_in > 0)
+        max -= max < LATER_EXPIRES_ROOM ? max : LATER_EXPIRES_ROOM;
     *to = (struct making){ .item = item_of(job) };
     if (check_times(job, err) < 0)
         return -1;

@@ -17,9 +17,8 @@
 struct waiting {
     struct later_client *client;
     const char *queue, *id;
-    const char *before; /* a result of an earlier job; before_len 0 = none is known */
-    size_t before_len;
     bool looked; /* there was a look, so what comes now is new */
+    bool behind; /* another job of the id runs, and ours comes after it */
     double until;
     struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
@@ -61,11 +60,14 @@ static int take_element(struct waiting *waiting, const char *element, size_t len
     return take_value(waiting, seen.value, seen.value_len);
 }
 
+/* A result that is not of a death is of an earlier job of the id. */
 static int take_death(struct waiting *waiting, const struct later_left *left)
 {
+    struct later_result_seen seen;
+
     waiting->end->how = LATER_JOB_IS_DEAD;
     waiting->end->attempt = left->attempts;
-    if (left->element_len)
+    if (later_result_read(&seen, left->element, left->element_len) && seen.dead)
         return take_element(waiting, left->element, left->element_len);
     return left->error_len ? take_value(waiting, left->error, left->error_len) : 0;
 }
@@ -81,24 +83,28 @@ static int forget(struct waiting *waiting, const struct later_left *left)
     return reply ? 0 : -1;
 }
 
+/* Is the element of an earlier job of the id? If the job is gone, what was left by one that another
+ * followed is not its. */
 static bool is_of_before(const struct waiting *waiting, const struct later_left *left)
 {
-    bool there = *left->state && strcmp(left->state, "dead") != 0;
+    struct later_result_seen seen;
 
-    if (waiting->before_len && left->element_len == waiting->before_len &&
-        memcmp(left->element, waiting->before, left->element_len) == 0)
-        return true;
-    return there && !waiting->looked && left->element_len;
+    if (*left->state)
+        return !waiting->looked || waiting->behind;
+    return later_result_read(&seen, left->element, left->element_len) && seen.again;
 }
 
 static int judge(struct waiting *waiting, struct later_left *left)
 {
-    if (left->element_len && is_of_before(waiting, left)) {
+    bool dead = strcmp(left->state, "dead") == 0;
+
+    if (!dead && left->element_len && is_of_before(waiting, left)) {
         if (forget(waiting, left) < 0)
             return -1;
         left->element_len = 0;
     }
-    if (strcmp(left->state, "dead") == 0)
+    waiting->behind = waiting->behind && left->followed && strcmp(left->state, "reserved") == 0;
+    if (dead)
         return take_death(waiting, left);
     if (left->element_len)
         return take_element(waiting, left->element, left->element_len);
@@ -167,7 +173,8 @@ static int look(struct waiting *waiting)
 
 /* --- waiting --- */
 
-/* Waits until the result is there or the slice is over. */
+/* Waits until a result is there or the slice is over. One that may not be ours is left to a look.
+ */
 static int await(struct waiting *waiting, double seconds)
 {
     struct later_command cmd = { 0 };
@@ -181,7 +188,7 @@ static int await(struct waiting *waiting, double seconds)
     if (!reply)
         return -1;
     element = later_reply_text(reply, &len);
-    if (len > 0)
+    if (len > 0 && !waiting->behind)
         ok = take_element(waiting, element, len);
     later_reply_free(reply);
     return ok;
@@ -232,55 +239,30 @@ static int begin(struct waiting *waiting, double wait)
     return 0;
 }
 
-int later_wait_pushed(struct later_client *client, const char *queue, const char *id, double wait,
-                      const char *before, size_t before_len, struct later_end *end,
-                      struct later_error *err)
+static int wait_until_end(struct waiting *waiting, double wait)
 {
-    struct waiting waiting = { .client = client,
-                               .queue = queue,
-                               .id = id,
-                               .before = before,
-                               .before_len = before_len,
-                               .end = end,
-                               .err = err };
-
-    if (begin(&waiting, wait) < 0)
+    if (begin(waiting, wait) < 0)
         return -1;
-    if (wait_on(&waiting) == 0)
+    if (wait_on(waiting) == 0)
         return 0;
-    later_end_free(end);
+    later_end_free(waiting->end);
     return -1;
+}
+
+int later_wait_again(struct later_client *client, const char *queue, const char *id, double wait,
+                     struct later_end *end, struct later_error *err)
+{
+    struct waiting waiting = {
+        .client = client, .queue = queue, .id = id, .behind = true, .end = end, .err = err
+    };
+
+    return wait_until_end(&waiting, wait);
 }
 
 int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
                struct later_end *end, struct later_error *err)
 {
-    return later_wait_pushed(client, queue, id, wait, NULL, 0, end, err);
-}
+    struct waiting waiting = { .client = client, .queue = queue, .id = id, .end = end, .err = err };
 
-char *later_wait_before(struct later_client *client, const char *queue, const char *id, size_t *len,
-                        struct later_error *err)
-{
-    struct waiting waiting = { .client = client, .queue = queue, .id = id, .err = err };
-    later_queue_name route[LATER_COUNTS_MAX];
-    char *before = NULL;
-    struct later_plan plan;
-    size_t count = 0;
-
-    *len = 0;
-    if (later_call_whole(queue, err) == 0 && later_call_ask_plan(client, queue, &plan, err) == 0)
-        count = later_plan_route(&plan, queue, id, route);
-    while (count-- > 0 && *len == 0) {
-        struct later_left left;
-        struct later_reply *reply = ask(&waiting, route[count], &left);
-
-        free(before);
-        before = reply ? malloc(left.element_len + 1) : NULL;
-        if (before)
-            memcpy(before, left.element, *len = left.element_len);
-        later_reply_free(reply);
-        if (!before)
-            return NULL;
-    }
-    return before;
+    return wait_until_end(&waiting, wait);
 }

@@ -83,6 +83,8 @@ char *later_schedule_write(const struct later_schedule *schedule, const char *do
         fprintf(file, "late=%" PRId32 "\n", schedule->late);
     if (schedule->priority != 0)
         fprintf(file, "priority=%" PRId32 "\n", schedule->priority);
+    if (schedule->expires_in > 0)
+        fprintf(file, "expires_in=%" PRId32 "\n", schedule->expires_in);
     fputc('\n', file);
     fwrite(document, 1, size, file);
     if (fclose(file) != 0) {
@@ -135,7 +137,8 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
     *schedule = (struct later_schedule){
         .spread = read_number(lines, "spread", 0, LATER_SCHEDULE_TIME_MAX, 0),
         .late = read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
-        .priority = read_number(lines, "priority", -100, 100, 0)
+        .priority = read_number(lines, "priority", -100, 100, 0),
+        .expires_in = read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0)
     };
     schedule->catch_up = (enum later_catch_up)word_index(
         later_catch_up_words, later_schedule_value(lines, "catch_up", word, sizeof word));

@@ -15,7 +15,7 @@
 #define LATER_SCHEDULE_WINDOW   (int64_t)86400 /* seconds back that `all` looks */
 #define LATER_SCHEDULE_MISSED   10000          /* missed ticks that are counted at a time */
 #define LATER_SCHEDULE_LATE     60             /* seconds; the default */
-#define LATER_SCHEDULE_TIME_MAX 31536000       /* of spread and late */
+#define LATER_SCHEDULE_TIME_MAX 31536000       /* of spread, late and expires_in */
 
 enum later_catch_up { LATER_CATCH_UP_LAST, LATER_CATCH_UP_NONE, LATER_CATCH_UP_ALL };
 enum later_overlap {
@@ -33,6 +33,7 @@ struct later_schedule {
     int32_t spread;               /* seconds over which the jobs of a tick are spread */
     int32_t late;                 /* seconds after which a tick is missed */
     int32_t priority;             /* of the job */
+    int32_t expires_in;           /* seconds after it is due; 0: never */
     struct later_expression expr; /* of `at` */
 };
 

@@ -155,9 +155,7 @@ static int read_expires_at(struct later_document *doc, const struct later_json_m
 {
     if (read_number(value, &doc->expires_at, err) < 0)
         return -1;
-    if (!(doc->expires_at > 0))
-        return later_fail(err, LATER_E_DATA, "expires_at: must be UNIX seconds above 0");
-    return 0;
+    return later_push_expires(doc->expires_at, err);
 }
 
 /* Reads seconds: 0 or more, or with `above` more than 0. */
@@ -308,6 +306,7 @@ static const struct member {
     { "queue", true, .read = read_queue },
     { "in", true, SECONDS(in, LATER_DELAY_MAX) },
     { "at", true, .read = read_at },
+    { "expires_in", true, SECONDS(expires_in, LATER_DELAY_MAX), .above = true },
     { "unique_for", true, SECONDS(unique_for, LATER_UNIQUE_MAX) },
     { "debounce", true, .read = read_debounce },
     { "max_wait", true, SECONDS(max_wait, LATER_DELAY_MAX), .above = true },

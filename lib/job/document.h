@@ -8,6 +8,7 @@
 #define LATER_DOCUMENT_H
 
 #include "base/backoff.h"
+#include "job/push_item.h"
 #include "redis/key.h"
 #include "later/error.h"
 
@@ -19,7 +20,7 @@
 #define LATER_ID_MAX       200
 #define LATER_TRACE_MAX    256
 #define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
-#define LATER_AT_MIN       1e9 /* UNIX seconds, in 2001; a smaller number was meant as a delay */
+#define LATER_EXPIRES_ROOM 40  /* bytes that a document grows by `expires_in` */
 #define LATER_LOCK_MAX     200
 #define LATER_RESULT_MAX   86400 /* seconds that a result is kept */
 #define LATER_VALUE_MAX    65536 /* bytes of a job's value */
@@ -44,15 +45,16 @@ struct later_document {
     double expires_at;     /* UNIX seconds; 0 = never */
     double result;         /* seconds that its result is kept; 0 = not said */
     double in, at;         /* for lines of `later push --file`; 0 = not said */
-    double unique_for;     /* for them, too, like those below */
+    double expires_in;     /* for them, too, like those below */
+    double unique_for;
     double debounce, max_wait, throttle;
     bool again;
     bool has_backoff;
     struct later_backoff backoff; /* base, max, jitter < 0 if the document does not give them */
 };
 
-/* Which members to read. How to push a job (queue, in, at, unique_for, debounce, max_wait,
- * throttle, again) is read from a line of a file; a worker ignores it. */
+/* Which members to read. How to push a job (queue, in, at, expires_in, unique_for, debounce,
+ * max_wait, throttle, again) is read from a line of a file; a worker ignores it. */
 enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 
 /* Parses `len` bytes into *doc, which borrows them (payload). max: most bytes allowed. Unknown

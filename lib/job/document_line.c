@@ -55,9 +55,9 @@ static int decode(char *to, size_t *len, const char *text, size_t text_len)
 
 /* --- reading --- */
 
-/* Takes how the job is to be pushed. */
+/* Takes how the job is to be pushed. max: most bytes that its document may have then. */
 static int take_wishes(struct later_line *line, const char *id, const struct later_document *said,
-                       struct later_error *err)
+                       size_t max, struct later_error *err)
 {
     struct later_push_item *item = &line->item;
 
@@ -71,6 +71,12 @@ static int take_wishes(struct later_line *line, const char *id, const struct lat
     item->max_wait = said->max_wait;
     item->throttle = said->throttle;
     item->again = said->again;
+    item->expires_in = said->expires_in;
+    item->has_expires_at = said->expires_at > 0;
+    if (item->expires_in > 0 && item->document_len + LATER_EXPIRES_ROOM > max)
+        return later_fail(err, LATER_E_DATA,
+                          "too large: expires_in adds to its %zu bytes, %zu allowed",
+                          item->document_len, max);
     return later_push_check(item, err);
 }
 
@@ -85,7 +91,7 @@ static int take_document(struct later_line *line, const char *bytes, size_t len,
     line->item.document = bytes;
     line->item.document_len = len;
     line->item.priority = doc.priority;
-    return take_wishes(line, doc.id, &doc, err);
+    return take_wishes(line, doc.id, &doc, max, err);
 }
 
 static int decode_document(struct later_line *line, const struct later_json_member *value,
@@ -115,6 +121,7 @@ enum {
     ID,
     IN,
     AT,
+    EXPIRES_IN,
     UNIQUE_FOR,
     DEBOUNCE,
     MAX_WAIT,
@@ -176,7 +183,8 @@ static int take_envelope(struct later_line *line, const struct later_json_member
                              max, &why) < 0)
         return later_fail(err, why.code, "document: %s", why.text);
     line->item.priority = found[PRIORITY].value ? beside.priority : doc.priority;
-    return take_wishes(line, beside.id[0] ? beside.id : doc.id, &beside, err);
+    beside.expires_at = doc.expires_at;
+    return take_wishes(line, beside.id[0] ? beside.id : doc.id, &beside, max, err);
 }
 
 int later_line_parse(struct later_line *line, const char *bytes, size_t len, size_t max,
@@ -190,6 +198,7 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
         [ID] = { .name = "id" },
         [IN] = { .name = "in" },
         [AT] = { .name = "at" },
+        [EXPIRES_IN] = { .name = "expires_in" },
         [UNIQUE_FOR] = { .name = "unique_for" },
         [DEBOUNCE] = { .name = "debounce" },
         [MAX_WAIT] = { .name = "max_wait" },
@@ -234,6 +243,19 @@ static size_t put_text(char *to, const char *name, const char *text)
     return len + 1;
 }
 
+/* Writes a number unless it is 0. */
+static size_t put_number(char *to, const char *name, double number)
+{
+    size_t len;
+
+    if (number <= 0)
+        return 0;
+    len = (size_t)sprintf(to, "\"%s\":", name);
+    len += later_document_number(to + len, number);
+    to[len] = ',';
+    return len + 1;
+}
+
 static size_t put_beside(char *to, const struct later_line *line)
 {
     size_t len = 0;
@@ -243,23 +265,23 @@ static size_t put_beside(char *to, const struct later_line *line)
         len += put_text(to + len, "queue", line->queue);
     if (line->item.id)
         len += put_text(to + len, "id", line->item.id);
-    if (line->item.at > 0) {
-        len += (size_t)sprintf(to + len, "\"at\":");
-        len += later_document_number(to + len, line->item.at);
-        to[len++] = ',';
-    }
+    len += put_number(to + len, "at", line->item.at);
+    len += put_number(to + len, "unique_for", line->item.unique_for);
+    len += put_number(to + len, "throttle", line->item.throttle);
+    if (line->item.again)
+        len += (size_t)sprintf(to + len, "\"again\":true,");
     return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->item.priority);
 }
 
-/* Can the line be read back, the same bytes in it? */
-static bool is_read_back(const struct later_push_item *item, const char *bytes, size_t len)
+/* Can the line be read back, the same bytes in it? If not, *err may say why. */
+static bool is_read_back(const struct later_push_item *item, const char *bytes, size_t len,
+                         struct later_error *err)
 {
-    struct later_error ignored;
     struct later_line again;
     bool same;
 
     if (memchr(bytes, '\n', len) ||
-        later_line_parse(&again, bytes, len, item->document_len, &ignored) < 0)
+        later_line_parse(&again, bytes, len, item->document_len, err) < 0)
         return false;
     same = again.item.document_len == item->document_len &&
            memcmp(again.item.document, item->document, item->document_len) == 0;
@@ -267,23 +289,29 @@ static bool is_read_back(const struct later_push_item *item, const char *bytes, 
     return same;
 }
 
-char *later_line_build(const struct later_line *line, size_t *len)
+char *later_line_build(const struct later_line *line, size_t *len, struct later_error *err)
 {
     const struct later_push_item *item = &line->item;
     char *bytes = malloc(LATER_LINE_ROOM(item->document_len) + 6 * sizeof line->id), *to;
     size_t beside;
 
-    if (!bytes)
+    if (!bytes) {
+        later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
+    }
     beside = put_beside(bytes, line);
     to = bytes + beside + sprintf(bytes + beside, "\"document\":");
     memcpy(to, item->document, item->document_len);
     to[item->document_len] = '}';
     *len = (size_t)(to - bytes) + item->document_len + 1;
-    if (!is_read_back(item, bytes, *len)) {
+    if (!is_read_back(item, bytes, *len, err)) {
         to = bytes + beside + sprintf(bytes + beside, "\"document_base64\":\"");
         to += encode(to, item->document, item->document_len);
         *len = (size_t)(to - bytes) + (size_t)sprintf(to, "\"}");
+        if (!is_read_back(item, bytes, *len, err)) {
+            free(bytes);
+            return NULL;
+        }
     }
     bytes[*len] = '\0';
     return bytes;

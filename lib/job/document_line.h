@@ -37,8 +37,9 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
 void later_line_free(struct later_line *line);
 
 /* Writes a line of the second form, without a newline: the document, the queue, and the item's id,
- * at and priority, if they are set. Returns malloc'ed bytes (NUL-terminated beyond *len) for the
- * caller to free, NULL without memory. */
-char *later_line_build(const struct later_line *line, size_t *len);
+ * at, unique_for, throttle, again and priority, if they are set. Returns malloc'ed bytes
+ * (NUL-terminated beyond *len) for the caller to free; or NULL with *err: LATER_E_SYSTEM without
+ * memory, LATER_E_DATA if no line of this job could be pushed. */
+char *later_line_build(const struct later_line *line, size_t *len, struct later_error *err);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "base/duration.h"
 #include "job/filter_match.h"
+#include "job/filter_regex.h"
 #include "job/json_path.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ struct later_filter {
     bool given[CONDITIONS];
     const char *state, *kind; /* static */
     char type[LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1];
-    double older, newer; /* seconds */
-    regex_t error;
+    double older, newer;              /* seconds */
+    struct later_filter_regex *error; /* owned; NULL = not given */
     struct later_filter_number attempts;
     struct where wheres[LATER_FILTER_WHERE_MAX];
     size_t where_count;
@@ -194,17 +194,8 @@ static bool meets_newer(const struct later_filter *filter, const struct later_fi
 
 static int take_error(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    char why[160];
-    int wrong;
-
-    if (later_filter_costly(value))
-        return later_fail(err, LATER_E_USAGE,
-                          "--error: no \\1 to \\9, and at most two counts in braces");
-    wrong = regcomp(&filter->error, value, REG_EXTENDED | REG_NOSUB);
-    if (wrong == 0)
-        return 0;
-    regerror(wrong, &filter->error, why, sizeof why);
-    return later_fail(err, LATER_E_USAGE, "--error: %.40s: %s", value, why);
+    filter->error = later_filter_regex_new(value, err);
+    return filter->error ? 0 : -1;
 }
 
 static bool meets_error(const struct later_filter *filter, const struct later_filter_job *job)
@@ -213,7 +204,7 @@ static bool meets_error(const struct later_filter *filter, const struct later_fi
 
     return later_filter_string(job->record.error, job->record.error_len, "text", text,
                                sizeof text) &&
-           regexec(&filter->error, text, 0, NULL, 0) == 0;
+           later_filter_regex_found(filter->error, text);
 }
 
 static int take_attempts(struct later_filter *filter, const char *value, struct later_error *err)
@@ -257,8 +248,8 @@ struct later_filter *later_filter_new(void)
 
 void later_filter_free(struct later_filter *filter)
 {
-    if (filter && filter->given[ERROR])
-        regfree(&filter->error);
+    if (filter)
+        later_filter_regex_free(filter->error);
     free(filter);
 }
 
@@ -311,4 +302,14 @@ bool later_filter_meets(const struct later_filter *filter, const struct later_fi
             return false;
     }
     return true;
+}
+
+int later_filter_check(const struct later_filter *filter, struct later_error *err)
+{
+    if (!filter->error || !later_filter_regex_gave_up(filter->error))
+        return 0;
+    return later_fail(
+        err, LATER_E_USAGE,
+        "--error: it takes too long to search the errors for this expression: make it "
+        "simpler");
 }

@@ -62,6 +62,10 @@ struct later_filter_job {
 /* Does the job meet all conditions? Takes some microseconds; only `text` copies the document. */
 bool later_filter_meets(const struct later_filter *filter, const struct later_filter_job *job);
 
+/* Ask this after a job that does not meet them. Returns 0; or -1 with *err (LATER_E_USAGE) if a
+ * condition has taken too long (filter_regex.h), and from then on none is met. */
+int later_filter_check(const struct later_filter *filter, struct later_error *err);
+
 /* Returns since when the job has been in its state, in UNIX seconds; < 0: not known. */
 double later_filter_since(const struct later_filter_job *job);
 

@@ -143,19 +143,3 @@ bool later_filter_equals(const struct later_json_member *value, const char *text
         return equal_numbers(value->value, value->len, text);
     }
 }
-
-/* --- regular expressions --- */
-
-/* glibc takes exponential time for back-references, and memory by the product of nested counts. */
-bool later_filter_costly(const char *regex)
-{
-    unsigned counts = 0;
-
-    for (; *regex; regex++) {
-        counts += *regex == '{';
-        if (*regex == '\\' && regex[1] >= '1' && regex[1] <= '9')
-            return true;
-        regex += *regex == '\\' && regex[1];
-    }
-    return counts > 2;
-}

@@ -1,7 +1,7 @@
 /*
  * filter_match.h: compares the values of a filter's conditions with those of a job. Pure. Each
- * comparison takes time in proportion to what it reads, except globs and regular expressions, whose
- * length is bounded.
+ * comparison takes time in proportion to what it reads, except globs, whose length is
+ * bounded.
  */
 #ifndef LATER_FILTER_MATCH_H
 #define LATER_FILTER_MATCH_H
@@ -31,8 +31,5 @@ bool later_filter_equals(const struct later_json_member *value, const char *text
 
 /* Is the text in these bytes or, if they are JSON, in them with escapes decoded? */
 bool later_filter_has(const char *bytes, size_t len, const char *text);
-
-/* Could this regular expression take for ever, or all memory? */
-bool later_filter_costly(const char *regex);
 
 #endif

@@ -6,6 +6,31 @@ static int refuse_both(const char *one, const char *other, struct later_error *e
     return later_fail(err, LATER_E_DATA, "%s and %s: only one of them", one, other);
 }
 
+int later_push_expires(double at, struct later_error *err)
+{
+    if (at >= LATER_AT_MIN)
+        return 0;
+    return later_fail(
+        err, LATER_E_DATA,
+        "expires_at: %.15g is not a plausible UNIX time; for a duration use expires_in", at);
+}
+
+/* Would it expire before it is due? With `at` only Redis's clock could tell. */
+static int check_life(const struct later_push_item *item, struct later_error *err)
+{
+    double wait = item->debounce > 0 ? item->debounce : item->in;
+
+    if (item->has_expires_at)
+        return refuse_both("expires_at", "expires_in", err);
+    if (item->at > 0)
+        return later_fail(err, LATER_E_DATA, "at and expires_in: give the time by expires_at");
+    if (wait >= item->expires_in)
+        return later_fail(err, LATER_E_DATA,
+                          "expires_in: %.15g seconds from now it is not due yet, and would be lost",
+                          item->expires_in);
+    return 0;
+}
+
 int later_push_check(const struct later_push_item *item, struct later_error *err)
 {
     bool debounced = item->debounce > 0;
@@ -16,6 +41,8 @@ int later_push_check(const struct later_push_item *item, struct later_error *err
         return refuse_both("debounce", "in", err);
     if (debounced && item->at > 0)
         return refuse_both("debounce", "at", err);
+    if (item->expires_in > 0 && check_life(item, err) < 0)
+        return -1;
     if (item->throttle > 0 && item->unique_for > 0)
         return refuse_both("throttle", "unique_for", err);
     if (item->max_wait > 0 && !debounced)

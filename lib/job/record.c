@@ -36,6 +36,18 @@ static double unknown_since(const char *error, size_t len)
     return strtod(time, NULL);
 }
 
+/* Seconds as the scripts write them, such as 60.000000. */
+static double read_seconds(const char *text, size_t len)
+{
+    char bytes[32];
+
+    if (len == 0 || len >= sizeof bytes || strspn(text, "0123456789.") < len)
+        return 0;
+    memcpy(bytes, text, len);
+    bytes[len] = '\0';
+    return strtod(bytes, NULL);
+}
+
 static void read_value(struct later_record *record, char tag, const char *value, size_t len)
 {
     int32_t number;
@@ -61,6 +73,15 @@ static void read_value(struct later_record *record, char tag, const char *value,
         record->finished_len = len;
         return;
     }
+    if (tag == 'n') {
+        record->next = value;
+        record->next_len = len;
+        return;
+    }
+    if (tag == 'u')
+        record->unique_for = read_seconds(value, len);
+    if (tag == 'd')
+        record->taken_until = read_seconds(value, len);
     if (!read_number(value, len, &number))
         return;
     if (tag == 'p' && number >= -100 && number <= 100)
@@ -78,7 +99,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
     const char *end = text + len;
 
     *record = (struct later_record){
-        .crashes = -1, .error = "", .earlier = "", .progress = "", .finished = ""
+        .crashes = -1, .error = "", .earlier = "", .progress = "", .finished = "", .next = ""
     };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
@@ -88,4 +109,42 @@ void later_record_read(struct later_record *record, const char *text, size_t len
             read_value(record, *text, text + 2, (size_t)(line_end - text) - 2);
         text = line_end + 1;
     }
+}
+
+/* Undoes what scripts/inc/escape.lua does, in place. Returns how many bytes are left. */
+static size_t unescape(char *text, size_t len)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bool percent = len - i > 2 && memcmp(text + i, "%25", 3) == 0;
+        bool newline = len - i > 2 && memcmp(text + i, "%0A", 3) == 0;
+
+        text[left++] = percent ? '%' : newline ? '\n' : text[i];
+        i += percent || newline ? 2 : 0;
+    }
+    return left;
+}
+
+int later_record_next(const struct later_record *record, struct later_record_next *next)
+{
+    const char *end = record->next + record->next_len;
+    const char *note = memchr(record->next, ' ', record->next_len), *document;
+
+    document = note ? memchr(note + 1, ' ', (size_t)(end - note) - 1) : NULL;
+    if (!document)
+        return 0;
+    *next = (struct later_record_next){
+        .due = read_seconds(record->next, (size_t)(note - record->next)),
+        .record = malloc((size_t)(end - note)),
+        .record_len = (size_t)(document - note) - 1,
+        .document_len = (size_t)(end - document) - 1,
+    };
+    if (!next->record)
+        return -1;
+    memcpy(next->record, note + 1, (size_t)(end - note) - 1);
+    next->document = next->record + next->record_len + 1;
+    next->record_len = unescape(next->record, next->record_len);
+    next->document_len = unescape(next->document, next->document_len);
+    return 1;
 }

@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c e g h i k p are read here; b d n t u only by scripts.
+ * tags are in use: a c d e g h i k n p u are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -23,7 +23,24 @@ struct later_record {
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
     size_t finished_len;
     double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */
+    double unique_for;    /* 0; seconds for which its id stays taken after it */
+    double taken_until;   /* 0; UNIX time until which its id stays taken after it */
+    const char *next;     /* "": the job that runs after it, for later_record_next(); borrowed */
+    size_t next_len;
 };
+
+/* The job that was pushed with `again` while another of its id ran. */
+struct later_record_next {
+    double due;   /* UNIX time */
+    char *record; /* owned, record_len bytes */
+    size_t record_len;
+    char *document; /* in the same memory */
+    size_t document_len;
+};
+
+/* Reads record->next. Returns 1, and the caller frees next->record; 0 if there is none that could
+ * be read; -1 without memory. */
+int later_record_next(const struct later_record *record, struct later_record_next *next);
 
 /* Reads a record; an empty one has no tags. Unknown tags, and values that should be numbers and are
  * not, are ignored. */

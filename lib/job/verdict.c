@@ -42,9 +42,9 @@ void later_policy_apply(struct later_policy *policy, const struct later_document
 
 enum later_fitness later_verdict_before(const struct later_policy *policy,
                                         const struct later_document *doc, uint32_t attempts,
-                                        int32_t crashes, double now)
+                                        int32_t crashes, bool begun, double now)
 {
-    if (doc->expires_at > 0 && now >= doc->expires_at)
+    if (!begun && doc->expires_at > 0 && now >= doc->expires_at)
         return LATER_FIT_EXPIRED;
     if (attempts >= policy->max_attempts || (crashes > 0 && (uint32_t)crashes >= policy->crash_max))
         return LATER_FIT_USED_UP;

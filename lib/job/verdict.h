@@ -39,11 +39,11 @@ enum later_fitness {
     LATER_FIT_USED_UP  /* its attempts or crashes are used up: bury, its last error stays */
 };
 
-/* attempts, crashes: so far (a negative number of crashes is none). now: Redis's time; 0 if it is
- * not known, then nothing has expired. */
+/* attempts, crashes: so far (a negative number of crashes is none). begun: it has been before, and
+ * does not expire. now: Redis's time; 0 if it is not known, then nothing has expired. */
 enum later_fitness later_verdict_before(const struct later_policy *policy,
                                         const struct later_document *doc, uint32_t attempts,
-                                        int32_t crashes, double now);
+                                        int32_t crashes, bool begun, double now);
 
 /* --- after an attempt --- */
 

@@ -66,12 +66,12 @@ struct later_new_job {
     double in;             /* seconds from now; 0: now */
     double at;             /* UNIX time; 0: now. Not both */
     double timeout;        /* seconds one attempt may run; 0: the worker's default */
-    double expires_at;     /* UNIX time; 0: never */
+    double expires_at;     /* UNIX time, from 10^9 on; 0: never */
     const char *backoff;   /* JSON, as in the job document; NULL: the worker's default */
     const char *trace;     /* NULL: none */
     int replace;           /* a known id that is ready or delayed is replaced */
-    const char *document;  /* a whole document; of the others only in, at, replace, unique_for,
-                            * debounce, max_wait, throttle and again are then used */
+    const char *document;  /* a whole document; of the others only in, at, expires_in, replace,
+                            * unique_for, debounce, max_wait, throttle and again are then used */
     size_t document_len;   /* 0: strlen(document) */
     double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
                             * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
@@ -88,6 +88,9 @@ struct later_new_job {
                        * several, is pushed when that one has ended */
     int text;         /* payload is plain text, UTF-8, and becomes a JSON string */
     const char *lock; /* the job runs only while it holds this lock; NULL: none */
+    double expires_in; /* seconds from now, by Redis's clock: its document gets expires_at, and it
+                        * is dropped if it has not begun by then. 0: never. With neither expires_at
+                        * nor at, and longer than `in` or debounce */
 };
 
 /* LATER_IS_AGAIN: a job of this id is running, and this one is pushed when that one has ended. */

@@ -97,6 +97,10 @@ struct later_type {
      * more. If `name` ends in a star, `type` is the full name. Asked often. NULL: as many as the
      * option `events`. */
     uint32_t (*room)(const char *type);
+    /* May a job of this type begin now? LATER_YES or LATER_NO, as while a program that performs it
+     * still starts. Asked before the job's locks, permits and limits are taken, and after LATER_NO
+     * again and again, at most 20 ms later. `type` as above. NULL: yes. */
+    int (*ready)(const char *type);
 };
 
 /* A plugin. Only name and types are required. Each worker calls, in this order: config* config_done

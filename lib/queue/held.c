@@ -56,6 +56,13 @@ bool later_held_name(char name[LATER_HELD_NAME], const char *key, bool *waits)
     return behind && later_key_name_valid(name) && (*waits || !*behind);
 }
 
+static enum later_line_for line_for(enum later_held kind)
+{
+    return kind == LATER_HELD_LOCK     ? LATER_LINE_LOCK
+           : kind == LATER_HELD_PERMIT ? LATER_LINE_PERMIT
+                                       : LATER_LINE_LIMIT;
+}
+
 /* --- one of them --- */
 
 /* Writes the bound "after now" for a sorted set. */
@@ -92,22 +99,21 @@ void later_held_first_end(struct later_command *cmd, const char *prefix, const c
 }
 
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
-                        const char *name, double now)
+                        const char *name)
 {
     char key[LATER_KEY_MAX];
 
-    later_key_waiting(key, prefix, kind == LATER_HELD_LOCK, name);
-    count_from(cmd, key, now);
+    later_key_line(key, prefix, line_for(kind), name, false);
+    later_command_say(cmd, "ZCOUNT %s (0 +inf", key);
 }
 
 void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
-                        const char *name, double now, size_t limit)
+                        const char *name, size_t limit)
 {
-    char key[LATER_KEY_MAX], from[LATER_SECONDS_SIZE + 1];
+    char key[LATER_KEY_MAX];
 
-    later_key_waiting(key, prefix, kind == LATER_HELD_LOCK, name);
-    spell_from(from, now);
-    later_command_say(cmd, "ZRANGEBYSCORE %s %s +inf LIMIT 0 %ju", key, from, (uintmax_t)limit);
+    later_key_line(key, prefix, line_for(kind), name, false);
+    later_command_say(cmd, "ZRANGEBYSCORE %s (0 +inf LIMIT 0 %ju", key, (uintmax_t)limit);
 }
 
 void later_held_used(struct later_command *cmd, const char *prefix, enum later_held kind,

@@ -40,11 +40,12 @@ void later_held_holders(struct later_command *cmd, const char *prefix, const cha
 void later_held_first_end(struct later_command *cmd, const char *prefix, const char *name,
                           double now);
 
-/* For a lock or a permit: how many jobs are in its line; `QUEUE ID` of the first `limit`. */
+/* How many jobs are in its line; `QUEUE ID` of the first `limit`. Some of them may be gone: they
+ * wait if they are in `delayed`. */
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
-                        const char *name, double now);
+                        const char *name);
 void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
-                        const char *name, double now, size_t limit);
+                        const char *name, size_t limit);
 
 /* For a limit: how often it was used (GET, LLEN); the first of those times (LINDEX; SLIDING only);
  * the milliseconds until it is forgotten (PTTL). */

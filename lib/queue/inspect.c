@@ -171,15 +171,7 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
     read_seen(reply, 4 * i + 1, seen);
 }
 
-/* --- purge, pause, resume, wake --- */
-
-void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
-                         const char *state, size_t limit)
-{
-    later_script_begin(cmd, LATER_SCRIPT_PURGE, keys, NULL, 0);
-    later_command_text(cmd, state);
-    later_command_int(cmd, (int64_t)limit);
-}
+/* --- act, pause, resume, wake --- */
 
 void later_inspect_act(struct later_command *cmd, const struct later_keys *keys, const char *verb,
                        const char *state, const char *token, const char *error,
@@ -201,6 +193,13 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
     later_script_begin(cmd, script, keys, NULL, 0);
 }
 
+void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds)
+{
+    later_script_begin(cmd, LATER_SCRIPT_PAUSE, keys, NULL, seconds > 0);
+    if (seconds > 0)
+        later_command_int(cmd, (int64_t)(seconds * 1000));
+}
+
 /* --- plain commands --- */
 
 static void begin_keyed(struct later_command *cmd, size_t count, const char *name,
@@ -209,12 +208,6 @@ static void begin_keyed(struct later_command *cmd, size_t count, const char *nam
     later_command_begin(cmd, count);
     later_command_text(cmd, name);
     later_command_bytes(cmd, keys->name[key], keys->len[key]);
-}
-
-void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds)
-{
-    later_command_say(cmd, "SET %s 1 PX %ju GET", keys->name[LATER_KEY_PAUSED],
-                      (uintmax_t)(seconds * 1000));
 }
 
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
@@ -322,6 +315,15 @@ void later_inspect_held(struct later_command *cmd, const struct later_keys *keys
 
     later_key_held(held, keys, token);
     later_command_say(cmd, "ZRANGE %s 0 %d", held, LATER_BATCH_MAX - 1);
+}
+
+void later_inspect_held_scores(struct later_command *cmd, const struct later_keys *keys,
+                               const char *token)
+{
+    char held[LATER_KEY_MAX];
+
+    later_key_held(held, keys, token);
+    later_command_say(cmd, "ZRANGE %s 0 %d WITHSCORES", held, LATER_BATCH_MAX - 1);
 }
 
 void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,

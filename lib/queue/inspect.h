@@ -94,12 +94,7 @@ void later_inspect_peeked(const struct later_reply *reply, size_t i, struct late
 /* Reads job i of the answer to later_queue_ids(…, LATER_SCRIPT_SHOW, …). */
 void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
-/* --- purge, pause, resume, wake --- */
-
-/* Drops the first `limit` (1 … LATER_BATCH_MAX) jobs of "ready", "delayed", "dead" or "done"; the
- * reply is how many there were. */
-void later_inspect_purge(struct later_command *cmd, const struct later_keys *keys,
-                         const char *state, size_t limit);
+/* --- act, pause, resume, wake --- */
 
 /* Kicks, buries, cancels or purges (`verb`) jobs that are still where they were seen: in `state`,
  * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). error:
@@ -114,15 +109,16 @@ void later_inspect_act(struct later_command *cmd, const struct later_keys *keys,
                        const char *state, const char *token, const char *error,
                        const struct later_acted *jobs, size_t count);
 
-/* Encodes a script of a queue without arguments: LATER_SCRIPT_PAUSE, _RESUME, _WAKE. */
+/* Encodes a script of a queue without arguments: LATER_SCRIPT_RESUME, _WAKE; _PAUSE until resume.
+ */
 void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
                          enum later_script script);
 
-/* --- plain commands --- */
-
-/* Encodes a pause that ends by itself after this many seconds (at least 0.001). The reply is nil if
- * the queue was not paused before. */
+/* Encodes a pause that ends by itself after this many seconds (at least 0.001); 0: only by resume.
+ * The reply is 0 if the queue was paused without an end before, and is so still; else 1. */
 void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
+
+/* --- plain commands --- */
 
 /* The members from a score on ("-inf", or one that Redis has written), without the first `offset`,
  * at most count; each is followed by its score. */
@@ -169,9 +165,12 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token);
 
-/* Ask for all ids that a token holds (ZRANGE); whether it holds this one (ZSCORE: nil if not). */
+/* Ask for all ids that a token holds (ZRANGE); the same, each followed by its score in ready;
+ * whether it holds this one (ZSCORE: nil if not). */
 void later_inspect_held(struct later_command *cmd, const struct later_keys *keys,
                         const char *token);
+void later_inspect_held_scores(struct later_command *cmd, const struct later_keys *keys,
+                               const char *token);
 void later_inspect_member(struct later_command *cmd, const struct later_keys *keys,
                           const char *token, const char *id);
 

@@ -6,17 +6,22 @@
 
 #include <string.h>
 
-/* Begins a call. The keys are in the order of enum later_lock_key; a script gets those of `which`,
- * which ends with -1. */
+enum { LINE = LATER_LOCK_WAKE + 1, LINE_DUE };
+
+/* Begins a call. The keys are in the order of enum later_lock_key, and then its line; a script gets
+ * those of `which`, which ends with -1. */
 static void begin(struct later_command *cmd, enum later_script script, const char *prefix,
                   const char *name, const int *which)
 {
-    char spelled[3][LATER_KEY_MAX];
-    const char *keys[3];
+    char spelled[5][LATER_KEY_MAX];
+    const char *keys[5];
     size_t count = 0;
 
     for (; which[count] >= 0; count++) {
-        later_key_lock(spelled[count], prefix, name, (enum later_lock_key)which[count]);
+        if (which[count] >= LINE)
+            later_key_line(spelled[count], prefix, LATER_LINE_LOCK, name, which[count] == LINE_DUE);
+        else
+            later_key_lock(spelled[count], prefix, name, (enum later_lock_key)which[count]);
         keys[count] = spelled[count];
     }
     later_script_begin(cmd, script, NULL, keys, 0);
@@ -29,15 +34,19 @@ static void cut(struct later_command *cmd, const char *text, size_t max)
 }
 
 void later_lock_take(struct later_command *cmd, const char *prefix, const char *name,
-                     const char *token, const char *owner, double ttl, const char *pass)
+                     const char *token, const char *owner, double ttl, const char *pass,
+                     const char *waiter)
 {
-    static const int keys[] = { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE, -1 };
+    static const int keys[] = { LATER_LOCK_ITSELF, LATER_LOCK_FENCE,
+                                LATER_LOCK_WAKE,   LINE,
+                                LINE_DUE,          -1 };
 
     begin(cmd, LATER_SCRIPT_LOCK_TAKE, prefix, name, keys);
     later_command_text(cmd, token);
     cut(cmd, owner, LATER_LOCK_OWNER_MAX);
     later_command_seconds(cmd, ttl);
     later_command_text(cmd, pass ? pass : "");
+    later_command_text(cmd, waiter);
 }
 
 enum later_lock_taken later_lock_taken(const struct later_reply *reply, uint64_t *fence,

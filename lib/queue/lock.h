@@ -40,9 +40,12 @@
 enum later_lock_taken { LATER_LOCK_NO = 0, LATER_LOCK_YES = 1 };
 
 /* name: valid (later_key_name_valid). token: later_token(). owner: for people who ask `later lock
- * --show`. ttl: seconds. pass: what the wake list gave, or NULL. LATER_SCRIPT_LOCK_TAKE. */
+ * --show`. ttl: seconds. pass: what the wake list gave, or NULL. waiter: a job (queue, a space,
+ * id), which goes after those that are in the line before it (permit.h); "" = not a job.
+ * LATER_SCRIPT_LOCK_TAKE. */
 void later_lock_take(struct later_command *cmd, const char *prefix, const char *name,
-                     const char *token, const char *owner, double ttl, const char *pass);
+                     const char *token, const char *owner, double ttl, const char *pass,
+                     const char *waiter);
 
 /* Was it taken? YES: *fence gets the fencing number, from 1. NO: *left gets the seconds after which
  * the owner loses it unless it is renewed. Either may be NULL. */

@@ -88,6 +88,7 @@ struct later_reserved {
     size_t id_len, document_len;
     uint32_t attempts;
     int32_t crashes;      /* -1: none; 0: a suspect */
+    bool begun;           /* it has been, also if a stop of laterd interrupted it */
     double unknown_since; /* since when no plugin has had its type; 0 = one has */
 };
 
@@ -122,10 +123,13 @@ enum later_verb {
     LATER_VERB_FINISH /* ack or bury, of a job that leaves something: later_queue_finish() */
 };
 
+#define LATER_WAIT_TIME 1e9
+
 /* What becomes of one reserved job. Unused members are NULL or 0; all borrowed. */
 struct later_settlement {
     const char *token, *id;
-    double wait;       /* release, return: seconds until it is due; 0 = ready at once */
+    double wait;       /* release, return: seconds until it is due; 0 = ready at once; return: from
+                        * LATER_WAIT_TIME on, the time at which it is due, by Redis's clock */
     const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
                         * interrupted unknown; NULL = the first of them */
     const char *error; /* release, bury: from later_queue_error(); NULL = none. return: in place of

@@ -10,21 +10,24 @@
 static void add_when(struct later_command *cmd, const struct later_push_item *item)
 {
     double in = item->debounce > 0 ? item->debounce : item->in;
-    char text[2 * LATER_SECONDS_SIZE + 2] = "+";
-    size_t len;
+    char text[3 * LATER_SECONDS_SIZE + 3];
+    size_t len = 0;
 
     if (item->at > 0) {
-        later_command_seconds(cmd, item->at);
-    } else if (in == 0) {
-        later_command_bytes(cmd, "", 0);
-    } else {
-        len = 1 + later_seconds_spell(text + 1, in);
+        len = later_seconds_spell(text, item->at);
+    } else if (in != 0) {
+        text[len++] = '+';
+        len += later_seconds_spell(text + len, in);
         if (item->max_wait > 0) {
             text[len++] = '/';
             len += later_seconds_spell(text + len, item->max_wait);
         }
-        later_command_bytes(cmd, text, len);
     }
+    if (item->expires_in > 0) {
+        text[len++] = '!';
+        len += later_seconds_spell(text + len, item->expires_in);
+    }
+    later_command_bytes(cmd, text, len);
 }
 
 /* For how long an id stays taken follows the priority, so that most jobs, which do not ask for it,
@@ -77,7 +80,7 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
 bool later_queue_plain(const struct later_push_item *item)
 {
     return later_queue_flags(item) == 0 && item->priority == 0 && item->in == 0 && item->at == 0 &&
-           item->throttle == 0 && item->unique_for == 0;
+           item->throttle == 0 && item->unique_for == 0 && item->expires_in == 0;
 }
 
 void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,

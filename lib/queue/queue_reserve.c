@@ -96,6 +96,7 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     later_record_read(&record, text, len);
     job->attempts = record.attempts;
     job->crashes = record.crashes;
+    job->begun = record.attempts > 0 || record.crashes >= 0 || record.interrupts > 0;
     job->unknown_since = record.unknown_since;
     job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
 }

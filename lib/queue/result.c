@@ -28,6 +28,7 @@ void later_result_asked(const struct later_reply *reply, struct later_left *left
     left->error = record.error;
     left->error_len = record.error_len;
     left->attempts = record.attempts;
+    left->followed = record.next_len > 0;
 }
 
 void later_result_await(struct later_command *cmd, const struct later_keys *keys, const char *id,
@@ -54,16 +55,17 @@ void later_result_forget(struct later_command *cmd, const struct later_keys *key
 
 bool later_result_read(struct later_result_seen *seen, const char *element, size_t len)
 {
-    struct later_json_member head[] = { { .name = "state" },
-                                        { .name = "attempt" },
-                                        { .name = "at" } };
+    struct later_json_member head[] = {
+        { .name = "state" }, { .name = "attempt" }, { .name = "at" }, { .name = "again" }
+    };
     const char *end = len > 0 ? memchr(element, '\n', len) : NULL;
     struct later_error ignored;
 
-    if (!end || later_json_scan(element, (size_t)(end - element), head, 3, &ignored) < 0 ||
+    if (!end || later_json_scan(element, (size_t)(end - element), head, 4, &ignored) < 0 ||
         !head[0].value || !head[1].value || !head[2].value)
         return false;
     *seen = (struct later_result_seen){ .dead = strncmp(head[0].value, "\"dead\"", 6) == 0,
+                                        .again = head[3].value != NULL,
                                         .value = end + 1,
                                         .value_len = len - (size_t)(end + 1 - element) };
     if (!strchr("-0123456789", *head[1].value) || !strchr("-0123456789", *head[2].value))

@@ -23,6 +23,7 @@ struct later_left {
     const char *error; /* of the job's record, a JSON object; error_len 0 = none */
     size_t error_len;
     uint32_t attempts; /* of its record */
+    bool followed; /* by a job of this id that was pushed while this one ran, and has yet to come */
 };
 void later_result_ask(struct later_command *cmd, const struct later_keys *keys, const char *id);
 void later_result_asked(const struct later_reply *reply, struct later_left *left);
@@ -37,7 +38,8 @@ void later_result_forget(struct later_command *cmd, const struct later_keys *key
 
 /* An element. */
 struct later_result_seen {
-    bool dead; /* false: done */
+    bool dead;  /* false: done */
+    bool again; /* there is, or was, a later job of this id */
     uint32_t attempt;
     double at;         /* when it ended, by Redis's clock */
     const char *value; /* within the element; for a dead job its error */

@@ -106,19 +106,15 @@ static bool redirected(struct call *call, struct later_answer *told)
 }
 
 /* Tries again after an error that says that nothing was done and that it may work soon, here or at
- * another node. UNBLOCKED: the master of a BLPOP is no longer master. */
+ * another node. */
 static bool put_off(struct call *call, struct later_answer *told)
 {
-    static const char *const words[] = { "TRYAGAIN",   "CLUSTERDOWN", "LOADING",
-                                         "MASTERDOWN", "READONLY",    "UNBLOCKED" };
     struct later_cluster *cluster = call->cluster;
-    size_t i = 0;
 
-    while (i < sizeof words / sizeof *words && !begins(told->text, words[i]))
-        i++;
-    if (i == sizeof words / sizeof *words)
+    if (!later_reply_away(told->text))
         return false;
-    if (i > 0) { /* during a move the slot still belongs to the node in the map */
+    if (!begins(told->text,
+                "TRYAGAIN")) { /* during a move the slot still belongs to the node in the map */
         cluster->doubt = true;
         later_cluster_want(cluster);
     }

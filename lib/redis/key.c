@@ -127,10 +127,17 @@ size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:running:{%.200s}", prefix, name);
 }
 
-size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name)
+size_t later_key_line(char out[LATER_KEY_MAX], const char *prefix, enum later_line_for what,
+                      const char *name, bool due)
 {
-    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%s:{%.200s}:waiting", prefix,
-                            lock ? "lock" : "running", name);
+    static const char *const words[] = {
+        [LATER_LINE_LOCK] = "lock",
+        [LATER_LINE_PERMIT] = "running",
+        [LATER_LINE_LIMIT] = "limit",
+    };
+
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%s:{%.200s}:%s", prefix, words[what], name,
+                            due ? "due" : "waiting");
 }
 
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
@@ -153,6 +160,16 @@ size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:hosts", prefix);
+}
+
+size_t later_key_lost(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lost", prefix);
+}
+
+size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:forgotten", prefix);
 }
 
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix)

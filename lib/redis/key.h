@@ -86,8 +86,12 @@ size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *
 /* `later:running:{NAME}`. Returns its length. */
 size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char *name);
 
-/* `later:lock:{NAME}:waiting` or `later:running:{NAME}:waiting`. Returns its length. */
-size_t later_key_waiting(char out[LATER_KEY_MAX], const char *prefix, bool lock, const char *name);
+/* `later:lock:{NAME}:waiting`, `later:running:{NAME}:waiting` or `later:limit:{NAME}:waiting`; with
+ * due, `…:due`. Returns its length. */
+enum later_line_for { LATER_LINE_LOCK, LATER_LINE_PERMIT, LATER_LINE_LIMIT };
+size_t later_key_line(char out[LATER_KEY_MAX], const char *prefix, enum later_line_for what,
+                      const char *name, bool due);
+
 /* `later:lock:{NAME}`, and with `:fence` or `:wake` after it. Returns its length. */
 enum later_lock_key { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE };
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
@@ -96,6 +100,10 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
 /* `later:queues` (a set) and `later:hosts` (a hash). */
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
+
+/* `later:lost` (a hash) and `later:forgotten` (a zset): queue/lost.h. */
+size_t later_key_lost(char out[LATER_KEY_MAX], const char *prefix);
+size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix);
 
 /* `later:totals`: what is counted outside the queues (history.h). */
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix);

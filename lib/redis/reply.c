@@ -57,6 +57,19 @@ enum later_remedy later_reply_remedy(const char *text, bool *known)
     return remedy;
 }
 
+bool later_reply_away(const char *text)
+{
+    /* UNBLOCKED: the master of a BLPOP is no longer master. */
+    static const char *const words[] = { "TRYAGAIN",   "CLUSTERDOWN", "LOADING",
+                                         "MASTERDOWN", "READONLY",    "UNBLOCKED" };
+    size_t len = strcspn(text, " "), i = 0;
+
+    while (i < sizeof words / sizeof *words &&
+           (strlen(words[i]) != len || memcmp(words[i], text, len) != 0))
+        i++;
+    return i < sizeof words / sizeof *words;
+}
+
 static const redisReply *tree(const struct later_reply *reply)
 {
     return (const redisReply *)(const void *)reply;

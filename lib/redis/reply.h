@@ -26,6 +26,10 @@ enum later_remedy {
  * false, so that a result is kept rather than dropped. Pure; known may be NULL. */
 enum later_remedy later_reply_remedy(const char *text, bool *known);
 
+/* Does this error say that nothing was done, and that it may work soon, here or at another node:
+ * the Redis that we need is away? Pure. */
+bool later_reply_away(const char *text);
+
 bool later_reply_is_error(const struct later_reply *reply);
 bool later_reply_is_nil(const struct later_reply *reply);
 

@@ -1,23 +1,45 @@
--- @include now
--- @include number
+-- @include called
 
--- Adds the job that `waiter` names, if any, to the line. Then takes out as many jobs as there is
--- `room` for, and returns them; the caller makes them due. Jobs that are due by now will look for
--- themselves, so up to 500 of them are dropped from the line.
-local function line(room)
-    local life = number(wait, 0, 86400)
-    if not life or #waiter > 300 or not room then
-        return redis.error_reply('ERR line: wait is seconds, at most a day; a waiter 300 bytes')
+-- Enters the job that `waiter` names into the line; it keeps the place that it has there. If `due`
+-- is '', it was called and does not come: it is taken out, unless it has come back meanwhile.
+-- Then calls as many jobs as there is `room` for, and returns them; the caller makes them due. As
+-- many more are called as have not come in time: they may be of a queue that nobody serves.
+local function line(room, opens)
+    local at = due ~= '' and number(due, 0, 1e11) or due == '' and 0
+    local from = number(since, 0, 1e11)
+    if not at or not from or #waiter > 300 or not room then
+        return redis.error_reply('ERR line: due and since are times; a waiter has up to 300 bytes')
     end
+    from = from > 0 and from < now and from or now
+    redis.call('ZCARD', line_due) -- fails on a wrong type before the first write
     redis.call('ZREM', waiting, '') -- first: a full Redis accepts a script that begins with it
-    local over = redis.call('ZCOUNT', waiting, '-inf', now)
-    if over > 0 then
-        redis.call('ZREMRANGEBYRANK', waiting, 0, math.min(over, 500) - 1)
-    end
-    if waiter ~= '' then
-        redis.call('ZADD', waiting, string.format('%.6f', now + life), waiter)
+    local score = waiter ~= '' and tonumber(redis.call('ZSCORE', waiting, waiter) or 0)
+    if score and due ~= '' then
+        redis.call('ZADD', waiting, spell(score == 0 and from or math.abs(score)), waiter)
+        redis.call('ZADD', line_due, due, waiter)
         redis.call('PEXPIRE', waiting, 86400000)
+        redis.call('PEXPIRE', line_due, 86400000)
+    elseif score and score < 0 then
+        redis.call('ZREM', waiting, waiter)
+        redis.call('ZREM', line_due, waiter)
     end
-    local called = room > 0 and redis.call('ZPOPMIN', waiting, math.min(room, 100)) or {}
-    return { redis.call('ZCARD', waiting), unpack(called) }
+    local kept, late, gone = called('-inf')
+    if #gone > 0 then
+        redis.call('ZREM', waiting, unpack(gone))
+        redis.call('ZREM', line_due, unpack(gone))
+    end
+    local most = room > kept and math.min(room - kept + late, 100) or 0
+    local first = most > 0 and redis.call('ZRANGEBYSCORE', waiting, '(0', '+inf', 'WITHSCORES',
+        'LIMIT', 0, most) or {}
+    local reply = { 0, opens }
+    for i = 1, #first, 2 do
+        local job, came = first[i], spell(tonumber(first[i + 1]))
+        reply[#reply + 1] = job
+        reply[#reply + 1] = redis.call('ZSCORE', line_due, job) or '0'
+        reply[#reply + 1] = came
+        redis.call('ZADD', waiting, '-' .. came, job)
+        redis.call('ZADD', line_due, spell(now + 1), job)
+    end
+    reply[1] = redis.call('ZCOUNT', waiting, '(0', '+inf')
+    return reply
 end

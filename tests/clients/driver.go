@@ -65,6 +65,7 @@ func job(text []byte) (laterd.Job, error) {
 		Priority, Max_attempts                  *int
 		In, At, Timeout, Expires_at, Unique_for *float64
 		Result, Debounce, Max_wait, Throttle    *float64
+		Expires_in                              *float64
 		Replace, Again                          bool
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -75,7 +76,7 @@ func job(text []byte) (laterd.Job, error) {
 			return laterd.Job{}, &laterd.Refused{Text: "empty"}
 		}
 	}
-	for _, number := range []*float64{m.Timeout, m.Expires_at} {
+	for _, number := range []*float64{m.Timeout, m.Expires_at, m.Expires_in} {
 		if number != nil && *number == 0 {
 			return laterd.Job{}, &laterd.Refused{Text: "0"}
 		}
@@ -87,7 +88,7 @@ func job(text []byte) (laterd.Job, error) {
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
-		Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
+		ExpiresIn: duration(m.Expires_in), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	if m.Payload_json != nil {
 		job.Payload = json.RawMessage(*m.Payload_json)
 	} else if m.Payload != nil {

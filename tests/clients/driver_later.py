@@ -7,7 +7,7 @@ import sys
 BY_OPTION = {"in": "--in", "at": "--at", "id": "--id", "priority": "--priority", "timeout": "--timeout",
              "max_attempts": "--max-attempts", "expires_at": "--expires-at",
              "unique_for": "--unique-for", "debounce": "--debounce", "max_wait": "--max-wait",
-             "throttle": "--throttle"}
+             "throttle": "--throttle", "expires_in": "--expires-in"}
 STATUS = {64: "refused", 65: "refused", 69: "redis", 75: "full", 78: "protocol"}
 
 

@@ -34,6 +34,9 @@ $handlers->on('exec.prints', function (Job $job) {
     system('echo a child');
     $job->progress(3, 9, 'pages');
 });
+foreach (['far.*', 'far.off.*', 'far.off.exact'] as $type) {
+    $handlers->on($type, fn () => $type);
+}
 $handlers->on('many.ok', fn () => null);
 $handlers->on('many.exits', fn () => exit(0));
 $handlers->run(jobs: (int) ($_SERVER['JOBS'] ?? 0));

@@ -200,6 +200,10 @@ class Step:
             document = json.loads(text)
             if document.get("id", job) != job:
                 raise Wrong("the document's id is %r" % document["id"])
+            if "expires_in" in then:
+                expires = document.pop("expires_at", 0)
+                if not begin - 0.001 <= expires - then["expires_in"] <= end + 0.001:
+                    raise Wrong("it expires at %r, wanted %r after the push" % (expires, then["expires_in"]))
             if not same(as_wanted(document, then["document"]), then["document"]):
                 raise Wrong("the document is %s, wanted %s" % (text[:300], short(then["document"])))
 

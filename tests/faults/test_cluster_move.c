@@ -81,7 +81,7 @@ static void lock_and_free(struct later_client *client)
     uint64_t fence = 0;
 
     later_token(token);
-    later_lock_take(&cmd, "later", "door", token, "test", 30, NULL);
+    later_lock_take(&cmd, "later", "door", token, "test", 30, NULL, "");
     reply = ask(client, &cmd);
     if (reply && later_lock_taken(reply, &fence, NULL) == LATER_LOCK_YES) {
         if (atomic_fetch_add(&seen->inside, 1) > 0)
@@ -194,7 +194,7 @@ static void take_all(struct later_client *client, const struct later_keys *keys,
     tap_ok(later_push(client, "moved", &job, NULL, NULL, &err) == 0, "a job is pushed");
     later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
     later_reply_free(ask(client, &cmd));
-    later_permit_take(&cmd, "later", "seat", token, 1, 60);
+    later_permit_take(&cmd, "later", "seat", token, 1, 60, "");
     later_reply_free(ask(client, &cmd));
     tap_ok(passes(client) && touch_job(client, keys, token) && touch_place(client, token),
            "it is reserved, has a place, and one of two has passed");

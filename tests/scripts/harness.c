@@ -11,8 +11,9 @@
 struct server harness_server;
 redisContext *harness_redis;
 
-#define LOCK "later:lock:{n}"
-#define HELD "held"
+#define LOCK      "later:lock:{n}"
+#define HELD      "held"
+#define LINE(key) key, key ":waiting", key ":due"
 
 static char held_token[80] = "none";
 
@@ -225,7 +226,7 @@ static void find_token(const char *script)
 /* Keys that are not of a queue come in the order of the head; there is one table of them here. */
 void script_keys(const struct later_script_text *script, const char *out[16])
 {
-    static const char *const others[][4] = {
+    static const char *const others[][6] = {
         { "ack", HELD },
         { "ack_all", HELD },
         { "act", HELD },
@@ -247,15 +248,18 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
         { "lock_free", LOCK, LOCK ":wake" },
-        { "lock_line", LOCK, LOCK ":wake", LOCK ":waiting" },
+        { "limit_free", "later:limit:{f}" },
+        { "limit_line", LINE("later:limit:{f}") },
+        { "limit_take", LINE("later:limit:{f}") },
+        { "lock_line", LOCK, LOCK ":wake", LOCK ":waiting", LOCK ":due" },
         { "lock_show", LOCK, LOCK ":fence" },
-        { "lock_take", LOCK, LOCK ":fence", LOCK ":wake" },
+        { "lock_take", LOCK, LOCK ":fence", LOCK ":wake", LOCK ":waiting", LOCK ":due" },
         { "lock_touch", LOCK },
         { "lock_wake", LOCK, LOCK ":wake" },
         { "note", "later:{q}:minute:1" },
         { "permit_free", "later:running:{n}" },
-        { "permit_line", "later:running:{n}", "later:running:{n}:waiting" },
-        { "permit_take", "later:running:{n}" },
+        { "permit_line", LINE("later:running:{n}") },
+        { "permit_take", LINE("later:running:{n}") },
         { "permit_touch", "later:running:{n}" },
         { "stock_claim", "later:stock:{i}", "later:stock:{i}:claims" },
         { "stock_release", "later:stock:{i}:claims" },

@@ -300,6 +300,12 @@ START_TEST(pause_and_resume_tell_how_it_was)
     ck_assert_str_eq(flat(run("pause", NULL)), "0");
     ck_assert_int_eq(size_of("paused"), 1);
     ck_assert_int_eq(ask("TTL %s", key("paused"))->integer, -1);
+    ck_assert_str_eq(flat(run("pause", "5000000", NULL)), "1");
+    ck_assert_int_ge(ask("TTL %s", key("paused"))->integer, 4000);
+    ck_assert_str_eq(flat(run("pause", NULL)), "1");
+    ck_assert_int_eq(ask("TTL %s", key("paused"))->integer, -1);
+    run_error("pause", "0", NULL);
+    run_error("pause", "1", "1", NULL);
     ask("DEL %s", key("wake"));
     ck_assert_str_eq(flat(run("resume", NULL)), "1");
     ck_assert_int_eq(size_of("paused"), 0);
@@ -414,6 +420,22 @@ START_TEST(act_leaves_alone_what_has_moved)
 }
 END_TEST
 
+START_TEST(act_takes_an_id_once)
+{
+    push("a");
+    push("b");
+    reserve('r', 2);
+    hold_by("rrrrrrrrrrrrrrrr");
+    ck_assert_str_eq(flat(run("act", "cancel", "reserved", "", "a", "", "a", "", NULL)), "1");
+    ck_assert_str_eq(members("reserved"), member('r', "b"));
+    ck_assert_int_eq(stat_of("cancelled"), 1);
+    ask("ZADD %s 5 %s", key("ready"), PLAIN);
+    ck_assert_str_eq(flat(run("act", "bury", "ready", ERROR, PLAIN, "", PLAIN, "", NULL)), "1");
+    ck_assert_int_eq(stat_of("adopted"), 1);
+    check_sums();
+}
+END_TEST
+
 /* A dead job has an id and a document, whatever it was. */
 START_TEST(act_buries_plain_members)
 {
@@ -477,6 +499,7 @@ int main(void)
         a_paused_queue_goes_on_otherwise,
         act_takes_what_each_verb_may,
         act_leaves_alone_what_has_moved,
+        act_takes_an_id_once,
         act_buries_plain_members,
         forget_keeps_what_has_jobs,
         NULL,

@@ -53,6 +53,11 @@ START_TEST(but_not_for_ever)
     ck_assert_str_eq(again("a", "+10/20", "{4}"), "REPLACED");
     ck_assert_str_eq(members("ready"), "a"); /* it is time */
     ck_assert_str_eq(field("jobs", "a"), "{4}");
+    push("b");
+    ck_assert_str_eq(again("a", "+10/20", "{5}"), "REPLACED");
+    ck_assert_str_eq(members("ready"), "a b"); /* its turn is by the time at which it was due */
+    ck_assert_str_eq(push_as("again", "a", "+10/20", "-3", "{6}"), "REPLACED");
+    ck_assert_str_eq(members("ready"), "b a");
     check_sums();
     check_wake();
 }
@@ -69,6 +74,24 @@ START_TEST(an_attempt_ends_the_count)
     note("b", "a", "junk");
     ck_assert_str_eq(again("a", "+5/20", "{3}"), "REPLACED");
     check_due("a", 5, "{3}");
+}
+END_TEST
+
+START_TEST(a_kick_of_a_dead_job_ends_it_too)
+{
+    for (int filtered = 0; filtered < 2; filtered++) {
+        ask("FLUSHALL");
+        again("a", "+0/20", "{1}");
+        reserve('t', 1);
+        run("bury", member('t', "a"), "ran", "", NULL);
+        note("b", "a", text("%.6f", now() - 100));
+        if (filtered)
+            run("act", "kick", "dead", "", "a", "", NULL);
+        else
+            run("kick", "a", NULL);
+        ck_assert_str_eq(again("a", "+5/20", "{2}"), "REPLACED");
+        check_due("a", 5, "{2}");
+    }
 }
 END_TEST
 
@@ -118,6 +141,21 @@ START_TEST(a_retry_comes_before_it)
     reserve('u', 1);
     run("ack", member('u', "a"), NULL);
     check_due("a", 0, "{1}");
+    check_sums();
+}
+END_TEST
+
+/* A throttle means at most one job in its time; unique_for counts from the end. */
+START_TEST(a_throttle_keeps_nothing)
+{
+    push_as("new", "a", "", "0/+60", "{1}");
+    push_as("new", "b", "", "0/60", "{1}");
+    reserve('t', 2);
+    ck_assert_str_eq(again("a", "", "{2}"), "EXISTS reserved");
+    ck_assert_str_eq(push_as("again", "a", "", "0/+60", "{2}"), "EXISTS reserved");
+    ck_assert_str_eq(again("b", "", "{2}"), "AGAIN");
+    note("d", "a", text("%.6f", now() - 1));
+    ck_assert_str_eq(again("a", "", "{3}"), "AGAIN");
     check_sums();
 }
 END_TEST
@@ -197,6 +235,8 @@ int main(void)
     const TTest *const tests[] = {
         each_push_puts_it_off,
         but_not_for_ever,
+        a_kick_of_a_dead_job_ends_it_too,
+        a_throttle_keeps_nothing,
         an_attempt_ends_the_count,
         what_runs_runs_again,
         a_retry_comes_before_it,

@@ -119,6 +119,16 @@ START_TEST(not_by_an_old_definition)
 }
 END_TEST
 
+START_TEST(a_job_expires_after_it_was_due)
+{
+    long tick = make("expires_in=90\n", 1);
+
+    ck_assert_str_eq(fire("expires_in=90\n", tick), "FIRED");
+    ck_assert_str_eq(field("jobs", text("cron:s:%ld", tick)),
+                     text("{\"expires_at\":%ld.000000,%s", tick + 90, DOCUMENT + 1));
+}
+END_TEST
+
 START_TEST(a_later_tick_counts_what_is_missed)
 {
     long tick = make("", 500);
@@ -300,6 +310,32 @@ START_TEST(dropped_by_its_owner_only)
 }
 END_TEST
 
+/* Whoever has it in his configuration keeps it; the last one takes it along. */
+START_TEST(dropped_by_the_last_that_has_it)
+{
+    make("", 1);
+    put("", present() + 100, "config:h:1");
+    run("cron_move", "seen", "s", "config:h:2", "s", "config:h:3", NULL);
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:1", NULL)), "0");
+    ck_assert_str_eq(state("origin"), "config:h:3");
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:2", NULL)), "0");
+    ck_assert_str_eq(state("origin"), "config:h:3");
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:1", NULL)), "0");
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:3", NULL)), "1");
+    ck_assert_int_eq(size_of("cron") + size_of("crontab"), 0);
+}
+END_TEST
+
+/* Who has not named it for a while is gone, and holds nothing. */
+START_TEST(dropped_though_one_had_it_long_ago)
+{
+    make("", 1);
+    put("", present() + 100, "config:h:1");
+    ask("HSET %s s:state origin=config:h:1\nby=config:h:2@%ld\n", key("crontab"), present() - 200);
+    ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:1", NULL)), "1");
+}
+END_TEST
+
 /* A schedule that no configuration has any more does not fire, and goes at last. */
 START_TEST(stale_rests)
 {
@@ -376,6 +412,7 @@ int main(void)
         a_tick_is_pushed_once,
         never_early,
         not_by_an_old_definition,
+        a_job_expires_after_it_was_due,
         a_later_tick_counts_what_is_missed,
         a_delay_is_kept,
         overlap_allow,
@@ -388,6 +425,8 @@ int main(void)
         paused_stays_so,
         a_pause_counts_the_tick_that_has_come,
         dropped_by_its_owner_only,
+        dropped_by_the_last_that_has_it,
+        dropped_though_one_had_it_long_ago,
         stale_rests,
         looks,
         a_full_redis_changes_nothing,

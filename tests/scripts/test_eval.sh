@@ -33,6 +33,7 @@ keys()
              /^claims$/s/.*/later:stock:{item}:claims/;t
              /^running$/s/.*/later:running:{place}/;t
              /^waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
+             /^line_due$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; *) echo 'running:{place}' ;; esac)"':due/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
@@ -157,17 +158,16 @@ redis zadd 'later:{demo}:delayed' 1 z >/dev/null
 is "$(run locate z)" '0 1 0 0 0' 'locate'
 redis del 'later:{demo}:delayed' >/dev/null
 
-is "$(run permit_take $t1 1 30)" '' 'permit_take'
-contains "$(run permit_take $t2 1 30)" '29.' 'permit_take: none is free'
+is "$(run permit_take $t1 1 30 '')" '' 'permit_take'
+left=$(run permit_take $t2 1 30 '')
+runs 'permit_take: none is free for 30 s at most' awk -v s="$left" 'BEGIN { exit !(s > 0 && s <= 30) }'
 is "$(run permit_touch 30 $t1 $t2)" 2 'permit_touch'
 is "$(run permit_free $t1)" 1 'permit_free'
-redis zadd 'later:running:{place}:waiting' 4000000000 'demo w' >/dev/null
-is "$(run permit_line 1 0 '')" '0 demo w 4000000000' 'permit_line'
-redis zadd 'later:lock:{item}:waiting' 4000000000 'demo w' >/dev/null
-is "$(run lock_line 0 '')" '0 demo w 4000000000' 'lock_line'
+is "$(run permit_line 1 4000000000 5 'demo w')" '0  demo w 4000000000 5.000000' 'permit_line'
+is "$(run lock_line 4000000000 5 'demo w')" '0  demo w 4000000000 5.000000' 'lock_line'
 redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null
-is "$(run hasten 4000000001 w)" 1 'hasten'
-redis del 'later:{demo}:delayed' >/dev/null
+is "$(run hasten 4000000000 5 w)" 1 'hasten'
+redis del 'later:{demo}:ready' 'later:{demo}:wake' >/dev/null
 
 is "$(run stock_set 1)" 1 'stock_set'
 is "$(run stock_claim ann)" '1 1' 'stock_claim'
@@ -178,15 +178,18 @@ is "$(run limit_fixed 1 60)" '' 'limit_fixed'
 contains "$(run limit_fixed 1 60)" '.' 'limit_fixed: over'
 is "$(run limit_sliding 1 60)" '' 'limit_sliding'
 contains "$(run limit_sliding 1 60)" '.' 'limit_sliding: over'
+contains "$(run limit_take 1 60 fixed 'demo l')" '1 1' 'limit_take'
+is "$(run limit_line 1 60 fixed '' 0 '')" '0 0.000000' 'limit_line'
+is "$(run limit_free fixed 1)" 0 'limit_free: not its window'
 
-is "$(run lock_take $t1 ann 30 '')" '1 1' 'lock_take'
-contains "$(run lock_take $t2 bob 30 '')" '0 2' 'lock_take: another has it'
+is "$(run lock_take $t1 ann 30 '' '')" '1 1' 'lock_take'
+contains "$(run lock_take $t2 bob 30 '' '')" '0 2' 'lock_take: another has it'
 is "$(run lock_touch $t1 60)" 1 'lock_touch'
 contains " $(run lock_wake $t2)" ' 5' 'lock_wake: not yet'
 contains "$(run lock_show)" '1 5' 'lock_show'
 is "$(run lock_free $t2)" 0 'lock_free: not its own'
 is "$(run lock_free $t1)" 1 'lock_free'
-is "$(run lock_take $t2 bob 30 '')" '1 2' 'lock_take: the number grows'
+is "$(run lock_take $t2 bob 30 '' '')" '1 2' 'lock_take: the number grows'
 
 is "$(run note h:1 five 60000 0)" 1 'note'
 

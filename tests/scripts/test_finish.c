@@ -235,7 +235,11 @@ START_TEST(kept_ones_go)
     ask("ZADD %s 1 b 2 c", key("done"));
     ck_assert_str_eq(flat(run("trim_done", "10", "1", NULL)), "1");
     ck_assert_str_eq(flat(run("trim_done", "10", "500", NULL)), "1");
-    ck_assert_str_eq(flat(run("purge", "done", "2", NULL)), "2");
+    ck_assert_str_eq(flat(run("purge", "done", "1", NULL)), "1");
+    hold_by("tttttttttttttttt");
+    ck_assert_str_eq(flat(run("act", "purge", "done", "", "e", "7", "f", "7", NULL)), "0");
+    ck_assert_str_eq(flat(run("act", "purge", "done", "", "e", score_text("done", "e"), NULL)),
+                     "1");
     ck_assert_str_eq(members("done"), "f");
     ck_assert_int_eq(stat_of("purged"), 0);
     check_sums();

@@ -202,6 +202,17 @@ START_TEST(before_everything_has_no_age)
 }
 END_TEST
 
+/* A member with a time to come is in no band; it hides neither its own nor the next ones. */
+START_TEST(a_time_to_come_hides_no_age)
+{
+    ready_since("low", -7, 30);
+    ask("ZADD %s %s %s", key("ready"), text("%.6f", now() + 900), PLAIN);
+    ck_assert_double_eq_tol(oldest(), 30, 5);
+    ready_since("lower", -8, 60);
+    ck_assert_double_eq_tol(oldest(), 60, 5);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -215,6 +226,7 @@ int main(void)
         size_counts_all_of_one_moment,
         the_oldest_ready_job_is_found_in_any_priority,
         before_everything_has_no_age,
+        a_time_to_come_hides_no_age,
         NULL,
     };
 

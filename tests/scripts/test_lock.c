@@ -16,7 +16,7 @@
 
 static const redisReply *take_with(const char *token, const char *ttl, const char *pass)
 {
-    return run("lock_take", token, "somebody", ttl, pass, NULL);
+    return run("lock_take", token, "somebody", ttl, pass, "", NULL);
 }
 
 /* The fencing number, or 0 if another has the lock. */
@@ -262,20 +262,21 @@ START_TEST(wrong_arguments_are_refused)
     take(ANN);
     before = digest();
     for (size_t i = 0; i < sizeof ttls / sizeof *ttls; i++) {
-        ck_assert_mem_eq(run_error("lock_take", ANN, "o", ttls[i], "", NULL),
+        ck_assert_mem_eq(run_error("lock_take", ANN, "o", ttls[i], "", "", NULL),
                          "ERR lock_take: ", 15);
         ck_assert_mem_eq(run_error("lock_touch", ANN, ttls[i], NULL), "ERR lock_touch: ", 16);
     }
-    run_error("lock_take", "", "o", "1", "", NULL);
-    run_error("lock_take", long_token, "o", "1", "", NULL);
-    run_error("lock_take", ANN, long_owner, "1", "", NULL);
+    run_error("lock_take", "", "o", "1", "", "", NULL);
+    run_error("lock_take", long_token, "o", "1", "", "", NULL);
+    run_error("lock_take", ANN, long_owner, "1", "", "", NULL);
     run_error("lock_wake", "", NULL);
     run_error("lock_wake", long_token, NULL);
     ck_assert_uint_eq(digest(), before);
     ask("DEL " LOCK);
     ask("SET " FENCE " junk");
     before = digest();
-    ck_assert_ptr_nonnull(strstr(run_error("lock_take", ANN, "o", "1", "", NULL), "no counter"));
+    ck_assert_ptr_nonnull(
+        strstr(run_error("lock_take", ANN, "o", "1", "", "", NULL), "no counter"));
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST

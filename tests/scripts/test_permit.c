@@ -1,4 +1,5 @@
-/* test_permit.c: permit_take permit_touch permit_free permit_line, hasten; lock_line. */
+/* test_permit.c: permit_take permit_touch permit_free; lines: permit_line lock_line limit_line,
+ * hasten, limit_take limit_free. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 /* "" when it has one. */
 static const char *take(const char *token, const char *max, const char *ttl)
 {
-    return flat(run("permit_take", token, max, ttl, NULL));
+    return flat(run("permit_take", token, max, ttl, "", NULL));
 }
 
 static double ends(const char *token)
@@ -128,101 +129,213 @@ START_TEST(wrong_places_are_refused)
     uint64_t before = digest();
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_str_ne(run_error("permit_take", bad[i][0], bad[i][1], bad[i][2], NULL), "");
+        ck_assert_str_ne(run_error("permit_take", bad[i][0], bad[i][1], bad[i][2], "", NULL), "");
     run_error("permit_touch", "0", "a", NULL);
     run_error("permit_touch", "soon", "a", NULL);
-    run_error("hasten", "nan", "a", NULL);
-    run_error("permit_line", "0", "1", "", NULL);
-    run_error("permit_line", "1", "-1", "", NULL);
-    run_error("lock_line", "soon", "", NULL);
+    run_error("hasten", "nan", "1", "a", NULL);
+    run_error("hasten", "1", "", "a", NULL);
+    run_error("permit_line", "0", "1", "0", "", NULL);
+    run_error("permit_line", "1", "-1", "0", "", NULL);
+    run_error("lock_line", "soon", "0", "", NULL);
+    run_error("lock_line", "1", "soon", "", NULL);
+    run_error("limit_line", "1", "60", "open", "", "0", "", NULL);
+    run_error("limit_take", "0", "60", "fixed", "q a", NULL);
+    run_error("limit_free", "sliding", "soon", NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST
 
 /* ---- who waits */
 
-START_TEST(the_first_that_waits)
+/* Enters the line, due in an hour; since < 0: it does not come. Returns the answer in one line. */
+static const char *enter(const char *script, double since, const char *waiter)
 {
-    double now = time_now();
+    if (strcmp(script, "permit_line") == 0)
+        arg("1");
+    if (strcmp(script, "limit_line") == 0) {
+        arg("1");
+        arg("60");
+        arg("sliding");
+    }
+    arg(since < 0 || !*waiter ? "" : "4000000000.25");
+    argf("%f", since < 0 ? 0 : since);
+    return flat(run(script, waiter, NULL));
+}
 
-    ask("ZADD " WAITING " %f %s %f %s %f %s", now + 20, "q b", now + 10, "q a", now - 1, "q gone");
-    ck_assert_ptr_nonnull(strstr(flat(run("permit_line", "1", "0", "", NULL)), "1 q a 1"));
-    ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 1); /* what is due looks for itself */
-    ck_assert_ptr_nonnull(strstr(flat(run("permit_line", "1", "0", "", NULL)), "0 q b 1"));
-    ck_assert_str_eq(flat(run("permit_line", "1", "0", "", NULL)), "0");
+static const char *const scripts[] = { "permit_line", "lock_line", "limit_line" };
+static const char *const holders[] = { RUNNING, LOCK, "later:limit:{f}" };
+
+static const char *take_as(const char *script, const char *waiter)
+{
+    if (strcmp(script, "permit_line") == 0)
+        return *flat(run("permit_take", waiter, "1", "30", waiter, NULL)) ? "0" : "1";
+    if (strcmp(script, "lock_line") == 0)
+        return text("%lld",
+                    run("lock_take", waiter, "o", "30", "", waiter, NULL)->element[0]->integer);
+    return text("%lld", run("limit_take", "1", "60", "sliding", waiter, NULL)->element[0]->integer);
+}
+
+static void let_go(const char *holder)
+{
+    ask("DEL %s", holder);
+}
+
+/* By when they were ready, not by when they entered or are due. A job keeps its place. */
+static void ready_first(int i)
+{
+    const char *script = scripts[i];
+
+    ck_assert_str_eq(take_as(script, "q x"), "1");
+    enter(script, 500, "q b");
+    enter(script, 400, "q a");
+    enter(script, 0, "q late");
+    ck_assert_ptr_nonnull(strstr(enter(script, 900, "q a"), "3 "));
+    let_go(holders[i]);
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a 4000000000.25 400.000000"));
+    ck_assert_ptr_null(strstr(enter(script, 0, ""), "q b"));          /* it is kept for a */
+    ck_assert_ptr_nonnull(strstr(enter(script, -1, "q a"), " q b ")); /* a does not come */
+    ck_assert_int_gt(ask("PTTL %s:waiting", holders[i])->integer, 0);
+    ck_assert_int_gt(ask("PTTL %s:due", holders[i])->integer, 0);
+}
+
+START_TEST(the_first_that_was_ready)
+{
+    for (int i = 0; i < 3; i++) {
+        ask("FLUSHALL");
+        ready_first(i);
+    }
 }
 END_TEST
 
-/* As many as fit, and none if none fit. */
+/* Whoever comes later does not go before those that wait, called or not; but a second after its
+ * call a job has no place any more. Once it is due to go, it leaves the line. */
+static void keep_order(int i)
+{
+    const char *script = scripts[i];
+
+    take_as(script, "q x");
+    enter(script, 500, "q a");
+    let_go(holders[i]);
+    ck_assert_str_eq(take_as(script, "q new"), "0"); /* not called yet */
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, "q new"), "1 "));
+    ck_assert_str_eq(take_as(script, "q new"), "0"); /* a is called */
+    server_advance(&harness_server, 1.1);
+    ck_assert_str_eq(take_as(script, "q new"), "1"); /* a has not come in time */
+    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[i])), "q a");
+    ck_assert_str_eq(take_as(script, "q a"), "0");
+    enter(script, 900, "q b");
+    enter(script, 0, "q a"); /* it comes back to its place */
+    let_go(holders[i]);
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a "));
+    ck_assert_str_eq(take_as(script, "q a"), "1");
+    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[i])), "q b");
+    ck_assert_str_eq(flat(ask("ZRANGE %s:due 0 -1", holders[i])), "q b");
+}
+
+START_TEST(nobody_overtakes)
+{
+    for (int i = 0; i < 3; i++) {
+        ask("FLUSHALL");
+        keep_order(i);
+    }
+}
+END_TEST
+
+/* If called jobs do not come, more and more are called; they are forgotten after a minute. */
+START_TEST(a_queue_that_nobody_serves)
+{
+    for (int i = 0; i < 20; i++)
+        ask("ZADD " WAITING " %d gone%d", 100 + i, i);
+    ck_assert_ptr_nonnull(strstr(enter("permit_line", 0, ""), "19  gone0 0 100"));
+    server_advance(&harness_server, 2);
+    ck_assert_ptr_nonnull(strstr(enter("permit_line", 0, ""), "17  gone1 "));
+    server_advance(&harness_server, 2);
+    ck_assert_ptr_nonnull(strstr(enter("permit_line", 0, ""), "13  gone3 "));
+    server_advance(&harness_server, 62);
+    enter("permit_line", 0, "");
+    ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 13);
+}
+END_TEST
+
+/* As many as fit, and none if none fit. To enter and to look is one step. */
 START_TEST(called_while_there_is_room)
 {
-    double now = time_now();
-
-    ask("ZADD " WAITING " %f %s %f %s %f %s", now + 920, "q b", now + 910, "q a", now + 930, "q c");
     take("t1", "3", "900");
     take("t2", "3", "60");
-    ck_assert_str_eq(flat(run("permit_line", "2", "0", "", NULL)), "3");
+    for (const char *id = "abc"; *id; id++)
+        run("permit_line", "2", "4000000000", "0", text("q %c", *id), NULL);
     server_advance(&harness_server, 60); /* the second is over */
-    ck_assert_uint_eq(run("permit_line", "3", "0", "", NULL)->elements, 5);
-    ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 1);
-}
-END_TEST
-
-/* To enter and to look is one step. */
-START_TEST(who_enters_where_it_is_free_is_called)
-{
-    double now = time_now(), due;
-    redisReply *reply;
-
-    take("t", "1", "30");
-    ck_assert_str_eq(flat(run("permit_line", "1", "60", "q a", NULL)), "1");
-    due = atof(ask("ZSCORE " WAITING " %s", "q a")->str);
-    ck_assert_double_ge(due, now + 60);
-    ck_assert_double_lt(due, now + 70);
-    ck_assert_str_eq(flat(run("permit_line", "1", "60", "q a", NULL)), "1"); /* once only */
-    run("permit_free", "t", NULL);
-    reply = run("permit_line", "1", "90", "q b", NULL);
-    ck_assert_int_eq(reply->element[0]->integer, 1);
-    ck_assert_str_eq(reply->element[1]->str, "q a");
-    ck_assert_str_eq(run("permit_line", "1", "90", "q c", NULL)->element[1]->str, "q b");
-    ck_assert_int_gt(ask("PTTL " WAITING)->integer, 0);
+    ck_assert_uint_eq(run("permit_line", "3", "", "0", "", NULL)->elements, 2 + 2 * 3);
+    ck_assert_ptr_nonnull(
+        strstr(flat(run("permit_line", "4", "4000000000", "0", "q d", NULL)), "1  q c "));
 }
 END_TEST
 
 /* The lock is kept for the one that was woken in BLPOP. A pass that nobody took was for nobody. */
 START_TEST(the_line_of_a_lock)
 {
-    run("lock_take", "t", "o", "30", "", NULL);
-    ck_assert_str_eq(flat(run("lock_line", "60", "q a", NULL)), "1");
+    run("lock_take", "t", "o", "30", "", "", NULL);
+    enter("lock_line", 0, "q a");
     run("lock_free", "t", NULL);
     ask("LPOP " LOCK ":wake");
-    ck_assert_str_eq(flat(run("lock_line", "0", "", NULL)), "1");
+    ck_assert_str_eq(enter("lock_line", 0, ""), "1 ");
     ask("LPUSH " LOCK ":wake t");
-    ck_assert_str_eq(run("lock_line", "0", "", NULL)->element[1]->str, "q a");
-    ck_assert_str_eq(flat(run("lock_line", "0", "", NULL)), "0");
+    ck_assert_ptr_nonnull(strstr(enter("lock_line", 0, ""), " q a "));
 }
 END_TEST
 
-static long long hasten(double latest, const char *id)
+/* A limit says when it opens, and takes back what does not happen. */
+static void take_back(int i)
 {
-    argf("%f", latest);
-    return run("hasten", id, NULL)->integer;
+    const char *window = i ? "fixed" : "sliding";
+    const redisReply *reply = run("limit_take", "2", "60", window, "q a", NULL);
+    const char *at = harness_keep(strdup(reply->element[1]->str));
+
+    ck_assert_str_eq(reply->element[3]->str, "0.000000");
+    reply = run("limit_take", "2", "60", window, "q b", NULL);
+    ck_assert_double_gt(atof(reply->element[3]->str), 59);
+    reply = run("limit_take", "2", "60", window, "q c", NULL);
+    ck_assert_int_eq(reply->element[0]->integer, 0);
+    ck_assert_double_gt(atof(reply->element[1]->str), 59);
+    ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 1);
+    ck_assert_int_eq(run("limit_take", "2", "60", window, "q c", NULL)->element[0]->integer, 1);
+    server_advance(&harness_server, 61);
+    ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 0);
 }
 
-START_TEST(hastened_is_due_now)
+START_TEST(a_limit_takes_back)
 {
-    double now = time_now();
+    for (int i = 0; i < 2; i++) {
+        ask("FLUSHALL");
+        take_back(i);
+    }
+}
+END_TEST
 
-    ask("ZADD later:{q}:delayed %f a %f b %f c", now + 10, now + 100, now - 5);
-    ck_assert_int_eq(hasten(now + 10.5, "a"), 1);
-    ck_assert_double_lt(atof(ask("ZSCORE later:{q}:delayed a")->str), now + 5);
-    ck_assert_int_eq(hasten(now + 50, "b"), 0);  /* due later, */
-    ck_assert_int_eq(hasten(now + 103, "b"), 0); /* or sooner than what has entered the line */
-    ck_assert_double_eq_tol(atof(ask("ZSCORE later:{q}:delayed b")->str), now + 100, 0.001);
-    ck_assert_int_eq(hasten(now + 1, "c"), 0);
-    ck_assert_double_eq_tol(atof(ask("ZSCORE later:{q}:delayed c")->str), now - 5, 0.001);
-    ck_assert_int_eq(hasten(now + 1, "nobody"), 0);
-    ck_assert_ptr_eq(ask("ZSCORE later:{q}:delayed nobody")->str, NULL);
+static long long hasten(double due, const char *id)
+{
+    argf("%f", due);
+    return run("hasten", "1000", id, NULL)->integer;
+}
+
+/* To its place, and exactly the one that entered the line. */
+START_TEST(hastened_is_ready)
+{
+    double due = 4000000000.25;
+
+    push_when("a", "+100");
+    push_when("b", "+100");
+    push("c");
+    ask("ZADD later:{q}:delayed %f a %f b", due, due + 0.5);
+    ck_assert_int_eq(hasten(due, "a"), 1);
+    ck_assert_str_eq(members("ready"), "a c");
+    ck_assert_double_eq(atof(ask("ZSCORE later:{q}:ready a")->str), 1000);
+    ck_assert_int_eq(hasten(due, "a"), 1); /* it is on its way */
+    ck_assert_int_eq(hasten(due, "b"), 0); /* another one by now */
+    ck_assert_int_eq(hasten(due, "nobody"), 0);
+    ask("SET later:{q}:paused 1");
+    ck_assert_int_eq(hasten(due + 0.5, "b"), 0); /* it does not come soon */
+    ck_assert_str_eq(members("ready"), "a b c");
 }
 END_TEST
 
@@ -237,11 +350,13 @@ int main(void)
         the_key_has_an_end,
         many_that_are_over,
         wrong_places_are_refused,
-        the_first_that_waits,
+        the_first_that_was_ready,
+        nobody_overtakes,
+        a_queue_that_nobody_serves,
+        a_limit_takes_back,
         called_while_there_is_room,
-        who_enters_where_it_is_free_is_called,
         the_line_of_a_lock,
-        hastened_is_due_now,
+        hastened_is_ready,
         NULL,
     };
 

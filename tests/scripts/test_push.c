@@ -208,6 +208,28 @@ START_TEST(a_time_is_kept_exactly)
 }
 END_TEST
 
+/* The time goes into the document, whose other bytes stay. */
+START_TEST(a_job_expires_some_time_from_now)
+{
+    static const char *const whens[] = { "!60", "+5!60", "+5/9!60.0", "4102444800!60" };
+    double before = now();
+
+    for (size_t i = 0; i < 4; i++) {
+        const char *document;
+
+        run("push", "0", "new", "a", whens[i], "0", i % 2 ? " { \"b!\":1}" : "{\"b!\":1}", NULL);
+        ck_assert_str_eq(members(i ? "delayed" : "ready"), "a");
+        document = field("jobs", "a") + (i % 2);
+        ck_assert_mem_eq(document, "{\"expires_at\":", 14);
+        ck_assert_double_ge(strtod(document + 14, NULL), before + 60 - 1e-6);
+        ck_assert_double_le(strtod(document + 14, NULL), now() + 60 + 1e-6);
+        ck_assert_str_eq(strchr(document, ','), ",\"b!\":1}");
+        run("cancel", "a", NULL);
+    }
+    check_sums();
+}
+END_TEST
+
 START_TEST(a_time_that_has_passed_is_now)
 {
     static const char *const times[] = { "0", "1000000000", "+0", "1700000000.5" };
@@ -390,27 +412,54 @@ END_TEST
 
 /* remember, mode, id, when, priority, document: one of them is wrong. */
 static const char *const refused[][6] = {
-    { "-1", "new", "x", "", "0", "{}" },       { "1.5", "new", "x", "", "0", "{}" },
-    { "nan", "new", "x", "", "0", "{}" },      { "inf", "new", "x", "", "0", "{}" },
-    { "", "new", "x", "", "0", "{}" },         { "86401", "new", "x", "", "0", "{}" },
-    { "0x10", "new", "x", "", "0", "{}" },     { "0", "", "x", "", "0", "{}" },
-    { "0", "old", "x", "", "0", "{}" },        { "0", "new", "", "", "0", "{}" },
-    { "0", "new", "a b", "", "0", "{}" },      { "0", "new", "a\nb", "", "0", "{}" },
-    { "0", "new", "\x7f", "", "0", "{}" },     { "0", "new", "\xc3\xa4", "", "0", "{}" },
-    { "0", "new", "x", "inf", "0", "{}" },     { "0", "new", "x", "nan", "0", "{}" },
-    { "0", "new", "x", "0x10", "0", "{}" },    { "0", "new", "x", "-1", "0", "{}" },
-    { "0", "new", "x", "+-1", "0", "{}" },     { "0", "new", "x", "+", "0", "{}" },
-    { "0", "new", "x", "++1", "0", "{}" },     { "0", "new", "x", "+inf", "0", "{}" },
-    { "0", "new", "x", "+nan", "0", "{}" },    { "0", "new", "x", "1e3", "0", "{}" },
-    { "0", "new", "x", " 1", "0", "{}" },      { "0", "new", "x", "1,5", "0", "{}" },
-    { "0", "new", "x", "soon", "0", "{}" },    { "0", "new", "x", "100000000001", "0", "{}" },
-    { "0", "new", "x", "", "101", "{}" },      { "0", "new", "x", "", "-101", "{}" },
-    { "0", "new", "x", "", "1.5", "{}" },      { "0", "new", "x", "", "inf", "{}" },
-    { "0", "new", "x", "", "nan", "{}" },      { "0", "new", "x", "", "0x10", "{}" },
-    { "0", "new", "x", "", "1e1", "{}" },      { "0", "new", "x", "", "", "{}" },
-    { "0", "new", "x", "", " 5", "{}" },       { "0", "new", "x", "", "+5", "{}" },
-    { "0", "replace", "x", "", "high", "{}" }, { "0", "new", "x", "", "0", "" },
-    { "0", "new", "x", "0.5", "0", "{}" },     { "0", "new", "x", "999999999.9", "0", "{}" },
+    { "-1", "new", "x", "", "0", "{}" },
+    { "1.5", "new", "x", "", "0", "{}" },
+    { "nan", "new", "x", "", "0", "{}" },
+    { "inf", "new", "x", "", "0", "{}" },
+    { "", "new", "x", "", "0", "{}" },
+    { "86401", "new", "x", "", "0", "{}" },
+    { "0x10", "new", "x", "", "0", "{}" },
+    { "0", "", "x", "", "0", "{}" },
+    { "0", "old", "x", "", "0", "{}" },
+    { "0", "new", "", "", "0", "{}" },
+    { "0", "new", "a b", "", "0", "{}" },
+    { "0", "new", "a\nb", "", "0", "{}" },
+    { "0", "new", "\x7f", "", "0", "{}" },
+    { "0", "new", "\xc3\xa4", "", "0", "{}" },
+    { "0", "new", "x", "inf", "0", "{}" },
+    { "0", "new", "x", "nan", "0", "{}" },
+    { "0", "new", "x", "0x10", "0", "{}" },
+    { "0", "new", "x", "-1", "0", "{}" },
+    { "0", "new", "x", "+-1", "0", "{}" },
+    { "0", "new", "x", "+", "0", "{}" },
+    { "0", "new", "x", "++1", "0", "{}" },
+    { "0", "new", "x", "+inf", "0", "{}" },
+    { "0", "new", "x", "+nan", "0", "{}" },
+    { "0", "new", "x", "1e3", "0", "{}" },
+    { "0", "new", "x", " 1", "0", "{}" },
+    { "0", "new", "x", "1,5", "0", "{}" },
+    { "0", "new", "x", "soon", "0", "{}" },
+    { "0", "new", "x", "100000000001", "0", "{}" },
+    { "0", "new", "x", "", "101", "{}" },
+    { "0", "new", "x", "", "-101", "{}" },
+    { "0", "new", "x", "", "1.5", "{}" },
+    { "0", "new", "x", "", "inf", "{}" },
+    { "0", "new", "x", "", "nan", "{}" },
+    { "0", "new", "x", "", "0x10", "{}" },
+    { "0", "new", "x", "", "1e1", "{}" },
+    { "0", "new", "x", "", "", "{}" },
+    { "0", "new", "x", "", " 5", "{}" },
+    { "0", "new", "x", "", "+5", "{}" },
+    { "0", "replace", "x", "", "high", "{}" },
+    { "0", "new", "x", "", "0", "" },
+    { "0", "new", "x", "!0", "0", "{1:1}" },
+    { "0", "new", "x", "!", "0", "{\"a\":1}" },
+    { "0", "new", "x", "!5", "0", "{}" },
+    { "0", "new", "x", "!5", "0", "[1]" },
+    { "0", "new", "x", "5!9", "0", "{\"a\":1}" },
+    { "0", "new", "x", "!5!9", "0", "{\"a\":1}" },
+    { "0", "new", "x", "0.5", "0", "{}" },
+    { "0", "new", "x", "999999999.9", "0", "{}" },
 };
 
 START_TEST(what_is_refused_changes_nothing)
@@ -582,6 +631,7 @@ int main(void)
         higher_priorities_come_first,
         a_delay_counts_from_redis_time,
         a_time_is_kept_exactly,
+        a_job_expires_some_time_from_now,
         a_time_that_has_passed_is_now,
         priority_of_a_delayed_job_is_kept_beside,
         a_known_id_changes_nothing,

@@ -50,17 +50,20 @@ static const char *const calls[][28] = {
     { "stock_show" },
     { "limit_fixed", "5", "60" },
     { "limit_sliding", "5", "60" },
-    { "lock_take", "aaaaaaaaaaaaaaaa", "bob on h", "30", "" },
+    { "limit_take", "5", "60", "sliding", "q another" },
+    { "limit_free", "sliding", "1700000000.000000" },
+    { "limit_line", "5", "60", "sliding", "4000000000", "0", "q another" },
+    { "lock_take", "aaaaaaaaaaaaaaaa", "bob on h", "30", "", "q another" },
     { "lock_touch", "oooooooooooooooo", "40" },
     { "lock_show" },
     { "lock_free", "oooooooooooooooo" },
     { "lock_wake", "wwwwwwwwwwwwwwww" },
-    { "permit_take", "new", "2", "30" },
+    { "permit_take", "new", "2", "30", "q another" },
     { "permit_touch", "40", "held" },
     { "permit_free", "held" },
-    { "permit_line", "2", "60", "q another" },
-    { "lock_line", "60", "q another" },
-    { "hasten", "99999999999", "soon" },
+    { "permit_line", "2", "4000000000", "0", "q another" },
+    { "lock_line", "4000000000", "0", "q another" },
+    { "hasten", "99999999999", "5", "soon" },
     { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
     { "note", "h:3", "3", "60000", "1" },
     { "push_now", "0", "fresh", "{}", "1" },
@@ -82,17 +85,25 @@ static const char *const calls[][28] = {
     { "forget" },
 };
 
-const char *const tour_scripts[] = {
-    "push",         "show",        "peek",          "size",       "touch",       "ack",
-    "ack_all",      "finish",      "progress",      "result",     "expire",      "migrate",
-    "lapse",        "release",     "return",        "bury",       "kick",        "cancel",
-    "pause",        "resume",      "reserve",       "trim",       "trim_done",   "purge",
-    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
-    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
-    "wake",         "push_now",    "reshard",       "ids",        "note",        "cron_look",
-    "cron_fire",    "cron_put",    "cron_move",     "forget",     "act",         NULL
-};
+const char *const tour_scripts[] = { "push",         "show",        "peek",
+                                     "size",         "touch",       "ack",
+                                     "ack_all",      "finish",      "progress",
+                                     "result",       "expire",      "migrate",
+                                     "lapse",        "release",     "return",
+                                     "bury",         "kick",        "cancel",
+                                     "pause",        "resume",      "reserve",
+                                     "trim",         "trim_done",   "purge",
+                                     "stock_set",    "stock_claim", "stock_release",
+                                     "stock_show",   "limit_fixed", "limit_sliding",
+                                     "lock_touch",   "lock_show",   "lock_free",
+                                     "lock_take",    "lock_wake",   "permit_take",
+                                     "permit_touch", "permit_free", "permit_line",
+                                     "lock_line",    "hasten",      "locate",
+                                     "wake",         "push_now",    "reshard",
+                                     "ids",          "note",        "cron_look",
+                                     "cron_fire",    "cron_put",    "cron_move",
+                                     "forget",       "act",         "limit_take",
+                                     "limit_free",   "limit_line",  NULL };
 
 void tour_crowd(void)
 {
@@ -132,8 +143,8 @@ void tour_crowd(void)
     note("t", "n2", "4000000000");
     run("stock_set", "5", NULL);
     run("stock_claim", "ann", NULL);
-    run("lock_take", "oooooooooooooooo", "ann on h", "30", "", NULL);
-    run("permit_take", "held", "2", "30", NULL);
+    run("lock_take", "oooooooooooooooo", "ann on h", "30", "", "", NULL);
+    run("permit_take", "held", "2", "30", "", NULL);
     ask("HSET later:{q}:minute:1 h:1 1 h:2 2 h:3 2");
     ask("HSET %s due %s soon %s soon:state origin=set\n", key("crontab"),
         "at=* * * * *\noverlap=replace\n\n{\"type\":\"t\"}", "at=* * * * *\n\n{}");

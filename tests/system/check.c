@@ -12,11 +12,11 @@
  *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", or
  *             with an unknown word, it just succeeds
  *     event   the same for event jobs: check_event.c
- * `sleep`, `lock` and event jobs with "until": NAME end when the folder has a file of this name, so
- * that a test can look at them as long as it needs.
+ * `sleep`, `signal`, `lock` and event jobs with "until": NAME end when the folder has a file of
+ * this name, so that a test can look at them as long as it needs.
  *
  * With a file `refuse` in the folder, the plugin does not start. With `hang`, its start takes a
- * minute.
+ * minute. With `first`, it starts in one worker; others wait for `refuse`.
  *
  * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second to load (`slow`).
  */
@@ -172,6 +172,8 @@ static enum later_result do_signal(struct later_job *job, const json_t *what)
     const struct rlimit none = { 0, 0 };
 
     (void)job;
+    while (!check_may_end(what))
+        check_sleep(0.01);
     setrlimit(RLIMIT_CORE, &none);
     signal(number, SIG_DFL);
     raise(number);
@@ -465,10 +467,23 @@ static int open_record(const char *name)
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
+/* Of the workers that start beside each other. */
+static bool is_first(void)
+{
+    static bool first;
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/first-started", dir);
+    first = first || mkdir(path, 0700) == 0;
+    return first;
+}
+
 static int start(char *err, size_t n)
 {
     if (is_there("hang"))
         check_sleep(60);
+    while (is_there("first") && !is_first() && !is_there("refuse"))
+        check_sleep(0.01);
     if (is_there("refuse")) {
         snprintf(err, n, "told to refuse");
         return -1;

@@ -106,6 +106,36 @@ is $? 0 "the answer yes: status 0"
 like "$screen" '2 kicked$' "kick tells how many jobs it kicked"
 is "$(redis ZCARD 'later:{ask}:ready')" 2 "after a yes, the jobs are kicked"
 
+# Only what was there when it was asked, whatever comes until the answer.
+later push t -q swap --id old >/dev/null
+mkfifo "$work/answer"
+TERM=xterm script -qec "$later_bin purge swap --state ready" /dev/null <"$work/answer" >"$work/screen" &
+purger=$!
+own "$purger"
+exec 4>"$work/answer"
+runs "purge has asked" wait_until 60 grep -q 'Drop 1 ready jobs' "$work/screen"
+later cancel old -q swap >/dev/null
+later push t -q swap --id new --priority 5 >/dev/null
+echo y >&4
+wait "$purger"
+exec 4>&-
+is "$(redis ZRANGE 'later:{swap}:ready' 0 -1)" new "purge leaves a job that came after the question"
+like "$(tr -d '\r' <"$work/screen")" '1 left alone: no longer where they were' "and says that the other one had gone"
+
+# ---- done jobs that are kept
+
+for id in 1 2 3 4; do
+    redis ZADD 'later:{kept}:done' "400000000$id" "$id" >/dev/null
+    redis HSET 'later:{kept}:kept' "$id" "{\"type\":\"t$id\"}" >/dev/null
+done
+redis SADD later:queues kept >/dev/null
+is "$(later purge kept --state=done --dry-run) $(redis HLEN 'later:{kept}:kept')" "4 4" "purge --state done --dry-run"
+is "$(later purge kept --state=done --type t4 --yes)" 1 "purge --state done with a condition"
+is "$(later purge kept --state=done --limit 1 --rate 5 --yes) $(redis ZRANGE 'later:{kept}:done' 0 -1 | tr '\n' ' ')" \
+    "1 2 3 " "with --limit and --rate"
+is "$(later purge --all-queues --state=done --yes)" "$(printf 'kept\t2')" "of all queues"
+is "$(redis EXISTS 'later:{kept}:kept')" 0 "and their documents are gone"
+
 # ---- pause, resume
 
 later push t -q w --id 1 >/dev/null
@@ -134,12 +164,30 @@ is "$status" 0 "a pause with --for ends by itself"
 run later pause for --for 0
 is "$status" 64 "but lasts a moment at least"
 later pause for
-run later pause for --for 1h
-is "$status $err $(redis PTTL 'later:{for}:paused' | cut -c 1-2)" "0 later pause: queue for was paused already 35" \
-    "one that is there gets an end"
+run later pause for --for 1h --json
+is "$status $err$out $(redis PTTL 'later:{for}:paused' | cut -c 1-2)" \
+    '0 {"queue":"for","paused":true,"changed":true} 35' "a pause that is there gets an end: that is a change"
+run later pause for --json
+is "$out $(redis PTTL 'later:{for}:paused')" '{"queue":"for","paused":true,"changed":true} -1' \
+    "a pause loses its end: so is that"
 is "$(later reserve w | cut -f 1)" 1 "after a pause, jobs are handed out again"
 run later pause 'bad name'
 is "$status" 64 "a bad name"
+run later pause w 'bad name' v
+is "$status $(later size w v | cut -f 6 | tr '\n' ' ')" "64 yes yes " "pause of several goes on behind one that fails"
+like "$err" '^later pause: queue bad name: ' "and names it"
+later resume w v
+redis SET 'later:{split}:shards' '1 2' >/dev/null
+run later pause split/2
+is "$status $err $(redis EXISTS 'later:{split/2}:paused')" "66 later pause: no queue split/2: the last shard is split/1 0" \
+    "no pause of a shard that there is not"
+run later pause w/0
+is "$status $err" "66 later pause: no queue w/0: w has no shards" "nor of a queue without shards"
+is "$(later pause split/1 --json)" '{"queue":"split/1","paused":true,"changed":true}' "but of one that there is"
+redis_all CONFIG SET maxmemory 1 >/dev/null
+run later pause full --for 1h
+is "$status $err" "0 " "pause --for on a full Redis, as without"
+redis_all CONFIG SET maxmemory 0 >/dev/null
 
 # ---- forget
 
@@ -152,6 +200,7 @@ run later forget gone
 is "$status" 75 "nor one that is reserved"
 later cancel 1 -q gone >/dev/null
 later pause gone
+redis HSET 'later:{gone}:totals' h:1:r x >/dev/null
 redis HSET later:hosts f:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"gone\"]}" >/dev/null
 run later forget gone
 is "$status" 75 "nor while somebody serves it"
@@ -182,6 +231,13 @@ later cancel s -q spread >/dev/null
 run later forget spread
 is "$status $(redis SMEMBERS later:queues | grep -c spread) $(redis --scan --pattern 'later:{spread*' |
     grep -cv ':call:')" "0 0 0" "goes with all of them"
+
+redis ZADD 'later:{known}:ready' 5 '{"type":"a"}' 6 '{"type":"b"}' >/dev/null
+is "$(later bury known --state ready --limit 1 --yes)" 1 "bury of what a plain ZADD has pushed"
+redis SISMEMBER later:queues known >"$work/known"
+redis SREM later:queues known >/dev/null
+later bury '{"type":"b"}' -q known >/dev/null
+is "$(cat "$work/known") $(redis SISMEMBER later:queues known)" "1 1" "makes the queue known, by conditions and by id"
 
 for queue in k all many c p ask w; do
     is "$(later check "$queue" | cut -f 3 | sort -u)" "$(test "$queue" = many && printf 'VIOLATED\nok' || echo ok)" \

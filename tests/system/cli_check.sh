@@ -71,6 +71,12 @@ broken "two wakes" members 'wake has more than one element'
 redis LTRIM 'later:{q}:wake' 0 0 >/dev/null
 mended
 
+redis ZADD 'later:{q}:ready' 1 '{"type":"twice"}' >/dev/null
+redis ZADD 'later:{q}:delayed' 9999999999 '{"type":"twice"}' >/dev/null
+mended # they are two jobs, not adopted yet
+redis ZREM 'later:{q}:ready' '{"type":"twice"}' >/dev/null
+redis ZREM 'later:{q}:delayed' '{"type":"twice"}' >/dev/null
+
 redis ZADD 'later:{q}:dead' 5 j650 >/dev/null
 broken "a job in two sets" "sets members" 'j650 is in ready dead|j650 is in dead ready'
 redis ZREM 'later:{q}:dead' j650 >/dev/null
@@ -188,4 +194,24 @@ if [ "$redis_kind" != cluster ]; then
     is "$status" 0 "and break nothing"
     redis DEL 'later:{zadd}:ready' >/dev/null
 fi
+# ---- many small queues: their answers are asked for together
+
+redis_all FLUSHALL >/dev/null
+i=0
+while [ "$i" -lt 100 ]; do
+    i=$((i + 1))
+    printf '{"type":"t","queue":"small%d"}\n' "$i"
+done | later push --file - >/dev/null
+reads()
+{
+    redis_all INFO stats | tr -d '\r' | awk -F: '$1 == "total_reads_processed" { sum += $2 } END { print sum + 0 }'
+}
+before=$(reads)
+run later check
+is "$status" 0 "a hundred queues are checked"
+is "$(echo "$out" | grep -c "ok.*pushed 1 ")" 100 "each has its sums"
+is "$((($(reads) - before) < 1000))" 1 "their commands come to Redis in fewer than ten pieces a queue"
+redis DEL 'later:{small7}:ready' >/dev/null
+run later check
+is "$status $(echo "$out" | grep VIOLATED | cut -f 1 | sort -u)" "1 small7" "one that has lost a job is found among them"
 finish

@@ -55,10 +55,13 @@ is "$(later push --file "$work/lines" -q f --json 2>/dev/null | field result | s
 is "$(redis HGET 'later:{f}:jobs' f | field payload) $(redis HGET 'later:{f}:jobs' g | field payload)" '3 1' \
     "debounced: the last one; throttled: the first one"
 like "$(redis HGET 'later:{f}:records' f)" '^b=' "max_wait is counted from the first"
-later reserve f >"$work/reserved"
-echo '{"type":"t","id":"g","payload":7,"again":true}' >"$work/lines"
+later push t -q f --id r >/dev/null
+later reserve f -n 2 >"$work/reserved"
+is "$(later push t -q f --id g --again --json 2>/dev/null | field state)" reserved \
+    "--throttle: nothing is kept beside one that runs"
+echo '{"type":"t","id":"r","payload":7,"again":true}' >"$work/lines"
 run later push --file "$work/lines" -q f --json
-is "$status $out" '0 {"queue":"f","id":"g","result":"again","line":1}' "again, beside one that runs"
+is "$status $out" '0 {"queue":"f","id":"r","result":"again","line":1}' "again, beside one that runs"
 like "$err" '1 of jobs that run now; they are pushed when those end' "--file says how many jobs wait for running ones"
 
 # ---- 100 pushes a second, as lines of one file

@@ -86,16 +86,44 @@ is "$(jobs dead ready | sed 's/"state":"ready"/"state":"dead"/; s/"error":[^,]*/
 run later check
 is "$status" 0 "later check adds up"
 
+# ---- a shard; ids that stay taken; a job that is to follow another one
+
+redis SET 'later:{ev}:shards' '1 2' >/dev/null
+later push t -q ev --id e1 >/dev/null
+part=$(redis --raw ZSCORE 'later:{ev/0}:ready' e1)
+is "$(later export "ev/$([ -n "$part" ]; echo $?)" --state ready)" \
+    '{"queue":"ev","id":"e1","priority":0,"document":{"type":"t","id":"e1"}}' "a line of a shard goes to its queue"
+
+later push t -q stay --id u --unique-for 7200 --in 1h >/dev/null
+later push t -q stay --id d --throttle 4000000 --in 1h >/dev/null
+later push old -q stay --id s >/dev/null
+later reserve stay >"$work/held"
+later push new '"100%"' -q stay --id s --again --priority 4 --unique-for 60 2>/dev/null >/dev/null
+later release stay s "$(cut -f 2 "$work/held")" --in 1h
+later export stay --state delayed >"$work/lines"
+until=$(noted d d stay)
+is "$(field type <"$work/lines" | tr '\n' ' ')" "t t old new " "a job and the one that is to follow it are two lines"
+later purge stay --state delayed --yes >/dev/null
+later push --file "$work/lines" >/dev/null 2>&1
+is "$(noted u u stay) $(echo "$until $(noted d d stay)" | awk '{ print ($2 - $1 > -1 && $2 - $1 < 3600) }')" "7200.000000 1" \
+    "ids stay taken as long as they would have"
+is "$(later show s -q stay --json | field type) $(noted p s stay) $(noted u s stay)" "new 4 60.000000" \
+    "the one that is to follow takes the place of the other"
+
 # ---- what cannot be pushed
 
 redis ZADD 'later:{odd}:delayed' 1e300 far >/dev/null
 redis HSET 'later:{odd}:jobs' far '{"type":"t"}' >/dev/null
-redis ZADD 'later:{odd}:delayed' 4000000000 bad >/dev/null
+redis ZADD 'later:{odd}:delayed' 4000000000 bad 4000000001 'no json' 4000000002 '{"type":"t","n":1}' >/dev/null
 redis HSET 'later:{odd}:jobs' bad 'not JSON' >/dev/null
 run later export odd --state delayed
-is "$status $out" '65 {"queue":"odd","id":"bad","at":4000000000,"priority":0,"document_base64":"bm90IEpTT04="}' \
-    "what is no document is written, too"
-like "$err" 'far: left out: it is due at a time that cannot be pushed' "a time beyond all is named"
+is "$status $out" "65 {\"queue\":\"odd\",\"id\":\"$(printf '{"type":"t","n":1}' | sha1sum | cut -d' ' -f 1)\",\"at\":4000000002,\"priority\":0,\"document\":{\"type\":\"t\",\"n\":1}}" \
+    "a plain job keeps its time; what could not be pushed is left out"
+is "$(printf '%s\n' "$err" | sed 's/left out: document: .*/left out: document/; s/[0-9a-f]\{40\}/SHA/')" \
+    "later export: bad: left out: document
+later export: SHA: left out: document
+later export: far: left out: it is due at a time that cannot be pushed
+later export: 1 exported, 3 left out" "and each is named: no JSON, and a time beyond all"
 run later export odd
 is "$status" 64 "--state must be said"
 like "$err" '--state is missing: ready, delayed, dead or done' "a missing --state is named"

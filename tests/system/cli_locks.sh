@@ -18,12 +18,15 @@ for limit in sms:'[1]' sms:'[1]' 'slide --window sliding'; do
     later limit $limit --max 5 --per 1h >/dev/null
 done
 now=$(redis TIME | head -n 1)
-# Two jobs have a permit, and a third one had it. Two wait for it, and one waits for the lock.
+# Two jobs have a permit, and a third one had it. Two wait for it, and one waits for the lock. Others
+# have been cancelled, or called.
 redis ZADD 'later:running:{video}' $((now - 5)) t0 $((now + 600)) t1 $((now + 700)) t2 >/dev/null
-redis ZADD 'later:running:{video}:waiting' $((now + 100)) 'media j1' $((now + 200)) 'media j2' >/dev/null
-redis ZADD 'later:lock:{night}:waiting' $((now - 5)) 'default old' $((now + 100)) 'default j9' >/dev/null
+redis ZADD 'later:running:{video}:waiting' 1 'media j1' 2 'media j2' 3 'media cancelled' >/dev/null
+redis ZADD 'later:lock:{night}:waiting' 1 'default gone' 2 'default j9' -1 'default called' >/dev/null
+redis ZADD 'later:{media}:delayed' 4000000000 j1 4000000000 j2 >/dev/null
+redis ZADD 'later:{default}:delayed' 4000000000 j7 4000000000 j9 4000000000 called >/dev/null
 # One job waits for a lock that is free.
-redis ZADD 'later:lock:{free}:waiting' $((now + 100)) 'default j7' >/dev/null
+redis ZADD 'later:lock:{free}:waiting' 1 'default j7' >/dev/null
 # What is over, and what is not ours.
 redis ZADD 'later:running:{over}' $((now - 5)) t0 >/dev/null
 redis SET 'later:lock:{once}:fence' 7 >/dev/null

@@ -281,5 +281,12 @@ refuses 'name one queue, or give --all-queues' count
 refuses 'takes no queue' count m --all-queues
 refuses 'There is no terminal to ask on: add --yes' cancel m --type 'grave.*'
 refuses 'ID is missing' cancel
-refuses 'a condition is missing' bury m --dry-run
+later push t -q here --id alone >/dev/null
+later push t -q there --id other --in 1h >/dev/null
+for verb in kick bury cancel; do
+    refuses 'a condition is missing' "$verb" alone -q here --dry-run
+    refuses 'a condition is missing' "$verb" other -q there --rate 5
+    refuses 'here is a queue, and so is that of --queue' "$verb" here -q there --type t --yes
+done
+is "$(later size here there | cut -f 2-5)" "$(printf '1\t0\t0\t0\n0\t1\t0\t0')" "and nothing happens to those jobs"
 finish

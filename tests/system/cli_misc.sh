@@ -9,12 +9,11 @@ is "$status $out" "64 " "later without a command: status 64"
 like "$err" '^usage: later COMMAND' "later without a command prints the usage"
 run later --help
 is "$status $err" "0 " "later --help: status 0"
-for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
-    bury touch work lock limit stock new status check help; do
-    like "$out" "^  $command +[A-Z]" "--help lists $command"
+commands=$(printf '%s\n' "$out" | sed '/^Options of every/,$d' | sed -n 's/^  \([a-z]*\)  *[A-Z].*/\1/p')
+for command in $commands; do
     is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
     like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
-    like "$(later help "$command" | sed -n '/^Example/,$p')" "^  later $command" "and has an example"
+    like "$(later help "$command" | sed -n '/^Example/,$p')" "^  (.* )?later $command" "and has an example"
 done
 # ---- the manual has all commands and options
 
@@ -24,8 +23,7 @@ section()
     awk -v name="$1" '/^\.It Cm / { within = $3 == name } /^\.S[hs] / { within = 0 } within' \
         "$top_srcdir/doc/later.1"
 }
-for command in push queues size peek show count kick cancel purge pause resume forget reserve ack release return \
-    bury touch work lock limit stock new status check help; do
+for command in $commands; do
     missing=
     section "$command" >"$work/section"
     test -s "$work/section" || missing=all

@@ -63,8 +63,16 @@ like "$out" '"id":"f1","result":"exists","state":"ended","line":1' "each line is
 like "$out" '"id":"f2","result":"pushed","line":2' "each line is answered: pushed"
 run later push t --unique-for 40000000000
 is "$status" 64 "--unique-for has a limit"
-run later push --file "$work/unique" --unique-for 5
-is "$status" 64 "--file: each line tells its own"
+taken=
+for option in $(later help push | sed '/^Options of every/,$d' | sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p'); do
+    case $option in file | queue | replace) continue ;; esac
+    run later push --file "$work/unique" "--$option" 5
+    case "$status $err" in
+    "64 later push: --$option: with --file, each line sets its own"*) ;;
+    *) taken="$taken $option" ;;
+    esac
+done
+is "$taken" "" "--file: each line sets its own, whatever the option"
 run later check
 is "$status" 0 "later check adds up"
 
@@ -222,6 +230,51 @@ run later push --file "$work"
 is "$status" 66 "a folder is no file"
 run later push --file "$work/jobs" --id x
 is "$status" 64 "options of one job do not go with a file"
+
+# rest QUEUE MAX: lets the queue have so many jobs, and pushes what push --file has said is left.
+rest()
+{
+    printf '%s\n' "$err" | sed -n 's/^later push: these lines were not pushed: //p' >"$work/rest"
+    redis HSET "later:{$1}:stats" max_jobs "$2" >/dev/null
+    sh "$work/rest" | later push --file - >/dev/null 2>&1
+}
+redis HSET 'later:{full}:stats' max_jobs 1 >/dev/null
+for n in 1 2 3; do printf '{"type":"a","queue":"full"}\n{"type":"a","queue":"roomy"}\n'; done >"$work/mixed"
+run later push --file "$work/mixed"
+is "$status $(printf '%s\n' "$err" | tail -n 2 | sed 's/ is full: .*/ is full/')" "75 later push: these lines were not pushed: sed -n '3p;5p;7,\$p' $work/mixed
+later push: line 3: queue full is full" "one of two queues is full: which lines were not pushed"
+rest full 100
+is "$(redis HLEN 'later:{full}:jobs') $(redis HLEN 'later:{roomy}:jobs')" "3 3" "so the rest can be pushed, and nothing twice"
+redis SET 'later:{spread}:shards' '1 4' >/dev/null
+for n in 0 1 2 3; do redis HSET "later:{spread/$n}:stats" max_jobs 20 >/dev/null; done
+awk 'BEGIN { for (i = 0; i < 200; i++) print "{\"type\":\"a\",\"queue\":\"spread\"}" }' </dev/null >"$work/mixed"
+run later push --file "$work/mixed"
+like "$status $err" '^later push: line [0-9]*: queue spread is full' "shards that are full"
+for n in 1 2 3; do redis HSET "later:{spread/$n}:stats" max_jobs 200 >/dev/null; done
+rest spread/0 200
+is "$(later size spread | cut -f 2)" 200 "their rest, too"
+redis HSET 'later:{tail}:stats' max_jobs 2 >/dev/null
+for n in 1 2 3 4; do echo '{"type":"a"}'; done | "$later_bin" push --file - -q tail >/dev/null 2>"$work/err"
+is "$(tail -n 1 "$work/err" | sed 's/ is full: .*/ is full/')" "later push: line 3 and those behind it: queue tail is full" \
+    "of one queue all lines behind the first are left"
+
+mkfifo "$work/slow"
+spawn env --default-signal=INT "$later_bin" push --file "$work/slow" -q stopped
+exec 4>"$work/slow"
+awk 'BEGIN { for (i = 0; i < 5000; i++) print "{\"type\":\"a\"}" }' </dev/null >&4
+printf '{"type":"a",' >&4
+pushed()
+{
+    [ "$(redis HLEN "later:{$1}:jobs")" -eq "$2" ]
+}
+runs "all whole lines are pushed" wait_until 60 pushed stopped 5000
+kill -INT "$spawned"
+wait "$spawned"
+is "$? $(tail -n 1 "$work/spawned.err")" "75 later push: stopped after line 5000" "^C: how far push --file came"
+exec 4>&-
+redis HKEYS 'later:{stopped}:jobs' | sort >"$work/there"
+sort "$work/spawned.out" >"$work/told"
+runs "and the ids of all jobs are printed, whole" cmp "$work/told" "$work/there"
 run later push -f /dev/null
 is "$status $out$err" "0 " "an empty file is no failure"
 
@@ -244,6 +297,17 @@ fi
 exec 3>&-
 wait "$pusher"
 is $? 0 "and the end is the end"
+
+# ---- the line of a crontab on three hosts, as coming-from.md has it; the job is done in between
+
+line=$(grep -o 'later push report\.daily [^`]*' "$top_srcdir/doc/coming-from.md")
+eval "$line -q crontab" >"$work/out"
+# shellcheck disable=SC2046
+runs "coming-from.md: the line of a crontab pushes a job" later ack crontab $(later reserve crontab | cut -f 1,2)
+for _ in 2 3; do
+    eval "$line -q crontab" >"$work/out" 2>&1
+done
+is "$(redis HGET 'later:{crontab}:stats' pushed)" 1 "coming-from.md: and only one on three hosts"
 
 # ---- 100,000 lines in bounded memory
 

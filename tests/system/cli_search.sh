@@ -70,6 +70,53 @@ for place in x "1,a,ready" "1,a,running,5,=x" "1,A b,ready,5,=x" "1,a,ready,abc,
     is "$status" 64 "--after $place"
 done
 
+# Long ones, of which a place has only a digest: of one score, more than a page of them.
+redis EVAL 'for i = 1, 450 do
+    redis.call("ZADD", KEYS[1], i < 5 and i or 5, "{\"type\":\"t\",\"payload\":\"" .. string.rep("x", 300) .. i .. "\"}")
+end' 1 'later:{long}:ready' >/dev/null
+place='' turns=0
+while [ "$turns" -lt 20 ]; do # it takes eight
+    later search long --limit 60 --json --progress ${place:+--after "$place"} >"$work/part"
+    grep '"queue"' "$work/part"
+    place=$(tail -n 1 "$work/part" | field next)
+    [ -n "$place" ] || break
+    turns=$((turns + 1))
+done >"$work/parts"
+is "$(wc -l <"$work/parts") $(sort -u "$work/parts" | wc -l)" "450 450" "searches go on behind long members, too"
+place=$(later search long --limit 250 --json --progress | tail -n 1 | field next)
+later search long --limit 251 --json | sed -n 251p >"$work/next"
+redis ZREMRANGEBYRANK 'later:{long}:ready' -250 -250 >/dev/null
+is "$(later search long --limit 2 --after "$place" --json | grep -c -F -f "$work/next")" 1 \
+    "and where such a one was, if it has gone"
+for place in "1,long,ready,5,#" "1,long,ready,5,#0:$(printf %040d 0)" "1,long,ready,5,#1:abc"; do
+    run later search long --after "$place"
+    is "$status" 64 "--after $place"
+done
+
+# Jobs of plain ZADDs that laterd would take are found, whatever their bytes and their clock.
+redis ZADD 'later:{odd}:ready' 0 ' {"type":"a"}' $(($(redis TIME | head -n 1) + 60)) '{"type":"a"}' 0 nonsense >/dev/null
+redis HSET 'later:{odd}:jobs' ahead '{"type":"b"}' >/dev/null
+redis ZADD 'later:{odd}:dead' $(($(redis TIME | head -n 1) + 60)) ahead >/dev/null # Redis's clock was put back
+is "$(later search odd --json | field document | sort)" ' {"type":"a"}
+nonsense
+{"type":"a"}
+{"type":"b"}' "search finds what laterd would take, and what has a time to come"
+is "$(later count odd) $(later count odd --type a) $(later count odd --where type=b)" "4 2 1" "so does count"
+
+# Jobs that end while a search reads the others of their token hide none of those.
+redis EVAL 'for i = 1, 3 do
+    redis.call("ZADD", KEYS[1] .. ":aaaaaaaaaaaaaaaa", i, "b" .. i)
+    redis.call("HSET", KEYS[2], "b" .. i, "{\"type\":\"t\",\"payload\":\"" .. string.rep("x", 700000) .. "\"}")
+end redis.call("ZADD", KEYS[1], 4102444800, "aaaaaaaaaaaaaaaa")' 2 'later:{heavy}:reserved' 'later:{heavy}:jobs' >/dev/null
+mkfifo "$work/fifo"
+"$later_bin" search heavy --state reserved --json >"$work/fifo" &
+own $!
+exec 3<"$work/fifo"
+head -c 10 <&3 >/dev/null # the first one is being printed
+redis ZREM 'later:{heavy}:reserved:aaaaaaaaaaaaaaaa' b1 >/dev/null
+is "$(cat <&3 | grep -o '"id":"b[23]"' | tr '\n' ' ')" '"id":"b2" "id":"b3" ' "a job that ends during a search hides no other"
+exec 3<&-
+
 # Large documents come a few at a time.
 for i in 1 2 3 4 5; do
     { printf '"' && head -c 400000 /dev/zero | tr '\0' x && printf '"'; } |

@@ -136,7 +136,7 @@ fi
 # ---- jobs that may not run are settled
 
 redis ZADD 'later:{screen}:ready' 1 '{"no type":1}' 2 '{broken' >/dev/null
-later push t -q screen --id late --expires-at 1000 >/dev/null
+later push t -q screen --id late --expires-at 1000000001 >/dev/null
 later push t -q screen --id tired --max-attempts 1 >/dev/null
 redis HSET 'later:{screen}:records' tired a=1 >/dev/null
 later push t -q screen --id good >/dev/null

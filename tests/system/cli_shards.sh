@@ -349,6 +349,8 @@ is "$(sum grows 8 HLEN jobs)" 0 "all their jobs are done"
 # ---- schedules
 
 later cron set nightly '@every 86400' t -q turns >/dev/null
+run later cron set shard '@every 86400' t -q turns/1
+is "$status $(redis EXISTS 'later:{turns/1}:cron')" "64 0" "cron set: a schedule is of a queue, not of a shard"
 plan turns '1 4'
 run later cron run nightly -q turns
 is "$status $(sum turns 4 ZCARD ready)" "0 1" "cron run pushes into a shard"

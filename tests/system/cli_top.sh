@@ -20,6 +20,12 @@ like "$(echo "$out" | sed -n '6p')" '^q33 +2 +0 +0 +0 +[0-9.]+ s nobody +- +-$' 
 like "$out" 'q20 .* paused ' "what is paused"
 like "$out" 'a-name-that-is~ +0 +0 +1 ' "a long name is cut"
 is "$(echo "$out" | wc -l)" 46 "in a pipe: all queues, once"
+past=$(($(date +%s) - 3600))
+redis HSET later:hosts past:1 "{\"host\":\"past\",\"pid\":1,\"version\":\"1\",\"seen\":$past,\"started\":$past,
+    \"workers\":2,\"running\":6,\"performed\":9,\"failed\":1,\"rate\":47.3,\"queues\":[\"q33\"],\"fault\":null}" >/dev/null
+run later top
+like "$(echo "$out" | grep '^past')" '^past +gone +- +- +- +1 +- *$' "of a host that is gone, only what it has done"
+redis DEL later:hosts >/dev/null
 run later top q33 q20
 is "$(echo "$out" | sed -n '6,$p' | cut -c1-3 | tr '\n' ' ')" 'q33 q20 ' "queues that are named"
 run later top --json

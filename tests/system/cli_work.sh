@@ -105,7 +105,7 @@ sleep 300
 END
 
 redis ZADD 'later:{bad}:ready' 1 '{broken' >/dev/null
-later push t -q bad --id expired --expires-at 5 >/dev/null
+later push t -q bad --id expired --expires-at 1000000001 >/dev/null
 run later work bad --until-empty -- touch "$work/ran"
 is "$(later size bad | cut -f 2-5) $(test -e "$work/ran" || echo never)" \
     "$(printf '0\t0\t0\t1 never')" "what is not to be run never runs"
@@ -288,7 +288,7 @@ if applies hangs; then
     start_redis 'enable-debug-command yes'
     # The worker must not look around (it does every 0.8 s) between its wake and its reserve. So the
     # time right after a look is used, and on a slow machine the test is repeated.
-    for _ in 1 2 3; do
+    for _ in $(seq 10); do
         worker hangs -n 1 -- cat
         wait_until 5 blocks 1
         looks=$(called evalsha)

@@ -45,6 +45,10 @@ missing()
 conforms c "$python" "$clients/driver_later.py" "$later_bin"
 conforms python "$python" "$clients/driver.py"
 conforms python-asyncio "$python" "$clients/driver.py" async
+is "$(PYTHONPATH=$clients/../../clients/python "$python" -c '
+import datetime, laterd, laterd.document
+print(laterd.document.prepare(laterd.NewJob("t", expires_at=datetime.timedelta(minutes=10))).when)')" '!600' \
+    "python: expires_at, a timedelta, is from now"
 client=python
 judge "$python" "$clients/wait.py" "$LATER_REDIS_URL"
 for library in phpredis predis; do
@@ -62,6 +66,8 @@ else
 fi
 if ruby -e 'require "redis"' 2>/dev/null; then
     conforms ruby ruby "$clients/driver.rb"
+    client=ruby
+    [ "${LATER_TEST_REDIS:-single}" != single ] || judge ruby "$clients/wait.rb" "$redis_socket"
 else
     missing ruby "ruby-redis is not installed"
 fi

@@ -109,5 +109,5 @@ while IFS= read -r verdict; do
     *) not_ok "$verdict" ;;
     esac
 done <"$work/verdicts"
-is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "24 2" "24 of 26 scenarios"
+is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "25 2" "25 of 27 scenarios"
 finish

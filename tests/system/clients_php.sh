@@ -49,7 +49,7 @@ job exits '"max_attempts":1'
 job grows '"max_attempts":1'
 job sleeps '"max_attempts":1,"timeout":5'
 fails throws 'thing in '
-contains "$(error_of throws)" '#0 ' "throws: with where it came from"
+like "$(error_of throws)" '"text":"RuntimeException: bad.{1,6}thing in [^#]*/handlers.php:[0-9]*"' "throws: what, and where, without laterd's own frames"
 is "$(attempts_of throws)" 2 "throws: twice"
 fails buries 'no such order'
 is "$(attempts_of buries)" 1 "buries: at once"
@@ -89,7 +89,26 @@ run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
 is "$status" 65 "tried without laterd it says how it went"
 contains "$out" 'no such order' "and why"
 
+tried=
+for type in far.near far.off.there far.off.exact far; do
+    run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" "$type"
+    tried="$tried$status $out
+"
+done
+is "$tried" '0 {"result":"done","value":"far.*"}
+0 {"result":"done","value":"far.off.*"}
+0 {"result":"done","value":"far.off.exact"}
+65 {"result":"bury","error":"the program has no function for far"}
+' "a type is found by its name, else by the longest prefix"
+
 for library in phpredis predis; do
+    for url in "unix:$work/none.sock" redis://somebody@127.0.0.1:1/2 sentinel://127.0.0.1:1/shop; do
+        run php -r "require '$client/autoload.php'; @include_once 'Predis/autoload.php';
+            try { Laterd\Client::connect('$url', library: '$library')->push('a'); }
+            catch (Laterd\Unreachable \$e) { echo \$e->getMessage(); }"
+        like "$out" "$work/none.sock|127.0.0.1:1" "$library: who cannot reach Redis at ${url%%:*}: is told where it looked"
+        is "$(printf '%s' "$out" | grep -c somebody)" 0 "$library: ${url%%:*}: without the user"
+    done
     redis del 'later:{w}:result:a' 'later:{w}:result:b' 'later:{w}:result:c' 'later:{w}:jobs' 'later:{w}:delayed' >/dev/null
     run timeout 60 php "$here/wait.php" "$redis_socket" "$library"
     is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"
@@ -97,6 +116,10 @@ done
 
 # ---- by hand: with the lines that laterd would write and read
 
+hello=$(grep -o "handlers->on('[^']*'" "$here/handlers.php" | cut -d"'" -f2 | awk '
+    { types = types sep "{\"name\":\"" $0 "\"}"; sep = "," }
+    $0 == "exec.prints" { types = types ",{\"name\":\"far.*\"},{\"name\":\"far.off.*\"},{\"name\":\"far.off.exact\"}" }
+    END { print "{\"hello\":1,\"types\":[" types "]}" }')
 answered=$(
     {
         echo '{"id":"a","type":"exec.waits","document":{}}'
@@ -105,7 +128,8 @@ answered=$(
         echo '{"id":"a","cancel":true}'
     } | CLIENT=$client NOTES=$work LATER_ANSWERS=3 php "$here/handlers.php" 3>&1
 )
-is "$answered" '{"log":"warn","text":"gave it up","id":"a"}
+is "$answered" "$hello"'
+{"log":"warn","text":"gave it up","id":"a"}
 {"id":"a","result":"done"}
 {"id":"b","result":"bury","error":"no such order"}' "a handler hears that its job was cancelled"
 
@@ -116,7 +140,8 @@ cat >"$work/ahead" <<'END'
 {"id":"d\"1","type":"many.ok","document":{}}
 END
 answered=$(CLIENT=$client NOTES=$work LATER_ANSWERS=3 php "$here/handlers.php" 3>&1 <"$work/ahead")
-is "$answered" '{"id":"b","result":"return","error":"it had not begun"}
+is "$answered" "$hello"'
+{"id":"b","result":"return","error":"it had not begun"}
 {"id":"c","result":"retry","error":"the handler has ended the program","last":true}
 {"id":"d\"1","result":"return","error":"it had not begun"}' "what had not begun goes back: one cancelled, one behind an exit"
 end_well

@@ -47,12 +47,19 @@ launch()
     own "$laterd_pid"
 }
 
+# ready_or_gone: are laterd's workers ready, or has it ended?
+ready_or_gone()
+{
+    logged ' ready: ' || gone "$laterd_pid"
+}
+
 # start_laterd ARGUMENT...: empties $log, starts laterd and waits until its workers are ready.
 start_laterd()
 {
     : >"$log"
     launch "$@"
-    if ! wait_until 20 logged ' ready: '; then
+    wait_until 20 ready_or_gone
+    if ! logged ' ready: '; then
         show_log
         echo "Bail out! laterd does not start"
         exit 99

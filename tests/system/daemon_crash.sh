@@ -55,6 +55,17 @@ pids=$(workers)
 run "$laterd_bin" -c "$work/laterd.conf"
 is "$status" 75 "a second laterd with the same state_dir ends: exit 75"
 contains "$err" 'is in use by another laterd' "the second laterd says that state_dir is in use"
+
+# Nor does it take a folder in which others can put what is to be settled.
+mkdir -m 1777 "$work/open"
+mkdir "$work/linked"
+ln -s "$work/state" "$work/linked/slots"
+for folder in open linked; do
+    sed "s|^state_dir = .*|state_dir = \"$work/$folder\";|" "$work/laterd.conf" >"$work/$folder.conf"
+    run "$laterd_bin" -c "$work/$folder.conf"
+    is "$status" 78 "a state_dir that is $folder: exit 78"
+done
+contains "$err" "$work/linked/slots: not a directory of user" "whose line names the link"
 is "$(workers)" "$pids" "the first is not disturbed"
 
 stop_laterd KILL

@@ -52,6 +52,36 @@ sed -n 's/^cron:second:\([0-9]*\) /\1 /p' "$work/begun" |
 is "$(cat "$work/early")" "0 1" "no tick was pushed early"
 is "$(state_of_schedule second missed)" '' "no tick was missed"
 
+# ---- another laterd of the same host, which had it and has it no more, or never had it
+
+# other_laterd STATE: starts it, with a log of its own, and reloads it.
+other_laterd()
+{
+    sed "/^cron = /d; s|^state_dir = .*|state_dir = \"$work/$1\";|" "$work/laterd.conf" >"$work/other.conf"
+    "$laterd_bin" -c "$work/other.conf" </dev/null 2>"$work/other.log" &
+    other=$!
+    own "$other"
+    awaited 20 "the other laterd starts" grep -q ' ready: ' "$work/other.log"
+    kill -HUP "$other"
+    awaited 20 "it reloads" grep -q ' reloaded: ' "$work/other.log"
+    awaited 20 "it has seen what Redis has" other_is_told
+    kill "$other"
+    wait "$other"
+}
+# Its field is written after that.
+other_is_told()
+{
+    redis HKEYS later:hosts | grep -q ":$other$"
+}
+for state in state.2 third state.2 third; do
+    other_laterd "$state"
+done
+before=$(ticks second | wc -l)
+within 20 "the first one's schedule goes on" performed second $((before + 1))
+ticks second | awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print bad + 0 }' >"$work/gaps"
+is "$(cat "$work/gaps")" 0 "no tick was lost while the other started and reloaded"
+at_least "$(state_of_schedule second fired)" "$before" "nor was the schedule ever dropped: its counts go on"
+
 # ---- an edit takes effect at once; what leaves the configuration goes; what was set by hand stays
 
 later cron set byhand '@every 86400' note >/dev/null
@@ -116,6 +146,30 @@ later cron delete byhand
 runs "deleted" has_not byhand
 run later cron run byhand
 is "$status" 66 "there is no such schedule"
+
+# ---- Redis's clock jumps, or everything stood still: the last tick that came meanwhile is pushed
+
+if applies standstill; then
+    stop_laterd
+    configure 'workers = 1;' 'cron = ( { name = "still"; every = 600; type = "note"; } );'
+    start_laterd
+    awaited 20 "it is written" has still
+    # still_is FIRED MISSED
+    still_is()
+    {
+        [ "$(state_of_schedule still fired) $(state_of_schedule still missed)" = "$1 $2" ]
+    }
+    advance_redis 1200
+    within 20 "of two ticks in a jump of the clock, one is fired and one missed" still_is 1 1
+    kill -STOP "$laterd_pid"
+    advance_redis 1200
+    kill -CONT "$laterd_pid"
+    within 20 "the same after a standstill of laterd" still_is 2 2
+    stop_laterd
+    configure 'workers = 1;'
+    start_laterd
+    within 20 "the schedule goes with its configuration" has_not still
+fi
 
 # ---- 5,000 idle schedules
 

@@ -79,6 +79,12 @@ later cancel withdrawn >/dev/null
 within 5 "a cancelled job's handler is told" ended withdrawn
 in_time "$(sum "$(present) - $begin")" 1 "s until then, with a lease of 60"
 is "$(counted cancelled) $(dead)" "1 1" "and its result refused"
+later push sleep '{"seconds":60}' --id asleep >/dev/null
+wait_until 5 eval '[ "$(reserved)" = 1 ]'
+later cancel asleep >/dev/null
+within 5 "of a shipped type the log says that it was given up" \
+    log_has asleep 'given up, since it was cancelled or its lease was lost: woken before its time'
+is "$(grep -e 'job=asleep .*again in' -e 'no longer ours' "$log")" '' "not that it comes back, nor that it was late"
 
 # ---- serial jobs and event jobs take turns in one worker
 

@@ -65,6 +65,16 @@ kill -KILL "$laterd_pid"
 await_laterd
 is "$(past note 'done')" 212 "what a killed one had written stays"
 
+# ---- laterds that live for a moment
+
+for round in 1 2 3 4; do
+    push_many 10 note null "moment-$round-"
+    launch
+    within 20 "a laterd performs its jobs ($round)" settled
+    stop_laterd
+done
+is "$(past note 'done')" 252 "what they have counted is in the history"
+
 # ---- the command
 
 is "$(later history spread --by minute --since 2m | awk -F '\t' '{ sum += $3 } END { print sum, (NR >= 2) }')" \

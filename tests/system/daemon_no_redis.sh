@@ -56,6 +56,22 @@ is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "a job that out
 runs "the sums hold" conserved
 stop_laterd
 
+# ---- a worker that is recycled meanwhile leaves its ack to the supervisor
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 1;' 'recycle = { jobs = 1; };'
+start_laterd
+push_do last '"do":"sleep","until":"go-last"'
+within 10 "the last job of a worker begins" begun last
+stop_redis KILL
+touch "$work/go-last"
+within 10 "it ends without Redis" gone "$(pid_of last)"
+start_redis 'appendonly yes' 'appendfsync always'
+within 10 "and its job is done" unknown last
+stop_laterd
+is "$(lines begun) $(how_often 'exited with status')" "1 0" "that ran once, and no crash is logged"
+is "$(later metrics | sed -n 's/^laterd_worker_crashes_total //p')" 0 "none is counted"
+
 # ---- away for longer than a lease: nothing lapses before its keeper could renew
 
 rm -f "$work/begun" "$work/ended"

@@ -151,5 +151,16 @@ if applies quiet; then
     later cron delete tick -q tenant-cron >/dev/null 2>&1
     within 30 "a pattern that means $queues queues costs at most 60 commands a second" quiet
 fi
+
+# Names cost nothing: one who may write into later:queues writes more of them than a pool has places.
 end_well
+if applies names; then
+    seq 5000 | sed 's/^/SADD later:queues tenant-a-/' | redis >/dev/null
+    start_laterd
+    push_to tenant-z-new
+    within 20 "a queue with a job is served beside 5,000 mere names" has_done tenant-z-new 1
+    push_to tenant-a-4321
+    within 20 "a mere name is served as soon as it has a job" has_done tenant-a-4321 1
+    stop_laterd
+fi
 finish

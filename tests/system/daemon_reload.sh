@@ -136,6 +136,30 @@ rm "$work/refuse"
 : >"$work/hang"
 refused_for "a plugin's start takes longer than 10 s" 'hangs'
 rm "$work/hang"
+
+# One of them is ready, the other is not yet; TSTP and CONT come meanwhile.
+: >"$work/first"
+: >"$log"
+before=$(lines begun)
+push_many 4 'do' '{"do":"sleep","until":"go-tried"}' busy-
+within 10 "start waits: the old workers are busy" reached begun $((before + 4))
+kill -HUP "$laterd_pid"
+within 20 "start waits: one new worker is ready" test -d "$work/first-started"
+kill -TSTP "$laterd_pid"
+wait_until 10 logged 'paused: '
+kill -CONT "$laterd_pid"
+wait_until 10 logged 'going on'
+push_many 20 note null tried-
+sleep 1 # they are not begun
+: >"$work/refuse"
+within 20 "start waits: the reload is refused" logged 'reload refused: '
+within 15 "start waits: the new workers have gone" four_workers
+is "$(grep -c '^tried-' "$work/begun")" 0 "start waits: a worker on trial takes no jobs"
+touch "$work/go-tried"
+within 20 "start waits: the old ones perform them" settled
+is "$(grep '^tried-' "$work/begun" | cut -d' ' -f5 | grep -vcxF "$pids")" 0 \
+    "start waits: all of them"
+rm -r "$work/first" "$work/first-started" "$work/refuse"
 : >"$log"
 kill -HUP "$laterd_pid"
 within 20 "when it starts, a reload goes well" logged 'reloaded: '
@@ -157,6 +181,35 @@ within 5 "its jobs wait" is_delayed asleep
 configure 'workers = 2;'
 kill -HUP "$laterd_pid"
 within 15 "for a reload that brings it again" unknown asleep
+
+# ---- a queue with shards is taken out, forgotten, and named again: its plan stays forgotten
+
+# reload_with OPTION: waits until it is in force.
+reload_with()
+{
+    : >"$log"
+    configure 'workers = 2;' "$1"
+    kill -HUP "$laterd_pid"
+    awaited 20 "a reload with $1" logged 'reloaded: '
+}
+has_plan()
+{
+    [ -n "$(redis GET 'later:{ev}:shards')" ]
+}
+unserved()
+{
+    ! redis HVALS later:hosts | grep -q '"ev"'
+}
+reload_with 'queues = ( { name = "default"; }, { name = "ev"; shards = 4; } );'
+awaited 20 "its plan is written" has_plan
+reload_with 'queues = ( { name = "default"; } );'
+awaited 20 "it is served no more" unserved
+runs "a queue with shards is forgotten" later forget ev
+for _ in first second; do # the second reload ends after the plan was looked at
+    reload_with 'queues = ( { name = "default"; }, { name = "ev"; } );'
+done
+is "$(redis GET 'later:{ev}:shards')" '' "named again without shards, it has no plan"
+is "$(how_often 'has lost')" 0 "nothing is said to be lost"
 
 end_well
 finish

@@ -77,6 +77,22 @@ run later wait again --json
 at_least "$(echo "$out" | field at)" "$(sum "$first + 0.0005")" \
     "of one that was kicked its former result is none"
 
+# ---- an id that is pushed again: the result of the job before it is not its own
+
+later push "do" '{"do":"value","value":"old"}' --wait --id twice >/dev/null
+later push "do" '{"do":"bury","text":"new"}' --id twice >/dev/null
+run later wait twice --timeout 20
+is "$status:$out" 65: "pushed again and buried: not the former value"
+later push "do" '{"do":"value","value":"old"}' --wait --id thrice >/dev/null
+later push "do" '{"do":"value"}' --id thrice --in 1h >/dev/null
+later cancel thrice >/dev/null
+run later result thrice
+is "$status:$out" 66: "pushed again and cancelled: not the former value"
+later push "do" '{"do":"value","value":"first","for":1.5}' --id behind --result 1m >/dev/null
+wait_until 10 begun behind
+run later push "do" '{"do":"value","value":"second"}' --id behind --again --wait 20
+is "$status:$out" '0:"second"' "push --again --wait prints the value of its own job"
+
 # ---- a worker that is killed after the handler's end
 
 push_do killed '"do":"value","bytes":5000,"for":0.5' '"result":60'

@@ -102,6 +102,11 @@ push_job early "\"type\":\"note\",\"expires_at\":$((present + 600))"
 within 10 "two jobs are over before they begin" counts expired 2
 within 10 "one is not" begun early
 is "$(begun past || echo no) $(begun late || echo no)" "no no" "those two never ran"
+push_job tried "\"type\":\"note\",\"expires_at\":$((present - 1))" $((present + 3600))
+redis HSET "$(key records)" tried 'i=1
+' >/dev/null
+later kick tried >/dev/null
+within 10 "one that was interrupted has been begun, and runs again" begun tried
 
 end_well
 finish

@@ -20,8 +20,8 @@ within 5 "a job of a known type runs" unknown known
 advance_redis 5 # so long they wait
 within 10 "and are looked at again" counts returned 10
 is "$(attempts_of unknown-1) $(counted released) $(dead)" "0 0 0" "no attempt was counted"
-# Two looks at five jobs, one push, and migrations every 0.8 s and when something is due.
-at_most "$(($(called evalsha) - before))" 80 "calls of scripts in these 5 s"
+# For each return a look, and the migrations when something is due; and those every 0.8 s.
+at_most "$(($(called evalsha) - before))" $((60 + 6 * $(counted returned))) "calls of scripts, few a look"
 within 5 "the log says why" grep -q 'no plugin has this type.* job=unknown-' "$log"
 at_most "$(how_often 'no plugin has this type')" 2 "lines of it, one a worker and minute"
 contains "$(later show unknown-1)" "no plugin has its type" "later show says that no plugin has the type"
@@ -83,5 +83,22 @@ elapsed=$(sum "$(present) - $begin")
 echo "# $(($(called evalsha) - before)) calls, $(counted returned) and $(counted returned slow) returns in $elapsed s"
 at_most "$(sum "($(called evalsha) - $before) / $elapsed")" 100 "calls of scripts a second"
 
+end_well
+
+# ---- a type that only one of two hosts has
+
+configure 'workers = 2;'
+start_laterd
+sed "s/ config = / load = ( \"null\" ); config = /; s/check = .*}; }; };/}; };/; s|$work/state|&-2|" \
+    "$work/laterd.conf" >"$work/other.conf"
+"$laterd_bin" -c "$work/other.conf" </dev/null 2>"$work/other.log" &
+other=$!
+own "$other"
+within 20 "a host without the type is ready" grep -q ' ready: ' "$work/other.log"
+push_many 100 'do' '{"do":"sleep","for":0.05}' shared-
+shared() { [ "$(grep -c '^shared-' "$work/ended")" = 100 ]; }
+within 40 "it leaves the jobs to the host that has it" shared
+kill "$other"
+wait "$other"
 end_well
 finish

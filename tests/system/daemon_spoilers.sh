@@ -44,6 +44,19 @@ push_job few '"type":"note"'
 within 5 "with which it works" counts 'done' 89
 stop_laterd
 
+# ---- the health page is cut short
+
+configure 'workers = 1;'
+start_laterd
+: >"$work/state/health"
+healthy()
+{
+    later -c "$work/laterd.conf" status --local
+}
+within 10 "a health page that was cut short is whole again" healthy
+runs "laterd lives after its health page was cut short" alive "$laterd_pid"
+stop_laterd
+
 # ---- the slot page is overwritten or truncated while its settlements wait for Redis
 
 # spoilt NAME ID PAYLOAD: one worker spoils its page while another has a job.

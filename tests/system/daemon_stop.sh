@@ -90,6 +90,33 @@ in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 leave
 is "$left" yes "laterd takes its leave"
 
+# ---- a job that kills its worker while laterd stops is to blame all the same
+
+rm -f "$work/begun" "$work/ended"
+start_laterd
+push_do dies '"do":"signal","signal":6,"until":"go-dies"'
+wait_until 10 begun dies
+kill -TERM "$laterd_pid"
+wait_until 10 logged 'stopping: '
+touch "$work/go-dies"
+await_laterd
+is "$(attempts_of dies) $(noted c dies) $(noted i dies)" "1 1 " "a crash during a stop is a crash"
+later cancel dies >/dev/null
+
+# ---- a reload that cuts a job says so
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 1;' 'drain = 0.1;' 'grace = 1.0;'
+start_laterd
+push_do cut '"do":"sleep","until":"go-cut"'
+wait_until 10 begun cut
+kill -HUP "$laterd_pid"
+within 10 "the job that a reload cut begins again" begun cut 2
+runs "the log says what has cut it" log_has cut 'returned (interrupted): laterd was reloaded'
+touch "$work/go-cut"
+within 10 "and it is done" unknown cut
+stop_laterd
+
 # ---- event jobs get time, then are cancelled by the end of their worker
 
 rm -f "$work/begun" "$work/ended"

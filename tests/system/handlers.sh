@@ -8,7 +8,7 @@ start_redis
 
 here=$(cd "$top_srcdir" && pwd)
 cat >"$work/app.py" <<'PYTHON'
-import asyncio, logging, os, threading, time
+import asyncio, datetime, logging, os, threading, time
 import laterd
 
 app = laterd.Handlers()
@@ -23,6 +23,8 @@ note("pids", os.getpid())
 
 @app.on("nap")
 async def nap(job):
+    if job.id == "last":
+        note("last", job.id)
     await asyncio.sleep(job.payload["for"])
 
 @app.on("few.*")
@@ -59,7 +61,7 @@ def fenced(job):
 
 @app.on("retry")
 def retry(job):
-    raise laterd.Retry("busy", 600)
+    raise laterd.Retry("busy", datetime.timedelta(minutes=10))
 
 @app.on("bury")
 async def bury(job):
@@ -72,6 +74,13 @@ async def give_back(job):
 @app.on("odd")
 def odd(job):
     return {("a", "b"): 1}
+
+@app.on("shows")
+def shows(job):
+    logger.warning("about to charge the card")
+    job.progress(4, 8, "half")
+    while not os.path.exists(os.environ["NOTES"] + "/go_on"):
+        time.sleep(0.01)
 
 @app.on("long")
 async def long(job):
@@ -125,7 +134,7 @@ app="\"$python\", \"-m\", \"laterd\", \"app:app\""
     program few "$app" 'parallel = 4; types = ( "few.*" );'
     program fresh "$app, \"--max-jobs\", \"10\"" 'parallel = 5; types = ( "few.fresh" );'
     program pair "$app" 'parallel = 2; programs = 2; types = ( "few.pair" );'
-    program serial "$app" 'types = ( "few.serial" );'
+    program serial "$app" 'types = ( "few.serial", "shows" );'
     program one "\"$python\", \"$work/one.py\"" 'parallel = 10;'
     program broken "\"$python\", \"$work/broken.py\"" 'parallel = 10;'
     echo "}; }; };"
@@ -174,10 +183,18 @@ job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
 within 5 "its logger's lines have the job's fields" log_has say 'the disk is nearly full'
 is "$(dead)" 0 "and it is done"
+job shows shows
+within 20 "without parallel too, what is logged is there while its function runs" log_has shows 'about to charge the card'
+has_come() { noted g "$1" | grep -q '"done":4,'; }
+within 20 "and how far it has come" has_come shows
+is "$(reserved)" 1 "while it runs"
+touch "$work/go_on"
+within 20 "then it is done" unknown shows
 job bad bad
 within 20 "an exception is a retry, then burial" is_dead bad
-contains "$(error_of bad)" 'in inner' "its traceback is kept"
-like "$(error_of bad)" 'ValueError: bad.{1,6}thing"' "to its last line"
+like "$(error_of bad)" '"text":"ValueError: bad.{1,6}thing.{1,6}Traceback ' "its error begins with the last line of the traceback"
+like "$(error_of bad)" 'app.py.", line [0-9]+, in bad.*in inner.*thing."."' "then comes the traceback, from the handler to its end"
+is "$(error_of bad | grep -c 'laterd/')" 0 "without laterd's own frames"
 redis SET 'later:lock:{one}:fence' 41 >/dev/null
 job locked fenced '' '"lock":"one"'
 within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
@@ -186,6 +203,7 @@ within 20 "and where it has none" grep -qx None "$work/fence"
 job retry retry
 within 20 "Retry: later" is_delayed retry
 contains "$(error_of retry)" '"kind":"retry","text":"busy"' "a retried job keeps its handler's reason"
+at_least "$(sum "$(redis ZSCORE "$(key delayed)" retry) - $(present)")" 300 "in the time that a timedelta says"
 is "$(attempts_of retry)" 1 "an attempt"
 job bury bury
 within 20 "Bury: dead at once" is_dead bury
@@ -296,12 +314,14 @@ is "$status" 0 "laterd --perform runs one with parallel"
 # ---- the end
 
 job last nap '"for":1'
-wait_until 10 eval '[ "$(reserved)" = 1 ]'
+wait_until 10 test -s "$work/last"
 end_well
 is "$(known)" 0 "what ran was let finish"
-left=
-while read -r pid; do
-    gone "$pid" || left="$left $pid"
-done <"$work/pids"
-is "$left" '' "no program is left"
+none_left()
+{
+    while read -r pid; do
+        gone "$pid" || return 1
+    done <"$work/pids"
+}
+within 5 "no program is left" none_left
 finish

@@ -9,14 +9,18 @@ start_redis
 node=$(command -v node)
 here=$(cd "$top_srcdir" && pwd)
 cat >"$work/app.mjs" <<JS
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Bury, Handlers, Retry, Return, currentJob } from "$here/clients/node/index.js";
 
 const app = new Handlers();
 const note = (name, word) => appendFileSync("$work/" + name, word + "\n");
 note("pids", process.pid);
-app.on(["nap", "fresh"], (job) => sleep((job.payload?.for ?? 0) * 1000));
+app.on(["nap", "fresh"], (job) => {
+    if (job.id === "last")
+        note("last", job.id);
+    return sleep((job.payload?.for ?? 0) * 1000);
+});
 app.on("say", async (job) => {
     process.stdout.write("10%");
     process.stdout.write(JSON.stringify({ id: job.id, result: "bury" }));
@@ -28,6 +32,11 @@ function inner() {
     throw new TypeError("bad\nthing");
 }
 app.on("bad", async () => inner());
+app.on("shows", (job) => {
+    console.warn("about to charge the card");
+    job.progress(4, 8, "half");
+    while (!existsSync("$work/go_on"));
+});
 app.on("fenced", (job) => note("fence", job.lockFence));
 app.on("retry", () => { throw new Retry("busy", 600); });
 app.on("bury", () => { throw new Bury("no such customer"); });
@@ -48,7 +57,7 @@ mkdir -p "$work/conf.d"
 cat >"$work/conf.d/exec.conf" <<CONF
 plugins = { config = { exec = {
     app = { argv = ( "$node", "$work/app.mjs" ); lines = true; parallel = 500;
-            types = ( "nap", "say", "bad", "fenced", "retry", "bury", "return", "odd", "long", "deaf", "die" ); };
+            types = ( "nap", "say", "shows", "bad", "fenced", "retry", "bury", "return", "odd", "long", "deaf", "die" ); };
     fresh = { argv = ( "$node", "$work/app.mjs" ); lines = true; parallel = 5; types = ( "fresh" );
               env = { MAX_JOBS = "10"; }; };
 }; }; };
@@ -76,6 +85,12 @@ is "$(lines pids)" 1 "one program performs all jobs"
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
 within 5 "console's lines have the job's fields" log_has say 'the disk is nearly full say'
+job shows shows
+within 20 "what is logged is there while its function blocks the loop" log_has shows 'about to charge the card'
+has_come() { noted g "$1" | grep -q '"done":4,'; }
+within 20 "and how far it has come" has_come shows
+touch "$work/go_on"
+within 20 "then it is done" unknown shows
 job bad bad
 within 20 "an error is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'at inner' "its stack is kept"
@@ -135,7 +150,7 @@ run "$node" "$work/app.mjs" nap '{'
 is "$status" 64 "a payload that is none"
 
 job last nap '"for":1'
-wait_until 10 eval '[ "$(reserved)" = 1 ]'
+wait_until 10 test -s "$work/last"
 end_well
 is "$(known)" 0 "what ran was let finish"
 finish

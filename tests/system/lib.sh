@@ -37,11 +37,26 @@ use_socket()
 }
 use_socket "$work/redis.sock"
 
+# started PID: prints when it began, in ticks since the machine did (proc(5), field 22).
+started()
+{
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+
+# kill_owned: a number may be another process's by now: on a busy machine they come round in minutes.
+kill_owned()
+{
+    for one in $owned; do
+        [ "$(started "${one%:*}")" != "${one#*:}" ] || kill -KILL "${one%:*}" 2>/dev/null
+    done
+}
+
 # The processes of a set die with the one that started them, which also removes their files.
 clean_up()
 {
+    kill_owned
     # shellcheck disable=SC2086 # words
-    kill -KILL $owned $redis_pids 2>/dev/null
+    [ -z "$redis_pids" ] || kill -KILL $redis_pids 2>/dev/null
     if [ -n "$set_pid" ]; then
         kill "$set_pid" && wait "$set_pid"
     fi
@@ -73,7 +88,7 @@ fi
 # own PID: kills this process at the end.
 own()
 {
-    owned="$owned $1"
+    owned="$owned $1:$(started "$1")"
 }
 
 # spawn COMMAND...: starts it in the background as $spawned. Standard input is empty. Standard

@@ -28,6 +28,9 @@ is "$(metric 'laterd_jobs{queue="default",state="dead"}')" 1 "jobs by state"
 is "$(metric 'laterd_job_run_seconds_count{queue="default",type="note"}')" 20 "the run histogram counts all attempts"
 is "$(metric 'laterd_job_run_seconds_bucket{queue="default",type="note",le="+Inf"}')" 20 \
     "whose last bucket has all"
+bounds=$(sed -n 's/^laterd_job_run_seconds_bucket{queue="default",type="note",le="\([0-9.]*\)"}.*/\1/p' "$work/metrics")
+is "$(echo "$bounds" | awk 'NR > 1 && $1 != 2 * last { print } { last = $1 }')" '' "each bucket is twice the one before"
+is "$(echo "$bounds" | sed -n '1p;$p' | tr '\n' ' ')" '0.0009765625 16384.0 ' "from a millisecond to four hours"
 
 # ---- counters never go back
 
@@ -115,6 +118,24 @@ if [ -n "${LATER_SOAK:-}" ]; then
     start=$(date +%s%3N)
     later metrics >/dev/null
     echo "# $many queues: $(($(date +%s%3N) - start)) ms, load $(cat /proc/loadavg)"
+fi
+
+# ---- many types
+
+if [ "$redis_kind" = single ]; then
+    redis eval "for i = 1, 1100 do
+            redis.call('SADD', 'later:queues', 'z' .. i)
+            redis.call('COPY', 'later:{default}:totals', 'later:{z' .. i .. '}:totals')
+        end" 0 >/dev/null
+    later metrics >"$work/metrics"
+    histograms=$(grep -c '^laterd_job_run_seconds_count' "$work/metrics")
+    is "$histograms" 1000 "at most 1,000 histograms of runs are printed"
+    at_least "$(awk '/^laterd_histograms_left_out / { print $2 }' "$work/metrics")" 100 "and how many were left out"
+    runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
+    redis eval "for i = 1, 1100 do
+            redis.call('SREM', 'later:queues', 'z' .. i)
+            redis.call('DEL', 'later:{z' .. i .. '}:totals')
+        end" 0 >/dev/null
 fi
 
 # ---- one that later-web asks, and that outlives Redis

@@ -306,10 +306,11 @@ limits = ( { type = "null"; max = 100; per = 1.0; window = "fixed"; },
            { type = "sleep"; max = 100; per = 1.0; } );
 dead = { max = 1; };
 EOF
+redis script flush >/dev/null
 spawn "$laterd_bin" -c "$work/laterd.conf"
 laterd=$spawned
 for document in '{"type":"null"}' '{"type":"sleep","payload":{"seconds":0.1}}' 'no JSON' 'nor this' \
-    '{"type":"exec.bad","max_attempts":2}' '{"type":"null","expires_at":5}' '{"type":"nobody"}'; do
+    '{"type":"exec.bad","max_attempts":2}' '{"type":"null","expires_at":1000000000}' '{"type":"nobody"}'; do
     redis zadd 'later:{more}:ready' 0 "$document" >/dev/null
 done
 redis zadd 'later:{pattern-a}:ready' 0 '{"type":"null"}' >/dev/null
@@ -370,6 +371,23 @@ is "$(acl laterd | tr ' ' '\n' | sed -n 's/^+//p' | grep -vxF "$(echo "$outer" |
     tr '\n' ' ')" \
     "$(grep -ohE "call\('[A-Z]+'" "$scripts"/*.lua | sed "s/.*'\(.*\)'/\1/" | tr '[:upper:]' '[:lower:]' | sort -u |
         tr '\n' ' ')" "laterd's line has the commands of the scripts and no others"
+
+# ---- tenant: like push, with the scripts that laterd has loaded, and no Lua of its own
+
+redis hdel 'later:{mail}:stats' max_jobs >/dev/null
+become tenant
+may push null -q mail
+may push null -q mail --in 30 --replace --id tenant-1
+may push --file "$work/lines" -q mail
+none_denied tenant
+{
+    administrators
+    echo 'script load return(1)'
+    echo 'script exists 0'
+    echo 'function load x'
+    echo 'zadd later:{default}:ready 1 {}'
+} >"$work/commands"
+may_not <"$work/commands"
 
 # later, every command: laterd's line and a few more.
 redis del 'later:{default}:wake' >/dev/null

@@ -13,7 +13,7 @@ echo "$token" >"$work/token"
 chmod 600 "$work/token"
 start_web --listen 127.0.0.1:0 --token-file "$work/token" --read-only
 like "$(cat "$web_log")" 'listening on http://127\.0\.0\.1:[0-9]+/$' "a token from a file is not logged"
-python_tests web_door.py "$web" "$web_where" "$token" "$redis_pids"
+python_tests web_door.py "$web" "$first_pid" "$web_where" "$token" "$redis_pids"
 
 run "$web_bin" --listen "$web"
 like "$status $err" '^71 .*web\.sock: Address already in use' "a socket that is served is not taken"
@@ -22,6 +22,9 @@ kill "$first_pid"
 wait "$first_pid"
 is "$? $(test -e "$work/web.sock" && echo there)" "0 " "TERM ends it, and takes the socket away"
 stop_web
+echo keep >"$work/file"
+run "$web_bin" --listen "unix:$work/file"
+like "$status $err $(cat "$work/file")" '^71 .*Address already in use.* keep$' "a file that is no socket is left alone"
 run "$web_bin" --listen nowhere
 is "$status" 64 "--listen nowhere"
 echo short >"$work/token"

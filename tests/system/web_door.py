@@ -1,15 +1,21 @@
-"""web_door.py WHERE TCP TOKEN REDIS_PID: tests who gets in to later-web, and what is answered."""
+"""web_door.py WHERE PID TCP TOKEN REDIS_PID: tests who gets in to later-web, and what is answered.
+
+PID is the process of the later-web at WHERE.
+"""
 import json
 import os
+import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 
-from web_client import Connection, ask, check, same, wait_until
+from web_client import Connection, ask, check, events, same, wait_until
 
-where, tcp, token, redis_pid = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+where, web_pid, tcp, token, redis_pid = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
 later = os.environ['later_bin']
 
 
@@ -60,6 +66,9 @@ for name, headers, wanted in (
 same(ask(where, '/api/1/cancel?queue=mail&id=kept')[0], 405, 'GET changes nothing')
 same(ask(where, '/api/1/queues', headers={'Sec-Fetch-Site': 'cross-site'})[0], 403,
      'another site does not read')
+same(ask(where, '/api/1/queues', headers={'Sec-Fetch-Site': 'same-site'})[0], 403,
+     'nor does another port of this host')
+same(ask(where, '/api/1/queues', headers={'Sec-Fetch-Site': 'none'})[0], 200, 'who types the address does')
 check('"kept"' in run('show', '--json', 'kept'), 'the job is still there')
 same(ask(where, '/api/1/cancel', kept, headers={'Origin': None, 'Sec-Fetch-Site': 'same-origin'})[0],
      200, 'a page of ours')
@@ -78,6 +87,21 @@ for query in ('queue=%', 'queue=%zz', 'queue=%00', 'queue=a%0ab', 'queue=' + 'a'
 same(ask(where, '/api/1/jobs?queue=--help')[2]['command'], 'later peek -- --help', 'a name is no option')
 same(ask(where, '/api/1/job?id=a%20b')[0], 400, 'an id with a blank')
 
+twice = socket.socket(socket.AF_UNIX)
+twice.settimeout(60)
+twice.connect(where[5:])
+twice.sendall(b'POST /api/1/pause HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n'
+              b'Content-Type: application/json\r\nContent-Length: 16\r\nContent-Length: 2\r\n\r\n{"queue":"mail"}')
+got = b''
+while True:  # until it is closed
+    more = twice.recv(4096)
+    if not more:
+        break
+    got += more
+same(got.split(b' ')[1], b'400', 'two lengths of one body are refused')
+same(got.count(b'HTTP/1.1'), 1, 'and nothing after them is read')
+twice.close()
+
 # ---- the answer is what `later --json` prints, with its command
 
 run('push', 'mail.send', '{"n": 12345678901234567890, "x": "</script>\\u0007"}', '-q', 'mail', '--id', '-x')
@@ -93,10 +117,15 @@ status, _, answer = ask(where, '/api/1/jobs?queue=mail&state=ready&number=5&offs
 same([job['id'] for job in answer['answers']], ['-x'], 'jobs')
 same(answer['command'], 'later peek --state=ready --number=5 --offset=0 mail', 'their command')
 
-status, headers, text = ask(where, '/metrics')
-same(status, 200, '/metrics')
-check(headers['Content-Type'].startswith('application/openmetrics-text; version=1.0.0'), 'OpenMetrics')
-check(text.endswith(b'# EOF\n') and b'\nlaterd_redis_up 1\n' in text, 'whole', text[-200:])
+OPEN = 'application/openmetrics-text'
+for accept, wanted in ((None, 'text/plain; version=0.0.4'), ('*/*', 'text/plain; version=0.0.4'),
+                       (f'{OPEN};version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2', f'{OPEN}; version=1.0.0'),
+                       (f'text/plain;version=0.0.4;q=0.5,{OPEN};version=1.0.0;q=0.4', 'text/plain; version=0.0.4'),
+                       (f'{OPEN};q=0', 'text/plain; version=0.0.4')):
+    status, headers, text = wait_until(lambda: (lambda answer: answer if b'_up 1' in answer[2] else None)(
+        ask(where, '/metrics', headers={'Accept': accept})))
+    same((status, headers['Content-Type']), (200, f'{wanted}; charset=utf-8'), f'/metrics, Accept: {accept}')
+    same(text.endswith(b'# EOF\n'), wanted.startswith(OPEN), 'and so it is')
 
 # ---- actions
 
@@ -200,6 +229,110 @@ same(run('size', 'many').split('\t')[1], str(20005), 'exactly those are gone')
 run('purge', 'many', '--state', 'ready', '--yes')
 run('forget', 'many')
 
+# ---- what a look may cost
+
+
+def desks():
+    """Returns the pids of the `later serve` processes."""
+    found = []
+    for name in os.listdir('/proc'):
+        try:
+            with open(f'/proc/{name}/stat') as file:
+                if name.isdigit() and int(file.read().rpartition(')')[2].split()[1]) == web_pid:
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def of_process(pid, file, pattern):
+    with open(f'/proc/{pid}/{file}') as opened:
+        return int(re.search(pattern, opened.read())[1])
+
+
+def processor_time(pids):
+    """Returns the seconds that these processes have used."""
+    return sum(of_process(pid, 'stat', fields) / os.sysconf('SC_CLK_TCK') for pid in pids
+               for fields in (r'\) (?:\S+ ){11}(\d+)', r'\) (?:\S+ ){12}(\d+)'))
+
+
+def count_errors(regex):
+    """Returns the end of a count of the dead jobs with such an error."""
+    connection = Connection(where)
+    connection.request('GET', '/api/1/count-queue?' + urllib.parse.urlencode(
+        {'queue': 'errors', 'state': 'dead', 'error': regex}), headers={'Host': 'localhost'})
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return json.loads(text.rpartition('data: ')[2])
+
+
+choice = random.Random(1)
+texts = [''.join(choice.choices('ab', k=900)) for i in range(40)]
+for text in texts:
+    run('push', 't', '-q', 'errors')
+    taken = json.loads(run('reserve', 'errors', '--json'))
+    run('bury', 'errors', taken['id'], taken['token'], '--error', text)
+HOSTILE = ['(a{1,32767})', '(a{0,32767}){0,32767}', 'a{256}', '((a{9}){9}){9}', '(a)\\1', '((x){1,255}){1,255}',
+           f'(({"x" * 100}){{1,255}}){{1,255}}', f'((({"(a|b)" * 30}){{1,255}}){{1,255}}', '(((a*)*)*x?){1,200}', 'a{,99999999}z',
+           '.*a.{200}z', '.*a.{100}z', '.*a.{60}z', '.*a.{30}z', f'.*a{"." * 240}z', f'.*a{"." * 100}z', f'.*[ab]?a{"." * 200}z',
+           '(a|b)*a(a|b){20}z', '(a|b)*a(a|b){60}z', '(a|b)*a(a|b){110}z', '([a-f]|b)*a([a-f]|[a-c]){60}z',
+           '(.|a)*a(.|b){100}z', f'(a|b)*a{"(a|b)" * 40}z', '(a|b|ab|ba|aa|bb){1,55}z', '(.*a){110}z', '((a|b|ab|ba){1,10}x?){1,9}z',
+           '((a*)*)*z', f'{"(a|b)*" * 40}z', f'{"(" * 80}a*{")*" * 80}z', '(a|aa)+$z']
+same(count_errors('^[ab]{3}.*[ab]$')['status'], 0, 'a regular expression')
+refused, most = 0, 0
+for regex in HOSTILE:
+    before = processor_time(desks())
+    end = count_errors(regex)
+    most = max(most, processor_time(desks()) - before)
+    refused += end['status'] == 64 and ('too costly' in end['words'] or 'takes too long' in end['words'])
+    if end['status'] not in (0, 64):
+        check(False, f'{regex[:40]} is counted or refused', end)
+check(refused >= 20, '30 hostile ones: those that cost are refused in words', refused)
+check(most <= 1, 'each takes at most a second of processor time', most)
+high = max(of_process(pid, 'status', r'VmHWM:\s+(\d+)') for pid in desks())
+check(high <= 65536, 'and 64 MiB', high)
+for pid in desks():
+    same(of_process(pid, 'limits', r'Max address space\s+(\d+)'), 256 << 20, 'each process may have 256 MiB')
+    check(of_process(pid, 'limits', r'Max cpu time\s+(\d+)') - processor_time([pid]) <= 302, 'and 300 s of processor time for an order')
+
+lines = [json.dumps({'type': 'large' if i == 1 else 't', 'payload': 'x' * (500000 if i == 1 else 10), 'id': f'l{i}'}) for i in range(3)]
+subprocess.run([later, 'push', '--file', '-', '-q', 'large'], input='\n'.join(lines), check=True, capture_output=True, text=True)
+found = [(name, data) for name, data in events(where, '/api/1/search-queue?queue=large&text=x', 9) if name or 'id' in data]
+same([data.get('id') for _, data in found], ['l2', 'l1', 'l0', None], 'a search shows a large document, and what is after it')
+same(found[-1][0], 'end', 'and ends')
+documents = '\n'.join(json.dumps({'type': 't', 'payload': 'x' * 250000}) for i in range(40))
+subprocess.run([later, 'push', '--file', '-', '-q', 'big'], input=documents, check=True, capture_output=True, text=True)
+slow, answers = [], []
+for i in range(60):
+    reader = socket.socket(socket.AF_UNIX)
+    reader.settimeout(60)
+    reader.connect(where[5:])
+    reader.sendall(b'GET /api/1/jobs?queue=big&number=40 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    slow.append(reader)
+for reader in slow:  # only the beginning is read
+    try:
+        answers.append(reader.recv(12, socket.MSG_WAITALL).decode()[9:])
+    except ConnectionError:
+        answers.append('')
+check('200' in answers and '503' in answers and set(answers) <= {'200', '503', ''},
+      '60 readers that read no further: those for whom there is no room are refused', answers)
+high = of_process(web_pid, 'status', r'VmHWM:\s+(\d+)')
+check(high <= 131072, 'and later-web has at most 128 MiB', high)
+for reader in slow:
+    reader.close()
+check(wait_until(lambda: ask(where, '/api/1/jobs?queue=big&number=40')[0] == 200), 'then there is room again')
+for name in ('big', 'large'):
+    run('purge', name, '--state', 'ready', '--yes')
+    run('forget', name)
+
+run('kick', '--all', 'errors', '--state', 'dead', '--yes')
+lines, end = act_long('bury-queue-matching', queue='errors', error='^a')
+same((end['status'], end['command']), (0, "later bury --queue=errors '--error=^a'"), 'an error is a condition of bury, too')
+same([line['buried'] for line in lines if 'buried' in line], [sum(text[0] == 'a' for text in texts)], 'and chooses the jobs')
+run('purge', 'errors', '--state', 'ready', '--yes')
+run('purge', 'errors', '--state', 'dead', '--yes')
+run('forget', 'errors')
+
 # ---- live
 
 
@@ -301,6 +434,22 @@ for stream in streams:
     stream.close()
 check(wait_until(lambda: ask(where, '/api/1/overview')[0] == 200), 'they are let go')
 
+
+def rests():
+    """Is Redis asked nothing for three seconds?"""
+    before = calls().get('evalsha')
+    time.sleep(3)
+    return calls().get('evalsha') == before
+
+
+check(wait_until(rests), 'without a reader, Redis is not asked')
+for name, look in (('overview', lambda: ask(where, '/api/1/overview')[2]), ('live', lambda: events(where, '/api/1/live', 1)[0][1])):
+    run('push', 't', '-q', f'after-{name}')
+    first_seen = look()
+    check(f'after-{name}' in [queue['queue'] for queue in first_seen['queues']] and first_seen['whole'],
+          f'who comes after a while sees what is now: {name}', first_seen['age'])
+    wait_until(rests)
+
 # ---- Redis hangs; is away; is back
 
 os.kill(redis_pid, signal.SIGSTOP)
@@ -310,6 +459,14 @@ away = wait_until(lambda: (lambda text: text if text['away'] else None)(
 check(away and away['known'] and away['age'] > 0 and away['queues'],
       'the overview says so, and how old its numbers are', away)
 same(ask(where, '/api/1/job?id=x')[0], 503, 'a question ends')
+times = []
+for accept in (None, OPEN, None):
+    began = time.monotonic()
+    status, _, text = ask(where, '/metrics', headers={'Accept': accept})
+    times.append(time.monotonic() - began)
+    same((status, re.findall(rb'^laterd\S+ .*$', text, re.M), text.endswith(b'# EOF\n')), (200, [b'laterd_redis_up 0'], accept == OPEN),
+         'metrics say that Redis is away')
+check(min(times) <= 2, 'within two seconds, at the best of three', times)
 os.kill(redis_pid, signal.SIGCONT)
 check(wait_until(lambda: not ask(where, '/api/1/overview')[2]['away']), 'and is right again')
 
@@ -333,18 +490,18 @@ check(min(times) < 5, 'the page comes soon, at its best of three', times)
 
 # ---- TCP: the token
 
-cookie = {'Cookie': f'a=b; later={token}'}
+bearer = {'Authorization': f'Bearer {token}'}
 same(ask(tcp, '/')[0], 200, 'TCP: the page is open')
 same(ask(tcp, '/api/1/queues')[0], 401, 'nothing else is')
 same(ask(tcp, '/api/1/live')[0], 401, 'nor the stream')
 for shown in ('', token[:-1], token + 'x', token.upper() + 'X'):
-    same(ask(tcp, '/api/1/queues', headers={'Cookie': f'later={shown}'})[0], 401, 'a wrong cookie')
-same(ask(tcp, '/api/1/queues', headers={'Authorization': f'Bearer {token}'})[0], 200, 'Bearer')
-same(ask(tcp, '/api/1/login', {'token': 'wrong'})[0], 401, 'a wrong token')
-status, headers, _ = ask(tcp, '/api/1/login', {'token': token})
-same(headers['Set-Cookie'], f'later={token}; HttpOnly; SameSite=Strict; Path=/', 'the cookie')
-same(ask(tcp, '/api/1/queues', headers=cookie)[0], 200, 'with which it goes')
-same(ask(tcp, '/api/1/me', headers=cookie)[2]['may_act'], False, '--read-only')
+    status, headers, text = ask(tcp, '/api/1/queues', headers={'Authorization': f'Bearer {shown}'})
+    same((status, 'not valid' in text['error']), (401, True), 'a wrong token')
+same(ask(tcp, '/api/1/queues', headers={'Cookie': f'later={token}'})[0], 401, 'a cookie does not count: every port of a host gets it')
+same(ask(tcp, '/api/1/login', {'token': token})[0], 401, 'nor is there one to be had')
+status, headers, _ = ask(tcp, '/api/1/queues', headers=bearer)
+same((status, headers['Set-Cookie']), (200, None), 'Bearer')
+same(ask(tcp, '/api/1/me', headers=bearer)[2]['may_act'], False, '--read-only')
 for path in ('pause', 'push', 'replace'):
-    same(ask(tcp, f'/api/1/{path}', {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}, headers=cookie)[0], 403,
+    same(ask(tcp, f'/api/1/{path}', {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}, headers=bearer)[0], 403,
          f'and no {path}')

@@ -85,11 +85,12 @@ for i, name in enumerate(['one', hostile[4], hostile[33]]):
 
 # ---- a page of another site, whose name leads here
 
-posted = []
+heard = []  # what browsers tell it
 
 
 class Evil(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
+        heard.append(str(self.headers))
         self.send_response(200)
         self.send_header('Content-Type', 'text/html')
         self.end_headers()
@@ -175,6 +176,30 @@ try:
     check(size <= 61440, 'the first page has at most 60 KB', size)
     paint = browser.script('return performance.getEntriesByName("first-contentful-paint")[0]?.startTime')
     print(f'# {len(loaded)} requests, {size} bytes, first paint after {paint} ms')
+
+    # its token
+    token = link.split('token=')[1]
+    same(browser.call('GET', 'cookie'), [], 'it is no cookie')
+    browser.go(f'http://127.0.0.1:{evil.server_port}/')
+    same((token in ''.join(heard), browser.script('return JSON.stringify(localStorage)')), (False, '{}'), 'and another port of this host does not get it')
+    browser.go(base)
+    check(settled(), 'without the link this browser is let in, too', browser.text())
+
+    # the token is wrong, or of yesterday; a link is pasted into the open tab
+    browser.script('localStorage.setItem(Object.keys(localStorage)[0], "0123456789abcdef0123456789abcdef")')
+    browser.go('about:blank')
+    browser.go(f'{base}#/dead')
+    check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("token is not valid")'), 'a token that is no longer valid is told',
+          browser.text('#pulse'))
+    check(browser.wait('document.querySelector("main .empty")?.textContent.includes("token is not valid")'), 'on the page, too', browser.text('main'))
+    check('Nothing is dead' not in browser.text('main'), 'it does not say that nothing is dead', browser.text('main'))
+    browser.script('location.hash = arguments[0]', link.split('#')[1])
+    check(settled() and browser.wait('document.querySelectorAll("main .jobs tbody tr").length === 13'), 'a link that is pasted into this tab lets in',
+          browser.text())
+    same(browser.script('return location.hash'), '#/dead', 'and leads back to the page')
+    check('sample' not in browser.text('main h2'), 'all of them are counted', browser.text('main'))
+    browser.complaints()  # of all that was refused
+    go('')
 
     # live
     run('push', 'mail.send', '-q', 'mail', '--id', 'new')
@@ -305,6 +330,7 @@ try:
     go('queue?name=mail&state=done')
     check(browser.wait('document.querySelector("tbody tr")?.innerText.includes("kept")'), 'done jobs that are kept',
           browser.text('main'))
+    same(browser.script('return document.querySelector("tbody tr td.n").innerText'), '1', 'with the attempt that did it')
     go('queue?name=mail&offset=100')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 22'), 'the last page of a queue')
     browser.script('document.querySelectorAll("tbody input").forEach((e, i) => i < 2 && e.click())')
@@ -314,9 +340,8 @@ try:
     check(browser.wait('document.querySelector(".tabs b").textContent === "120"'), 'the page follows')
     browser.click('Drop all ready', 'main')
     check(browser.wait('document.querySelector("dialog button.danger").disabled'), '120 jobs: their number is asked')
-    browser.type('dialog input', '120')
-    browser.click('Drop all', 'dialog')
-    check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '0'), 'purge')
+    browser.type('dialog input', '120\ue007')
+    check(wait_until(lambda: run('size', 'mail').split('\t')[1] == '0'), 'purge, by Enter', browser.text('dialog'))
     go('queue?name=dead&state=dead')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 12'), 'dead jobs of a queue')
     browser.wait('document.querySelector(".tabs a[aria-current] b").textContent === "12"')
@@ -357,9 +382,38 @@ try:
     browser.go(f'{base}#/')
     browser.type('#search-field', 'm0\ue007')
     check(browser.wait('location.hash.startsWith("#/job?id=m0&")'), 'an id leads to its job')
-    go('search?q=attempts%3Amany')
-    check(browser.wait('document.querySelector("main").innerText.includes("attempts: a number")'),
-          'a condition that cannot be', browser.text('main'))
+    for q, words in (('attempts:many', 'attempts: a number'), ('state:retrying', 'state: ready, delayed'),
+                     ('typ:mail.*', 'did you mean type:?'), ('state:dead OR state:ready', 'OR: all conditions'),
+                     ('state:dead state:ready', 'only once'), ('-type:mail', 'cannot be turned round')):
+        go('search?' + urllib.parse.urlencode({'q': q}))
+        check(browser.wait('document.querySelector("main [role=alert]").innerText.includes(arguments[0])', words),
+              f'a mistake is told: {q}', browser.text('main'))
+        same(browser.script('return [...document.querySelectorAll("main table, main button:not(.small)")].filter((e) => e.checkVisibility()).length'),
+             0, 'and nothing can be done to what it might have found')
+    go('search?q=%22typ%3Amail%22+http%3A%2F%2Fx')
+    check(browser.wait('document.querySelector("main .facts")?.innerText.includes("that is all")'), 'in quotes it is a text', browser.text('main'))
+    browser.go('about:blank')
+    browser.go(f'{base}#/search?q=queue%3Adead+error%3Ascript')
+    browser.click('Search', 'main')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === arguments[0]', sum('script' in text for text in hostile[:12])),
+          'a regular expression from an address waits for a click', browser.text('main'))
+    browser.script('document.querySelector("#search-field").value = ""')
+    browser.type('#search-field', 'queue:dead error:iframe\ue007')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === arguments[0]', sum('iframe' in text for text in hostile[:12])),
+          'one that is typed does not', browser.text('main'))
+
+    # a history of two minutes
+    browser.script("""window.sent = window.fetch;
+        const row = { queue: 'new', type: 't', seconds: 3600, attempts: 9335, failed: 0, wait: {}, run: {} }, at = Date.now() / 1000;
+        const answers = { history: [{ ...row, from: at - 1800, attempts: 0 }, { ...row, from: at - 120, seconds: 120 }], types: [row] };
+        window.fetch = (where, options) => {
+            const [, name] = /^api.1.(history|types)/.exec(where) || [];
+            return name ? Promise.resolve(new Response(JSON.stringify({ command: '', answers: answers[name] }))) : sent(where, options);
+        };""")
+    go('history')
+    pace = browser.wait('document.querySelectorAll("tbody tr td.n")[1].innerText')
+    check(70 <= float(pace or 0) <= 78, 'attempts a second: since the first of them', browser.text('tbody'))
+    browser.script('window.fetch = sent')
 
     # keys
     go('')
@@ -393,7 +447,7 @@ try:
                             '"main iframe, main script, main img, main object").length]'), [None, [], 0],
              f'nothing executes: {page or "overview"}')
     same([entry for entry in browser.complaints() if 'job?id=due' not in entry['message']
-          and '404' not in entry['message'] and 'attempts=many' not in entry['message']
+          and '404' not in entry['message'] and 'attempts=many' not in entry['message'] and 'state=retrying' not in entry['message']
           and 'api/1/replace' not in entry['message']], [], 'nothing is complained of')
 
     # accessible
@@ -428,7 +482,7 @@ try:
         same(browser.script('return [...document.querySelectorAll("main details, main button:not(.small)")]'
                             '.filter((e) => e.checkVisibility()).map((e) => e.innerText)'), [], 'without a form or an action')
 
-    browser.go(link)  # a cookie is valid for all ports
+    browser.go(link)
     check(settled(), 'and again as one who may act')
 
     # other sites
@@ -449,6 +503,72 @@ try:
     check(browser.wait('document.querySelector("#pulse.live")'), 'eight tabs, all live')
     browser.call('POST', 'window', {'handle': first})
 
+    # rates of two hosts that report a second and a half apart
+    PACE = {'early': (100, 0), 'late': (28, 1.5)}
+    alive, ended, began = set(PACE), threading.Event(), time.time()
+
+    def report():
+        told = dict.fromkeys(PACE, 0)
+        while not ended.wait(0.1):
+            for host in sorted(alive):
+                pace, offset = PACE[host]
+                turn = int((time.time() - began - offset) // 3)
+                if turn <= told[host]:
+                    continue
+                told[host] = turn
+                seen = time.time()
+                redis('HSET', 'later:hosts', f'{host}:1', json.dumps({
+                    'host': host, 'pid': 1, 'version': '1', 'seen': seen, 'started': began, 'workers': 2, 'running': 1,
+                    'performed': round(pace * (seen - began)), 'failed': 0, 'rate': pace, 'queues': ['mail'], 'fault': None}))
+
+    def curve():
+        """Returns the points of the chart of rates: x, and the rate."""
+        return browser.script("""
+            const d = document.querySelector('.plot .line.ready').getAttribute('d') || '', most = parseFloat(document.querySelector('.plot .top').innerText);
+            return d.split(/[ML]/).filter(Boolean).map((p) => p.split(' ').map(Number)).map(([x, y]) => [x, most * (114 - y) / 104]);""")
+
+    redis('DEL', 'later:hosts')
+    reporter = threading.Thread(target=report)
+    reporter.start()
+    go('')
+    check(browser.wait('document.querySelector(".tiles").innerText.includes("on 2 hosts")'), 'two hosts', browser.text('.tiles'))
+    hidden = browser.command('Page.addScriptToEvaluateOnNewDocument', source='delete window.SharedWorker')
+    browser.go('about:blank')
+    go('')
+    check(wait_until(lambda: len(curve()) >= 12), 'a chart of both')
+    check(browser.wait('/^Running\\n2\\non 4 workers, 1 reserved$/.test(document.querySelector(".tile").innerText)'),
+          'what runs is what they say, not what is reserved', browser.text('.tile'))
+    both = [round(pace, 1) for x, pace in curve()]
+    check(all(abs(pace - 128) <= 6.4 for pace in both), 'its rates are those of the counters', both)
+    tile = '[...document.querySelectorAll(".tile")].find((e) => e.innerText.startsWith("Attempts a second")).querySelector("b").innerText'
+    check(browser.wait(f'{tile} === document.querySelector(".legend b").innerText'), 'the number above says the same', browser.script(f'return {tile}'))
+    alive.discard('late')
+    check(browser.wait(f'Math.abs({tile} - 100) <= 5'), 'one is killed: only the rate of the other is left', browser.script(f'return {tile}'))
+    browser.script("""window.away = true;
+        const now = Date.now, since = now();
+        Object.defineProperty(document, 'hidden', { get: () => window.away, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+        Date.now = () => now() + 300000;
+        window.away = false;
+        document.dispatchEvent(new Event('visibilitychange'));""")
+    check(browser.wait('document.querySelector("#pulse.live")') and wait_until(lambda: 1 <= len(curve()) < 10), 'the page was hidden for five minutes',
+          curve())
+    same([x for x, pace in curve() if not 0 <= x <= 640], [], 'its chart stays within its frame')
+    alive.clear()
+    redis('DEL', 'later:hosts')
+    check(browser.wait(f'{tile} === "0.0"'), 'no host is left: nothing is done', browser.script(f'return {tile}'))
+    same(curve()[-1][1], 0, 'in the chart, too')
+    ended.set()
+    reporter.join()
+    browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=hidden['identifier'])
+    redis('HSET', 'later:hosts', 'past:1', json.dumps({
+        'host': 'past', 'pid': 1, 'version': '1', 'seen': time.time() - 3600, 'started': began - 7200, 'workers': 2, 'running': 6,
+        'performed': 10, 'failed': 1, 'rate': 47.3, 'queues': ['mail'], 'fault': None}))
+    browser.go('about:blank')
+    go('hosts')
+    check(browser.wait('document.querySelector("tr.gone")?.innerText.includes("ago")'), 'a host that is gone: when it was seen', browser.text('main'))
+    same([part in browser.text('tr.gone') for part in ('47.3', '\t6\t')], [False, False], 'and nothing of what it did then', )
+
     # Redis hangs, ends, is back
     go('')
     pid = int(redis('INFO', 'server').split('process_id:')[1].split()[0])
@@ -456,8 +576,13 @@ try:
     check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("numbers from")'),
           'Redis hangs: the page says how old its numbers are', browser.text('#pulse'))
     check(wait_until(lambda: row('mail')), 'and still shows them')
+    browser.script('location.hash = "#/dead"')
+    check(browser.wait('document.querySelector("main .empty")?.innerText.includes("Redis")'), 'the dead jobs: why they are not shown', browser.text('main'))
+    check('Nothing is dead' not in browser.text('main'), 'instead of "Nothing is dead"', browser.text('main'))
     os.kill(pid, signal.SIGCONT)
     check(browser.wait('document.querySelector("#pulse.live")'), 'it goes on')
+    check(browser.wait('document.querySelectorAll("main .jobs tbody tr").length === 13'), 'and they are', browser.text('main'))
+    go('')
     redis('SHUTDOWN', 'NOSAVE')
     check(browser.wait('document.querySelector("#pulse.away")'), 'Redis ends', browser.text('#pulse'))
     again = subprocess.Popen(['redis-server', os.path.join(work, 'redis.conf')], stdout=subprocess.DEVNULL)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 struct fake fake;
@@ -406,6 +407,13 @@ static const struct later_type *find_type(const struct later_plugin *plugin, con
     return found;
 }
 
+/* A plugin with an older header has shorter types. */
+static bool is_ready(const struct later_plugin *plugin, const struct later_job *job)
+{
+    return plugin->type_size <= offsetof(struct later_type, ready) || !job->handler->ready ||
+           job->handler->ready(job->type) == LATER_YES;
+}
+
 enum later_result fake_job_perform(const struct later_plugin *plugin, struct later_job *job)
 {
     enum later_result result;
@@ -417,6 +425,8 @@ enum later_result fake_job_perform(const struct later_plugin *plugin, struct lat
     }
     job->thread = pthread_self();
     job->deadline = now() + job->timeout;
+    while (!is_ready(plugin, job) && now() < job->deadline)
+        usleep(1000);
     job->performing = true;
     result = job->handler->perform(job);
     job->performing = false;

@@ -106,7 +106,8 @@ int fake_configure(const struct later_plugin *plugin, ...);
 struct later_job *fake_job_new(const char *type, const char *payload);
 void fake_job_free(struct later_job *job);
 
-/* Performs a job with the plugin's handler of its type and returns what perform returned; the job
+/* Waits until the type is ready, performs a job with the plugin's handler of it, and returns what
+ * perform returned; the job
  * has ended unless that is LATER_DEFERRED. Then run fake.base until job->ended. Aborts if the
  * plugin has no such type. */
 enum later_result fake_job_perform(const struct later_plugin *plugin, struct later_job *job);

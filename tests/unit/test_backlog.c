@@ -38,35 +38,17 @@ START_TEST(rows_have_kind_and_name)
 }
 END_TEST
 
-START_TEST(turns_are_in_the_order_of_coming)
+/* 3 in 10 s: three when it opens, three more each 10 s; each a second after its turn. */
+START_TEST(a_limit_has_turns)
 {
     struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
 
-    backlog_close(row, 100, 2, 1, 0.25);
-    ck_assert_double_eq(row->shut, 102);
-    ck_assert_double_eq(backlog_turn(row, 100), 2);
-    ck_assert_double_eq(backlog_turn(row, 100), 2.25);
-    ck_assert_double_eq(backlog_turn(row, 101), 1.5);
-    /* Closed again: those turns stay, and the next one comes after them. */
-    backlog_close(row, 101, 0.02, 1, 0.25);
-    ck_assert_double_eq_tol(backlog_turn(row, 101), 0.02, 1e-9);
-    ck_assert_double_eq(backlog_turn(row, 101), 1.75);
-}
-END_TEST
-
-/* 3 in 10 s: three when it opens, three more each 10 s. */
-START_TEST(a_limit_lets_them_through_at_its_pace)
-{
-    struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
-
-    backlog_close(row, 100, 4, 3, 10);
+    row->max = 3;
+    row->per = 10;
+    row->opens = 104;
     for (int i = 0; i < 9; i++)
-        ck_assert_double_eq(backlog_turn(row, 100), 4 + i / 3 * 10);
-    /* If it opens but is full again, the one that is refused goes before those that came later. */
-    backlog_close(row, 104, 10, 3, 10);
-    for (int i = 0; i < 3; i++)
-        ck_assert_double_eq(backlog_turn(row, 104), 10);
-    ck_assert_double_eq(backlog_turn(row, 104), 30);
+        ck_assert_double_eq(backlog_wait(row, 100), 4 + i / 3 * 10 + 1);
+    ck_assert_double_eq(backlog_wait(row, 200), 31); /* it has opened */
 }
 END_TEST
 
@@ -74,29 +56,18 @@ START_TEST(nobody_waits_longer_than_the_bound)
 {
     struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
     double least = 1e9, most = 0;
-    int same = 0;
 
-    backlog_close(row, 100, 86400, 1, 86400);
+    row->opens = 86500;
+    row->per = 86400;
     for (int i = 0; i < 2000; i++) {
-        double wait = backlog_turn(row, 100), again = backlog_turn(row, 100);
+        double wait = backlog_wait(row, 100);
 
         least = wait < least ? wait : least;
         most = wait > most ? wait : most;
-        same += wait == again;
     }
     ck_assert_double_ge(least, BACKLOG_MOST / 2);
     ck_assert_double_le(most, BACKLOG_MOST);
     ck_assert_double_ge(most - least, BACKLOG_MOST / 2 * 0.9); /* spread */
-    ck_assert_int_eq(same, 0);
-}
-END_TEST
-
-START_TEST(a_turn_in_the_past_is_now)
-{
-    struct backlog_row *row = backlog_make(backlog, 'l', "a", 100);
-
-    backlog_close(row, 100, 0.1, 1, 1);
-    ck_assert_double_eq(backlog_turn(row, 200), 0);
 }
 END_TEST
 
@@ -106,7 +77,7 @@ START_TEST(rows_are_bounded_and_forgotten)
 
     for (int i = 0; i < BACKLOG_ROWS; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        backlog_close(backlog_make(backlog, 'm', name, 100), 100, i % 2 ? 1 : 50, 1, 1);
+        backlog_make(backlog, 'm', name, 100)->shut = i % 2 ? 101 : 150;
     }
     ck_assert_ptr_null(backlog_make(backlog, 'm', "one more", 100.5));
     ck_assert_ptr_nonnull(backlog_make(backlog, 'm', "one more", 110)); /* half of them are over */
@@ -115,25 +86,29 @@ START_TEST(rows_are_bounded_and_forgotten)
 }
 END_TEST
 
-static void count(void *arg, const struct backlog_row *row)
+static void look(void *arg, struct backlog_row *row)
 {
     *(size_t *)arg += row->waiting;
+    row->look += 10;
 }
 
-/* A line is remembered for as long as somebody waits in it. */
+/* A line is remembered for as long as somebody waits in it, and looked at when it is time. */
 START_TEST(lines_are_looked_after)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
     char name[20];
     size_t sum = 0;
 
-    ck_assert(!backlog_each(backlog, count, &sum));
+    ck_assert_double_eq(backlog_each(backlog, 100, look, &sum), 0);
     line->waiting = 7;
+    line->look = 101;
     for (int i = 0; i < BACKLOG_ROWS; i++) {
         snprintf(name, sizeof name, "n%d", i);
         ck_assert_ptr_nonnull(backlog_make(backlog, 'l', name, 100 + i));
     }
-    ck_assert(backlog_each(backlog, count, &sum));
+    ck_assert_double_eq(backlog_each(backlog, 100, look, &sum), 101);
+    ck_assert_uint_eq(sum, 0);
+    ck_assert_double_eq(backlog_each(backlog, 101, look, &sum), 111);
     ck_assert_uint_eq(sum, 7);
 }
 END_TEST
@@ -143,12 +118,12 @@ START_TEST(looks_in_a_line)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
 
-    ck_assert_double_eq(backlog_look(line), 5);
+    ck_assert_double_eq(backlog_wait(line, 100), 5);
     ck_assert_uint_eq(line->waiting, 1);
     line->waiting = 999;
-    ck_assert_double_eq(backlog_look(line), 100);
+    ck_assert_double_eq(backlog_wait(line, 100), 100);
     line->waiting = 1000000;
-    ck_assert_double_eq(backlog_look(line), BACKLOG_MOST);
+    ck_assert_double_eq(backlog_wait(line, 100), BACKLOG_MOST);
 }
 END_TEST
 
@@ -160,10 +135,8 @@ int main(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, nothing_is_known_at_first);
     tcase_add_test(tc, rows_have_kind_and_name);
-    tcase_add_test(tc, turns_are_in_the_order_of_coming);
-    tcase_add_test(tc, a_limit_lets_them_through_at_its_pace);
+    tcase_add_test(tc, a_limit_has_turns);
     tcase_add_test(tc, nobody_waits_longer_than_the_bound);
-    tcase_add_test(tc, a_turn_in_the_past_is_now);
     tcase_add_test(tc, rows_are_bounded_and_forgotten);
     tcase_add_test(tc, lines_are_looked_after);
     tcase_add_test(tc, looks_in_a_line);

@@ -5,6 +5,7 @@
 #include "later/client.h"
 #include "tests/support/fake_redis.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -338,6 +339,55 @@ START_TEST(test_patience_and_a_loss)
 }
 END_TEST
 
+/* Says to `times` pushes that the Cluster is down. */
+static void say_down(struct fake_redis *f, int times)
+{
+    while (times > 0 && fake_read(f)) {
+        bool push = strcmp(fake_word(f, 0), "EVALSHA") == 0;
+
+        fake_say(f, push ? "-CLUSTERDOWN The cluster is down\r\n" : ":1\r\n");
+        times -= push;
+    }
+}
+
+static void down_at_first(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    if (fake_shake(f))
+        say_down(f, 12);
+    fake_cut(f);
+    relay_all(f);
+}
+
+START_TEST(test_down_at_first)
+{
+    fake = fake_start(down_at_first, NULL);
+    open_bulk(fake_url(fake), 5, 60);
+    add_all();
+    check_all();
+    check_order();
+}
+END_TEST
+
+static void down_for_good(struct fake_redis *f, void *arg)
+{
+    (void)arg;
+    while (fake_shake(f))
+        say_down(f, INT_MAX);
+}
+
+/* All is told, in the words of Redis. */
+START_TEST(test_down_for_good)
+{
+    fake = fake_start(down_for_good, NULL);
+    open_bulk(fake_url(fake), 5, 0.5);
+    for (uint64_t i = 0; i < 1200; i++)
+        ck_assert_int_eq(add(i), 0);
+    ck_assert_int_eq(later_bulk_finish(bulk, &err), 0);
+    ck_assert_int_eq(failed, 1200);
+}
+END_TEST
+
 /* A connection that can be made but breaks each time: not for ever. */
 START_TEST(test_never_an_answer)
 {
@@ -428,7 +478,8 @@ static TCase *cut(void)
 
 static TCase *gone(void)
 {
-    return MAKE("gone", test_gone, test_patience, test_patience_and_a_loss, test_never_an_answer);
+    return MAKE("gone", test_gone, test_patience, test_patience_and_a_loss, test_down_at_first,
+                test_down_for_good, test_never_an_answer);
 }
 
 UNIT_MAIN("bulk", whole, cut, gone)

@@ -2,6 +2,7 @@
 #include "live.h"
 
 #include "client/call.h"
+#include "job/document.h"
 #include "later/client.h"
 #include "queue/queue.h"
 #include "tests/support/fake_redis.h"
@@ -189,6 +190,48 @@ START_TEST(test_push_unique)
     ck_assert_int_eq(later_push(client, "q", &jobs[1], NULL, NULL, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_DATA);
     ck_assert_str_eq(err.text, "unique_for: 0 to 1000000000 seconds");
+}
+END_TEST
+
+static double expires_at(const char *id)
+{
+    const char *document = live_string("HGET later:{q}:jobs %s", id);
+    struct later_document doc;
+
+    ck_assert_msg(later_document_parse(&doc, LATER_DOCUMENT_JOB, document, strlen(document),
+                                       LATER_DOCUMENT_MAX, &err) == 0,
+                  "%s", err.text);
+    return doc.expires_at;
+}
+
+START_TEST(test_push_expires_in)
+{
+    struct later_new_job jobs[] = { { .type = "t", .id = "a", .expires_in = 60 },
+                                    { .type = "t", .id = "b", .expires_in = 60, .debounce = 5 },
+                                    { .document = " {\"type\":\"t\",\"id\":\"c\"}",
+                                      .expires_in = 60 } },
+                         bad[] = { { .type = "t", .expires_in = -1 },
+                                   { .type = "t", .expires_at = 600 },
+                                   { .type = "t", .expires_in = 60, .expires_at = 4000000000 },
+                                   { .type = "t", .expires_in = 60, .at = 4000000000 },
+                                   { .type = "t", .expires_in = 60, .in = 60 },
+                                   { .document = "{\"type\":\"t\",\"expires_at\":4000000000}",
+                                     .expires_in = 60 } };
+    double from = live_time();
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_many(client, "q", jobs, 3, NULL, &err), 0);
+    for (size_t i = 0; i < 3; i++) {
+        const char id[] = { (char)('a' + i), '\0' };
+
+        ck_assert_double_ge(expires_at(id), from + 60 - 1e-6);
+        ck_assert_double_le(expires_at(id), live_time() + 60 + 1e-6);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(later_push(client, "q", &bad[i], NULL, NULL, &err), -1);
+        ck_assert_msg(err.code == LATER_E_DATA && strstr(err.text, "expires_"), "%s", err.text);
+    }
+    ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 3);
 }
 END_TEST
 
@@ -700,9 +743,9 @@ static TCase *opening(void)
 static TCase *pushing(void)
 {
     return ADD("pushing", test_push, test_push_text, test_document_max, test_push_later,
-               test_push_unique, test_push_debounced, test_push_again, test_push_document,
-               test_push_bad_data, test_push_many, test_push_full, test_push_survives,
-               test_push_is_remembered_in_little);
+               test_push_unique, test_push_expires_in, test_push_debounced, test_push_again,
+               test_push_document, test_push_bad_data, test_push_many, test_push_full,
+               test_push_survives, test_push_is_remembered_in_little);
 }
 
 static TCase *lost(void)

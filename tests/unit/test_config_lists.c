@@ -83,7 +83,7 @@ static enum config_follow follow(struct config *c, const char *queue)
 {
     uint32_t pool;
 
-    return config_follow(c, queue, &pool);
+    return config_follow(c, queue, true, &pool);
 }
 
 START_TEST(patterns_mean_queues)

@@ -177,7 +177,7 @@ START_TEST(patterns_are_printed_in_their_places)
     config_put("patterns.conf", rows);
     config = config_load(config_path("patterns.conf"), &config_err);
     ck_assert_msg(config != NULL, "%s", config_err.text);
-    ck_assert_int_eq(config_follow(config, "a-1", &pool), CONFIG_FOLLOW_ADDED);
+    ck_assert_int_eq(config_follow(config, "a-1", false, &pool), CONFIG_FOLLOW_ADDED);
     text = print(config);
     ck_assert_msg(strstr(text, rows) != NULL, "%s", text);
     free(text);

@@ -279,7 +279,6 @@ END_TEST
 START_TEST(test_seconds)
 {
     static const char timeout[] = "timeout: must be above 0 and at most 604800 seconds";
-    static const char expires[] = "expires_at: must be UNIX seconds above 0";
     static const char result[] = "result: must be above 0 and at most 86400 seconds";
     static const struct wrong rows[] = {
         { "\"timeout\":0", timeout },
@@ -291,8 +290,10 @@ START_TEST(test_seconds)
         { "\"result\":0", result },
         { "\"result\":86400.5", result },
         { "\"result\":true", "result: must be a number" },
-        { "\"expires_at\":0", expires },
-        { "\"expires_at\":-5", expires },
+        { "\"expires_at\":0",
+          "expires_at: 0 is not a plausible UNIX time; for a duration use expires_in" },
+        { "\"expires_at\":999999999.5",
+          "expires_at: 999999999.5 is not a plausible UNIX time; for a duration use expires_in" },
         { "\"expires_at\":null", "expires_at: must be a number" },
         { "\"expires_at\":\"2030-01-01T00:00:00Z\"", "expires_at: must be a number" },
     };
@@ -303,7 +304,7 @@ START_TEST(test_seconds)
     ck_assert_double_eq(good(with("\"result\":0.5")).result, 0.5);
     ck_assert_double_eq(good(with("\"result\":86400")).result, 86400);
     ck_assert_double_eq(good(with("\"priority\":1")).result, 0);
-    ck_assert_double_eq(good(with("\"expires_at\":0.5")).expires_at, 0.5);
+    ck_assert_double_eq(good(with("\"expires_at\":1e9")).expires_at, 1e9);
     ck_assert_double_eq(good(with("\"expires_at\":1763683200")).expires_at, 1763683200);
 }
 END_TEST

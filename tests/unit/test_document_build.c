@@ -142,7 +142,8 @@ START_TEST(test_parts_are_checked)
     FAILS("timeout: must be above 0 and at most 604800 seconds", .type = "t", .timeout = -1);
     FAILS("timeout: must be a number", .type = "t", .timeout = NAN);
     FAILS("expires_at: must be a number", .type = "t", .expires_at = (double)INFINITY);
-    FAILS("expires_at: must be UNIX seconds above 0", .type = "t", .expires_at = -0.5);
+    FAILS("expires_at: 600 is not a plausible UNIX time; for a duration use expires_in",
+          .type = "t", .expires_at = 600);
 }
 END_TEST
 

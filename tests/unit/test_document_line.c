@@ -149,6 +149,13 @@ static const struct {
       "debounce and at: only one" },
     { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":2e9}", "throttle: must be above 0 and at most" },
     { "{\"type\":\"t\",\"id\":\"a\",\"throttle\":1,\"unique_for\":1}", "throttle and unique_for" },
+    { "{\"type\":\"t\",\"expires_at\":600}", "for a duration use expires_in" },
+    { "{\"type\":\"t\",\"expires_in\":0}", "expires_in" },
+    { "{\"type\":\"t\",\"expires_in\":1,\"expires_at\":2000000000}", "expires_at and expires_in" },
+    { "{\"document\":{\"type\":\"t\",\"expires_at\":2000000000},\"expires_in\":1}",
+      "expires_at and expires_in" },
+    { "{\"type\":\"t\",\"expires_in\":1,\"at\":2000000000}", "at and expires_in" },
+    { "{\"type\":\"t\",\"expires_in\":1,\"in\":1}", "expires_in: 1 seconds from now" },
     { "{\"document\":{\"type\":\"t\"}", "not JSON" },
     { "[\"document\"]", "not an object" },
 };
@@ -182,9 +189,11 @@ static void check_back(const char *document, size_t len, bool plain)
                                          .document = document,
                                          .document_len = len,
                                          .priority = -7,
-                                         .at = 1767225600.123456 } };
+                                         .at = 1767225600.123456,
+                                         .throttle = 7.25,
+                                         .again = true } };
     size_t written;
-    char *text = later_line_build(&from, &written);
+    char *text = later_line_build(&from, &written, &err);
 
     ck_assert_ptr_nonnull(text);
     ck_assert_uint_eq(strlen(text), written);
@@ -196,6 +205,9 @@ static void check_back(const char *document, size_t len, bool plain)
     ck_assert_str_eq(line.queue, "q");
     ck_assert_int_eq(line.item.priority, -7);
     ck_assert_double_eq(line.item.at, 1767225600.123456);
+    ck_assert_double_eq(line.item.throttle, 7.25);
+    ck_assert_double_eq(line.item.unique_for, 0);
+    ck_assert(line.item.again);
     later_line_free(&line);
     free(text);
 }
@@ -236,16 +248,14 @@ START_TEST(test_deepest)
 }
 END_TEST
 
-/* A broken job document is written too. Only its pusher gets an error. */
 START_TEST(test_no_document)
 {
     struct later_line from = { .item = { .document = "\xFF{", .document_len = 2 } };
     size_t len;
-    char *text = later_line_build(&from, &len);
 
-    ck_assert_str_eq(text, "{\"priority\":0,\"document_base64\":\"/3s=\"}");
-    ck_assert_int_eq(later_line_parse(&line, text, len, MAX, &err), -1);
-    free(text);
+    ck_assert_ptr_null(later_line_build(&from, &len, &err));
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_mem_eq(err.text, "document: ", 10);
 }
 END_TEST
 

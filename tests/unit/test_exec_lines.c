@@ -97,30 +97,101 @@ START_TEST(recycled)
 }
 END_TEST
 
-static const struct {
-    const char *line, *why;
-} refused[] = {
-    { "hello", "not JSON: hello" },
-    { "[1]", "not a JSON object: [1]" },
-    { "{}", "without id: {}" },
-    { "{\"id\":7,\"result\":\"bury\"}", "without id: " },
-    { "{\"id\":\"job-2\",\"result\":\"bury\"}", "for another job than the present one: " },
-    { "{\"id\":\"job-1\",\"result\":\"bury\",\"result\":\"done\"}", "not JSON: " },
-    { "", "not JSON: \n" },
-};
-
-START_TEST(lines_refused)
+/* What names another job is skipped. */
+START_TEST(of_another_job)
 {
-    char text[300], expected[100];
-
-    snprintf(text, sizeof text, "echo '%s' >&3; echo '%s' >&3; %s", refused[_i].line,
-             refused[_i].line, DONE);
-    each_line(text);
+    each_line("for i in 1 2; do echo '{\"id\":\"job-2\",\"result\":\"bury\"}' >&3; done; " DONE);
     expect(LATER_DONE);
-    snprintf(expected, sizeof expected, "warn refused a line of it: %s", refused[_i].why);
-    ck_assert_msg(strstr(fake.log, expected) != NULL, "%s", fake.log);
+    ck_assert_ptr_nonnull(strstr(fake.log, "warn refused a line of it for another job than the "
+                                           "present one: {\"id\":\"job-2\""));
     ck_assert_ptr_nonnull(strstr(fake.log, "warn refused 2 lines of it in all\n"));
     ck_assert_uint_eq(fake.logged[LATER_WARN], 2);
+}
+END_TEST
+
+#define LINE(why) "its program answered with a line " why
+#define JOB       "{\"id\":\"job-1\","
+
+/* Answers that are not quite answers: each ends its job at once, before the good one behind it.
+ * value: NULL = none. */
+static const struct {
+    const char *line;
+    enum later_result result;
+    const char *error, *value;
+} odd[] = {
+    { "hello", LATER_BURY, LINE("that is not JSON: hello"), NULL },
+    { "", LATER_BURY, LINE("that is not JSON: "), NULL },
+    { "[1]", LATER_BURY, LINE("that is not a JSON object: [1]"), NULL },
+    { "\"done\"", LATER_BURY, LINE("that is not a JSON object: \"done\""), NULL },
+    { "null ", LATER_BURY, LINE("that is not a JSON object: null "), NULL },
+    { "{}", LATER_BURY, LINE("without an id: {}"), NULL },
+    { "{\"id\":7,\"result\":\"done\"}", LATER_BURY,
+      LINE("without an id: {\"id\":7,\"result\":\"done\"}"), NULL },
+    { "{\"id\":\"job-1\"", LATER_BURY, LINE("that is not JSON: {\"id\":\"job-1\""), NULL },
+    { "{\"id\":\"job-1", LATER_BURY, LINE("that is not JSON: {\"id\":\"job-1"), NULL },
+    { JOB "\"result\":\"bury\",\"result\":\"done\"}", LATER_BURY,
+      LINE("that has a member twice: " JOB "\"result\":\"bury\",\"result\":\"done\"}"), NULL },
+    { JOB "\"result\":done}", LATER_BURY, LINE("that is not JSON: " JOB "\"result\":done}"), NULL },
+    { JOB "\"value\":[1}", LATER_BURY, LINE("that is not JSON: " JOB "\"value\":[1}"), NULL },
+    { JOB "\"value\":[1,", LATER_BURY, LINE("that is not JSON: " JOB "\"value\":[1,"), NULL },
+    { JOB "\"value\":\"cut", LATER_BURY, LINE("that is not JSON: " JOB "\"value\":\"cut"), NULL },
+    { JOB "\"result\":\"done\"", LATER_DONE, "", NULL },
+    { JOB "\"result\":\"done\",}", LATER_DONE, "", NULL },
+    { JOB "\"result\":\"done\"}}", LATER_DONE, "", NULL },
+    { JOB "\"result\":\"done\",\"value\":[1,2", LATER_DONE, "", NULL },
+    { JOB "\"result\":\"done\",\"value\":1,\"value\":2}", LATER_DONE, "", NULL },
+    { JOB "\"result\":\"done\",\"value\":[19.99,100.1]}", LATER_DONE, "", "[19.99,100.1]" },
+    { JOB "\"result\":\"done\",\"value\":12345678901234567890}", LATER_DONE, "",
+      "12345678901234567890" },
+    { JOB "\"value\":-0.10e+5,\"result\":\"done\"}", LATER_DONE, "", "-0.10e+5" },
+    { JOB "\"result\":\"done\",\"value\":1e400}", LATER_DONE, "", "1e400" },
+    { JOB "\"result\":\"done\",\"value\":NaN}", LATER_DONE, "", "NaN" },
+    { JOB "\"result\":\"done\",\"value\":-Infinity }", LATER_DONE, "", "-Infinity" },
+    { JOB "\"result\":\"done\",\"value\":\"a\\u0000b\"}", LATER_DONE, "", "\"a\\u0000b\"" },
+    { JOB "\"result\":\"done\",\"value\":\"\\ud800\"}", LATER_DONE, "", "\"\\ud800\"" },
+    { JOB "\"result\":\"done\",\"value\":{\"a\": [1, \"]\\\"}\"]} }", LATER_DONE, "",
+      "{\"a\": [1, \"]\\\"}\"]}" },
+    { JOB "\"result\":\"retry\",\"error\":\"a\\u0000b\"}", LATER_RETRY, "a?b", NULL },
+    { JOB "\"result\":\"bury\",\"error\":\"half \\ud800\"}", LATER_BURY, "half \\ud800", NULL },
+    { JOB "\"result\":\"bury\",\"error\":[1]}", LATER_BURY, "the program gave no reason", NULL },
+    { JOB "\"result\":\"retry\",\"error\":\"busy\",\"in\":Infinity}", LATER_RETRY, "busy", NULL },
+    { JOB "\"result\":\"return\",\"error\":\"busy\",\"in\":1e999}", LATER_RETURN, "busy", NULL },
+    { JOB "\"result\":\"bury\",\"error\":\"bad\",\"more\":nope}", LATER_BURY, "bad", NULL },
+};
+
+START_TEST(ends_at_once)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "cat <<'X' >&3\n%s\nX\n" DONE, odd[_i].line);
+    each_line(text);
+    expect(odd[_i].result);
+    expect_error(odd[_i].error);
+    ck_assert_double_eq(job->retry_in, -1);
+    ck_assert_uint_eq(job->values, odd[_i].value != NULL);
+    ck_assert_str_eq(job->value, odd[_i].value ? odd[_i].value : "");
+}
+END_TEST
+
+/* Before the answer: these end nothing. */
+static const char *const notes[] = {
+    "{\"hello\":1,\"types\":[{\"name\":\"mail.*\"}]}",
+    "{\"hello\":1}",
+    "{\"hello\":1,\"types\":NaN",
+    "{\"log\":\"info\",\"text\":\"\\ud800\"}",
+    "{\"log\":\"info\",",
+    JOB "\"progress\":{\"done\":1}}",
+    JOB "\"progress\":{\"text\":\"\\ud800\"}}",
+};
+
+START_TEST(ends_nothing)
+{
+    char text[300];
+
+    snprintf(text, sizeof text, "cat <<'X' >&3\n%s\nX\n" DONE, notes[_i]);
+    each_line(text);
+    expect(LATER_DONE);
+    ck_assert_ptr_null(strstr(fake.log, "without an id"));
 }
 END_TEST
 
@@ -210,7 +281,7 @@ START_TEST(gives_back)
         "echo '{\"id\":\"job-1\",\"result\":\"done\",\"value\":{\"a\": [1, \"\\u00e9\"]}}' >&3");
     expect(LATER_DONE);
     ck_assert_uint_eq(job->values, 1);
-    ck_assert_str_eq(job->value, "{\"a\":[1,\"é\"]}");
+    ck_assert_str_eq(job->value, "{\"a\": [1, \"\\u00e9\"]}");
 }
 END_TEST
 
@@ -222,13 +293,26 @@ START_TEST(gives_back_nothing)
 }
 END_TEST
 
+/* A line that is too long still says whose it is, if that comes first. */
 START_TEST(line_too_long)
 {
-    each_line("{ head -c 1000000 /dev/zero | tr '\\0' x; echo; } >&3; " DONE);
+    each_line("{ printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":\"'; "
+              "head -c 1000000 /dev/zero | tr '\\0' x; echo '\"}'; } >&3");
     expect(LATER_DONE);
-    ck_assert_ptr_nonnull(
-        strstr(fake.log, "warn refused a line of it: longer than 131072 bytes: xx"));
+    ck_assert_uint_eq(job->values, 0);
+    ck_assert_ptr_nonnull(strstr(fake.log,
+                                 "error done without its value: its program answered with "
+                                 "a line longer than 131072 bytes: {\"id\""));
     again(LATER_DONE);
+}
+END_TEST
+
+START_TEST(line_too_long_of_nobody)
+{
+    each_line("{ head -c 1000000 /dev/zero | tr '\\0' x; echo; } >&3; " DONE);
+    expect(LATER_BURY);
+    ck_assert_msg(strncmp(job->error, LINE("longer than 131072 bytes: xxx"), 60) == 0, "%s",
+                  job->error);
 }
 END_TEST
 
@@ -248,9 +332,9 @@ END_TEST
 START_TEST(large_both_ways)
 {
     large_job(1 << 20);
-    each_line(
-        "head -c 300000 /dev/zero | tr '\\0' '\\n' >&3; head -c 300000 /dev/zero | tr '\\0' e; "
-        "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'${#line}'\"}' >&3");
+    each_line("yes '{\"log\":\"debug\",\"text\":\"x\"}' | head -c 297000 >&3; head -c "
+              "300000 /dev/zero | tr '\\0' e; "
+              "echo '{\"id\":\"job-1\",\"result\":\"retry\",\"error\":\"'${#line}'\"}' >&3");
     expect(LATER_RETRY);
     ck_assert_msg(atoi(job->error) > 1 << 20, "%s", job->error);
 }
@@ -290,6 +374,9 @@ static const struct {
     { "it.parallel", "5", "it: parallel is for long-lived programs only" },
     { "it.programs", "0", "must be a number from 1 to 64" },
     { "it.programs", "2", "it: programs goes with parallel" },
+    { "it.hello", "1", "must be true or false" },
+    { "it.hello", "true", "it: hello is for long-lived programs only" },
+    { "it.start_max", "0", "must be a number from 1 to 3600" },
     { "it.recycle", "5", "it: recycle is for long-lived programs only" },
 };
 
@@ -311,13 +398,16 @@ static TCase *lines_case(void)
     tcase_add_loop_test(tc, what_it_answers, 0, COUNT(answers));
     tcase_add_test(tc, one_for_many);
     tcase_add_test(tc, recycled);
-    tcase_add_loop_test(tc, lines_refused, 0, COUNT(refused));
+    tcase_add_test(tc, of_another_job);
+    tcase_add_loop_test(tc, ends_at_once, 0, COUNT(odd));
+    tcase_add_loop_test(tc, ends_nothing, 0, COUNT(notes));
     tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
     tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));
     tcase_add_test(tc, says_it_on_3);
     tcase_add_test(tc, gives_back);
     tcase_add_test(tc, gives_back_nothing);
     tcase_add_test(tc, line_too_long);
+    tcase_add_test(tc, line_too_long_of_nobody);
     tcase_add_test(tc, second_answer);
     tcase_add_test(tc, large_both_ways);
     tcase_add_test(tc, log_lines);

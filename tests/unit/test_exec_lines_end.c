@@ -151,15 +151,147 @@ START_TEST(long_traceback)
 }
 END_TEST
 
-/* Starts after 0, 0.1, 0.2, 0.4, 0.8 seconds. */
+static unsigned bytes_in(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 ? (unsigned)st.st_size : 0;
+}
+
+/* Its jobs do not wait here for the next start, and of many starts one is logged. */
 START_TEST(no_hot_loop)
 {
+    char path[] = "/tmp/later-exec-XXXXXX", text[200];
+    int fd = mkstemp(path);
     double begun = now();
+    unsigned jobs = 0;
+    const char *said;
 
-    lines("exit 1");
-    for (int i = 0; i < 5; i++)
+    ck_assert_int_ne(fd, -1);
+    snprintf(text, sizeof text, "printf x >>%s; echo last words >&2; exit 1", path);
+    lines(text);
+    for (; bytes_in(fd) < 4 && jobs < 6000; jobs++) {
         again(LATER_RETURN);
-    ck_assert_msg(now() - begun >= 1.45, "%f", now() - begun);
+        usleep(10000);
+    }
+    ck_assert_uint_eq(bytes_in(fd), 4);
+    ck_assert_uint_gt(jobs, 8);
+    ck_assert_msg(now() - begun >= 0.65, "%f",
+                  now() - begun); /* 0.1, 0.2, 0.4 s after each other */
+    /* As the program's, or as that of the job which it was to have. */
+    ck_assert_ptr_nonnull(strstr(fake.log, ": last words\n"));
+    said = strstr(fake.log, "it: last words\n");
+    ck_assert_ptr_null(said ? strstr(said + 1, "it: last words\n") : NULL);
+    close(fd);
+    unlink(path);
+}
+END_TEST
+
+/* What it printed last is kept, as of one that dies later. */
+START_TEST(last_words)
+{
+    lines("i=0; while [ $i -lt 200 ]; do echo \"line $i\"; i=$((i+1)); done; echo the end; exit 1");
+    expect(LATER_RETURN);
+    ck_assert_uint_ge(strlen(job->error), 990);
+    ck_assert_msg(strstr(job->error, "it ends before it has read a job: exit status 1: ") ==
+                      job->error,
+                  "%s", job->error);
+    ck_assert_str_eq(job->error + strlen(job->error) - 7, "the end");
+}
+END_TEST
+
+static const char *const read_only[] = {
+    "read -r line; echo \"[Errno 30] Read-only file system: '/srv/x'\"; exit 1",
+    "read -r line; " ANSWER("\"result\":\"retry\",\"error\":\"EROFS: read-only file system\""),
+    "echo \"[Errno 30] Read-only file system: '/srv/x'\"; exit 1",
+};
+
+START_TEST(sandbox_hint)
+{
+    lines(read_only[_i]);
+    expect(_i < 2 ? LATER_RETRY : LATER_RETURN);
+    ck_assert_msg(strstr(job->error, ": is that the sandbox? laterd(8), SANDBOX"), "%s",
+                  job->error);
+}
+END_TEST
+
+/* ---- its start */
+
+/* It is handed nothing before its hello. */
+START_TEST(says_hello)
+{
+    char path[] = "/tmp/later-exec-XXXXXX", text[400];
+    int fd = mkstemp(path);
+
+    ck_assert_int_ne(fd, -1);
+    snprintf(text, sizeof text,
+             "{ sleep 0.3; echo x >%s; echo '{\"hello\":1,\"types\":[]}' >&3; } & "
+             "while IFS= read -r line; do [ -s %s ] || exit 1; " DONE "; done",
+             path, path);
+    lines(text);
+    option("it.hello", "true");
+    for (int i = 0; i < 3; i++)
+        again(LATER_DONE);
+    ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
+    close(fd);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(says_no_hello)
+{
+    lines("echo importing >&2; sleep 60 & wait");
+    option("it.hello", "true");
+    option("it.start_max", "1");
+    expect(LATER_RETURN);
+    expect_error("it ends before it has read a job: it said no hello within 1 s, and is ended: "
+                 "importing");
+    ck_assert_ptr_nonnull(strstr(fake.log, "warn it: it said no hello within 1 s, and is ended\n"));
+    ck_assert_uint_eq(fake.logged[LATER_WARN], 1);
+}
+END_TEST
+
+/* Without that option its job comes when it begins to read, whole; its time begins then. */
+START_TEST(starts_slowly)
+{
+    lines("sleep 0.5; while IFS= read -r line; do case $line in '{\"id\":\"job-1\",'*) " DONE
+          ";; *) exit 1;; esac; done");
+    job->timeout = 300;
+    for (int i = 0; i < 3; i++)
+        again(LATER_DONE);
+    ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
+}
+END_TEST
+
+/* One that never reads gets its job all the same, and is charged for nothing that it has not read.
+ */
+START_TEST(never_reads)
+{
+    lines("sleep 60 & wait");
+    option("it.start_max", "1");
+    job->timeout = 3;
+    expect(LATER_RETRY);
+    ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
+}
+END_TEST
+
+/* No job came: its input ends with a whole line. */
+START_TEST(no_job_came)
+{
+    char path[] = "/tmp/later-exec-XXXXXX", text[300], got[64] = "";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ne(fd, -1);
+    snprintf(text, sizeof text, "cat >%s", path);
+    lines(text);
+    ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
+    while (plugin->types[0].ready("exec.it") != LATER_YES)
+        usleep(1000);
+    plugin->stop();
+    ck_assert_int_gt(read(fd, got, sizeof got - 1), 0);
+    ck_assert_str_eq(got, "{\"id\":\"\",\"cancel\":true}\n");
+    close(fd);
+    unlink(path);
 }
 END_TEST
 
@@ -320,6 +452,21 @@ static TCase *deaths_case(void)
     tcase_add_test(tc, traceback);
     tcase_add_test(tc, long_traceback);
     tcase_add_test(tc, no_hot_loop);
+    tcase_add_test(tc, last_words);
+    tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
+    return tc;
+}
+
+static TCase *starting(void)
+{
+    TCase *tc = tcase_create("starting");
+
+    exec_fixture(tc);
+    tcase_add_test(tc, says_hello);
+    tcase_add_test(tc, says_no_hello);
+    tcase_add_test(tc, starts_slowly);
+    tcase_add_test(tc, never_reads);
+    tcase_add_test(tc, no_job_came);
     return tc;
 }
 
@@ -339,4 +486,4 @@ static TCase *ending(void)
     return tc;
 }
 
-UNIT_MAIN("exec_lines_end", deaths_case, ending)
+UNIT_MAIN("exec_lines_end", deaths_case, starting, ending)

@@ -75,6 +75,8 @@ static const struct expected ready_table[] = {
     { "error", "^over .* [0-9]+ s$", true },
     { "error", "time|lapse", true },
     { "error", "\\[", false },
+    { "error", "^over .{3} ?[0-9a-z: ]{2,}", true },
+    { "error", "[0-9a-f]{8}-[0-9a-f]{4}", false },
     { "error", "Over", false },
     { "kind", "timeout", true },
     { "kind", "retry", false },
@@ -209,6 +211,10 @@ static const struct {
     { "error", "(", "--error: (: " },
     { "error", "(a)\\1", "no \\1 to \\9" },
     { "error", "((a{9}){9}){9}", "at most two counts" },
+    { "error", "(a{1,32767})", "up to 255 each" },
+    { "error", "a{256,}", "up to 255 each" },
+    { "error", "((x){1,90}){1,90}", "too costly" },
+    { "error", "(x|y){,250}", "too costly" },
     { "attempts", "many", "many is not a number" },
     { "attempts", ">", "> is not a number" },
     { "attempts", "=>2", "=>2 is not a number" },
@@ -232,6 +238,34 @@ START_TEST(test_refused)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s %s: %s", refused[_i].name,
                   refused[_i].value, err.text);
+    later_filter_free(filter);
+}
+END_TEST
+
+/* Of two letters in any order, with these expressions glibc makes an automaton of any size. */
+START_TEST(test_too_slow)
+{
+    static const char *const slow[] = { ".*a.{60}z", "(a|b)*a(a|b){40}z", ".*a.{180}z" };
+    char text[1100] = "{\"text\":\"";
+    struct later_filter *filter = made("error", slow[_i]);
+    struct later_filter_job job = job_in("dead", NOW);
+    size_t from = strlen(text);
+    struct later_error err;
+    uint32_t random = 1;
+
+    for (size_t i = 0; i < 1000; i++) {
+        random = random * 1664525 + 1013904223;
+        text[from + i] = (char)('a' + (random >> 31));
+    }
+    strcpy(text + from + 1000, "\"}");
+    job.record.error = text;
+    job.record.error_len = strlen(text);
+    ck_assert_int_eq(later_filter_check(filter, &err), 0);
+    ck_assert(!later_filter_meets(filter, &job));
+    ck_assert_int_eq(later_filter_check(filter, &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "takes too long"));
+    ck_assert(!later_filter_meets(filter, &job));
     later_filter_free(filter);
 }
 END_TEST
@@ -280,6 +314,7 @@ static TCase *filters(void)
     tcase_add_test(tc, test_ages);
     tcase_add_test(tc, test_no_document);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_loop_test(tc, test_too_slow, 0, 3);
     tcase_add_test(tc, test_too_many);
     tcase_add_test(tc, test_names);
     return tc;

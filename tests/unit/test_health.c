@@ -1,5 +1,6 @@
-/* test_health.c: the small file that says how a laterd is; its lock. */
+/* test_health.c: the small file that says how a laterd is; its lock; the name of a state_dir. */
 #include "health.h"
+#include "identity.h"
 
 #include "unit.h"
 
@@ -42,6 +43,26 @@ static void read_it(void)
 {
     ck_assert_msg(health_read(dir, &report, &err) == 0, "%s", err.text);
 }
+
+/* It stays over restarts; another folder has another one; a damaged file is made anew. */
+START_TEST(test_identity)
+{
+    char first[IDENTITY_SIZE], second[IDENTITY_SIZE], file[64];
+
+    snprintf(file, sizeof file, "%s/identity", dir);
+    ck_assert_msg(identity_read(dir, "h", first, &err) == 0, "%s", err.text);
+    ck_assert_int_eq(identity_read(dir, "h", second, &err), 0);
+    ck_assert_str_eq(first, second);
+    ck_assert_uint_eq(strlen(first), strlen("h:") + 16);
+    ck_assert_int_eq(truncate(file, 5), 0);
+    ck_assert_int_eq(identity_read(dir, "h", second, &err), 0);
+    ck_assert_uint_eq(strlen(second), strlen("h:") + 16);
+    ck_assert_str_ne(first, second);
+    unlink(file);
+    ck_assert_int_eq(identity_read("/nowhere", "h", second, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.text, "state_dir: /nowhere/identity: "));
+}
+END_TEST
 
 START_TEST(test_report)
 {
@@ -209,6 +230,7 @@ static TCase *file(void)
     TCase *tc = tcase_create("file");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, test_identity);
     tcase_add_test(tc, test_report);
     tcase_add_test(tc, test_nothing_there);
     tcase_add_test(tc, test_short_file);

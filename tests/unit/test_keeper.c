@@ -131,6 +131,42 @@ START_TEST(test_renews_many)
 }
 END_TEST
 
+#define GOOD_TOKEN "goodgoodgoodgood"
+
+static bool all_renewed(void)
+{
+    return lease_left("q", PAGE_TOKEN) > 50 && lease_left("q", GOOD_TOKEN) > 50 &&
+           lease_left("r", PAGE_TOKEN) > 50 && lease_left("r", GOOD_TOKEN) > 50;
+}
+
+/* Jobs of two queues and two tokens, in turn: a call for each queue and token. */
+START_TEST(test_renews_in_turn)
+{
+    struct slots *page;
+    long long calls;
+
+    live_config.lease = 60;
+    page = watched(40);
+    for (uint32_t i = 0; i < 40; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        page_hold_by(page, i, i % 2 ? "q" : "r", id, i % 4 < 2 ? PAGE_TOKEN : GOOD_TOKEN, SLOT_HELD,
+                     2);
+    }
+    keeper_link_up(keeper); /* and Redis gets to know the script */
+    LIVE_UNTIL(all_renewed() && later_redis_pending(link_redis(live_link)) == 0);
+    live_advance(20);
+    ck_assert(!all_renewed());
+    calls = live_calls();
+    keeper_link_up(keeper);
+    LIVE_UNTIL(all_renewed() && later_redis_pending(link_redis(live_link)) == 0);
+    ck_assert_int_eq(live_calls() - calls, 4);
+    for (uint32_t i = 0; i < 40; i++)
+        ck_assert_double_gt((double)page->page->slots[i].lease_end / 1e6, later_clock() + 50);
+}
+END_TEST
+
 /* Idle workers cost nothing: not a call, not a timer. */
 START_TEST(test_idle)
 {
@@ -668,8 +704,6 @@ static int map_again(struct slots *page)
     return fd;
 }
 
-#define GOOD_TOKEN "goodgoodgoodgood" /* of the page that is not overwritten */
-
 /* The page is overwritten while its contents wait for Redis: nothing is read past its end, and what
  * others hold is settled. */
 START_TEST(test_written_over_while_it_waits)
@@ -693,6 +727,25 @@ START_TEST(test_written_over_while_it_waits)
     LIVE_UNTIL(settled == 1);
     ck_assert_double_gt(lease_left("q", GOOD_TOKEN), 0);
     ck_assert_double_eq(live_score("q", "reserved:" GOOD_TOKEN, "good"), 1000);
+}
+END_TEST
+
+/* What waits for Redis keeps its page mapped, even if the page itself says that nothing does. */
+START_TEST(test_cleared_while_it_waits)
+{
+    struct slots *page = watched(20);
+
+    page_hold(page, 0, "q", "running", SLOT_RUNNING, 30)->began = later_clock() - 1;
+    page_hold(page, 1, "q", "behind", SLOT_HELD, 30);
+    page_hold(page, 2, "r", "too", SLOT_HELD, 30);
+    link_break(live_link, "off");
+    keeper_busy(keeper);
+    LIVE_UNTIL(slot_state(&page->page->slots[2]) == SLOT_RETURNING);
+    memset(page->page, 0, page->size);
+    died(page, KEEPER_CRASH);
+    ck_assert_int_eq(settled, 0);
+    LIVE_UNTIL(settled == 1);
+    ck_assert_uint_eq(keeper_open(keeper), 0);
 }
 END_TEST
 
@@ -744,9 +797,10 @@ END_TEST
 
 static TCase *renewing(void)
 {
-    return MAKE("renewing", test_renews, test_renews_many, test_idle, test_withdrawn,
-                test_cancelled, test_withdrawn_too_late, test_withdrawn_from_one_that_is_gone,
-                test_touch_refused, test_renews_when_up_again);
+    return MAKE("renewing", test_renews, test_renews_many, test_renews_in_turn, test_idle,
+                test_withdrawn, test_cancelled, test_withdrawn_too_late,
+                test_withdrawn_from_one_that_is_gone, test_touch_refused,
+                test_renews_when_up_again);
 }
 
 static TCase *watching(void)
@@ -771,6 +825,7 @@ static TCase *written_over(void)
 
     tcase_add_loop_test(tc, test_written_over, 0, 8);
     tcase_add_test(tc, test_written_over_while_it_waits);
+    tcase_add_test(tc, test_cleared_while_it_waits);
     tcase_add_test(tc, test_cut_short);
     return tc;
 }

@@ -74,6 +74,10 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:queues");
     ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
     ck_assert_str_eq(out, "later:hosts");
+    ck_assert_uint_eq(later_key_lost(out, "later"), 10);
+    ck_assert_str_eq(out, "later:lost");
+    ck_assert_uint_eq(later_key_forgotten(out, "later"), 15);
+    ck_assert_str_eq(out, "later:forgotten");
     ck_assert_uint_eq(later_key_totals(out, "later"), 12);
     ck_assert_str_eq(out, "later:totals");
     ck_assert_uint_eq(later_key_protocol(out, "later"), 14);
@@ -132,8 +136,10 @@ START_TEST(test_one_slot)
     check_tag(out, "tv");
     later_key_running(out, "a:b", "tv");
     check_tag(out, "tv");
-    later_key_waiting(out, "a:b", true, "tv");
-    check_tag(out, "tv");
+    for (int i = LATER_LINE_LOCK; i <= LATER_LINE_LIMIT; i++) {
+        later_key_line(out, "a:b", (enum later_line_for)i, "tv", i % 2);
+        check_tag(out, "tv");
+    }
     for (int i = LATER_LOCK_ITSELF; i <= LATER_LOCK_WAKE; i++) {
         later_key_lock(out, "a:b", "tv", (enum later_lock_key)i);
         check_tag(out, "tv");
@@ -178,7 +184,7 @@ START_TEST(test_longest_names_fit)
     ck_assert_uint_eq(later_key_running(out, prefix, name), strlen(wanted));
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:running:{%s}:waiting", prefix, name);
-    ck_assert_uint_eq(later_key_waiting(out, prefix, false, name), strlen(wanted));
+    ck_assert_uint_eq(later_key_line(out, prefix, LATER_LINE_PERMIT, name, false), strlen(wanted));
     ck_assert_str_eq(out, wanted);
     snprintf(wanted, sizeof wanted, "%s:limit:{%s}", prefix, name);
     ck_assert_uint_eq(later_key_limit(out, prefix, name), strlen(wanted));

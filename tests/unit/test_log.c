@@ -11,9 +11,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +129,33 @@ START_TEST(test_text)
     ck_assert_str_eq(text_line(), "error worker 3: x job=\"q\\\"b\\\\\"");
     log_job(LOG_ERROR, &(struct log_job){ .id = "", .trace = "a=b", .ms = -1 }, "x");
     ck_assert_str_eq(text_line(), "error worker 3: x job=\"\" trace=\"a=b\"");
+}
+END_TEST
+
+/* systemd names the stream to its journal by device and inode. Any other stream is none. */
+START_TEST(test_journal)
+{
+    static const char *const lines[] = { "<3>error x: it\n", "<4>warn x: it\n", "<6>info x: it\n",
+                                         "<7>debug x: it\n" };
+    char stream[64];
+    struct stat st;
+
+    ck_assert_int_eq(fstat(STDERR_FILENO, &st), 0);
+    for (unsigned other = 0; other < 2; other++) {
+        snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)st.st_dev,
+                 (unsigned long long)st.st_ino + other);
+        ck_assert_int_eq(setenv("JOURNAL_STREAM", stream, 1), 0);
+        log_open(LOG_DEBUG, false, "x");
+        for (int level = LOG_ERROR; level <= LOG_DEBUG; level++) {
+            log_line((enum log_level)level, "it");
+            read_output();
+            if (other)
+                ck_assert_str_eq(output + 25, strchr(lines[level], '>') + 1);
+            else
+                ck_assert_str_eq(output, lines[level]);
+        }
+    }
+    unsetenv("JOURNAL_STREAM");
 }
 END_TEST
 
@@ -459,7 +488,8 @@ static TCase *make(const char *name, void (*begin)(void), const TTest *const *te
 
 static TCase *text(void)
 {
-    return MAKE("text", set_up_pipe, test_text, test_levels, test_text_hostile, test_text_long);
+    return MAKE("text", set_up_pipe, test_text, test_journal, test_levels, test_text_hostile,
+                test_text_long);
 }
 
 static TCase *json(void)

@@ -8,6 +8,8 @@
 
 #include <elf.h>
 #include <event2/event.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,6 +105,30 @@ START_TEST(writable_by_others)
     refuse(path, "its directory can be written");
     chmod(files_dir, 0700);
     load(path);
+}
+END_TEST
+
+/* games is a user of each Debian, with a group of its own. */
+START_TEST(writable_by_own_group)
+{
+    const struct passwd *user = getpwnam("games");
+    const char *path = files_install("good");
+    char above[512];
+
+    ck_assert_ptr_nonnull(user);
+    if (geteuid() != 0)
+        return;
+    snprintf(above, sizeof above, "%s/..", files_dir);
+    ck_assert_int_eq(chmod(above, 0711), 0);
+    ck_assert_int_eq(chown(files_dir, user->pw_uid, user->pw_gid), 0);
+    ck_assert_int_eq(chown(path, user->pw_uid, user->pw_gid), 0);
+    ck_assert_int_eq(chmod(files_dir, 0775), 0);
+    ck_assert_int_eq(chmod(path, 0777), 0);
+    ck_assert_int_eq(seteuid(user->pw_uid), 0);
+    refuse(path, "the file can be written by its group or by others (mode 0777)");
+    ck_assert_int_eq(chmod(path, 0775), 0);
+    load(path);
+    ck_assert_int_eq(seteuid(0), 0);
 }
 END_TEST
 
@@ -362,6 +388,7 @@ static TCase *files(void)
     tcase_add_test(tc, a_relative_path);
     tcase_add_test(tc, several_plugins);
     tcase_add_test(tc, writable_by_others);
+    tcase_add_test(tc, writable_by_own_group);
     tcase_add_test(tc, owned_by_others);
     tcase_add_test(tc, no_such_file);
     tcase_add_test(tc, not_a_file);

@@ -3,6 +3,7 @@
 #include "queue/queue.h"
 
 #include "queue/inspect.h"
+#include "queue/line.h"
 #include "queue/permit.h"
 #include "queue/stock.h"
 #include "tests/support/comma.h"
@@ -87,6 +88,9 @@ START_TEST(test_push)
         { .id = "a", .document = "{}", .document_len = 2, .priority = -100 },
         { .id = "b", .document = "xyz", .document_len = 1, .in = 1.5 },
         { .id = "c", .document = "", .at = 1700000000.25, .priority = 7, .unique_for = 60 },
+    }, mortal[] = {
+        { .id = "a", .document = "{}", .document_len = 2, .expires_in = 60 },
+        { .id = "b", .document = "{}", .document_len = 2, .in = 5, .expires_in = 60.25 },
     };
 
     later_queue_push(&cmd, &keys, "c-1", 0, 0, items, 3);
@@ -94,6 +98,10 @@ START_TEST(test_push)
          "+1.500000", "0", "x", "c", "1700000000.250000", "7/60.000000", "");
     later_queue_push(&cmd, &keys, NULL, LATER_PUSH_REPLACE, 0, items, 1);
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "replace/0", "a", "", "-100", "{}");
+    ck_assert(!later_queue_plain(&mortal[0]));
+    later_queue_push(&cmd, &keys, NULL, 0, 0, mortal, 2);
+    CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new/0", "a", "!60.000000", "0", "{}", "b",
+         "+5.000000!60.250000", "0", "{}");
 }
 END_TEST
 
@@ -581,22 +589,62 @@ START_TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
 
-    later_permit_take(&cmd, "later", "type:a", "t1", 2, 30);
-    CALL(PERMIT_TAKE, "permit_take", "1", "later:running:{type:a}", "t1", "2", "30.000000");
+    later_permit_take(&cmd, "later", "type:a", "t1", 2, 30, "q id");
+    CALL(PERMIT_TAKE, "permit_take", "3", "later:running:{type:a}",
+         "later:running:{type:a}:waiting", "later:running:{type:a}:due", "t1", "2", "30.000000",
+         "q id");
     later_permit_touch(&cmd, "later", "type:a", 30, tokens, 2);
     CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
     later_permit_free(&cmd, "later", "type:a", tokens, 1);
     CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
-    later_permit_line(&cmd, "later", true, "a", 1, 5, "q id");
-    CALL(LOCK_LINE, "lock_line", "3", "later:lock:{a}", "later:lock:{a}:wake",
-         "later:lock:{a}:waiting", "5.000000", "q id");
-    later_permit_line(&cmd, "later", false, "a", 2, 0, "");
-    CALL(PERMIT_LINE, "permit_line", "2", "later:running:{a}", "later:running:{a}:waiting", "2",
-         "0.000000", "");
-    later_permit_hasten(&cmd, &keys, 1700000000.5, "id");
-    CALL(HASTEN, "hasten", "2", "later:{q}:delayed", "later:{q}:due", "1700000000.500000", "id");
     ck_assert_double_eq(later_permit_wait(reply_of("$0\r\n\r\n")), 0);
     ck_assert_double_eq(later_permit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
+}
+END_TEST
+
+START_TEST(test_line)
+{
+    const struct later_line lock = { .what = LATER_LINE_LOCK, .max = 1, .name = "a" },
+                            permit = { .what = LATER_LINE_PERMIT, .max = 2, .name = "a" },
+                            limit = { .what = LATER_LINE_LIMIT,
+                                      .max = 3,
+                                      .per = 60,
+                                      .sliding = true,
+                                      .name = "a" };
+    const struct later_reply *reply = reply_of("*5\r\n:7\r\n$3\r\n0.5\r\n$4\r\nq id\r\n$17\r\n"
+                                               "1700000000.123456\r\n$3\r\n5.5\r\n");
+    struct later_line_answer answer;
+    struct later_limit_answer taken;
+    struct later_called job;
+
+    later_line_ask(&cmd, "later", &lock, 1700000000.5, 5, "q id");
+    CALL(LOCK_LINE, "lock_line", "4", "later:lock:{a}", "later:lock:{a}:wake",
+         "later:lock:{a}:waiting", "later:lock:{a}:due", "1700000000.500000", "5.000000", "q id");
+    later_line_ask(&cmd, "later", &permit, 0, 0, "");
+    CALL(PERMIT_LINE, "permit_line", "3", "later:running:{a}", "later:running:{a}:waiting",
+         "later:running:{a}:due", "2", "", "0.000000", "");
+    later_line_ask(&cmd, "later", &limit, 0, 0, "q id");
+    CALL(LIMIT_LINE, "limit_line", "3", "later:limit:{a}", "later:limit:{a}:waiting",
+         "later:limit:{a}:due", "3", "60.000000", "sliding", "", "0.000000", "q id");
+    later_limit_take(&cmd, "later", &limit, "q id");
+    CALL(LIMIT_TAKE, "limit_take", "3", "later:limit:{a}", "later:limit:{a}:waiting",
+         "later:limit:{a}:due", "3", "60.000000", "sliding", "q id");
+    later_limit_free(&cmd, "later", &limit, 5.25);
+    CALL(LIMIT_FREE, "limit_free", "1", "later:limit:{a}", "sliding", "5.250000");
+    later_line_answer(reply, &answer);
+    ck_assert_uint_eq(answer.waiting, 7);
+    ck_assert_double_eq(answer.opens, 0.5);
+    ck_assert_uint_eq(answer.called, 1);
+    later_line_called(reply, 0, &job);
+    ck_assert_str_eq(job.waiter, "q id");
+    later_line_hasten(&cmd, &keys, &job, "id");
+    CALL(HASTEN, "hasten", "7", "later:{q}:ready", "later:{q}:delayed", "later:{q}:dead",
+         "later:{q}:jobs", "later:{q}:records", "later:{q}:wake", "later:{q}:paused",
+         "1700000000.123456", "5.500000", "id");
+    ck_assert(later_limit_taken(reply_of("*4\r\n:1\r\n$3\r\n9.5\r\n:4\r\n$1\r\n2\r\n"), &taken));
+    ck_assert(taken.at == 9.5 && taken.waiting == 4 && taken.opens == 2);
+    ck_assert(!later_limit_taken(reply_of("*2\r\n:0\r\n$1\r\n2\r\n"), &taken));
+    ck_assert(taken.waiting == 0 && taken.opens == 2);
 }
 END_TEST
 
@@ -666,7 +714,8 @@ static TCase *settle(void)
 
 static TCase *others(void)
 {
-    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_place, test_tokens);
+    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_place, test_line,
+               test_tokens);
 }
 
 UNIT_MAIN("queue", push, reserve, settle, others)

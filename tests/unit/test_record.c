@@ -54,6 +54,39 @@ START_TEST(test_progress)
 }
 END_TEST
 
+START_TEST(test_taken)
+{
+    read_text("u=7200.000000\n");
+    ck_assert_double_eq(record.unique_for, 7200);
+    read_text("d=1767225600.500000\nu=nan\n");
+    ck_assert_double_eq(record.taken_until, 1767225600.5);
+    ck_assert_double_eq(record.unique_for, 0);
+}
+END_TEST
+
+START_TEST(test_next)
+{
+    static const char text[] =
+        "a=1\nn=1767225600.500000 p=3%0Au=5.000000%0A {\"x\":\"%250A %\",%0A\"y\":1}\n";
+    static const char *const broken[] = { "", "n=\n", "n=1.5\n", "n=1.5 \n" };
+    struct later_record_next next;
+
+    later_record_read(&record, text, strlen(text));
+    ck_assert_int_eq(later_record_next(&record, &next), 1);
+    ck_assert_double_eq(next.due, 1767225600.5);
+    ck_assert_uint_eq(next.document_len, strlen("{\"x\":\"%0A %\",\n\"y\":1}"));
+    ck_assert_mem_eq(next.document, "{\"x\":\"%0A %\",\n\"y\":1}", next.document_len);
+    later_record_read(&record, next.record, next.record_len);
+    ck_assert_int_eq(record.priority, 3);
+    ck_assert_double_eq(record.unique_for, 5);
+    free(next.record);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        later_record_read(&record, broken[i], strlen(broken[i]));
+        ck_assert_int_eq(later_record_next(&record, &next), 0);
+    }
+}
+END_TEST
+
 START_TEST(test_finished)
 {
     read_text("a=1\nk={\"at\":3}\n");
@@ -93,6 +126,8 @@ static TCase *records(void)
     tcase_add_test(tc, test_all_of_it);
     tcase_add_test(tc, test_progress);
     tcase_add_test(tc, test_finished);
+    tcase_add_test(tc, test_taken);
+    tcase_add_test(tc, test_next);
     tcase_add_test(tc, test_unknown_tags);
     tcase_add_test(tc, test_junk);
     return tc;

@@ -92,7 +92,7 @@ static uint64_t totals(const char *type)
 static void write_all(struct recorder *of, double now)
 {
     recorder_write(of, now);
-    recorder_end(of); /* even what is not due yet */
+    recorder_end(of, now); /* even what is not due yet */
     LIVE_UNTIL(!recorder_open(of));
 }
 
@@ -299,8 +299,26 @@ START_TEST(it_ends_before_it_knows_the_time)
     attempt(page, "mail", 3);
     recorder_read(recorder, page, &live_config.pools[0]);
     recorder_write(recorder, 0);
-    recorder_end(recorder);
+    ck_assert(recorder_lacks_time(recorder));
+    recorder_end(recorder, 0);
     LIVE_UNTIL(!recorder_open(recorder));
+    ck_assert_uint_eq(totals("mail"), 3);
+}
+END_TEST
+
+/* The counts are all of the last second, and were never written before. */
+START_TEST(it_ends_in_its_first_second)
+{
+    recorder_read(recorder, page, &live_config.pools[0]);
+    ck_assert(!recorder_lacks_time(recorder));
+    attempt(page, "mail", 3);
+    recorder_leave(recorder, page);
+    ck_assert(recorder_lacks_time(recorder));
+    recorder_end(recorder, NOON);
+    LIVE_UNTIL(!recorder_open(recorder));
+    ck_assert_uint_eq(minute(NOON, "mail"), 3);
+    ck_assert_uint_eq(done_in(LATER_BY_TEN, later_period(LATER_BY_TEN, NOON), "mail"), 3);
+    ck_assert_uint_eq(done_in(LATER_BY_HOUR, later_period(LATER_BY_HOUR, NOON), "mail"), 3);
     ck_assert_uint_eq(totals("mail"), 3);
 }
 END_TEST
@@ -333,7 +351,7 @@ START_TEST(switched_off)
     attempt(page, "mail", 3);
     recorder_read(recorder, page, &live_config.pools[0]);
     recorder_write(recorder, NOON);
-    recorder_end(recorder);
+    recorder_end(recorder, NOON);
     ck_assert_int_eq(live_calls(), 0);
     ck_assert_uint_eq(recorder->queues.count, 0);
 }
@@ -352,6 +370,7 @@ static TCase *records(void)
         totals_of_the_dead,
         one_that_is_called_as_the_one_before,
         it_ends_before_it_knows_the_time,
+        it_ends_in_its_first_second,
         old_periods_are_put_together,
         switched_off,
         NULL,

@@ -116,6 +116,16 @@ START_TEST(test_unknown_errors)
 }
 END_TEST
 
+START_TEST(test_away)
+{
+    ck_assert(later_reply_away("CLUSTERDOWN The cluster is down"));
+    ck_assert(later_reply_away("LOADING Redis is loading the dataset in memory"));
+    ck_assert(!later_reply_away("OOM command not allowed when used memory > 'maxmemory'."));
+    ck_assert(!later_reply_away("ERR max number of clients reached"));
+    ck_assert(!later_reply_away("CLUSTERDOWNX"));
+}
+END_TEST
+
 /* ---- shapes */
 
 START_TEST(test_array)
@@ -289,6 +299,7 @@ static TCase *remedies(void)
 
     tcase_add_test(tc, test_remedies);
     tcase_add_test(tc, test_unknown_errors);
+    tcase_add_test(tc, test_away);
     return tc;
 }
 

@@ -133,7 +133,7 @@ START_TEST(test_definition)
 {
     static const char plain[] = "at=0 * * * *\n\n{\"type\":\"t\"}";
     static const char full[] = "at=@every 90\nzone=Europe/Berlin\ncatch_up=all\noverlap=queue\n"
-                               "spread=5\nlate=0\npriority=-7\n\n{}";
+                               "spread=5\nlate=0\npriority=-7\nexpires_in=90\n\n{}";
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST), read;
     struct later_error err;
     size_t len;
@@ -142,9 +142,11 @@ START_TEST(test_definition)
     ck_assert_str_eq(text, plain);
     ck_assert_uint_eq(len, sizeof plain - 1);
     free(text);
-    schedule = (struct later_schedule){
-        .catch_up = LATER_CATCH_UP_ALL, .overlap = LATER_OVERLAP_QUEUE, .spread = 5, .priority = -7
-    };
+    schedule = (struct later_schedule){ .catch_up = LATER_CATCH_UP_ALL,
+                                        .overlap = LATER_OVERLAP_QUEUE,
+                                        .spread = 5,
+                                        .priority = -7,
+                                        .expires_in = 90 };
     ck_assert_int_eq(later_schedule_set(&schedule, "@every 90", "Europe/Berlin", &err), 0);
     text = later_schedule_write(&schedule, "{}", 2, &len);
     ck_assert_str_eq(text, full);
@@ -172,11 +174,11 @@ START_TEST(test_foreign_definitions)
         ck_assert_int_eq(later_schedule_read(&schedule, bad[i], &err), -1);
     ck_assert_int_eq(later_schedule_read(&schedule,
                                          "at=0 0 * * *\nlate=-1\nspread=x\npriority=101\n"
-                                         "catch_up=often\n",
+                                         "catch_up=often\nexpires_in=0\n",
                                          &err),
                      0);
     ck_assert_int_eq(schedule.late, LATER_SCHEDULE_LATE);
-    ck_assert_int_eq(schedule.spread + schedule.priority, 0);
+    ck_assert_int_eq(schedule.spread + schedule.priority + schedule.expires_in, 0);
     ck_assert_int_eq(schedule.catch_up, LATER_CATCH_UP_LAST);
 }
 END_TEST

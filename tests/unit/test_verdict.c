@@ -81,18 +81,19 @@ END_TEST
 
 static enum later_fitness before(uint32_t attempts, int32_t crashes, double now)
 {
-    return later_verdict_before(&policy, &doc, attempts, crashes, now);
+    return later_verdict_before(&policy, &doc, attempts, crashes, attempts > 0, now);
 }
 
 START_TEST(test_before)
 {
-    read_document("{\"type\":\"t\",\"expires_at\":1000}");
-    ck_assert_int_eq(before(0, -1, 999), LATER_FIT);
-    ck_assert_int_eq(before(2, 1, 999), LATER_FIT);
-    ck_assert_int_eq(before(3, -1, 999), LATER_FIT_USED_UP);
-    ck_assert_int_eq(before(2, 2, 999), LATER_FIT_USED_UP);
-    ck_assert_int_eq(before(0, -1, 1000), LATER_FIT_EXPIRED);
-    ck_assert_int_eq(before(3, 2, 1000), LATER_FIT_EXPIRED);
+    read_document("{\"type\":\"t\",\"expires_at\":1e9}");
+    ck_assert_int_eq(before(0, -1, 999999999), LATER_FIT);
+    ck_assert_int_eq(before(2, 1, 999999999), LATER_FIT);
+    ck_assert_int_eq(before(3, -1, 999999999), LATER_FIT_USED_UP);
+    ck_assert_int_eq(before(2, 2, 999999999), LATER_FIT_USED_UP);
+    ck_assert_int_eq(before(0, -1, 1e9), LATER_FIT_EXPIRED);
+    ck_assert_int_eq(before(1, -1, 1e9), LATER_FIT); /* it has been begun */
+    ck_assert_int_eq(before(3, 2, 1e9), LATER_FIT_USED_UP);
     ck_assert_int_eq(before(0, 0, 0), LATER_FIT); /* the time is not known */
     policy.crash_max = 1;
     ck_assert_int_eq(before(0, 0, 0), LATER_FIT); /* a suspect has not crashed */

@@ -99,23 +99,63 @@ START_TEST(of_an_earlier_life)
 }
 END_TEST
 
-/* What was there before a push is not its answer, even if that job is gone by now. */
+static enum later_push_result push_again(const char *id)
+{
+    enum later_push_result result;
+    struct later_new_job job = { .type = "t", .id = id, .again = 1 };
+
+    ck_assert_msg(later_push(client, "q", &job, NULL, &result, &err) == 0, "%s", err.text);
+    return result;
+}
+
+/* A push drops it, by either script, so that it is not taken for the new job's end. */
 START_TEST(of_before_the_push)
 {
-    size_t len;
-    char *before;
-
+    for (int again = 0; again < 2; again++) {
+        live_hold("q", "a", TOKEN, 60);
+        finish("q", "a", "done", "1");
+        ck_assert_int_eq(wait_for("a", 0), LATER_JOB_IS_DONE);
+        if (again)
+            push_again("a");
+        else
+            ck_assert_int_eq(later_push(client, "q",
+                                        &(struct later_new_job){ .type = "t", .id = "a" }, NULL,
+                                        NULL, &err),
+                             0);
+        ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 0);
+        live_do("DEL later:{q}:ready later:{q}:jobs"); /* as if it had been cancelled */
+        ck_assert_int_eq(wait_for("a", 0), LATER_JOB_IS_GONE);
+    }
     live_hold("q", "a", TOKEN, 60);
     finish("q", "a", "done", "1");
-    before = later_wait_before(client, "q", "a", &len, &err);
-    ck_assert_ptr_nonnull(before);
-    ck_assert_uint_gt(len, 0);
-    ck_assert_int_eq(later_wait_pushed(client, "q", "a", 0, before, len, &end, &err), 0);
-    ck_assert_int_eq(end.how, LATER_JOB_IS_GONE);
-    free(before);
-    before = later_wait_before(client, "q", "a", &len, &err);
-    ck_assert(before && len == 0);
-    free(before);
+    live_do("HSET later:{q}:stats results 1"); /* it is said that there are none any more */
+    push_again("a");
+    ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 1);
+}
+END_TEST
+
+/* It waits for the job that was pushed while another of its id ran, not for that one. */
+START_TEST(of_the_job_behind)
+{
+    static const char *const dues[] = { "delayed", "ready" };
+
+    live_hold("q", "a", TOKEN, 60);
+    ck_assert_int_eq(push_again("a"), LATER_IS_AGAIN);
+    ck_assert_int_eq(later_wait_again(client, "q", "a", 0.05, &end, &err), 0);
+    ck_assert_int_eq(end.how, LATER_JOB_GOES_ON);
+    finish("q", "a", "done", "1");
+    ck_assert_int_eq(later_wait_again(client, "q", "a", 0.05, &end, &err), 0);
+    ck_assert_int_eq(end.how, LATER_JOB_GOES_ON); /* and the result of the other one is gone */
+    ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 0);
+    for (size_t i = 0; i < 2; i++)
+        live_do("ZREM later:{q}:%s a", dues[i]);
+    live_do("HDEL later:{q}:jobs a");
+    live_hold("q", "a", TOKEN, 60);
+    push_again("a");
+    finish("q", "a", "done", "2");
+    live_do("ZREM later:{q}:delayed a");
+    live_do("HDEL later:{q}:jobs a"); /* the one behind was cancelled */
+    ck_assert_int_eq(wait_for("a", 0), LATER_JOB_IS_GONE);
 }
 END_TEST
 
@@ -204,10 +244,9 @@ END_TEST
 
 static TCase *all(void)
 {
-    const TTest *const tests[] = { every_end,          dead_without_a_result,
-                                   of_an_earlier_life, of_before_the_push,
-                                   in_a_shard,         what_is_no_result,
-                                   a_thousand_at_once, NULL };
+    const TTest *const tests[] = { every_end,          dead_without_a_result, of_an_earlier_life,
+                                   of_before_the_push, of_the_job_behind,     in_a_shard,
+                                   what_is_no_result,  a_thousand_at_once,    NULL };
 
     return live_case("wait", set_up, tear_down, tests);
 }

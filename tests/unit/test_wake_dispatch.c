@@ -87,14 +87,13 @@ static const struct wake_listener_options listener_options = { .all = true,
 
 static void reap(evutil_socket_t fd, short what, void *arg)
 {
-    int status;
-    pid_t pid;
+    siginfo_t info = { 0 };
 
     (void)fd;
     (void)what;
     (void)arg;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        workers_ended(workers, pid, status);
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+        ck_assert(workers_ended(workers, info.si_pid));
 }
 
 /* The next generation, as a reload makes it. */

@@ -69,12 +69,19 @@ START_TEST(posts)
     ck_assert_int_eq(refusal(&ours, other), 403);
     other.post = false;
     ck_assert_int_eq(refusal(&ours, other), 0);
+    other.site = "none";
+    ck_assert_int_eq(refusal(&ours, other), 0);
+    other.site = "same-site";
+    ck_assert_int_eq(refusal(&ours, other), 403);
     ck_assert_int_eq(refusal(&(struct guard){ .read_only = true }, good), 403);
 }
 END_TEST
 
 START_TEST(tokens)
 {
+    static const char *const wrong[] = { "Bearer ", "Bearer 0123456789abcde",
+                                         "Bearer 0123456789abcdeg", "Bearer 0123456789abcdef0",
+                                         "Basic 0123456789abcdef" };
     const struct guard guard = { .token = "0123456789abcdef" };
     struct guard_request request = { .host = "127.0.0.1" };
 
@@ -82,18 +89,12 @@ START_TEST(tokens)
     request.open = true;
     ck_assert_int_eq(refusal(&guard, request), 0);
     request.open = false;
-    request.cookie = "x=1; later=0123456789abcdef; y=2";
-    ck_assert_int_eq(refusal(&guard, request), 0);
-    request.cookie = "xlater=0123456789abcdef; later=0123456789abcde; later=";
-    ck_assert_int_eq(refusal(&guard, request), 401);
     request.authorization = "bearer 0123456789abcdef";
     ck_assert_int_eq(refusal(&guard, request), 0);
-    request.authorization = "Basic 0123456789abcdef";
-    ck_assert_int_eq(refusal(&guard, request), 401);
-    ck_assert(guard_same("abc", "abc", 3));
-    ck_assert(!guard_same("abc", "abcd", 4));
-    ck_assert(!guard_same("abc", "ab", 2));
-    ck_assert(!guard_same("abc", "", 0));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        request.authorization = wrong[i];
+        ck_assert_msg(refusal(&guard, request) == 401, "%s", wrong[i]);
+    }
 }
 END_TEST
 

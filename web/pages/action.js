@@ -21,10 +21,11 @@ export function note(words, typed, bad) {
 export function confirm(question, count, verb) {
     return new Promise((resolve) => {
         const wanted = count >= 100 ? String(count) : '';
+        // The first button of a form is the one that Enter presses.
         const yes = h('button', { type: 'submit', class: 'danger', value: 'yes',
                                   disabled: wanted !== '' }, verb);
         const field = wanted && h('input', {
-            id: 'confirm-count', inputmode: 'numeric', autocomplete: 'off',
+            id: 'confirm-count', inputmode: 'numeric', autocomplete: 'off', autofocus: true,
             oninput: () => { yes.disabled = field.value.replace(/\D/g, '') !== wanted; },
         });
         const dialog = h('dialog', { 'aria-labelledby': 'confirm-title' },
@@ -33,7 +34,7 @@ export function confirm(question, count, verb) {
               wanted && h('label', { for: 'confirm-count' }, `Type ${number(count)} to go on`),
               field,
               h('p', { class: 'buttons' },
-                h('button', { type: 'submit', value: 'no', class: 'quiet' }, 'Leave it'), yes)));
+                yes, h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: !wanted }, 'Leave it'))));
         dialog.addEventListener('close', () => {
             dialog.remove();
             resolve(dialog.returnValue === 'yes');

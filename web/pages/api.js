@@ -1,4 +1,5 @@
 // api.js: requests to later-web. Each is answered by a `later` command.
+import { headersOf, readEvents } from './stream.js';
 
 export class Refusal extends Error {
     constructor(status, words, command) {
@@ -33,13 +34,54 @@ function busy(more) {
     document.getElementById('main').setAttribute('aria-busy', outstanding > 0);
 }
 
+// ---- the token, which only pages of this origin can read: a cookie would go to every port of the host
+
+const KEY = `later token ${new URL('.', location).pathname}`;
+let kept = ''; // for a browser that stores nothing
+
+export function token() {
+    try {
+        return localStorage.getItem(KEY) ?? kept;
+    } catch {
+        return kept;
+    }
+}
+
+// The link that later-web prints has the token after #. It is kept, and the address is `back` again.
+// Returns false if there is none.
+export function login(back) {
+    const [, found] = /^#token=([\w-]+)$/.exec(location.hash) || [];
+    if (!found) return false;
+    history.replaceState(null, '', location.pathname + location.search + back);
+    kept = found;
+    try {
+        localStorage.setItem(KEY, found);
+    } catch {
+        // then it is kept for as long as this page is open
+    }
+    return true;
+}
+
+// ---- requests
+
+async function send(where, options = {}) {
+    try {
+        return await fetch(`api/1/${where}`, { credentials: 'same-origin', ...options,
+                                               headers: { ...headersOf(token()), ...options.headers } });
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        throw new Refusal(0, 'later-web does not answer');
+    }
+}
+
+function post(body) {
+    return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+}
+
 async function ask(where, options) {
     busy(1);
     try {
-        return await read(await fetch(`api/1/${where}`, { credentials: 'same-origin', ...options }));
-    } catch (error) {
-        if (error instanceof Refusal || error.name === 'AbortError') throw error;
-        throw new Refusal(0, 'later-web does not answer');
+        return await read(await send(where, options));
     } finally {
         setTimeout(busy, 0, -1); // once the answer has been shown
     }
@@ -50,45 +92,26 @@ export function get(where, parameters, signal) {
 }
 
 export function act(where, body) {
-    return ask(where, {
-        method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-    });
+    return ask(where, post(body));
 }
 
-// For long actions: calls take(name, data) for each event as it comes. Returns the last one,
-// {command, status, words}.
-export async function actLong(where, body, take) {
-    const answer = await fetch(`api/1/${where}`, {
-        method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-    });
+async function readLong(answer, take) {
+    let end = null;
     if (!answer.ok) return read(answer);
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '', end = null;
-    for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        const events = (text + value).split('\n\n');
-        text = events.pop();
-        for (const event of events) {
-            const [, name, data] = /^(?:event: (.*)\n)?data: (.*)$/s.exec(event) || [];
-            if (name === 'end') end = JSON.parse(data);
-            else if (data) take(name, JSON.parse(data));
-        }
-    }
+    await readEvents(answer, (name, data) => {
+        if (name === 'end') end = data;
+        else take(name, data);
+    });
     if (!end) throw new Refusal(0, 'later-web ended in the middle of it');
     return end;
 }
 
-export function streamPath(where, parameters) {
-    return `api/1/${where}${query(parameters)}`;
+// For what takes long: call take(name, data) for each event as it comes. Return the last one,
+// {command, status, words}.
+export async function actLong(where, body, take) {
+    return readLong(await send(where, post(body)), take);
 }
 
-// The link that later-web prints has the token after #. It is moved into a cookie and removed from
-// the address.
-export async function login() {
-    const token = new URLSearchParams(location.hash.slice(1)).get('token');
-    if (!token) return;
-    history.replaceState(null, '', location.pathname + location.search);
-    await act('login', { token });
+export async function getLong(where, parameters, take, signal) {
+    return readLong(await send(where + query(parameters), { signal }), take);
 }

@@ -6,14 +6,14 @@ import { live, listen, numbersAge, start } from './live.js';
 import { cron } from './cron.js';
 import { history } from './history.js';
 import { job } from './job.js';
-import { dead, hosts, running } from './lists.js';
+import { dead, hosts, reserved } from './lists.js';
 import { overview } from './overview.js';
 import { queue } from './queue.js';
-import { search } from './search.js';
+import { mean, search } from './search.js';
 
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
-    running: ['Running', running], history: ['History', history], cron: ['Periodic jobs', cron],
+    running: ['Reserved', reserved], history: ['History', history], cron: ['Periodic jobs', cron],
     hosts: ['Hosts', hosts], search: ['Search', search],
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
@@ -47,7 +47,7 @@ function show() {
 const pulse = document.getElementById('pulse');
 
 function showPulse() {
-    const away = live.lost ? 'later-web does not answer' : live.snap?.away;
+    const away = live.lost || live.snap?.away;
     const old = numbersAge(), known = live.snap?.known;
     const right = known ? `numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
     setAttribute(pulse, 'class', away ? 'away' : known ? 'live' : '');
@@ -58,7 +58,7 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, history, periodic jobs, hosts'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, reserved, dead, history, periodic jobs, hosts'],
               ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'],
               ['?', 'this list'], ['Esc', 'back out']];
 const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };
@@ -104,22 +104,26 @@ addEventListener('keydown', (event) => {
 document.getElementById('search').addEventListener('submit', (event) => {
     event.preventDefault();
     const q = field.value.trim();
+    mean(q);
     if (q) location.hash = `#/search?${new URLSearchParams({ q })}`;
 });
 
 // ---- begin
 
-async function begin() {
+// Also when a link with a token is pasted into an open tab: its page is shown again.
+async function enter() {
+    login(shown);
+    start();
+    Object.assign(me, { may_act: false });
     try {
-        await login();
         Object.assign(me, await get('me'));
     } catch (error) {
         note(error.message, null, true);
     }
-    start();
-    listen(showPulse);
-    setInterval(showPulse, 1000);
-    addEventListener('hashchange', show);
     show();
 }
-begin();
+
+listen(showPulse, true);
+setInterval(showPulse, 1000);
+addEventListener('hashchange', () => (location.hash.startsWith('#token=') ? enter() : show()));
+enter();

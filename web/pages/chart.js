@@ -8,8 +8,8 @@ function ceiling(value) {
     return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
-// lines: [{name, kind, of: point → number}]. span: its length in ms. words: formats a number.
-// update(points) draws them; each point has `at` in ms.
+// lines: [{name, kind, of: point → number, or null if it is not known}]. span: its length in ms.
+// words: formats a number. update(points) draws them up to the last one; each point has `at` in ms.
 export function chart(label, lines, span, words = rate) {
     const least = words === rate ? 1 : 0.001;
     const time = span > 7200000 ? moment : clock;
@@ -30,6 +30,25 @@ export function chart(label, lines, span, words = rate) {
     const x = (point) => WIDTH * (1 - (end - point.at) / span);
     const y = (value) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value / most);
 
+    const said = (value) => (value === null || value === undefined ? '–' : words(value));
+
+    // Returns the points of a line in runs without a gap.
+    function runs(line) {
+        let last = null;
+        const all = [];
+        for (const point of points) {
+            const value = line.of(point);
+            if (value === null) {
+                last = null;
+                continue;
+            }
+            if (!last || point.at - last.at > span / 12) all.push([]);
+            all.at(-1).push(`${x(point).toFixed(1)} ${y(value).toFixed(1)}`);
+            last = point;
+        }
+        return all;
+    }
+
     function show() {
         const point = chosen === null ? points[points.length - 1] : points[chosen];
         cursor.setAttribute('visibility', chosen === null || !point ? 'hidden' : 'visible');
@@ -37,7 +56,7 @@ export function chart(label, lines, span, words = rate) {
             cursor.setAttribute('x1', x(point));
             cursor.setAttribute('x2', x(point));
         }
-        lines.forEach((line, i) => setText(values[i], point ? words(line.of(point)) : '–'));
+        lines.forEach((line, i) => setText(values[i], said(point && line.of(point))));
         setText(read, chosen === null || !point ? '' : time(point.at / 1000));
     }
 
@@ -66,22 +85,22 @@ export function chart(label, lines, span, words = rate) {
     });
 
     function update(all) {
-        points = all;
         end = all.length ? all[all.length - 1].at : 0;
-        most = ceiling(Math.max(...all.flatMap((point) => lines.map((line) => line.of(point))), least));
+        points = all.filter((point) => end - point.at <= span);
+        most = ceiling(Math.max(...points.flatMap((point) => lines.map((line) => line.of(point))), least));
         setText(top, words(most).replace(/\.0(?!\d)/, ''));
         grid.replaceChildren(...[0, 0.5, 1].map((part) =>
             svg('line', { x1: 0, x2: WIDTH, y1: y(most * part), y2: y(most * part) })));
         lines.forEach((line, i) => {
-            const text = all.map((point, n) =>
-                `${n ? 'L' : 'M'}${x(point).toFixed(1)} ${y(line.of(point)).toFixed(1)}`).join('');
-            paths[i].setAttribute('d', text);
-            if (i === 0 && all.length)
-                area.setAttribute('d', `${text}L${WIDTH} ${y(0)}L${x(all[0]).toFixed(1)} ${y(0)}Z`);
+            const drawn = runs(line);
+            paths[i].setAttribute('d', drawn.map((run) => `M${run.join('L')}`).join(''));
+            if (i > 0) return;
+            area.setAttribute('d', drawn.map((run) => `M${run.join('L')}L${run.at(-1).split(' ')[0]} ${y(0)}L${
+                run[0].split(' ')[0]} ${y(0)}Z`).join(''));
         });
-        const last = all[all.length - 1];
+        const last = points[points.length - 1];
         box.setAttribute('aria-label', last ? `${label}: ${lines.map((line) =>
-            `${line.name} ${words(line.of(last))}`).join(', ')}` : label);
+            `${line.name} ${said(line.of(last))}`).join(', ')}` : label);
         show();
     }
     update([]);

@@ -38,7 +38,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 
 export const number = (n) => whole.format(n);
-export const rate = (n) => (n < 100 ? tenth.format(n) : whole.format(n));
+export const rate = (n) => (n >= 100 ? whole.format(n) : n >= 0.1 || n === 0 ? tenth.format(n) : n.toPrecision(2));
 
 export function age(seconds) {
     if (seconds === null || seconds === undefined) return '–';
@@ -71,11 +71,10 @@ export function since(unix) {
 
 // Each state has a mark of its own, so that colour is not needed to tell them apart.
 const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕', done: '✓' };
-export const WORDS = { ready: 'ready', delayed: 'delayed', reserved: 'running', dead: 'dead', done: 'done' };
 
 export function badge(state) {
     return h('span', { class: `state ${state}` },
-             h('span', { 'aria-hidden': 'true' }, MARKS[state] || '○'), ` ${WORDS[state] || state}`);
+             h('span', { 'aria-hidden': 'true' }, MARKS[state] || '○'), ` ${state}`);
 }
 
 export function link(route, parameters, ...children) {

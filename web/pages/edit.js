@@ -11,11 +11,12 @@ const BODY_MAX = 65000; // bytes that later-web accepts
 const OPTIONS = [['id', 'Id of a new job', 'a new one'], ['in', 'Not before', 'at once; 90, 5m, 2h'],
                  ['priority', 'Priority', '0; −100 to 100'], ['max_attempts', 'Attempts, at most', 'by type'],
                  ['timeout', 'Timeout', 'by type; 90, 5m'], ['backoff', 'Waits between attempts', 'by type; 1,10,5m'],
-                 ['expires_at', 'Expires', 'never; a time'], ['result', 'Keep its result for', 'not at all; 1h'],
+                 ['expires_at', 'Expires', 'never; a time'], ['expires_in', 'Expires in', 'never; 90, 5m, 2h'],
+                 ['result', 'Keep its result for', 'not at all; 1h'],
                  ['lock', 'Lock', 'none'], ['trace', 'Trace', 'none']];
 
 // Members of lines in files: they say how the job was pushed, and are not part of it.
-const CARRIED = ['queue', 'in', 'at', 'again', 'debounce', 'max_wait', 'throttle'];
+const CARRIED = ['queue', 'in', 'at', 'expires_in', 'again', 'debounce', 'max_wait', 'throttle'];
 
 // Returns the members of a document that have a field, as text for it, and the names of all others.
 function membersOf(job) {

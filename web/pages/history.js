@@ -38,6 +38,15 @@ function points(rows, by, seconds) {
     return all;
 }
 
+// Returns since when there have been attempts: in each queue and, under '', in any.
+function begins(rows) {
+    const found = new Map();
+    for (const row of rows.filter(({ attempts }) => attempts))
+        for (const name of [row.queue, ''])
+            found.set(name, Math.min(row.from, found.get(name) ?? Infinity));
+    return found;
+}
+
 export function history(main, parameters) {
     const stop = new AbortController();
     const [since, by, words, seconds] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
@@ -62,7 +71,7 @@ export function history(main, parameters) {
         { name: 'failed', kind: 'dead', of: (point) => point.failed }], span);
     const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
-    const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second', 'n'],
+    const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
                                   ['Failed', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
                                   ['p95', 'n'], ['p99', 'n']]);
     const typed = h('div'), note = h('div', { role: 'status' });
@@ -79,11 +88,13 @@ export function history(main, parameters) {
             const all = points(periods.answers, by, seconds);
             pace.update(all);
             times.forEach((one) => one.update(all));
+            const began = begins(periods.answers), now = Date.now() / 1000;
+            const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
             types.body.replaceChildren(...kinds.answers.map((row) => h('tr', {},
                 queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
                 h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
-                h('td', { class: 'n' }, rate(row.attempts / Math.max(1, row.seconds))),
+                h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))))));

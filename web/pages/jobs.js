@@ -45,7 +45,7 @@ function words(job) {
 }
 
 function row(job, mixed, chosen, changed) {
-    const at = when(job);
+    const at = when(job), attempts = job.finished?.attempt ?? job.attempts;
     const box = button('', null) === false ? null : h('input', {
         type: 'checkbox', 'aria-label': `Choose ${job.id}`,
         onchange: () => {
@@ -62,7 +62,7 @@ function row(job, mixed, chosen, changed) {
         h('td', { class: 'type' }, job.type ?? h('em', {}, 'none'),
           mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
         h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
-        h('td', { class: job.attempts ? 'n' : 'n zero' }, number(job.attempts)),
+        h('td', { class: attempts ? 'n' : 'n zero' }, number(attempts)),
         h('td', { class: 'words' }, words(job)));
 }
 

@@ -1,30 +1,40 @@
-// lists.js: the dead jobs and why they died, the running jobs, the hosts.
+// lists.js: the dead jobs and why they died, the reserved jobs, the hosts.
 import { get } from './api.js';
-import { age, command, empty, h, link, number, rate, setAttribute, setText, table } from './dom.js';
+import { age, command, empty, h, link, number, rate, setAttribute, setText, since, table } from './dom.js';
 import { errorLine, errorText, jobTable } from './jobs.js';
 import { listen, live, numbersAge } from './live.js';
 
 const SHOWN = 50; // of each queue
 
-// Shows some jobs of each queue that has any in this state, once that is known.
-function gather(state, last, show) {
+// Shows some jobs of each queue that has any in this state, once that is known. What is shown stays if
+// some cannot be asked for: then `fail` gets the reason.
+function gather(state, last, show, fail) {
     const stop = new AbortController();
-    let stopListening = null;
+    let stopListening = null, busy = false;
 
     async function load() {
+        busy = true;
         const queues = live.snap.queues.filter((queue) => queue[state] > 0);
-        const answers = await Promise.all(queues.map((queue) => get('jobs', {
-            queue: queue.queue, state, number: SHOWN,
-            offset: last ? Math.max(0, queue[state] - SHOWN) : 0,
-        }, stop.signal).catch(() => ({ answers: [], command: '' }))));
-        if (!stop.signal.aborted)
+        try {
+            const answers = await Promise.all(queues.map((queue) => get('jobs', {
+                queue: queue.queue, state, number: SHOWN,
+                offset: last ? Math.max(0, queue[state] - SHOWN) : 0,
+            }, stop.signal).catch((error) => {
+                if (error.status === 404) return { answers: [], command: '' }; // it was forgotten
+                throw error;
+            })));
+            stopListening();
             show(answers.flatMap((answer) => answer.answers), queues, answers.map((one) => one.command));
+        } catch (error) {
+            if (error.name !== 'AbortError') fail(error.message);
+        }
+        busy = false;
     }
     stopListening = listen(() => {
-        if (!live.snap.known) return;
-        setTimeout(() => stopListening?.());
-        load();
-    });
+        const away = live.lost || live.snap?.away;
+        if (away) fail(away);
+        else if (live.snap.known && !busy) load();
+    }, true);
     return {
         load, end() {
             stopListening();
@@ -35,9 +45,10 @@ function gather(state, last, show) {
 
 export function dead(main) {
     const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
-    const why = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', '']]);
+    const why = table('Reasons', [['Of these', 'n'], ['Why', 'words'], ['Types', '']]);
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
-    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest ones died'), why.element,
+    const sample = h('small');
+    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest ones died ', sample), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
     function reasons(all) {
@@ -56,6 +67,9 @@ export function dead(main) {
     const gathered = gather('dead', true, (all, from, commands) => {
         all.sort((a, b) => b.score - a.score);
         jobs.set(all);
+        const count = from.reduce((sum, queue) => sum + queue.dead, 0);
+        setText(sample, all.length < count
+            ? `in a sample of ${number(all.length)} of ${number(count)}: the latest ${SHOWN} of each queue` : '');
         why.body.replaceChildren(...reasons(all).slice(0, 20).map((group) => h('tr', {},
             h('td', { class: 'n' }, number(group.count)),
             h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
@@ -64,28 +78,28 @@ export function dead(main) {
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
         typed.replaceChildren(...commands.filter(Boolean).slice(0, 1).map(command));
-    });
+    }, (reason) => words.replaceChildren(empty(reason)));
     return gathered.end;
 }
 
-export function running(main) {
-    const jobs = jobTable('Running jobs', () => gathered.load(), { state: 'reserved', mixed: true });
+export function reserved(main) {
+    const jobs = jobTable('Reserved jobs', () => gathered.load(), { state: 'reserved', mixed: true });
     const words = h('div', { role: 'status' });
     const refresh = h('button', { type: 'button', class: 'quiet', onclick: () => gathered.load() },
                       'Look again');
-    main.append(h('h1', {}, 'Running'),
+    main.append(h('h1', {}, 'Reserved'),
                 h('p', { class: 'facts' }, 'Jobs that workers hold: they run, or are about to. ', refresh),
                 jobs.element, words);
     const gathered = gather('reserved', false, (all) => {
         jobs.set(all);
-        words.replaceChildren(...(all.length ? [] : [empty('Nothing runs now.')]));
-    });
+        words.replaceChildren(...(all.length ? [] : [empty('Nothing is reserved now.')]));
+    }, (reason) => words.replaceChildren(empty(reason)));
     return gathered.end;
 }
 
 export function hosts(main) {
     const list = table('Hosts', [['Host', ''], ['State', ''], ['Version', ''], ['Up', 'n'], ['Workers', 'n'],
-                                 ['Running', 'n'], ['Performed', 'n'], ['Failed', 'n'], ['A second', 'n'],
+                                 ['Running', 'n'], ['Performed', 'n'], ['Failed', 'n'], ['A second, last minute', 'n'],
                                  ['Queues', 'words']]);
     const words = h('div');
     const rows = new Map();
@@ -105,10 +119,10 @@ export function hosts(main) {
             seen.add(host.id);
             if (!rows.has(host.id)) rows.set(host.id, row(host));
             const { element, cells } = rows.get(host.id);
-            [host.gone ? '✕ gone' : host.fault ? `! ${host.fault}` : '● alive', host.version ?? '',
-             age(host.seen - host.started + (host.gone ? 0 : numbersAge())), number(host.workers ?? 0),
-             number(host.running ?? 0), number(host.performed ?? 0), number(host.failed ?? 0),
-             rate(host.rate ?? 0), (host.queues ?? []).join(', ')].forEach((text, i) => setText(cells[i], text));
+            const here = (value, words = number) => (host.gone ? '–' : words(value ?? 0));
+            [host.gone ? `✕ gone, seen ${since(host.seen)}` : host.fault ? `! ${host.fault}` : '● alive', host.version ?? '',
+             here(host.seen - host.started + numbersAge(), age), here(host.workers), here(host.running),
+             number(host.performed ?? 0), number(host.failed ?? 0), here(host.rate, rate), (host.queues ?? []).join(', ')].forEach((text, i) => setText(cells[i], text));
             setAttribute(element, 'class', host.gone ? 'gone' : '');
             setAttribute(cells[0], 'class', host.gone || host.fault ? 'late' : 'good');
         }

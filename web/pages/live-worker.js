@@ -1,9 +1,10 @@
 // live-worker.js: one stream for all pages of this browser, since a browser opens only six
 // connections to us.
 import { merge } from './merge.js';
+import { follow } from './stream.js';
 
 const ports = new Map(); // port → is its page visible?
-let source = null, state = null, lost = false;
+let stop = null, token = '', state = null, lost = '';
 
 function tell() {
     for (const port of ports.keys()) port.postMessage({ state, lost });
@@ -11,31 +12,36 @@ function tell() {
 
 function update() {
     const wanted = [...ports.values()].some(Boolean);
-    if (wanted && !source) {
-        source = new EventSource('api/1/live');
-        source.onmessage = ({ data }) => {
-            state = merge(state, JSON.parse(data), Date.now());
-            lost = false;
+    if (wanted && !stop) {
+        stop = follow(token, (news) => {
+            state = merge(state, news, Date.now());
+            lost = '';
             tell();
-        };
-        source.onerror = () => {
-            lost = true;
+        }, (words) => {
+            lost = words;
             tell();
-        };
-    } else if (!wanted && source) {
-        source.close();
-        source = null;
+        });
+    } else if (!wanted && stop) {
+        stop();
+        stop = null;
     }
+}
+
+function renew(now) {
+    if (now === token) return;
+    token = now;
+    lost = '';
+    stop?.();
+    stop = null;
 }
 
 onconnect = (event) => {
     const port = event.ports[0];
-    ports.set(port, true);
     port.onmessage = ({ data }) => {
-        if (data === 'gone') ports.delete(port);
-        else ports.set(port, data === 'seen');
+        if (data.gone) ports.delete(port);
+        else ports.set(port, data.seen);
+        if (!data.gone) renew(data.token);
         update();
     };
     if (state || lost) port.postMessage({ state, lost });
-    update();
 };

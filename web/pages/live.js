@@ -1,41 +1,47 @@
 // live.js: the state of everything as it changes, kept once for all pages.
+import { token } from './api.js';
 import { merge } from './merge.js';
+import { follow } from './stream.js';
 
-const KEPT = 150; // points of the live chart: about two minutes
+export const SPAN = 120000; // ms of the live charts
+const SILENT = 12;          // seconds without a report of a host, which sends one every 5 seconds
 
-const listeners = new Set();
+const listeners = new Map(); // function → is it called even if nothing is known yet?
 export const live = {
-    snap: null,  // the last state: {known, age, away, queues, hosts}
-    lost: false, // later-web itself does not answer
-    points: [],  // {at, rate, failed, ready, running}
+    snap: null, // the last state: {known, age, away, queues, hosts}
+    lost: '',   // why there is no newer one: later-web does not answer, or refuses
+    points: [], // {at, rate, failed, ready}; failed is null until it is known
 };
 
-const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
-let counted = null; // attempts so far, of the hosts that were there
-let current = { rate: 0, failed: 0 };
+let reports = new Map(); // host → its last report, and its rates since the one before
 
-// Daemons report their numbers every few seconds, so a rate is that between two reports.
-function totals(snap) {
-    const hosts = snap.hosts.filter((host) => !host.gone);
-    return {
-        ids: hosts.map((host) => host.id).sort().join(' '),
-        seen: Math.max(0, ...hosts.map((host) => host.seen)),
-        performed: sum(hosts, (host) => host.performed), failed: sum(hosts, (host) => host.failed),
-    };
+// A host's rate is that between two of its own reports, by its own clock. Before the second one it is
+// what the host says itself, the mean of a minute.
+function progress(before, host, at) {
+    const { seen, started, performed, failed } = host;
+    if (before && before.seen === seen) return before;
+    const now = { seen, started, performed, failed, at, rate: host.rate ?? 0, bad: null };
+    const seconds = seen - before?.seen;
+    if (before?.started === started && seconds > 0.5 && seconds < SILENT) {
+        now.rate = Math.max(0, performed - before.performed) / seconds;
+        now.bad = Math.max(0, failed - before.failed) / seconds;
+    }
+    return now;
+}
+
+// Returns a sum of what is known, null if nothing is.
+function total(all, of) {
+    const known = all.map(of).filter((value) => value !== null);
+    return known.length || !all.length ? known.reduce((sum, value) => sum + value, 0) : null;
 }
 
 function addPoint(snap, at) {
-    const now = totals(snap);
-    if (!counted || counted.ids !== now.ids) {
-        counted = now;
-    } else if (now.seen - counted.seen > 0.5) {
-        const seconds = now.seen - counted.seen;
-        current = { rate: Math.max(0, now.performed - counted.performed) / seconds,
-                    failed: Math.max(0, now.failed - counted.failed) / seconds };
-        counted = now;
-    }
-    live.points.push({ at, ...current, ready: sum(snap.queues, (queue) => queue.ready) });
-    if (live.points.length > KEPT) live.points.shift();
+    const here = snap.hosts.filter((host) => !host.gone);
+    reports = new Map(here.map((host) => [host.id, progress(reports.get(host.id), host, at)]));
+    const heard = [...reports.values()].filter((one) => at - one.at < SILENT * 1000);
+    live.points.push({ at, rate: total(heard, (one) => one.rate), failed: total(heard, (one) => one.bad),
+                       ready: snap.queues.reduce((sum, queue) => sum + queue.ready, 0) });
+    while (at - live.points[0].at > SPAN) live.points.shift();
 }
 
 function take({ state, lost }) {
@@ -43,7 +49,7 @@ function take({ state, lost }) {
     live.lost = lost;
     live.snap = state ?? live.snap;
     if (news && state.known && !state.away) addPoint(state, state.at);
-    for (const listener of listeners) listener();
+    for (const [listener, always] of listeners) if (always || live.snap) listener();
 }
 
 // Returns the seconds since the numbers were right.
@@ -51,9 +57,9 @@ export function numbersAge() {
     return live.snap ? live.snap.age + (Date.now() - live.snap.at) / 1000 : 0;
 }
 
-export function listen(listener) {
-    listeners.add(listener);
-    if (live.snap) listener();
+export function listen(listener, always = false) {
+    listeners.set(listener, always);
+    if (live.snap || (always && live.lost)) listener();
     return () => listeners.delete(listener);
 }
 
@@ -64,34 +70,38 @@ const policy = self.trustedTypes?.createPolicy('later', {
     },
 });
 
+// Returns a function that is told of a new token, or that the page is hidden or shown.
 function direct() {
-    let source = null;
-    const update = () => {
-        if (document.hidden && source) {
-            source.close();
-            source = null;
-        } else if (!document.hidden && !source) {
-            source = new EventSource('api/1/live');
-            source.onmessage = ({ data }) =>
-                take({ state: merge(live.snap, JSON.parse(data), Date.now()), lost: false });
-            source.onerror = () => take({ state: live.snap, lost: true });
+    let stop = null, shown = '';
+    return () => {
+        const now = token();
+        if (stop && (document.hidden || shown !== now)) {
+            stop();
+            stop = null;
         }
+        if (document.hidden || stop) return;
+        shown = now;
+        stop = follow(now, (news) => take({ state: merge(live.snap, news, Date.now()), lost: '' }),
+                      (words) => take({ state: live.snap, lost: words }));
     };
-    document.addEventListener('visibilitychange', update);
-    update();
 }
 
-export function start() {
-    if (!self.SharedWorker) {
-        direct();
-        return;
-    }
+function shared() {
     const worker = new SharedWorker(policy ? policy.createScriptURL('live-worker.js')
                                            : 'live-worker.js', { type: 'module' });
     worker.port.onmessage = ({ data }) => take(data);
-    const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
-    document.addEventListener('visibilitychange', tell);
-    addEventListener('pagehide', () => worker.port.postMessage('gone'));
-    addEventListener('pageshow', tell);
+    addEventListener('pagehide', () => worker.port.postMessage({ gone: true }));
+    return () => worker.port.postMessage({ seen: !document.hidden, token: token() });
+}
+
+let tell = null;
+
+// Begins, or goes on with the present token.
+export function start() {
+    if (!tell) {
+        tell = self.SharedWorker ? shared() : direct();
+        document.addEventListener('visibilitychange', tell);
+        addEventListener('pageshow', tell);
+    }
     tell();
 }

@@ -2,7 +2,7 @@
 import { button, perform } from './action.js';
 import { chart } from './chart.js';
 import { age, empty, h, link, number, path, rate, setAttribute, setText, table } from './dom.js';
-import { listen, live } from './live.js';
+import { listen, live, SPAN } from './live.js';
 
 const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
 const max = (list, of) => list.reduce((most, one) => Math.max(most, of(one) ?? -1), -1);
@@ -16,7 +16,7 @@ function tile(name, route, kind) {
 
 // The row of a queue. It is made once; later only changes are written.
 function row(name) {
-    const cells = ['ready', 'running', 'delayed', 'dead'].map(() => h('td', { class: 'n' }));
+    const cells = ['ready', 'reserved', 'delayed', 'dead'].map(() => h('td', { class: 'n' }));
     const oldest = h('td', { class: 'n' }), hosts = h('td', { class: 'n' }), state = h('td');
     const bar = h('span', { class: 'bar', 'aria-hidden': 'true' },
                   ['reserved', 'ready', 'delayed', 'dead'].map((kind) => h('i', { class: kind })));
@@ -64,10 +64,10 @@ export function overview(main) {
     };
     const pace = chart('Attempts a second, the last two minutes', [
         { name: 'all', kind: 'ready', of: (point) => point.rate },
-        { name: 'failed', kind: 'dead', of: (point) => point.failed }], 120000);
+        { name: 'failed', kind: 'dead', of: (point) => point.failed }], SPAN);
     const waiting = chart('Ready jobs, the last two minutes',
-                          [{ name: 'ready', kind: 'reserved', of: (point) => point.ready }], 120000);
-    const list = table('Queues', [['Queue', ''], ['Ready', 'n'], ['Running', 'n'], ['Delayed', 'n'],
+                          [{ name: 'ready', kind: 'reserved', of: (point) => point.ready }], SPAN);
+    const list = table('Queues', [['Queue', ''], ['Ready', 'n'], ['Reserved', 'n'], ['Delayed', 'n'],
                                   ['Dead', 'n'], ['Oldest ready', 'n'], ['Hosts', 'n'], ['State', ''],
                                   ['Action', 'do']]);
     const rows = new Map(), none = h('div');
@@ -85,8 +85,9 @@ export function overview(main) {
         const here = hosts.filter((host) => !host.gone);
         const shards = queues.length;
         if (!known) return;
-        tiles.running.set(number(sum(queues, (queue) => queue.reserved)),
-                          `on ${number(sum(here, (host) => host.workers))} workers`);
+        tiles.running.set(number(sum(here, (host) => host.running)),
+                          `on ${number(sum(here, (host) => host.workers))} workers, ${
+                              number(sum(queues, (queue) => queue.reserved))} reserved`);
         tiles.ready.set(number(sum(queues, (queue) => queue.ready)), `in ${number(shards)} queues`);
         const longest = max(queues, (queue) => queue.oldest_ready);
         tiles.oldest.set(longest < 0 ? '–' : age(longest), longest > 60 ? 'too long?' : '');
@@ -94,7 +95,7 @@ export function overview(main) {
         tiles.delayed.set(number(sum(queues, (queue) => queue.delayed)));
         const dead = sum(queues, (queue) => queue.dead);
         tiles.dead.set(number(dead), dead ? 'look why' : 'none');
-        tiles.rate.set(rate(sum(here, (host) => host.rate)),
+        tiles.rate.set(rate(live.points.at(-1)?.rate ?? 0),
                        here.length === 1 ? 'on 1 host' : `on ${number(here.length)} hosts`);
         pace.update(live.points);
         waiting.update(live.points);

@@ -1,7 +1,7 @@
 // queue.js: one queue: its counts and its jobs, page by page.
 import { button, confirm, perform } from './action.js';
 import { get } from './api.js';
-import { age, command, empty, h, link, number, path, setText, WORDS } from './dom.js';
+import { age, command, empty, h, link, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 
@@ -16,11 +16,11 @@ export function queue(main, parameters) {
     let size = null;
 
     const tabs = STATES.map((one) => link('queue', { name, state: one === 'ready' ? '' : one },
-                                          h('span', {}, WORDS[one]), h('b', {}, one === 'done' ? '' : '–')));
+                                          h('span', {}, one), h('b', {}, one === 'done' ? '' : '–')));
     tabs[STATES.indexOf(state)].setAttribute('aria-current', 'page');
     const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': 'Pages of jobs' });
     const typed = h('div'), words = h('div', { role: 'status' });
-    const jobs = jobTable(`Jobs of ${name}, ${WORDS[state]}`, () => load(), { state });
+    const jobs = jobTable(`Jobs of ${name}, ${state}`, () => load(), { state });
 
     const act = async (where, body, question, count, verb, done) => {
         if (!question || await confirm(question, count, verb)) {
@@ -67,7 +67,7 @@ export function queue(main, parameters) {
             const answer = await get('jobs', { queue: name, state, number: PAGE, offset }, stop.signal);
             jobs.set(answer.answers);
             words.replaceChildren(...(answer.answers.length ? []
-                : [empty(`No job is ${WORDS[state]} here.`)]));
+                : [empty(`No job is ${state} here.`)]));
             typed.replaceChildren(command(answer.command));
             showPages(answer.answers.length);
         } catch (error) {

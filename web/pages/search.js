@@ -1,27 +1,66 @@
 // search.js: finds jobs that meet conditions, shows them as they come, and acts on all of them.
 import { button, confirm, meter, note, performLong } from './action.js';
-import { get, streamPath } from './api.js';
+import { get, getLong } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
 
 const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
                 kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
+const WHERE_MAX = 3;
 
-// Turns `type:mail.* state:dead payload.to=a@b.c "some words"` into the server's parameters.
+// Returns the name of a condition that differs from this word by a letter or two.
+function nearest(word) {
+    const far = (a, b) => {
+        const row = Array.from({ length: b.length + 1 }, (_, i) => i);
+        for (let i = 1; i <= a.length; i++) {
+            let before = row[0]++;
+            for (let j = 1; j <= b.length; j++)
+                [before, row[j]] = [row[j], Math.min(row[j] + 1, row[j - 1] + 1, before + (a[i - 1] !== b[j - 1]))];
+        }
+        return row[b.length];
+    };
+    const [best] = Object.keys(NAMES).sort((a, b) => far(word, a) - far(word, b));
+    return far(word, best) <= 2 ? best : null;
+}
+
+// Why a word is probably not meant as a text that is in the document, or ''.
+function mistake(token, name, value) {
+    if (/^(OR|AND|NOT|\|\|?|&&?)$/.test(token))
+        return `${token}: all conditions must hold, and there is no other way to join them`;
+    if (/^-[a-z]+:./.test(token)) return `${token}: a condition cannot be turned round`;
+    if (!name || value.startsWith('//')) return '';
+    const near = nearest(name);
+    return `${name}: is not a condition${near ? `; did you mean ${near}:?` : ''} To look for the text, put it in quotes.`;
+}
+
+// Turns `type:mail.* state:dead payload.to=a@b.c "some words"` into the server's parameters. Throws
+// a word that cannot be meant.
 export function conditions(text) {
     const found = {}, words = [], where = [];
     for (const [token] of text.matchAll(/(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
         const [, name, value] = /^([a-z]+):(.+)$/s.exec(token) || [];
         const bare = (value ?? token).replace(/^"(.*)"$/s, '$1');
-        if (name && NAMES[name]) found[NAMES[name]] = bare;
-        else if (name === 'where') where.push(bare);
+        if (name && NAMES[name]) {
+            if (found[NAMES[name]] !== undefined) throw new Error(`${name}: can be given only once`);
+            found[NAMES[name]] = bare;
+        } else if (name === 'where') where.push(bare);
         else if (/^[\w.[\]-]+=./.test(token)) where.push(token);
-        else words.push(token.replace(/^"(.*)"$/s, '$1'));
+        else {
+            const why = token.startsWith('"') ? '' : mistake(token, name, value);
+            if (why) throw new Error(why);
+            words.push(token.replace(/^"(.*)"$/s, '$1'));
+        }
     }
+    if (where.length > WHERE_MAX) throw new Error(`At most ${WHERE_MAX} values of the document can be compared.`);
     if (words.length) found.text = words.join(' ');
-    where.slice(0, 3).forEach((one, i) => { found[i ? `where${i + 1}` : 'where'] = one; });
+    where.forEach((one, i) => { found[i ? `where${i + 1}` : 'where'] = one; });
     return found;
 }
+
+// The searches that were begun here. Another page may have made the link of any other one, and a
+// regular expression may be made to cost, so that waits for a click.
+const meant = new Set();
+export const mean = (q) => meant.add(q);
 
 const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
                   'error:"connection refused"', '"any text" queue:mail'];
@@ -29,38 +68,29 @@ const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to
 function help() {
     return h('div', {}, h('p', { class: 'facts' }, 'An id, or conditions that must all hold:'),
         h('ul', { class: 'examples' }, EXAMPLES.map((q) =>
-            h('li', {}, h('a', { href: path('search', { q }) }, h('code', {}, q))))));
+            h('li', {}, h('a', { href: path('search', { q }), onclick: () => mean(q) }, h('code', {}, q))))));
 }
 
 // Counts, with a button to stop. Returns the number, or -1.
-function countAll(asked, place) {
-    return new Promise((resolve) => {
-        const source = new EventSource(streamPath(asked.queue ? 'count-queue' : 'count', asked));
-        let count = 0;
-        const done = (value) => {
-            source.close();
-            place.replaceChildren();
-            resolve(value);
-        };
-        const shown = meter('Counting', () => done(-1));
-        place.replaceChildren(shown.element);
-        source.onmessage = ({ data }) => {
-            const line = JSON.parse(data);
+async function countAll(asked, place) {
+    const stop = new AbortController(), shown = meter('Counting', () => stop.abort());
+    let count = 0;
+    place.replaceChildren(shown.element);
+    try {
+        const end = await getLong(asked.queue ? 'count-queue' : 'count', asked, (name, line) => {
             if (line.count !== undefined) count += line.count;
             else shown.tell(line.searched, line.of, `${number(line.searched)} of ${number(line.of)} looked at, ${
                 number(line.found)} match`);
-        };
-        source.addEventListener('end', ({ data }) => {
-            const { status, words, command: typed } = JSON.parse(data);
-            if (status) note(words, typed, true);
-            else if (!count) note('No job meets these conditions now.', typed);
-            done(status ? -1 : count);
-        });
-        source.onerror = () => {
-            note('They could not be counted: are two searches running already?', null, true);
-            done(-1);
-        };
-    });
+        }, stop.signal);
+        if (end.status) note(end.words, end.command, true);
+        else if (!count) note('No job meets these conditions now.', end.command);
+        if (end.status) count = -1;
+    } catch (error) {
+        count = -1;
+        if (error.name !== 'AbortError') note(error.message, error.command, true);
+    }
+    place.replaceChildren();
+    return count;
 }
 
 // Counts first, then asks, then acts: on no more jobs than were counted, and only on those still
@@ -74,21 +104,26 @@ async function actOnAll(where, verb, done, asked, place) {
 }
 
 export function search(main, parameters) {
-    const q = (parameters.get('q') || '').trim(), asked = conditions(q);
-    const stop = new AbortController();
+    const q = (parameters.get('q') || '').trim(), stop = new AbortController();
     const bar = h('progress', { max: 1, 'aria-label': 'Searched' }), words = h('p', { class: 'facts', role: 'status' });
     const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end('stopped') }, 'Stop');
-    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue }), typed = h('div');
-    const seen = new Set(), acting = h('div');
+    const typed = h('div'), seen = new Set(), acting = h('div'), wrong = h('div', { role: 'alert' });
     const more = h('button', { type: 'button', hidden: true, onclick: () => goOn() }, 'Go on from here');
-    let source = null, last = null, after = parameters.get('after') || '';
+    let asked = {}, source = null, last = null, after = parameters.get('after') || '';
 
-    main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q));
+    main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q), wrong);
     if (!q) {
         main.append(help());
         return null;
     }
+    try {
+        asked = conditions(q);
+    } catch (error) {
+        wrong.append(empty(error.message));
+        return null;
+    }
 
+    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue });
     const act = (where, verb, done) => {
         end('stopped');
         actOnAll(where, verb, done, Object.fromEntries(Object.entries(asked)
@@ -108,7 +143,7 @@ export function search(main, parameters) {
     // If the search was stopped or has found enough, it can go on from there: now, or when the
     // page's address is opened again.
     function end(why) {
-        source?.close();
+        source?.abort();
         if (!source) return;
         source = null;
         halt.hidden = true;
@@ -116,6 +151,14 @@ export function search(main, parameters) {
         more.hidden = !after;
         if (after) history.replaceState(null, '', path('search', { q, after }));
         tell(why);
+    }
+
+    // The reason stands where it is read first, and nothing can be done to jobs that nobody chose.
+    function refuse(reason, line) {
+        end('it could not be done');
+        wrong.replaceChildren(empty(reason));
+        for (const part of seen.size ? [all] : [all, words, jobs.element]) part.hidden = true;
+        if (line) typed.replaceChildren(command(line));
     }
 
     function take(line) {
@@ -132,35 +175,41 @@ export function search(main, parameters) {
         tell();
     }
 
-    function goOn() {
-        const where = asked.queue ? 'search-queue' : 'search';
+    async function goOn() {
+        const mine = source = new AbortController();
         halt.hidden = bar.hidden = false;
         more.hidden = true;
         words.textContent = 'one moment';
-        source = new EventSource(streamPath(where, { ...asked, after }));
-        source.onmessage = ({ data }) => take(JSON.parse(data));
-        source.addEventListener('end', ({ data }) => {
-            const answer = JSON.parse(data);
+        try {
+            const answer = await getLong(asked.queue ? 'search-queue' : 'search', { ...asked, after }, (name, line) => {
+                if (source === mine) take(line);
+            }, mine.signal);
+            if (source !== mine) return;
+            if (answer.status) refuse(answer.words, answer.command);
             typed.replaceChildren(command(answer.command));
-            end(answer.status ? answer.words : after ? 'there may be more' : 'that is all');
-            if (answer.status) main.append(empty(answer.words));
-        });
-        source.onerror = async () => {
-            if (!source) return;
-            end('it could not be done');
-            if (last) return;
-            // EventSource hides the body of an error, so it is fetched again.
-            try {
-                await get(streamPath(where, asked).slice(6), null, stop.signal);
-            } catch (error) {
-                if (error.name !== 'AbortError') main.append(empty(error.message));
-            }
-        };
+            end(after ? 'there may be more' : 'that is all');
+        } catch (error) {
+            if (source === mine) refuse(error.message, error.command);
+        }
     }
 
     function begin() {
         main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, jobs.element, typed);
         goOn();
+    }
+
+    if (asked.error !== undefined && !meant.has(q)) {
+        const question = h('div', {}, h('p', { class: 'facts' }, 'This search came with the address. Is it yours?'),
+            h('p', { class: 'buttons' }, h('button', { type: 'button', onclick: () => {
+                mean(q);
+                question.remove();
+                begin();
+            } }, 'Search')));
+        main.append(question);
+        return () => {
+            source?.abort();
+            source = null;
+        };
     }
 
     // A single word may be an id.
@@ -173,7 +222,7 @@ export function search(main, parameters) {
     });
     return () => {
         stop.abort();
-        source?.close();
+        source?.abort();
         source = null;
     };
 }

@@ -6,19 +6,23 @@
 -- remember  seconds to keep the answers under the key `call`, up to a day; 0: the call has no id
 -- mode      new: a known id changes nothing. replace: a ready or delayed job is replaced. again: as
 --           replace; but if the id is reserved, the new job is kept beside it and pushed when that
---           one ends, which answers AGAIN; a later one takes its place. seek, seek-replace,
---           seek-again: as new, replace, again for known ids; an unknown id is not pushed and
---           answers ABSENT. If an id is in one call several times, new pushes the first of them;
---           with replace and again the last one stays.
+--           one ends, which answers AGAIN; a later one takes its place; but not while the reserved
+--           one takes the id by `N/+S`. seek, seek-replace, seek-again: as new, replace, again for
+--           known ids; an unknown id is not pushed and answers ABSENT. If an id is in one call
+--           several times, new pushes the first of them; with replace and again the last one stays.
 --           `/EPOCH` after a mode is of the plan of shards that the caller knows (inc/fence.lua)
 -- when      '': now; '+S': in S seconds; 'S': at that UNIX time, 0 or from 10^9 on; '+S/M': in S
---           seconds, but at most M after the first of the pushes that replaced each other (tag b)
+--           seconds, but at most M after the first of the pushes that replaced each other (tag b).
+--           When M is over, it is ready, and its turn is by that time. `!E` after any of these: it
+--           expires in E seconds. Its document, an object without that member, gets expires_at
 -- priority  -100 to 100, higher first. `N/S`: the id also stays taken for S seconds after its job
 --           was acked or has expired, and answers `EXISTS ended`. `N/+S`: it stays taken until S
 --           seconds from now, if the job has ended by then
 --
 -- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0 or missing: any
 -- number). The job was not pushed, and counts as `refused`.
+--
+-- A job that is pushed drops the result of an earlier one of its id (inc/results.lua).
 --
 -- Only push, push_now and the scripts of schedules begin with a write that a full Redis refuses, so
 -- that whoever pushes is told.
@@ -226,6 +230,24 @@ end
 local function unescape(text)
     return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n' }))
 end
+-- Returns the document with the time at which its job expires; nil if it is not an object with
+-- members. It is not decoded: the new member comes first, and it must not have one of this name.
+local function expiring(document, at)
+    local head, members = string.match(document, '^(%s*{)%s*(".*)$')
+    return head and head .. string.format('"expires_at":%.6f,', at) .. members
+end
+-- A push drops the result that an earlier job of its id has left. For most queues that costs
+-- nothing: the field `results` of `stats`, which is read together with `max_jobs`, says until when
+-- any job of the queue may have a result.
+
+-- May there be results at this time? `text` is the field.
+local function has_results(text, time)
+    return text and (tonumber(text) or 0) > time
+end
+
+local function result_of(id)
+    return string.sub(jobs, 1, -5) .. 'result:' .. id
+end
 
 local how, epoch = string.match(mode, '^([a-z-]+)/(%d+)$')
 if not how then
@@ -267,8 +289,26 @@ local function read_rank(i, text)
     return not ranks[i] and 'a priority is a whole number from -100 to 100'
 end
 
--- Reads when it is due, if that is not now; returns what is wrong with it.
+-- Adds when it expires to its document; returns what is wrong.
+local function read_life(i, life)
+    local seconds = number(life, 0, 1e11)
+    if not seconds or seconds == 0 then
+        return 'a job expires in more than 0 seconds'
+    end
+    documents[i] = expiring(documents[i], now + seconds)
+    return not documents[i] and 'to expire, its document must be an object with members'
+end
+
+-- Reads when it is due, if that is not now, and when it expires; returns what is wrong.
 local function read_time(i, when)
+    local time, life = string.match(when, '^(.*)!(.*)$')
+    if time then
+        local wrong = read_life(i, life)
+        if wrong or time == '' then
+            return wrong
+        end
+        when = time
+    end
     local plus, seconds, wait = string.match(when, '^(%+?)([^/]*)(.*)$')
     seconds = number(seconds, 0, 1e11)
     if wait ~= '' then
@@ -286,6 +326,7 @@ end
 local total, at, argv, find = (#ARGV - 2) / 4, 3, ARGV, string.find
 for i = 1, total do
     local id, when, rank, document = argv[at], argv[at + 1], argv[at + 2], argv[at + 3]
+    ids[i], documents[i] = id, document
     local wrong = (#id > 200 or not find(id, '^[!-~]+$'))
             and 'an id is 1 to 200 printable characters without space'
         or rank ~= '0' and read_rank(i, rank)
@@ -294,7 +335,6 @@ for i = 1, total do
     if wrong then
         return redis.error_reply('ERR push: job ' .. i .. ': ' .. wrong)
     end
-    ids[i], documents[i] = id, document
     at = at + 4
 end
 guard(total, { ready, delayed, dead }, { jobs, stats })
@@ -305,9 +345,10 @@ end
 
 local texts = recorded and records_of(ids)
 
--- Is this id taken by a job that has ended?
-local function is_taken(i)
-    local last = value_of(texts[i], 't')
+-- Does this tag of the record say that the id is taken until a later time? `t`: by a job that has
+-- ended; `d`: by one that has not.
+local function is_taken(i, tag)
+    local last = value_of(texts[i], tag)
     return last and (number(last, 0, 1e12) or 0) > now
 end
 
@@ -352,7 +393,10 @@ local function take(i, id)
         state_of[id] = 'delayed'
     else
         placed = placed + 2
-        soon[placed - 1], soon[placed] = score(i, ranks[i] or 0), id
+        -- One that was put off as long as it may be has its turn by the time at which that ended.
+        soon[placed - 1] = waits[i] and string.format('%.6f', time - (ranks[i] or 0) * 1000000)
+            or score(i, ranks[i] or 0)
+        soon[placed] = id
         state_of[id] = 'ready'
     end
     if note ~= '' or recorded and texts[i] ~= '' then
@@ -372,7 +416,8 @@ local function keep(i, id)
 end
 
 -- How many more the queue may have.
-local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+local told = redis.call('HMGET', stats, 'max_jobs', 'results')
+local limit = tonumber(told[1] or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
 
@@ -385,7 +430,7 @@ end
 local answers = {}
 for i = 1, total do
     local id = ids[i]
-    if recorded and is_taken(i) then
+    if recorded and is_taken(i, 't') then
         answers[i] = 'EXISTS ended'
     elseif state_of[id] and replaces then
         replaced = replaced + 1
@@ -399,7 +444,7 @@ for i = 1, total do
             take(last[id], id)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
-        elseif agains and state == 'reserved' then
+        elseif agains and state == 'reserved' and not (recorded and is_taken(i, 'd')) then
             keep(i, id)
             kept = kept + 1
             answers[i] = 'AGAIN'
@@ -435,6 +480,17 @@ end
 keep_records(noted, notes)
 if pushed + replaced > 0 then
     place(soon, later)
+end
+if has_results(told[2], now) then
+    local old = {}
+    for i = 1, total do
+        if answers[i] == 'PUSHED' or answers[i] == 'REPLACED' or answers[i] == 'ABSENT' then
+            old[#old + 1] = result_of(ids[i])
+        end
+    end
+    if #old > 0 then
+        redis.call('DEL', unpack(old))
+    end
 end
 if remember ~= '0' then
     redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)

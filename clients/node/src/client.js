@@ -144,8 +144,9 @@ export class Laterd {
             let element = await this.#do(key, ["LINDEX", key, "0"]);
             const reply = await this.#call(SHOW.call(this.#prefix, place, [id]));
             if (reply[0] === "dead") throw new JobFailed(id, foundOf(id, place, reply).error);
-            if (reply[0] && element !== null) await this.#do(key, ["LREM", key, "1", element]);
-            if (reply[0]) return [key, null];
+            const over = reply[0] === "" || reply[0] === "done"; // done: it is kept
+            if (!over && element !== null) await this.#do(key, ["LREM", key, "1", element]);
+            if (!over) return [key, null];
             element = await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between, and the first was older
             if (element !== null) return [key, element];
         }

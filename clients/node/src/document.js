@@ -8,9 +8,10 @@ const DEPTH_MAX = 128;
 const DELAY_MAX = 315360000;
 const AT_MIN = 1e9;
 const AT_END = 1e11;
+const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
 const OPTIONS = new Set(["type", "payload", "id", "priority", "in", "at", "maxAttempts", "timeout",
     "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace", "again", "debounce",
-    "maxWait", "throttle"]);
+    "maxWait", "throttle", "expiresIn"]);
 
 /** A payload that is JSON text already. Its bytes are pushed unchanged. */
 export class RawJSON {
@@ -163,6 +164,26 @@ function checkTurns(job) {
     if (job.throttle !== undefined && job.uniqueFor) throw new Refused("throttle and uniqueFor: only one of them");
 }
 
+function expiresAt(value) {
+    const at = time("expiresAt", value, -Infinity, 1e15);
+    if (at < AT_MIN) {
+        throw new Refused(`expiresAt: ${at} is not a plausible UNIX time; for a duration use expiresIn`);
+    }
+    return at;
+}
+
+/** Returns in how many seconds it expires, in the form of the script; "" if never. */
+function lifeOf(job) {
+    if (job.expiresIn === undefined) return "";
+    if (job.expiresAt !== undefined) throw new Refused("expiresAt and expiresIn: only one of them");
+    if (job.at !== undefined) throw new Refused("at and expiresIn: give the time by expiresAt");
+    const life = number("expiresIn", job.expiresIn, 0, DELAY_MAX, true);
+    if ((job.debounce ?? job.in ?? 0) >= life) {
+        throw new Refused(`expiresIn: ${life} seconds from now it is not due yet, and would be lost`);
+    }
+    return `!${seconds(life)}`;
+}
+
 function whenOf(job) {
     if (job.debounce !== undefined) {
         const most = job.maxWait === undefined ? "" : `/${seconds(number("maxWait", job.maxWait, 0, DELAY_MAX, true))}`;
@@ -185,7 +206,7 @@ const MEMBERS = [
     ["maxAttempts", "max_attempts", (v) => whole("maxAttempts", v, 1, 1000000)],
     ["timeout", "timeout", (v) => number("timeout", v, 0, 604800, true)],
     ["backoff", "backoff", backoff],
-    ["expiresAt", "expires_at", (v) => number("expiresAt", time("expiresAt", v, 0, Infinity), 0, 1e15, true)],
+    ["expiresAt", "expires_at", expiresAt],
     ["trace", "trace", trace],
     ["lock", "lock", (v) => text("lock", v, /^[!-z|~]{1,200}$/,
         "1 to 200 printable ASCII characters without space or brace")],
@@ -213,10 +234,11 @@ export function prepare(job) {
     const priority = whole("priority", job.priority ?? 0, -100, 100);
     const unique = number("uniqueFor", job.uniqueFor ?? 0, 0, 1e9);
     checkTurns(job);
-    const when = whenOf(job);
+    const life = lifeOf(job);
+    const when = whenOf(job) + life;
     const head = headOf(job, id, priority);
     const document = job.payload === undefined ? `${head}}` : `${head},"payload":${payloadOf(job.payload)}}`;
-    const bytes = Buffer.byteLength(document);
+    const bytes = Buffer.byteLength(document) + (life ? EXPIRES_ROOM : 0);
     if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
     const taken = job.throttle !== undefined ? `/+${seconds(number("throttle", job.throttle, 0, 1e9, true))}`
         : unique ? `/${seconds(unique)}` : "";

@@ -7,8 +7,9 @@ import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { format } from "node:util";
 
+import { errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
+
 const READ = 1 << 18;
-const ERROR_MAX = 1000; // bytes of an error that laterd keeps
 const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
 const LEVELS = { error: "error", warn: "warn", info: "info", log: "info", debug: "debug" };
 const STATUS = { done: 0, bury: 65, retry: 75, return: 75 };
@@ -18,8 +19,9 @@ const current = new AsyncLocalStorage();
 class Outcome extends Error {
     constructor(result, why, delay) {
         super(why);
+        if ((delay ?? 0) !== 0 && !Number.isFinite(delay)) throw new TypeError(`delay: ${textOf(delay)} is no number of seconds`);
         this.result = result;
-        this.in = delay;
+        this.in = delay ?? undefined;
     }
 }
 
@@ -50,16 +52,9 @@ export function currentJob() {
     return current.getStore() ?? null;
 }
 
-/** Returns the error's stack, or the end of it if it is too long. */
-function errorOf(error) {
-    const text = error instanceof Error ? error.stack + (error.cause ? `\nCaused by: ${error.cause?.stack ?? error.cause}` : "")
-        : String(error);
-    return Buffer.from(text).subarray(-ERROR_MAX).toString().replace(/^\ufffd+/, "");
-}
-
 function answerOf(error) {
     if (!(error instanceof Outcome)) return { result: "retry", error: errorOf(error) };
-    return { result: error.result, error: error.message, ...(error.in === undefined ? {} : { in: error.in }) };
+    return { result: error.result, error: saidBy(error), ...(error.in === undefined ? {} : { in: Math.max(error.in, 0) }) };
 }
 
 class Job {
@@ -96,7 +91,7 @@ class Job {
     progress(done, total = 0, text = "") {
         if (performance.now() - this.#told < PROGRESS_EVERY) return;
         this.#told = performance.now();
-        this.#put({ id: this.id, progress: { done, total, text } });
+        this.#put({ id: this.id, progress: { done: numberOf(done), total: numberOf(total), text: textOf(text) } });
     }
 
     cancel() {
@@ -167,9 +162,12 @@ export class Handlers {
         }
         const line = { id: "try", type, queue: "default", attempt: 1, max_attempts: 25, time_left: 300, document };
         const answer = await this.perform(new Job(line, (told) => console.error(JSON.stringify(told))));
-        if (answer.error) console.error(`${answer.result}: ${answer.error}`);
-        else console.log(JSON.stringify(answer.value ?? null));
-        return STATUS[answer.result];
+        const lines = linesOf(answer).map((told) => JSON.parse(told));
+        const last = lines.pop();
+        for (const note of lines) console.error(note.text);
+        if (last.error) console.error(`${last.result}: ${last.error}`);
+        else console.log(JSON.stringify(last.value ?? null));
+        return STATUS[last.result];
     }
 }
 
@@ -180,6 +178,7 @@ class Program {
     #begun = 0;
     #ending = false;
     #waiting = [];
+    #soon = false;
 
     constructor(handlers, fd, maxJobs, maxMemory) {
         this.handlers = handlers;
@@ -193,7 +192,7 @@ class Program {
         for (const [name, level] of Object.entries(LEVELS)) {
             console[name] = (...words) => {
                 const job = current.getStore();
-                this.put({ log: level, text: format(...words), ...(job ? { id: job.id } : {}) });
+                this.put({ log: level, text: textOf(format(...words)), ...(job ? { id: job.id } : {}) });
             };
         }
         process.on("SIGTERM", () => {
@@ -202,19 +201,24 @@ class Program {
             this.#endIfIdle();
         });
         process.on("SIGINT", () => {}); // laterd handles ^C
+        process.on("exit", () => this.#flush());
+        this.put({ hello: 1, types: this.handlers.types.map((name) => ({ name })) });
         this.#read();
         await this.over;
         this.#flush();
     }
 
-    // ---- descriptor 3: the lines of one turn of the loop are written together
+    // ---- descriptor 3: the answers of one turn of the loop are written together, other lines at
+    // once, since the turn may be long
 
-    put(answer) {
-        const line = `${JSON.stringify(answer)}\n`;
-        if (this.#waiting.push(line) === 1) setImmediate(() => this.#flush());
+    put(line) {
+        this.#waiting.push(...linesOf(line));
+        if (!line.result) this.#flush();
+        else if (!this.#soon) this.#soon = Boolean(setImmediate(() => this.#flush()));
     }
 
     #flush() {
+        this.#soon = false;
         const bytes = Buffer.from(this.#waiting.join(""));
         this.#waiting = [];
         for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
@@ -268,11 +272,7 @@ class Program {
         this.#jobs.delete(job.id);
         answer.id = job.id;
         if (this.#ending && !this.#jobs.size) answer.last = true;
-        try {
-            this.put(answer);
-        } catch (error) { // the value is not JSON
-            this.put({ id: job.id, result: "bury", error: errorOf(error) });
-        }
+        this.put(answer);
         this.#endIfIdle();
     }
 

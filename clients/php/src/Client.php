@@ -237,10 +237,11 @@ final class Client
             if ($state === 'dead') {
                 return [$place, Result::dead(new KnownJob($id, $state, null, $record, $document))];
             }
-            if ($state !== '' && $element !== null) {
+            $over = $state === '' || $state === 'done'; // done: it is kept
+            if (!$over && $element !== null) {
                 $this->ask($place, 'LREM', $key, '1', $element);
             }
-            if ($state !== '') {
+            if (!$over) {
                 return [$place, null];
             }
             $element = $this->ask($place, 'LINDEX', $key, '0'); // it may have ended in between, and the first was older

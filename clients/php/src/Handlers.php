@@ -24,11 +24,21 @@ final class Handlers
     private ?Job $job = null;
     private ?string $spare = null;
 
-    /** @param string $type `*` is for all types without a function */
+    /** @param string $type a type that ends in * is a prefix */
     public function on(string $type, callable $function): static
     {
         $this->functions[$type] = $function;
         return $this;
+    }
+
+    /** Finds the exact name, otherwise the longest prefix. */
+    private function find(string $type): ?callable
+    {
+        $found = $this->functions[$type] ?? null;
+        for ($end = strlen($type); !$found && $end >= 0; $end--) {
+            $found = $this->functions[substr($type, 0, $end) . '*'] ?? null;
+        }
+        return $found;
     }
 
     /**
@@ -45,6 +55,9 @@ final class Handlers
         }
         $this->lines = new Lines(STDIN, fopen('php://fd/' . getenv('LATER_ANSWERS'), 'w'));
         $this->guard();
+        // The names are texts again: as keys, those of digits are numbers.
+        $this->lines->write(['hello' => 1,
+            'types' => array_map(fn ($type) => ['name' => (string) $type], array_keys($this->functions))]);
         for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
             $this->job = new Job($line, $this->lines);
             $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
@@ -58,7 +71,7 @@ final class Handlers
     /** Performs one job, and returns the members of its answer. */
     public function perform(Job $job): array
     {
-        $function = $this->functions[$job->type] ?? $this->functions['*'] ?? null;
+        $function = $this->find($job->type);
         if (!$function) {
             return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
         }
@@ -70,7 +83,7 @@ final class Handlers
         } catch (BuryJob $e) {
             return ['result' => 'bury', 'error' => self::said($e)];
         } catch (ReturnJob $e) {
-            return ['result' => 'return', 'error' => $e->getMessage(), 'in' => $e->in];
+            return ['result' => 'return', 'error' => self::said($e), ...self::in($e->in)];
         } catch (\Throwable $e) {
             return ['result' => 'retry', 'error' => self::text($e)];
         }
@@ -86,22 +99,24 @@ final class Handlers
 
     private static function in(?float $in): array
     {
-        return $in === null ? [] : ['in' => $in];
+        return $in === null ? [] : ['in' => max(0, $in)];
     }
 
     /** Returns what a handler said on purpose, with the cause if there is one. */
     private static function said(Error $e): string
     {
         $cause = $e->getPrevious() ? [self::text($e->getPrevious())] : [];
-        return implode("\n", array_filter([$e->getMessage(), ...$cause]));
+        return Lines::text(implode("\n", array_filter([$e->getMessage(), ...$cause])), self::ERROR_MAX);
     }
 
-    /** Returns an exception as PHP prints it, as much of it as laterd keeps. */
+    /** Returns an exception as PHP prints it, as much of it as laterd keeps, without the frames of
+     * laterd's own below the handler's. */
     private static function text(\Throwable $e): string
     {
-        $text = get_class($e) . ': ' . $e->getMessage() . ' in ' . $e->getFile() . ':' . $e->getLine() . "\n"
-            . $e->getTraceAsString();
-        return mb_strcut($text, 0, self::ERROR_MAX, 'UTF-8');
+        [$trace] = preg_split('~^#\d+ ' . preg_quote(__FILE__, '~') . '\(~m', $e->getTraceAsString());
+        $cause = $e->getPrevious() ? "\nCaused by: " . self::text($e->getPrevious()) : '';
+        $text = get_class($e) . ': ' . $e->getMessage() . ' in ' . $e->getFile() . ':' . $e->getLine() . "\n" . $trace;
+        return Lines::text(rtrim($text) . $cause, self::ERROR_MAX);
     }
 
     /** Ends a job whose time is over, and answers for a job that takes the program down with it. */
@@ -131,7 +146,7 @@ final class Handlers
     {
         $error = error_get_last();
         return $error && $error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_RECOVERABLE_ERROR)
-            ? "$error[message] in $error[file]:$error[line]"
+            ? Lines::text("$error[message] in $error[file]:$error[line]", self::ERROR_MAX)
             : 'the handler has ended the program';
     }
 
@@ -147,8 +162,10 @@ final class Handlers
         $this->lines = new Lines(STDIN, STDERR);
         $id = json_encode(NewJob::newId());
         $line = "{\"id\":$id,\"type\":" . json_encode($type) . ',"document":{"payload":' . $payload . '}}';
-        $answer = $this->perform(new Job($line, $this->lines));
-        echo json_encode($answer, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE), "\n";
-        return ['done' => 0, 'bury' => 65, 'return' => 75][$answer['result']] ?? 1;
+        $told = Lines::linesOf($this->perform(new Job($line, $this->lines)));
+        $answer = array_pop($told);
+        fwrite(STDERR, implode('', $told));
+        echo $answer;
+        return ['done' => 0, 'bury' => 65, 'return' => 75][json_decode($answer, true)['result']] ?? 1;
     }
 }

@@ -51,13 +51,13 @@ final class Job
 
     public function progress(float $done, float $total, string $text = ''): void
     {
-        $this->lines->write(['id' => $this->id, 'progress' => ['done' => $done, 'total' => $total, 'text' => $text]]);
+        $this->lines->write(['id' => $this->id, 'progress' => ['done' => $done, 'total' => $total, 'text' => Lines::text($text)]]);
     }
 
     /** @param string $level `error`, `warn`, `info` or `debug` */
     public function log(string $level, string $text): void
     {
-        $this->lines->write(['log' => $level, 'text' => $text, 'id' => $this->id]);
+        $this->lines->write(['log' => $level, 'text' => Lines::text($text), 'id' => $this->id]);
     }
 
     /** Returns the payload with objects, for when {} and [] must be told apart. */

@@ -11,7 +11,7 @@ final class KnownJob
     public ?array $error;
 
     /**
-     * @param string $state `ready`, `delayed`, `reserved`, `dead`
+     * @param string $state `ready`, `delayed`, `reserved`, `dead`; `done` if it is kept
      * @param ?float $score when it is due, or was buried; null if it is reserved
      */
     public function __construct(

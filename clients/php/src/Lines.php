@@ -9,6 +9,12 @@ final class Lines
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
         | JSON_PARTIAL_OUTPUT_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION;
 
+    private const VALUE = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
+        | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR;
+    private const TEXT_MAX = 16384;  // bytes of a text for the log
+    private const VALUE_MAX = 65536; // bytes of a value that laterd keeps
+    private const DEPTH_MAX = 128;   // its levels
+
     /** @var string[] jobs that were read while it looked for something else */
     private array $waiting = [];
     /** @var array<string, true> */
@@ -69,7 +75,50 @@ final class Lines
 
     public function write(array $line): void
     {
-        fwrite($this->out, json_encode($line, self::FLAGS) . "\n");
+        fwrite($this->out, implode('', self::linesOf($line)));
+    }
+
+    /** Returns a text that laterd takes: without NUL, and cut to this many bytes. */
+    public static function text(string $text, int $most = self::TEXT_MAX): string
+    {
+        return mb_strcut(str_replace("\0", "\u{fffd}", $text), 0, $most, 'UTF-8');
+    }
+
+    /**
+     * Returns what is written for a line. If it is an answer, the handler has done its work, so a
+     * value that cannot be sent has nothing run again: what is no JSON buries the job, and what is
+     * too much for laterd is left out, with a line for the log.
+     *
+     * @return string[]
+     */
+    public static function linesOf(array $line): array
+    {
+        $rest = array_diff_key($line, ['value' => 0]);
+        try {
+            $value = isset($line['value']) ? json_encode($line['value'], self::VALUE, self::DEPTH_MAX) : '';
+        } catch (\Throwable $e) {
+            $deep = $e instanceof \JsonException && $e->getCode() === JSON_ERROR_DEPTH;
+            return $deep
+                ? self::leftOut($rest, 'it is deeper than ' . self::DEPTH_MAX . ' levels')
+                : [self::encode(['result' => 'bury',
+                    'error' => self::text('its value is not JSON: ' . $e->getMessage(), 1000)] + $rest)];
+        }
+        if (strlen($value) > self::VALUE_MAX) {
+            return self::leftOut($rest, 'it has ' . strlen($value) . ' bytes of JSON, and at most ' . self::VALUE_MAX
+                . ' are kept');
+        }
+        return [$value === '' ? self::encode($rest) : substr(self::encode($rest), 0, -2) . ",\"value\":$value}\n"];
+    }
+
+    private static function leftOut(array $rest, string $why): array
+    {
+        $told = ['log' => 'error', 'text' => "its value is not sent: $why", 'id' => $rest['id'] ?? ''];
+        return [self::encode($told), self::encode($rest)];
+    }
+
+    private static function encode(array $line): string
+    {
+        return json_encode($line, self::FLAGS) . "\n";
     }
 
     /** Is there something to read? This is asked before each read, so that a signal can end the

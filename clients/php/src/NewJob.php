@@ -12,6 +12,7 @@ final class NewJob
     private const DELAY_MAX = 315360000;
     private const TIME_MIN = 1000000000; // a time before 2001 is probably meant as a delay
     private const TIME_MAX = 100000000000;
+    private const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
 
     public string $id;
@@ -32,6 +33,8 @@ final class NewJob
      *     when it ends
      * @param ?float $debounce like $in; each such push of the id puts the job off again
      * @param ?float $maxWait with $debounce: at most this long after the first push
+     * @param ?float $expiresIn if it has not begun this long from now, by Redis's clock, it is dropped;
+     * $expiresAt: by that UNIX time. Not both
      * @param ?float $throttle how long from now the id stays taken, so that there is at most one
      * job in that time
      */
@@ -55,6 +58,7 @@ final class NewJob
         public ?float $debounce = null,
         public ?float $maxWait = null,
         public ?float $throttle = null,
+        public ?float $expiresIn = null,
     ) {
         $this->id = $id ?? self::newId();
         $this->at = self::seconds($at);
@@ -79,8 +83,9 @@ final class NewJob
         if ($this->payload !== null) {
             $bytes = substr($bytes, 0, -1) . ',"payload":' . $this->payloadBytes() . '}';
         }
-        if (strlen($bytes) > self::BYTES_MAX) {
-            self::refuse('too large: a document of ' . strlen($bytes) . ' bytes, ' . self::BYTES_MAX . ' allowed');
+        $size = strlen($bytes) + ($this->expiresIn !== null ? self::EXPIRES_ROOM : 0);
+        if ($size > self::BYTES_MAX) {
+            self::refuse("too large: a document of $size bytes, " . self::BYTES_MAX . ' allowed');
         }
         return $bytes;
     }
@@ -94,7 +99,7 @@ final class NewJob
             $this->in > 0 => '+' . self::decimal($this->in),
             $this->at > 0 => self::decimal($this->at),
             default => '',
-        };
+        } . ($this->expiresIn !== null ? '!' . self::decimal($this->expiresIn) : '');
     }
 
     /** Returns the priority, and how long the id stays taken, as scripts/push.lua takes them. */
@@ -111,7 +116,7 @@ final class NewJob
     public function isPlain(): bool
     {
         return $this->in <= 0 && !$this->at && !$this->priority && $this->uniqueFor <= 0 && !$this->replace
-            && !$this->again && $this->debounce === null && $this->throttle === null;
+            && !$this->again && $this->debounce === null && $this->throttle === null && $this->expiresIn === null;
     }
 
     /** Returns what to do if the id is known. */
@@ -156,7 +161,8 @@ final class NewJob
                 'maxAttempts: 1 to 1000000',
             $this->timeout !== null && !($this->timeout > 0 && $this->timeout <= 604800) =>
                 'timeout: above 0 and at most 604800 seconds',
-            $this->expiresAt !== null && !($this->expiresAt > 0) => 'expiresAt: UNIX seconds',
+            $this->expiresAt !== null && !($this->expiresAt >= self::TIME_MIN) =>
+                "expiresAt: $this->expiresAt is not a plausible UNIX time; for a duration use expiresIn",
             $this->trace !== null && !preg_match('/^[^\x00-\x1f\x7f]{0,256}$/D', $this->trace) =>
                 'trace: at most 256 bytes, no control characters',
             $this->lock !== null && !preg_match('/^[!-z|~]{1,200}$/D', $this->lock) =>
@@ -164,7 +170,7 @@ final class NewJob
             $this->result !== null && !($this->result >= 0 && $this->result <= 86400) =>
                 'result: 0 to 86400 seconds',
             !($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000) => 'uniqueFor: 0 to 1000000000 seconds',
-            default => $this->wrongTurn($named) ?? $this->wrongBackoff(),
+            default => $this->wrongTurn($named) ?? $this->wrongLife() ?? $this->wrongBackoff(),
         };
         if ($wrong !== null) {
             self::refuse($wrong);
@@ -183,6 +189,20 @@ final class NewJob
                 'maxWait: above 0, and goes with debounce',
             $this->throttle !== null && !($this->throttle > 0 && $this->throttle <= 1000000000
                 && $this->uniqueFor <= 0) => 'throttle: above 0 to 1000000000 seconds, or else uniqueFor',
+            default => null,
+        };
+    }
+
+    private function wrongLife(): ?string
+    {
+        return match (true) {
+            $this->expiresIn === null => null,
+            !($this->expiresIn > 0 && $this->expiresIn <= self::DELAY_MAX) =>
+                'expiresIn: above 0 and at most ' . self::DELAY_MAX . ' seconds',
+            $this->expiresAt !== null => 'expiresAt and expiresIn: only one of them',
+            $this->at > 0 => 'at and expiresIn: give the time by expiresAt',
+            ($this->debounce ?? $this->in) >= $this->expiresIn =>
+                "expiresIn: $this->expiresIn seconds from now it is not due yet, and would be lost",
             default => null,
         };
     }

@@ -38,7 +38,7 @@ final class Reservation implements Settlement
     /** Returns the end of an error as scripts take it. They put the time before it. */
     private static function error(string $kind, string $text): string
     {
-        $members = ['kind' => $kind, 'text' => mb_strcut($text, 0, 1000, 'UTF-8'), 'host' => gethostname()];
+        $members = ['kind' => $kind, 'text' => Lines::text($text, 1000), 'host' => gethostname()];
         return substr(json_encode($members, JSON_INVALID_UTF8_SUBSTITUTE), 1);
     }
 }

@@ -8,6 +8,7 @@ class ReturnJob extends Error
 {
     public function __construct(string $why = 'not now', public float $in = 0)
     {
+        is_finite($in) or throw new \InvalidArgumentException("in: $in is no number of seconds");
         parent::__construct($why);
     }
 }

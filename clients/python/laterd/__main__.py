@@ -15,6 +15,7 @@ import os
 import sys
 from typing import Any, Dict
 
+from .answers import lines_of
 from .handlers import Handlers, Job
 
 STATUS = {"done": 0, "bury": 65, "retry": 75, "return": 75}
@@ -50,11 +51,14 @@ def try_once(handlers: Handlers, type: str, payload: str, attempt: int) -> int:
     line = {"id": "try", "type": type, "queue": "default", "attempt": attempt, "max_attempts": 25,
             "time_left": 300.0, "document": document}
     answer = handlers.perform(Job(line, Shown()))  # type: ignore[arg-type]
-    if "error" in answer:
-        print("%s: %s" % (answer["result"], answer["error"]), file=sys.stderr)
+    *notes, last = (json.loads(told) for told in lines_of({"id": "try", **answer}))
+    for note in notes:
+        print(note["text"], file=sys.stderr)
+    if "error" in last:
+        print("%s: %s" % (last["result"], last["error"]), file=sys.stderr)
     else:
-        print(json.dumps(answer.get("value"), default=str))
-    return STATUS[answer["result"]]
+        print(json.dumps(last.get("value")))
+    return STATUS[last["result"]]
 
 
 def main() -> int:

@@ -14,6 +14,7 @@ DOCUMENT_MAX = 1 << 20
 DEPTH_MAX = 128
 DELAY_MAX = 315360000
 AT_MIN, AT_END = 10**9, 10**11
+EXPIRES_ROOM = 40  # bytes that expires_in adds to a document, in Redis
 
 _TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
 _ID = re.compile(r"[!-~]{1,200}\Z")
@@ -37,7 +38,9 @@ class NewJob:
     priority       -100 to 100, higher first
     delay, at      seconds or a timedelta from now; UNIX seconds or an aware datetime. Not both
     max_attempts, timeout, backoff    by default as laterd is configured
-    expires_at     if it has not begun by then, it is dropped
+    expires_at     if it has not begun by then, it is dropped: UNIX seconds or an aware datetime; a
+                   timedelta is expires_in
+    expires_in     the same, seconds or a timedelta from now
     trace          logged with each line of the job
     lock           the job runs only while it holds this lock
     result         seconds for which its result is kept, for wait()
@@ -59,7 +62,7 @@ class NewJob:
     max_attempts: Optional[int] = None
     timeout: Optional[Seconds] = None
     backoff: Union[float, List[float], Dict[str, float], None] = None
-    expires_at: Union[float, datetime.datetime, None] = None
+    expires_at: Union[float, datetime.datetime, datetime.timedelta, None] = None
     trace: Optional[str] = None
     lock: Optional[str] = None
     result: Optional[Seconds] = None
@@ -69,6 +72,7 @@ class NewJob:
     debounce: Optional[Seconds] = None
     max_wait: Optional[Seconds] = None
     throttle: Optional[Seconds] = None
+    expires_in: Optional[Seconds] = None
 
 
 def new_id() -> str:
@@ -225,6 +229,29 @@ def _check_turns(job: NewJob) -> None:
         raise Refused("throttle and unique_for: only one of them")
 
 
+def _life(job: NewJob) -> str:
+    """Returns in how many seconds it expires, in the form of the script; "" if never."""
+    if job.expires_at is not None and job.expires_in is not None:
+        raise Refused("expires_at and expires_in: only one of them")
+    life = job.expires_at if isinstance(job.expires_at, datetime.timedelta) else job.expires_in
+    if life is None:
+        return ""
+    if job.at is not None:
+        raise Refused("at and expires_in: give the time by expires_at")
+    number = _number("expires_in", life, 0, DELAY_MAX, above=True)
+    wait = job.delay if job.debounce is None else job.debounce
+    if wait is not None and _number("delay", wait, 0, DELAY_MAX) >= number:
+        raise Refused("expires_in: %s seconds from now it is not due yet, and would be lost" % number)
+    return "!" + seconds(number)
+
+
+def _expires_at(value: Any) -> float:
+    at = _time("expires_at", value, -math.inf, 1e15)
+    if at < AT_MIN:
+        raise Refused("expires_at: %.15g is not a plausible UNIX time; for a duration use expires_in" % at)
+    return at
+
+
 def _when(job: NewJob) -> str:
     if job.debounce is not None:
         when = "+" + seconds(_number("debounce", job.debounce, 0, DELAY_MAX))
@@ -257,8 +284,8 @@ def _members(job: NewJob, job_id: str, priority: int) -> Dict[str, Any]:
         members["timeout"] = _number("timeout", job.timeout, 0, 604800, above=True)
     if job.backoff is not None:
         members["backoff"] = _backoff(job.backoff)
-    if job.expires_at is not None:
-        members["expires_at"] = _time("expires_at", job.expires_at, 1e-6, 1e15)
+    if job.expires_at is not None and not isinstance(job.expires_at, datetime.timedelta):
+        members["expires_at"] = _expires_at(job.expires_at)
     if job.trace is not None:
         members["trace"] = _trace(job.trace)
     if job.lock is not None:
@@ -278,7 +305,8 @@ def prepare(job: NewJob) -> Prepared:
     priority = _whole("priority", job.priority, -100, 100)
     unique = _number("unique_for", job.unique_for, 0, 10**9)
     _check_turns(job)
-    when = _when(job)
+    life = _life(job)
+    when = _when(job) + life
     document = json.dumps(_members(job, job_id, priority), separators=(",", ":"),
                           ensure_ascii=False).encode()
     if job.payload is not None:
@@ -286,8 +314,9 @@ def prepare(job: NewJob) -> Prepared:
         if _depth(payload) >= DEPTH_MAX:
             raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
         document = document[:-1] + b',"payload":' + payload + b"}"
-    if len(document) > DOCUMENT_MAX:
-        raise Refused("too large: a document of %d bytes, %d allowed" % (len(document), DOCUMENT_MAX))
+    size = len(document) + (EXPIRES_ROOM if life else 0)
+    if size > DOCUMENT_MAX:
+        raise Refused("too large: a document of %d bytes, %d allowed" % (size, DOCUMENT_MAX))
     rank = "%d/%s" % (priority, seconds(unique)) if unique else "%d" % priority
     if job.throttle is not None:
         rank += "/+" + seconds(_number("throttle", job.throttle, 0, 10**9, above=True))

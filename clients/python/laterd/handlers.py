@@ -17,25 +17,27 @@ reads and writes.
 import asyncio
 import collections
 import contextvars
+import datetime
 import inspect
+import io
 import json
 import logging
+import math
 import os
 import queue
 import signal
 import sys
 import threading
 import time
-import traceback
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
-ERROR_MAX = 1000  # bytes of an error that laterd keeps
+from .answers import ERROR_MAX, Answers, LogHandler, error_of, number_of, text_of
+
 READ = 1 << 18
 PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
 
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
 _quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # missing in the type stubs
-_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
 
 
@@ -43,15 +45,19 @@ class Outcome(Exception):
     """Raised by a handler that ends its attempt in another way than by returning."""
 
     result = ""
+    delay: Optional[float] = None
 
-    def __init__(self, why: str = "", delay: Optional[float] = None):
+    def __init__(self, why: str = "", delay: Union[float, datetime.timedelta, None] = None):
         super().__init__(why)
-        self.delay = delay
+        seconds = delay.total_seconds() if isinstance(delay, datetime.timedelta) else delay
+        if seconds is not None and not math.isfinite(seconds):
+            raise ValueError("delay: %r is no number of seconds" % delay)
+        self.delay = None if seconds is None else max(float(seconds), 0.0)
 
 
 class Retry(Outcome):
-    """Tries the job again, after the backoff or `delay` seconds. After the last attempt it is
-    buried."""
+    """Tries the job again, after the backoff or `delay` (seconds or a timedelta). After the last
+    attempt it is buried."""
 
     result = "retry"
 
@@ -107,7 +113,8 @@ class Job:
         if now - self._told < PROGRESS_EVERY:
             return
         self._told = now
-        self._answers.put({"id": self.id, "progress": {"done": done, "total": total, "text": text}})
+        far = {"done": number_of(done), "total": number_of(total), "text": text_of(text)}
+        self._answers.put({"id": self.id, "progress": far})
 
 
 Function = TypeVar("Function", bound=Callable[[Job], Any])
@@ -118,83 +125,19 @@ def current_job() -> Optional[Job]:
     return _current.get()
 
 
-def error_of(error: BaseException) -> str:
-    """Returns the error's traceback, or the end of it if it is too long."""
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__)).strip()
-    return text.encode(errors="replace")[-ERROR_MAX:].decode(errors="ignore")
-
-
 def answer_of(error: BaseException) -> Dict[str, Any]:
     """Returns the answer for an attempt that raised this error."""
     if isinstance(error, Outcome):
-        answer: Dict[str, Any] = {"result": error.result, "error": str(error) or type(error).__name__}
+        said = text_of(error, ERROR_MAX) or type(error).__name__
+        if error.__cause__:
+            said = text_of("%s\n%s" % (said, error_of(error.__cause__)), ERROR_MAX)
+        answer: Dict[str, Any] = {"result": error.result, "error": said}
         if error.delay is not None:
             answer["in"] = error.delay
         return answer
     if isinstance(error, asyncio.CancelledError):
         return {"result": "retry", "error": "cancelled"}
     return {"result": "retry", "error": error_of(error)}
-
-
-class Answers:
-    """Descriptor 3: one JSON object per line. The lines of one turn of the loop are written
-    together."""
-
-    def __init__(self, fd: int):
-        self._fd = fd
-        self._waiting: "collections.deque[str]" = collections.deque()
-        self._flushing = False
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._thread = threading.get_ident()
-        os.set_inheritable(fd, False)
-
-    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-
-    def put(self, answer: Dict[str, Any]) -> None:
-        """May be called from any thread."""
-        self.put_line(_encode(answer))
-
-    def put_line(self, line: str) -> None:
-        self._waiting.append(line)
-        if self._flushing or not self._loop:
-            return
-        self._flushing = True
-        if threading.get_ident() == self._thread:
-            self._loop.call_soon(self.flush)
-        else:
-            self._loop.call_soon_threadsafe(self.flush)
-
-    def flush(self) -> None:
-        self._flushing = False  # first, so that a later caller schedules the next flush
-        lines = []
-        while self._waiting:
-            lines.append(self._waiting.popleft())
-        lines.append("")
-        data = memoryview("\n".join(lines).encode())
-        while data:
-            data = data[os.write(self._fd, data):]
-
-
-class LogHandler(logging.Handler):
-    """Passes log records on as lines of laterd's log, with the fields of their job."""
-
-    LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
-
-    def __init__(self, answers: Answers):
-        super().__init__()
-        self._answers = answers
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            level = next((name for least, name in self.LEVELS if record.levelno >= least), "debug")
-            line = {"log": level, "text": self.format(record)}
-            job = _current.get()
-            if job:
-                line["id"] = job.id
-            self._answers.put(line)
-        except Exception:
-            self.handleError(record)
 
 
 class Handlers:
@@ -249,7 +192,7 @@ class Handlers:
             value = function(job)
             if inspect.isawaitable(value):
                 value = asyncio.run(_wait(value))
-        except (Exception, TimeIsUp) as error:
+        except BaseException as error:  # sys.exit() too ends only its job
             return answer_of(error)
         finally:
             _current.reset(token)
@@ -308,7 +251,6 @@ class Program:
         self.tasks: Dict[str, Any] = {}  # id → (job, asyncio.Task, or None for a thread)
         self.buffer = b""
         self.begun = 0
-        self.inline = False  # a function is running in this thread
         self.ending = False  # nothing more is read
         self.coroutines: Dict[Any, bool] = {}  # handler → is it a coroutine function?
 
@@ -316,12 +258,17 @@ class Program:
         self.loop = asyncio.get_running_loop()
         self.over = self.loop.create_future()
         self.answers.attach(self.loop)
+        for stream in (sys.stdout, sys.stderr):  # what is printed is logged as it is printed
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(line_buffering=True)
         self.threads = Threads(self.handlers.perform, self.finish, self.loop)
         if not logging.getLogger().handlers:
-            logging.getLogger().addHandler(LogHandler(self.answers))
+            logging.getLogger().addHandler(LogHandler(self.answers, current_job))
             logging.getLogger().setLevel(logging.INFO)
         signal.signal(signal.SIGTERM, self.on_term)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # laterd's affair
+        self.answers.put({"hello": 1, "types": [{"name": name} for name in self.handlers.types]})
+        self.answers.flush()
         os.set_blocking(0, False)
         self.loop.add_reader(0, self.on_readable)
         await self.over
@@ -340,8 +287,9 @@ class Program:
             self.over.set_result(None)
 
     def on_term(self, *_: Any) -> None:
-        if self.inline:
-            raise TimeIsUp("laterd ends the program")
+        if self.answers.inline:
+            self.answers.interrupt(TimeIsUp("laterd ends the program"))
+            return
         self.loop.call_soon_threadsafe(self.give_up)
 
     def give_up(self) -> None:
@@ -410,17 +358,17 @@ class Program:
         _current.set(job)
         try:
             answer = done(await function(job))
-        except (Exception, asyncio.CancelledError) as error:
+        except BaseException as error:  # as in Handlers.perform
             answer = answer_of(error)
         self.finish(job, answer)
 
     def perform_inline(self, job: Job) -> None:
-        self.inline = True
+        self.answers.inline = True
         try:
             answer = self.handlers.perform(job)
         except TimeIsUp as error:  # just before or after the function
             answer = answer_of(error)
-        self.inline = False
+        self.answers.inline = False
         self.finish(job, answer)
 
     def finish(self, job: Job, answer: Dict[str, Any]) -> None:
@@ -433,10 +381,7 @@ class Program:
         answer["id"] = job.id
         if self.ending and not self.tasks:
             answer["last"] = True
-        try:
-            self.answers.put(answer)
-        except (TypeError, ValueError, RecursionError) as error:  # the value is not JSON
-            self.answers.put({"id": job.id, "result": "bury", "error": error_of(error)})
+        self.answers.put(answer)
         if not self.parallel:
             self.answers.flush()
         self.end_if_idle()

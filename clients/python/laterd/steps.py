@@ -51,7 +51,7 @@ class Found:
 
     id: str
     queue: str  # the shard, if the queue has shards
-    state: str
+    state: str  # ready, delayed, reserved, dead; done if it is kept (its type's option `keep`)
     score: Optional[float]  # ready: its place in the order; delayed: when it is due; dead: when it was buried
     attempts: int
     priority: int
@@ -256,9 +256,10 @@ class State:
             state = text_of(reply[0])
             if state == "dead":
                 raise JobFailed(job_id, found_of(job_id, place, reply).error)
-            if state and element is not None:
+            over = state in ("", "done")  # done: it is kept
+            if not over and element is not None:
                 yield ["LREM", key, 1, element]
-            if state:
+            if not over:
                 return key, None
             element = yield ["LINDEX", key, 0]  # it may have ended in between, and the first was older
             if element is not None:

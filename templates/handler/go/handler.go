@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime/debug"
 	"sync"
 )
 
@@ -37,7 +38,12 @@ func perform(job Job) (any, error) {
 	return map[string]string{"greeting": "hello, " + payload.Name}, nil // the job's result
 }
 
-func answer(job Job) Answer {
+func answer(job Job) (done Answer) {
+	defer func() { // a panic ends its own job only
+		if cause := recover(); cause != nil {
+			done = Answer{job.ID, "retry", fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()), nil}
+		}
+	}()
 	value, err := perform(job)
 	switch {
 	case err == nil:
@@ -68,7 +74,9 @@ func main() {
 			done := answer(job)
 			one.Lock()
 			defer one.Unlock()
-			answers.Encode(done)
+			if err := answers.Encode(done); err != nil { // the work is done, so it is not tried again
+				answers.Encode(Answer{job.ID, "bury", "its value is not JSON: " + err.Error(), nil})
+			}
 		}()
 	}
 }

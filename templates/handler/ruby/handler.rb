@@ -11,19 +11,30 @@ def perform(job)
   { greeting: "hello, #{payload["name"]}" } # for who waits for the job's result
 end
 
+def text(said) # as laterd keeps it
+  said.dup.force_encoding("UTF-8").scrub.tr("\0", "?")[0, 1000]
+end
+
 def answer(job)
   { result: "done", value: perform(job) }
 rescue Bury => e
-  { result: "bury", error: e.message }
-rescue StandardError => e
-  { result: "retry", error: e.full_message(highlight: false) }
+  { result: "bury", error: text(e.message) }
+rescue StandardError, ScriptError, SystemExit => e
+  { result: "retry", error: text(["#{e.class}: #{e.message}", *e.backtrace].join("\n  ")) }
 end
 
+def line(job)
+  JSON.generate({ id: job["id"], **answer(job) }, max_nesting: 0)
+rescue JSON::JSONError => e # its value is not JSON; the work is done, so it is not tried again
+  JSON.generate({ id: job["id"], result: "bury", error: text("its value is not JSON: #{e.message}") })
+end
+
+$stdout.sync = true # it is logged as it is printed
 trap("INT", "IGNORE") # laterd's affair
 answers = IO.for_fd(3, "w")
 answers.sync = true
-$stdin.each_line do |line|
-  job = JSON.parse(line)
+$stdin.each_line do |asked|
+  job = JSON.parse(asked, max_nesting: 0)
   next if job["cancel"] # that job has ended, since there is one at a time
-  answers.puts(JSON.generate({ id: job["id"], **answer(job) }))
+  answers.puts(line(job))
 end

@@ -170,6 +170,18 @@ $scenarios = [
         $queue->pop()->delete();
         same([null, 0, 0, 0], [$queue->pop(), $queue->size(), size('reserved'), size('delayed')]);
     },
+    'delete, release and fail after the lease has run out' => function () {
+        $queue = queue(0.05);
+        foreach (['delete', 'release', 'fail'] as $settles) {
+            $queue->push(new Noted($settles));
+            $late = $queue->pop();
+            usleep(60000);
+            $again = $queue->pop();
+            $late->$settles();
+            same([$settles, 2, 0, 0], [name($again), $again->attempts(), size('dead'), size('delayed')]);
+            $again->delete();
+        }
+    },
     'clear' => function () {
         $queue = queue();
         $queue->push(new Noted('a'));
@@ -264,8 +276,9 @@ $scenarios = [
         $queue = queue();
         $queue->push(new Noted('a'));
         $job = $queue->pop();
-        $job->fail(new Exception('no'));
+        $job->fail(new Exception("no\0way"));
         same([null, 1, 0], [$queue->pop(), size('dead'), $queue->size()]);
+        same("Exception: no\u{fffd}way", $queue->getClient()->show($job->uuid())->error['text']);
         $queue->pushRaw($job->getRawBody());
         $again = $queue->pop();
         same([$job->uuid(), 1], [$again->uuid(), $again->attempts()]);

@@ -1,17 +1,20 @@
 /*
- * line.pml: is a job that waits for a lock forgotten while the lock is free? (daemon/link/line.h)
+ * line.pml: is a job that waits for a lock forgotten while the lock is free, or overtaken?
+ * (daemon/reservation/line.h)
  *
  * Jobs that all need one lock; workers that reserve, ask, run or return them; each step is one command
  * that Redis has run. One worker may begin a handler that never ends, once; one job may be cancelled
  * while it waits. Nobody looks again by himself: no timer, no time at which a job in `delayed` is due.
  * So where nothing can happen any more, all jobs must be done: an invalid end state is a job that is
- * forgotten.
+ * forgotten. Job 0 was ready first, then 1, then 2. Who asks for the lock gets it only if none that is
+ * in the line, called or not, was ready before; so a job that was called has its place kept.
  *
  *     spin -a line.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
  *
  * Switches: DEATHS: a worker may die anywhere, once; its keeper settles for it, and asks. Then a call
  * can be lost, and jobs in `delayed` are due by themselves; with UNDUE they are not (broken). Each of
- * these breaks one rule: ENTER_FIRST, LOOK_APART, FREE_SILENTLY, FORGET_REFUSED, ASK_ONCE, LEAVE_OPEN.
+ * these breaks one rule: ENTER_FIRST, LOOK_APART, FREE_SILENTLY, FORGET_REFUSED, ASK_ONCE, LEAVE_OPEN,
+ * KEEP_GONE (a place is kept for a job that does not come), OVERTAKE (who comes while it is free takes it).
  * tests/faults/model/test_model.sh runs them all.
  */
 #define JOBS    3
@@ -22,7 +25,8 @@ mtype = { READY, HELD, DELAYED, RUNNING, DONE };
 
 mtype job[JOBS] = READY;
 byte owner[JOBS]; /* whose token it is reserved under */
-bool in_line[JOBS];
+bool in_line[JOBS]; /* it waits */
+bool called_[JOBS];  /* its place is kept */
 byte lock = NONE; /* which worker has it */
 byte running;
 bool cancelled = false, stuck = false; /* each once */
@@ -39,20 +43,35 @@ byte deaths = 1;
 
 #define ALL_DONE (job[0] == DONE && job[1] == DONE && job[2] == DONE)
 
-/* lock_line: if the lock is free, takes one of those who wait out of the line and calls it. */
+#define KEPT      (called_[0] || called_[1] || called_[2])
+#define BEFORE(j) ((j > 0 && (in_line[0] || called_[0])) || (j > 1 && (in_line[1] || called_[1])))
+#ifdef OVERTAKE
+#define FREE_FOR(j) (lock == NONE)
+#else
+#define FREE_FOR(j) (lock == NONE && !BEFORE(j))
+#endif
+
+/* lock_line: if the lock is free and kept for nobody, calls the first of those who wait. */
 inline look()
 {
     called = NONE;
     if
-    :: lock == NONE && in_line[0] -> called = 0
-    :: lock == NONE && in_line[1] -> called = 1
-    :: lock == NONE && in_line[2] -> called = 2
-    :: lock != NONE || !(in_line[0] || in_line[1] || in_line[2])
+    :: lock == NONE && !KEPT && in_line[0] -> called = 0
+    :: lock == NONE && !KEPT && !in_line[0] && in_line[1] -> called = 1
+    :: lock == NONE && !KEPT && !in_line[0] && !in_line[1] && in_line[2] -> called = 2
+    :: else
     fi;
     if
-    :: called != NONE -> in_line[called] = false
+    :: called != NONE -> in_line[called] = false; called_[called] = true
     :: else
     fi
+}
+
+/* A job comes to wait: its place is no longer kept, it waits again. */
+inline enter(j)
+{
+    called_[j] = false;
+    in_line[j] = true
 }
 
 /* hasten, repeated if the job was not there yet. */
@@ -62,7 +81,11 @@ inline call_out()
     :: atomic { called != NONE ->
         if
         :: job[called] == DELAYED -> job[called] = READY; called = NONE
-        :: else ->
+        :: job[called] == READY || job[called] == HELD -> called = NONE /* it is on its way */
+        :: else -> /* it does not come */
+#ifndef KEEP_GONE
+            called_[called] = false;
+#endif
 #ifdef ASK_ONCE
             called = NONE
 #else
@@ -90,7 +113,9 @@ again:
         job[mine] = HELD; owner[mine] = me }
         MAY_DIE;
         if
-        :: atomic { lock == NONE -> /* lock_take */
+        :: atomic { FREE_FOR(mine) -> /* lock_take */
+            assert(!BEFORE(mine));
+            in_line[mine] = false; called_[mine] = false;
             lock = me; job[mine] = RUNNING; running++; assert(running == 1) }
             MAY_DIE;
             atomic { running--; job[mine] = DONE }
@@ -110,7 +135,7 @@ again:
 #endif
         :: true -> /* refused: another has it, or had when we asked last */
 #ifdef ENTER_FIRST
-            atomic { in_line[mine] = true; look() }
+            atomic { enter(mine); look() }
             call_out();
             atomic { job[mine] = DELAYED }
 #else
@@ -119,11 +144,11 @@ again:
 #ifdef LOOK_APART
             atomic { look() }
             call_out();
-            atomic { in_line[mine] = true }
+            atomic { enter(mine) }
 #elif defined(FORGET_REFUSED)
             skip
 #else
-            atomic { in_line[mine] = true; look() } /* lock_line */
+            atomic { enter(mine); look() } /* lock_line */
             MAY_DIE;
             call_out()
 #endif
@@ -158,9 +183,12 @@ end:
 active proctype Clock() /* a job in `delayed` is due at last */
 {
     do
-    :: atomic { job[0] == DELAYED && deaths == 0 -> job[0] = READY; in_line[0] = false }
-    :: atomic { job[1] == DELAYED && deaths == 0 -> job[1] = READY; in_line[1] = false }
-    :: atomic { job[2] == DELAYED && deaths == 0 -> job[2] = READY; in_line[2] = false }
+    :: atomic { job[0] == DELAYED && deaths == 0 -> job[0] = READY }
+    :: atomic { job[1] == DELAYED && deaths == 0 -> job[1] = READY }
+    :: atomic { job[2] == DELAYED && deaths == 0 -> job[2] = READY }
+    :: atomic { called_[0] -> called_[0] = false } /* a place is kept for a second */
+    :: atomic { called_[1] -> called_[1] = false }
+    :: atomic { called_[2] -> called_[2] = false }
     :: ALL_DONE -> break
     od
 }

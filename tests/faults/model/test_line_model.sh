@@ -14,8 +14,10 @@ runs "the same with the death of a worker" build -DDEATHS
 holds "the same, by the time at which they are due in any case"
 runs "the same without that time" build -DDEATHS -DUNDUE
 fails "a job whose worker died before it was in the line"
-for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN; do
+for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN KEEP_GONE; do
     runs "the line without one rule, $rule" build "-D$rule"
     fails "a job that waits for ever"
 done
+runs "the same if who comes while the lock is free takes it" build -DOVERTAKE
+fails "a job that is overtaken"
 finish

@@ -32,7 +32,8 @@ mark
 later push exec.node '{"order":"A4","items":[{"name":"tea","price":450,"count":2}]}' --id A4 \
     --backoff 1 >/dev/null
 within 30 "Node dies in the sandbox: said at level error, with the remedy" \
-    logged ' error .*MemoryDenyWriteExecute=no in laterd.service: laterd\(8\), SANDBOX'
+    logged '^error .*MemoryDenyWriteExecute=no in laterd.service: laterd\(8\), SANDBOX'
+runs "the journal has its priority" sh -c "journalctl -u laterd -p err -o cat | grep -q MemoryDenyWriteExecute"
 mkdir -p /etc/systemd/system/laterd.service.d
 printf '[Service]\nMemoryDenyWriteExecute=no\n' >/etc/systemd/system/laterd.service.d/node.conf
 systemctl daemon-reload

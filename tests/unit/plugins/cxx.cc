@@ -37,7 +37,8 @@ static const struct later_type types[] = { { .name = "cxx",
                                              .reserved = 0,
                                              .perform = all,
                                              .cancel = nullptr,
-                                             .room = nullptr },
+                                             .room = nullptr,
+                                             .ready = nullptr },
                                            {} };
 
 LATER_PLUGIN(.name = "cxx", .version = "1.0", .types = types, .config = nullptr,

@@ -5,6 +5,7 @@ namespace Laterd\Laravel;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\Jobs\Job;
+use Laterd\Lost;
 use Laterd\Settlement;
 
 class LaterdJob extends Job implements JobContract
@@ -43,14 +44,14 @@ class LaterdJob extends Job implements JobContract
     {
         parent::delete();
         if (!$this->hasFailed()) {
-            $this->settlement->done();
+            self::settle(fn () => $this->settlement->done());
         }
     }
 
     public function release($delay = 0)
     {
         parent::release($delay);
-        $this->settlement->retry(max(0, $this->secondsUntil($delay)), 'released');
+        self::settle(fn () => $this->settlement->retry(max(0, $this->secondsUntil($delay)), 'released'));
     }
 
     /** The job is among Laravel's failed jobs and among laterd's dead ones. Either can bring it
@@ -62,8 +63,19 @@ class LaterdJob extends Job implements JobContract
             parent::fail($e);
         } finally {
             if (!$settled) {
-                $this->settlement->bury($e ? get_class($e) . ': ' . $e->getMessage() : 'failed by its job');
+                $why = $e ? get_class($e) . ': ' . $e->getMessage() : 'failed by its job';
+                self::settle(fn () => $this->settlement->bury($why));
             }
+        }
+    }
+
+    /** Like Laravel's own drivers it is silent if `retry_after` is over: by then the job is another
+     * worker's. */
+    private static function settle(callable $settle): void
+    {
+        try {
+            $settle();
+        } catch (Lost) {
         }
     }
 }

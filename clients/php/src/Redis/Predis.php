@@ -10,7 +10,8 @@ use Predis\CommunicationException;
 /** Uses Predis with one server, Sentinels or a Cluster. Raw commands ignore the option `prefix`. */
 final class Predis implements Link
 {
-    public function __construct(private \Predis\Client $redis)
+    /** @param string $shown where it looks; Predis itself names a server, but no Sentinels */
+    public function __construct(private \Predis\Client $redis, private string $shown = '')
     {
         $connection = $redis->getConnection();
         if (method_exists($connection, 'getClusterStrategy')) { // it does not know where its key is
@@ -27,13 +28,19 @@ final class Predis implements Link
             }
             $reply = $this->redis->executeRaw($words, $refused);
         } catch (CommunicationException | \Predis\ClientException $e) {
-            throw new Unreachable($e->getMessage(), 0, $e);
+            throw $this->unreachable($e);
         }
         if ($refused) {
             throw preg_match('/^(LOADING|CLUSTERDOWN|READONLY|MASTERDOWN) /', $reply)
                 ? new Unreachable($reply) : new Refused($reply);
         }
         return $reply;
+    }
+
+    private function unreachable(\Throwable $e): Unreachable
+    {
+        $why = $e->getMessage();
+        return new Unreachable($this->shown === '' || str_ends_with($why, ']') ? $why : "$this->shown: $why", 0, $e);
     }
 
     /** A Cluster connection only takes commands with a key, so the node is asked directly. */
@@ -48,7 +55,7 @@ final class Predis implements Link
             $slot = $connection->getClusterStrategy()->getSlotByKey($key);
             $connection->getConnectionBySlot($slot)->executeCommand(RawCommand::create('SCRIPT', 'LOAD', $script));
         } catch (CommunicationException $e) {
-            throw new Unreachable($e->getMessage(), 0, $e);
+            throw $this->unreachable($e);
         }
     }
 }

@@ -18,6 +18,7 @@ final class Url
     private const FORM = '~^(redis|sentinel|cluster)://(?:([^@/]*)@)?([^/@]+)((?:/[^/]+)*)/?$~D';
 
     private string $kind;
+    private string $shown; // the URL without its user
     private string $user = '';
     private string $name = '';
     private int $db = 0;
@@ -26,6 +27,7 @@ final class Url
 
     public function __construct(string $url, private ?string $password = null, private float $timeout = 2.0)
     {
+        $this->shown = preg_replace('~//[^@/]*@~', '//', $url);
         if (preg_match('~^unix:(/[^?]+)(?:\?db=(\d+))?$~D', $url, $part)) {
             $this->kind = 'unix';
             $this->hosts = [[$part[1], 0]];
@@ -53,7 +55,7 @@ final class Url
         $library ??= extension_loaded('redis') ? 'phpredis' : 'predis';
         return match ($library) {
             'phpredis' => new Phpredis($this->phpredis()),
-            'predis' => new Predis($this->predis()),
+            'predis' => new Predis($this->predis(), $this->shown),
         };
     }
 
@@ -67,7 +69,7 @@ final class Url
                 default => $this->dial(...$this->hosts[0]),
             };
         } catch (\RedisException | \RedisClusterException $e) {
-            throw new Unreachable($e->getMessage(), 0, $e);
+            throw new Unreachable("$this->shown: {$e->getMessage()}", 0, $e);
         }
     }
 
@@ -99,7 +101,7 @@ final class Url
                 $why = $e->getMessage();
             }
         }
-        throw new Unreachable("no Sentinel knows where the master is: $why");
+        throw new Unreachable("$this->shown: no Sentinel knows where the master is: $why");
     }
 
     private function predis(): \Predis\Client

@@ -17,8 +17,8 @@ module Laterd
     end
   end
 
-  # A job that is in Redis. state: "ready", "delayed", "reserved", "dead". error: why it failed
-  # last.
+  # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
+  # option `keep` keeps it. error: why it failed last.
   KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
     def payload
       JSON.parse(document)["payload"]
@@ -94,18 +94,22 @@ module Laterd
 
     # Waits for the end of a job that was pushed with result:, and returns its result. JobFailed:
     # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
-    # job has not ended. It holds the connection, so other threads need a client of their own.
+    # job has not ended. It waits on a connection of its own, so other threads can go on.
     def wait(id, queue: "default", timeout: nil)
       demand_queue(queue)
       ends = timeout && now + timeout
+      own = nil
       loop do
         key, element = look_for_result(id, queue)
         left = [ends && ends - now, BLOCK].compact.min
         raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
 
-        element ||= @redis.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+        own ||= element ? nil : @redis.dup
+        element ||= own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
         return value_of(id, element) if element
       end
+    ensure
+      own&.close
     end
 
     private
@@ -124,8 +128,9 @@ module Laterd
         state, _, record, = script("show", place, [id])
         raise JobFailed.new(id, known(id, state, utf8(record), "").error) if state == "dead"
 
-        @redis.lrem(key, 1, element) if state != "" && element
-        return [key, nil] if state != ""
+        over = ["", "done"].include?(state) # done: it is kept
+        @redis.lrem(key, 1, element) if !over && element
+        return [key, nil] unless over
 
         element = @redis.lindex(key, 0) # it may have ended in between, and the first was older
         return [key, element] if element

@@ -12,7 +12,9 @@ module Laterd
   #   id            the same id is the same job; by default a new one is made
   #   in, at        wait this long; wait until that Time or UNIX time. Not both
   #   priority      -100 to 100, higher first
-  #   max_attempts, timeout, expires_at, trace
+  #   max_attempts, timeout, trace
+  #   expires_at, expires_in   if it has not begun by that Time or UNIX time, or this long from now by
+  #                 Redis's clock, it is dropped. Not both
   #   backoff       a number, a list of numbers, or { base:, max: }
   #   lock          the job runs only while it holds this lock
   #   result        how long the handler's result is kept
@@ -26,8 +28,9 @@ module Laterd
   class Job
     DEPTH_MAX = 127 # the document is one level more
     BYTES_MAX = 1_048_576
+    EXPIRES_ROOM = 40 # bytes that expires_in adds to a document, in Redis
     OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace
-                 again debounce max_wait throttle].freeze
+                 again debounce max_wait throttle expires_in].freeze
     MEMBERS = %i[trace priority max_attempts timeout expires_at backoff lock result].freeze
 
     attr_reader :type, :payload, :id, :mode
@@ -54,20 +57,15 @@ module Laterd
       bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
       bytes << ",\"payload\":" << payload_bytes unless payload.nil?
       bytes << "}"
-      raise Refused, "too large: #{bytes.bytesize} bytes, #{BYTES_MAX} allowed" if bytes.bytesize > BYTES_MAX
+      size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
+      raise Refused, "too large: #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
 
       bytes
     end
 
-    # Returns the time as scripts/push.lua takes it.
+    # Returns the times as scripts/push.lua takes them.
     def when
-      if @options[:debounce]
-        most = @options[:max_wait] && "/#{Job.decimal(@options[:max_wait])}"
-        return "+#{Job.decimal(@options[:debounce])}#{most}"
-      end
-      return "+#{Job.decimal(@options[:in])}" if @options.fetch(:in, 0).positive?
-
-      @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
+      "#{due}#{"!#{Job.decimal(@options[:expires_in])}" if @options[:expires_in]}"
     end
 
     # Returns the priority, and how long the id stays taken, as scripts/push.lua takes them.
@@ -76,6 +74,17 @@ module Laterd
       plus = "+" if @options[:throttle]
       "#{@options.fetch(:priority, 0)}#{"/#{plus}#{Job.decimal(seconds)}" if seconds.positive?}"
     end
+
+    def due
+      if @options[:debounce]
+        most = @options[:max_wait] && "/#{Job.decimal(@options[:max_wait])}"
+        return "+#{Job.decimal(@options[:debounce])}#{most}"
+      end
+      return "+#{Job.decimal(@options[:in])}" if @options.fetch(:in, 0).positive?
+
+      @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
+    end
+    private :due
 
     # Is it an ordinary job, for which push_now is enough?
     def plain?
@@ -133,10 +142,24 @@ module Laterd
       demand(at.zero? || at >= 1_000_000_000, "at: before the year 2001; a delay is in")
       demand(!(@options.fetch(:in, 0).positive? && at.positive?), "in or at, not both")
       between(:timeout, 0, 604_800, above: true)
-      between(:expires_at, 0, Float::MAX, above: true)
+      check_life
       between(:result, 0, 86_400)
       between(:unique_for, 0, 1_000_000_000)
       check_turns
+    end
+
+    def check_life
+      at, life = @options.values_at(:expires_at, :expires_in)
+      between(:expires_at, -Float::MAX, Float::MAX)
+      demand(at.nil? || at >= 1_000_000_000,
+             "expires_at: #{at} is not a plausible UNIX time; for a duration use expires_in")
+      return if life.nil?
+
+      between(:expires_in, 0, 315_360_000, above: true)
+      demand(at.nil?, "expires_at and expires_in: only one of them")
+      demand(@options.fetch(:at, 0).zero?, "at and expires_in: give the time by expires_at")
+      demand((@options[:debounce] || @options.fetch(:in, 0)) < life,
+             "expires_in: #{life} seconds from now it is not due yet, and would be lost")
     end
 
     # Checks options that need an id, and options that exclude each other.

@@ -50,8 +50,8 @@ local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, sha
     records, records, records, records, paused, paused, paused, paused)
 local hindered = (there > 3 or epoch ~= '0') and ((redis.call('GET', shards) or '0') ~= epoch
     or redis.call('HEXISTS', records, id) == 1)
-local limit = redis.call('HGET', stats, 'max_jobs')
-limit = limit and tonumber(limit) or 0
+local told = redis.call('HMGET', stats, 'max_jobs', 'results')
+local limit = told[1] and tonumber(told[1]) or 0
 if hindered or limit > 0 and redis.call('HLEN', jobs) >= limit then
     return redis.call('SISMEMBER', call, number) == 1 and 'PUSHED' or 'ASK'
 end
@@ -72,6 +72,9 @@ if type(put) == 'table' then
     redis.call('HDEL', jobs, id)
     redis.call('SREM', call, number)
     return put
+end
+if told[2] and told[2] > clock[1] then -- as inc/results.lua, without its functions
+    redis.call('DEL', string.sub(jobs, 1, -5) .. 'result:' .. id)
 end
 if there % 4 < 2 then
     redis.call('PEXPIRE', call, '120000')

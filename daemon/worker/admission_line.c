@@ -1,0 +1,208 @@
+/* admission_line.c: the lines in which jobs wait, seen from a worker; what limits have counted. */
+#include "worker/admission.h"
+#include "reservation/job.h"
+#include "worker/state.h"
+
+#include "base/clock.h"
+#include "timer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOOK_SECONDS 0.75 /* between two looks at a line, plus up to half a second */
+#define KEPT_SECONDS 0.05 /* the same if a limit is open, but kept for a job that was called */
+#define LIMIT_LEAST  0.01 /* a limit that opens sooner is not looked at sooner */
+#define LIMIT_SLACK  0.001
+
+static const char kinds[] = {
+    [LATER_LINE_LOCK] = 'l', [LATER_LINE_PERMIT] = 'p', [LATER_LINE_LIMIT] = 'm'
+};
+
+struct backlog_row *admission_row(const struct admission *admission, const struct later_line *at)
+{
+    return backlog_find(admission->backlog, kinds[at->what], at->name);
+}
+
+struct backlog_row *admission_row_made(struct admission *admission, const struct later_line *at)
+{
+    struct backlog_row *row =
+        backlog_make(admission->backlog, kinds[at->what], at->name, later_clock());
+
+    if (row) {
+        row->max = at->max;
+        row->per = at->per;
+        row->sliding = at->sliding;
+    }
+    return row;
+}
+
+void admission_settled(struct admission *admission, const struct slot *slot, bool lost)
+{
+    struct line_question **entry =
+        &admission->returns[slot - admission->worker->slots->page->slots];
+
+    if (!*entry)
+        return;
+    if (lost)
+        line_drop(*entry);
+    else
+        line_ask(*entry);
+    *entry = NULL;
+    worker_pump_soon(admission->worker);
+}
+
+void admission_flush(struct admission *admission)
+{
+    line_flush(admission->line);
+}
+
+bool admission_open(const struct admission *admission)
+{
+    return line_open(admission->line) > 0 || admission->freeing > 0;
+}
+
+/* --- looking after those who wait --- */
+
+static double a_while(double now)
+{
+    return now + LOOK_SECONDS + (double)(worker_random() % 500000) / 1e6; /* not all at once */
+}
+
+static void look_at(struct admission *admission, struct backlog_row *row, double when)
+{
+    row->look = when;
+    if (admission->look_at > 0 && admission->look_at <= when)
+        return;
+    admission->look_at = when;
+    timer_in(admission->look, when - later_clock());
+}
+
+/* A limit is looked at when it opens, by all workers that know of it: the one that has taken the
+ * last place may be running its job by then. */
+static void wait_on(struct admission *admission, struct backlog_row *row, size_t waiting,
+                    double opens)
+{
+    double now = later_clock(), when = a_while(now);
+
+    row->waiting = waiting;
+    row->opens = now + opens;
+    if (waiting && row->per > 0)
+        when =
+            fmin(when, now + (opens > 0 ? fmax(opens, LIMIT_LEAST) + LIMIT_SLACK : KEPT_SECONDS));
+    if (waiting)
+        look_at(admission, row, when);
+}
+
+static void on_told(void *arg, const struct later_line *at, const struct later_line_answer *answer)
+{
+    struct admission *admission = arg;
+    struct backlog_row *row;
+
+    if (!at) {
+        worker_pump_soon(admission->worker); /* what waited for the answers can go on */
+        return;
+    }
+    row = answer->waiting ? admission_row_made(admission, at) : admission_row(admission, at);
+    if (!row)
+        return;
+    wait_on(admission, row, answer->waiting, answer->opens);
+    if (answer->called)
+        row->shut = 0;
+}
+
+static void look_after(void *arg, struct backlog_row *row)
+{
+    struct admission *admission = arg;
+    const struct later_line at = { .what = row->kind == 'l'   ? LATER_LINE_LOCK
+                                           : row->kind == 'p' ? LATER_LINE_PERMIT
+                                                              : LATER_LINE_LIMIT,
+                                   .max = row->max,
+                                   .per = row->per,
+                                   .sliding = row->sliding,
+                                   .name = row->name };
+
+    row->look = a_while(later_clock());
+    line_call_next(admission->line, &at);
+}
+
+/* Whoever should have called the next job may be dead, or may not be a laterd. A limit opens by
+ * itself. */
+static void on_look(void *arg)
+{
+    struct admission *admission = arg;
+    double now = later_clock();
+
+    admission->look_at = backlog_each(admission->backlog, now, look_after, admission);
+    if (admission->look_at > 0)
+        timer_in(admission->look, admission->look_at - now);
+    worker_pump_soon(admission->worker); /* which flushes */
+}
+
+int admission_line_begin(struct admission *admission)
+{
+    const struct worker *worker = admission->worker;
+
+    admission->line = line_new(worker->main, worker->config->redis.prefix, on_told, admission);
+    admission->look = timer_new(worker->base, on_look, admission);
+    return admission->line && admission->look ? 0 : -1;
+}
+
+/* --- what limits have counted --- */
+
+struct admission_count {
+    struct admission_count *next;
+    struct later_line at;
+    double when;
+    char name[LATER_LOCK_MAX + 1];
+};
+
+void admission_counted(struct later_job *job, const struct later_line *at,
+                       const struct later_limit_answer *answer)
+{
+    struct admission *admission = job->worker->admission;
+    struct backlog_row *row =
+        answer->waiting ? admission_row_made(admission, at) : admission_row(admission, at);
+    struct admission_count *count = malloc(sizeof *count);
+
+    if (row)
+        wait_on(admission, row, answer->waiting, answer->opens);
+    if (!count)
+        return; /* it cannot be given back then */
+    *count = (struct admission_count){ .next = job->counts, .at = *at, .when = answer->at };
+    snprintf(count->name, sizeof count->name, "%s", at->name);
+    count->at.name = count->name;
+    job->counts = count;
+}
+
+/* If it is lost, it stays counted until its time is over. */
+static void on_uncounted(void *arg, struct later_answer *answer)
+{
+    (void)arg;
+    (void)answer;
+}
+
+void admission_uncount(struct later_job *job)
+{
+    const struct worker *worker = job->worker;
+
+    for (const struct admission_count *count = job->counts; count; count = count->next) {
+        struct later_command cmd = { 0 };
+
+        later_limit_free(&cmd, worker->config->redis.prefix, &count->at, count->when);
+        link_send(worker->main, &cmd, LINK_TIMEOUT, on_uncounted, NULL);
+        line_call_next(worker->admission->line, &count->at);
+    }
+    admission_begun(job);
+}
+
+void admission_begun(struct later_job *job)
+{
+    struct admission_count *next;
+
+    for (struct admission_count *count = job->counts; count; count = next) {
+        next = count->next;
+        free(count);
+    }
+    job->counts = NULL;
+}

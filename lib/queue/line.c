@@ -1,0 +1,106 @@
+/* line.c: encodes and decodes the calls of lines. */
+#include "queue/line.h"
+
+#include "redis/script.h"
+
+static void rule(struct later_command *cmd, const struct later_line *line)
+{
+    later_command_int(cmd, line->max);
+    later_command_seconds(cmd, line->per);
+    later_command_text(cmd, line->sliding ? "sliding" : "fixed");
+}
+
+static void begin(struct later_command *cmd, const char *prefix, const struct later_line *line)
+{
+    char holder[LATER_KEY_MAX], wake[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
+    const char *keys[] = { holder, waiting, due };
+
+    later_key_line(waiting, prefix, line->what, line->name, false);
+    later_key_line(due, prefix, line->what, line->name, true);
+    if (line->what == LATER_LINE_LOCK) {
+        later_key_lock(holder, prefix, line->name, LATER_LOCK_ITSELF);
+        later_key_lock(wake, prefix, line->name, LATER_LOCK_WAKE);
+        later_script_begin(cmd, LATER_SCRIPT_LOCK_LINE, NULL,
+                           (const char *const[]){ holder, wake, waiting, due }, 0);
+    } else if (line->what == LATER_LINE_PERMIT) {
+        later_key_running(holder, prefix, line->name);
+        later_script_begin(cmd, LATER_SCRIPT_PERMIT_LINE, NULL, keys, 0);
+        later_command_int(cmd, line->max);
+    } else {
+        later_key_limit(holder, prefix, line->name);
+        later_script_begin(cmd, LATER_SCRIPT_LIMIT_LINE, NULL, keys, 0);
+        rule(cmd, line);
+    }
+}
+
+void later_line_ask(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                    double due, double since, const char *waiter)
+{
+    begin(cmd, prefix, line);
+    if (due > 0)
+        later_command_seconds(cmd, due);
+    else
+        later_command_text(cmd, "");
+    later_command_seconds(cmd, since);
+    later_command_text(cmd, waiter);
+}
+
+void later_line_answer(const struct later_reply *reply, struct later_line_answer *answer)
+{
+    answer->waiting = (size_t)later_reply_int(later_reply_at(reply, 0));
+    answer->opens = later_reply_seconds(later_reply_at(reply, 1), 0);
+    answer->called = later_reply_count(reply) / 3;
+}
+
+void later_line_called(const struct later_reply *reply, size_t i, struct later_called *job)
+{
+    job->waiter = later_reply_text(later_reply_at(reply, 3 * i + 2), NULL);
+    job->due = later_reply_seconds(later_reply_at(reply, 3 * i + 3), 0);
+    job->since = later_reply_seconds(later_reply_at(reply, 3 * i + 4), 0);
+}
+
+void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
+                       const struct later_called *job, const char *id)
+{
+    later_script_begin(cmd, LATER_SCRIPT_HASTEN, keys, NULL, 0);
+    later_command_seconds(cmd, job->due);
+    later_command_seconds(cmd, job->since);
+    later_command_text(cmd, id);
+}
+
+/* --- limits --- */
+
+void later_limit_take(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                      const char *waiter)
+{
+    char limit[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
+
+    later_key_limit(limit, prefix, line->name);
+    later_key_line(waiting, prefix, LATER_LINE_LIMIT, line->name, false);
+    later_key_line(due, prefix, LATER_LINE_LIMIT, line->name, true);
+    later_script_begin(cmd, LATER_SCRIPT_LIMIT_TAKE, NULL,
+                       (const char *const[]){ limit, waiting, due }, 0);
+    rule(cmd, line);
+    later_command_text(cmd, waiter);
+}
+
+bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer)
+{
+    bool taken = later_reply_int(later_reply_at(reply, 0)) == 1;
+
+    answer->at = taken ? later_reply_seconds(later_reply_at(reply, 1), 0) : 0;
+    answer->waiting = taken ? (size_t)later_reply_int(later_reply_at(reply, 2)) : 0;
+    answer->opens = later_reply_seconds(later_reply_at(reply, taken ? 3 : 1), 0);
+    return taken;
+}
+
+void later_limit_free(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                      double at)
+{
+    char limit[LATER_KEY_MAX];
+
+    later_key_limit(limit, prefix, line->name);
+    later_script_begin(cmd, LATER_SCRIPT_LIMIT_FREE, NULL, (const char *const[]){ limit }, 0);
+    later_command_text(cmd, line->sliding ? "sliding" : "fixed");
+    later_command_seconds(cmd, at);
+}

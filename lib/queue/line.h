@@ -1,0 +1,69 @@
+/*
+ * line.h: the lines of jobs that wait for a lock, a permit or a limit: encoders and decoders like
+ * queue.h; the keys are not a queue's. A job in a line is in `delayed`. It is called when its turn
+ * has come; then its place is kept for a second. What a limit asks of a job is here, too, since it
+ * goes by its line; limits for all others are in stock.h.
+ */
+#ifndef LATER_LINE_H
+#define LATER_LINE_H
+
+#include "redis/command.h"
+#include "redis/key.h"
+#include "redis/reply.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What jobs wait for in a line. The name is borrowed and valid (later_key_name_valid). */
+struct later_line {
+    enum later_line_for what;
+    uint32_t max; /* permits; of a limit, how often. 1 for a lock */
+    double per;   /* a limit's seconds */
+    bool sliding; /* its window */
+    const char *name;
+};
+
+/* A job (waiter: queue, a space, id; "" = none) enters the line, or keeps its place there. due:
+ * when it is due in `delayed`, exactly; 0: it was called, but does not come. since: when it was
+ * ready, which is its place; 0: now. Asks which jobs come
+ * next, and calls them. LATER_SCRIPT_LOCK_LINE, PERMIT_LINE or LIMIT_LINE. */
+void later_line_ask(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                    double due, double since, const char *waiter);
+
+struct later_line_answer {
+    size_t waiting; /* how many wait and were not called */
+    double opens;   /* seconds until a limit opens; 0: now, or it is no limit */
+    size_t called;  /* how many are called */
+};
+void later_line_answer(const struct later_reply *reply, struct later_line_answer *answer);
+
+/* A job that is called, borrowed from the reply. */
+struct later_called {
+    const char *waiter;
+    double due, since; /* when it is due in `delayed`; its place */
+};
+void later_line_called(const struct later_reply *reply, size_t i, struct later_called *job);
+
+/* Makes a called job ready, if it still waits in `delayed` until `due`. The answer is 0 if no place
+ * need be kept for it. LATER_SCRIPT_HASTEN. */
+void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
+                       const struct later_called *job, const char *id);
+
+/* May this job begin now, by the limit? LATER_SCRIPT_LIMIT_TAKE. */
+void later_limit_take(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                      const char *waiter);
+
+struct later_limit_answer {
+    double at;      /* when it was counted, for later_limit_free() */
+    size_t waiting; /* how many wait, if it was counted */
+    double opens;   /* seconds until one more may begin */
+};
+/* Was it counted? */
+bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer);
+
+/* It was counted, but does not begin. LATER_SCRIPT_LIMIT_FREE. */
+void later_limit_free(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                      double at);
+
+#endif

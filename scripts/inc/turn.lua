@@ -1,0 +1,21 @@
+-- @include called
+
+-- If `free` places are free, is it the turn of the job that `waiter` names? Jobs that wait, and
+-- those that were called in the last second, come first if they have waited longer. '' is
+-- somebody who never waits in the line.
+local function is_turn(free)
+    redis.call('ZCARD', line_due) -- fails on a wrong type before the first write
+    if free <= 0 or waiter == '' then
+        return free > 0
+    end
+    local since = spell(math.abs(tonumber(redis.call('ZSCORE', waiting, waiter) or now)))
+    local before = redis.call('ZCOUNT', waiting, '(0', '(' .. since)
+    return free > before and free > before + called('(-' .. since)
+end
+
+local function leave_line()
+    if waiter ~= '' then
+        redis.call('ZREM', waiting, waiter)
+        redis.call('ZREM', line_due, waiter)
+    end
+end

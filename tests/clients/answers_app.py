@@ -1,0 +1,53 @@
+"""Handlers for handlers_answers.sh, in Python: each does what its job's payload says."""
+import datetime
+import logging
+import os
+import sys
+
+import laterd
+
+app = laterd.Handlers()
+ODD = {"big": 12345678901234567890, "nan": float("nan"), "infinite": [float("-inf")],
+       "no JSON": {"since": datetime.datetime(2026, 1, 1)}, "half": "a\ud800b", "nul": "a\0b",
+       "half and nul": "a\0b\ud800c"}
+
+
+def made(what):
+    if not isinstance(what, dict):
+        return what
+    if "text" in what:
+        return "x" * what["text"]
+    value = ODD[what["odd"]] if "odd" in what else what.get("json")
+    for n in range(what.get("levels", 0)):
+        value = [value] if n else []
+    return value
+
+
+def perform(job):
+    with open(os.environ["NOTES"], "a") as notes:
+        notes.write("%s %s %d\n" % (job.id, job.type, os.getpid()))
+    does, what = job.payload[0], made(job.payload[-1])
+    if does == "return":
+        return what
+    if does == "throw":
+        raise ValueError(what)
+    if does == "bury":
+        raise laterd.Bury(what)
+    if does == "retry":
+        raise laterd.Retry(what, float("inf"))
+    if does == "exit":
+        sys.exit(3)
+    if does == "print":
+        print("printed by %s." % job.id)
+    if does == "log":
+        logging.getLogger("app").info("far\0too long" + "\x01" * 300000)
+    if does == "progress":
+        job.progress(float("nan"), float("inf"), "a\0\ud800b")
+
+
+app.on("python.thread", "python.serial")(perform)
+
+
+@app.on("python.async")
+async def perform_async(job):
+    return perform(job)

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Jobs that wait for a lock, a permit or a limit: first come, first served; what one limit refuses has
+# not used another; a job that was pushed again keeps its place, or its new time.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+configure 'workers = 2;' 'limits = (
+    { queue = "limit"; max = 1; per = 0.01; },
+    { queue = "two"; member = "k"; max = 1; per = 600.0; },
+    { queue = "two"; max = 1; per = 0.1; },
+    { queue = "many"; max = 12; per = 600.0; },
+    { queue = "many"; member = "k"; max = 1; per = 600.0; },
+    { queue = "slow"; max = 1; per = 3.0; }
+);' 'queues = ( { name = "default"; }, { name = "permit"; max_running = 1; }, { name = "limit"; },
+    { name = "two"; }, { name = "many"; }, { name = "slow"; } );' \
+    'types = ( { name = "note"; exclusive = "type"; } );'
+start_laterd
+
+# push QUEUE COUNT TYPE PAYLOAD PREFIX
+push() { "$tools/push" "$LATER_REDIS_URL" "$1" many "$2" "$3" "$4" "$5"; }
+ended_of() { grep -c "^$1" "$work/ended"; }
+ended_are() { [ "$(ended_of "$1")" -ge "$2" ]; }
+begin_of() { awk -v id="$1" '$1 == id { print $4 }' "$work/begun"; }
+
+# ---- who came first goes first, also when the line has become shorter
+
+# in_order NAME QUEUE TYPE: 150 jobs, and ten more while they run
+in_order()
+{
+    push "$2" 150 "$3" '{"do":"sleep","for":0.01}' "$1-first-"
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        wait_until 60 ended_are "$1-first-" $((60 + 5 * i))
+        push "$2" 1 "$3" '{"do":"sleep","for":0.01}' "$1-late$i-"
+    done
+    within 60 "$1: all jobs run" ended_are "$1-" 160
+    sort -n -k4,4 "$work/begun" | awk -v name="$1" 'index($1, name "-") == 1 {
+        if (index($1, "late")) late++; else overtook = late
+    } END { print overtook + 0 }' >"$work/overtook"
+    at_most "$(cat "$work/overtook")" 2 "$1: of ten jobs that came later hardly one overtook"
+}
+in_order lock default note
+in_order permit permit 'do'
+in_order limit limit 'do'
+
+# ---- two limits
+
+push two 10 'do' '{"do":"done","k":%u}' two-
+within 60 "ten jobs, each of another member: the member's limit was not used up by waiting" \
+    ended_are two- 10
+for i in 1 2 3 4 5 6 7 8 9 10; do push many 1 'do' '{"do":"done","k":"same"}' "same$i-"; done
+push many 11 'do' '{"do":"done","k":%u}' many-
+within 60 "eleven of other members run beside one of ten of the same" ended_are many- 11
+is "$(ended_of same)" 1 "which is one"
+used() { [ "$(redis LLEN 'later:limit:{queue:many}')" = 12 ]; }
+within 60 "and the limit of all has counted those that began" used
+
+# ---- pushed again
+
+push slow 1 'do' '{"do":"done"}' k
+wait_until 60 ended_are k 1
+later push 'do' '{"do":"done"}' --id again -q slow >/dev/null
+waiting() { [ -n "$(redis ZSCORE 'later:limit:{queue:slow}:waiting' 'slow again')" ]; }
+for i in 1 2 3 4 5 6 7 8; do
+    wait_until 60 waiting
+    later push 'do' '{"do":"done"}' --id again -q slow --replace >/dev/null
+done
+within 60 "replaced eight times while it waits for its limit" ended_are again 1
+at_most "$(awk -v a="$(begin_of again)" -v b="$(begin_of k1)" 'BEGIN { print int((a - b) / 3) }')" 4 \
+    "it has used hardly one turn"
+push_do holder '"do":"sleep","until":"go-holder"' '"lock":"pair"'
+wait_until 60 grep -q '^holder ' "$work/begun"
+push_do put-off '"do":"done"' '"lock":"pair"'
+in_line() { [ -n "$(redis ZSCORE 'later:lock:{pair}:waiting' 'default put-off')" ]; }
+within 60 "a job waits for a lock" in_line
+start=$(present)
+later push 'do' '{"do":"done"}' --id put-off --replace --in 4 >/dev/null
+touch "$work/go-holder"
+within 60 "put off while it waits for a lock, it runs" ended_are put-off 1
+runs "not before its new time" awk -v begin="$(begin_of put-off)" -v start="$start" \
+    'BEGIN { exit !(begin - start >= 4) }'
+
+end_well
+finish

@@ -1,0 +1,49 @@
+// stream.js: reads events from later-web as they come. Unlike EventSource, fetch can show the token.
+
+const AGAIN = 3000; // ms until a broken stream is asked for again
+
+// Without a token nothing is said, so that a proxy's password stays.
+export const headersOf = (token) => (token ? { Authorization: `Bearer ${token}` } : {});
+
+// Calls take(name, data) for each event, until the stream ends.
+export async function readEvents(answer, take) {
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        const events = (text + value).split('\n\n');
+        text = events.pop();
+        for (const event of events) {
+            const [, name, data] = /^(?:event: (.*)\n)?data: (.*)$/s.exec(event) || [];
+            if (data) take(name, JSON.parse(data));
+        }
+    }
+}
+
+// Follows the state of everything: take(news) gets each update, fail(words) why there are none. Only
+// another token helps if this one is refused. Returns a function that ends it.
+export function follow(token, take, fail) {
+    const stop = new AbortController();
+    const attempt = async () => {
+        const answer = await fetch('api/1/live', { headers: headersOf(token), signal: stop.signal });
+        if (answer.ok) {
+            await readEvents(answer, (name, data) => take(data));
+            return true;
+        }
+        const { error } = await answer.json();
+        fail(error);
+        return answer.status !== 401;
+    };
+    const go = async () => {
+        let again = true;
+        while (again && !stop.signal.aborted) {
+            again = await attempt().then((more) => more, () => null);
+            if (again === null && !stop.signal.aborted) fail('later-web does not answer');
+            again ??= true;
+            if (again) await new Promise((done) => setTimeout(done, AGAIN));
+        }
+    };
+    go();
+    return () => stop.abort();
+}
