@@ -310,6 +310,6 @@ int later_filter_check(const struct later_filter *filter, struct later_error *er
         return 0;
     return later_fail(
         err, LATER_E_USAGE,
-        "--error: it takes too long to search the errors for this expression: make it "
-        "simpler");
+        "--error: it takes too long, or too much memory, to search the errors for this "
+        "expression: make it simpler");
 }

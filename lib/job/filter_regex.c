@@ -1,6 +1,7 @@
 /* filter_regex.c: a regular expression, and what it may cost. */
 #include "job/filter_regex.h"
 
+#include <malloc.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,19 @@
 #define FORGET 0.05   /* after which what glibc remembers of the texts is thrown away */
 #define PART   64     /* bytes of a text that are searched first */
 
+/* Bytes that glibc has taken to remember what it built: a fast processor takes 100 MiB in the time
+ * above. Each part of a text can take as much again as all parts before it. */
+#define KEPT_MAX  (4 << 20) /* from one text to the next */
+#define TAKEN_MAX (8 << 20) /* within a text */
+#define LOOK      0.0005    /* seconds of search after which the heap is looked at */
+
 struct later_filter_regex {
     char *text;
     regex_t compiled;
     double spent, allowed; /* seconds; FIRST and EACH */
-    double remembered;     /* seconds since it was compiled */
+    double remembered;     /* seconds since it was compiled, */
+    double looked;         /* when the heap was last looked at */
+    size_t empty, taken;   /* bytes of the heap when it was compiled, and more since then */
     bool gave_up;
 };
 
@@ -55,9 +64,19 @@ static bool is_costly(const char *text)
     return false;
 }
 
+/* Returns the bytes in use. A sanitizer's heap has no such figure: then only time counts. */
+static size_t heap_size(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
 static int compile(struct later_filter_regex *regex)
 {
-    regex->remembered = 0;
+    regex->remembered = regex->looked = 0;
+    regex->taken = 0;
+    regex->empty = heap_size();
     return regcomp(&regex->compiled, regex->text, REG_EXTENDED | REG_NOSUB);
 }
 
@@ -106,16 +125,33 @@ static double processor_time(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Throws away what glibc remembers of the texts. */
+static void forget(struct later_filter_regex *regex)
+{
+    regfree(&regex->compiled);
+    regex->gave_up = regex->gave_up || compile(regex) != 0;
+}
+
+static void look_at_heap(struct later_filter_regex *regex)
+{
+    size_t now = heap_size();
+
+    regex->looked = regex->remembered;
+    regex->taken = now > regex->empty ? now - regex->empty : 0;
+}
+
 static void account(struct later_filter_regex *regex, double seconds, bool failed)
 {
     regex->spent += seconds;
     regex->allowed += EACH;
     regex->remembered += seconds;
-    regex->gave_up = failed || regex->spent > FIRST + regex->allowed;
-    if (!regex->gave_up && regex->remembered <= FORGET)
-        return;
-    regfree(&regex->compiled);
-    regex->gave_up = regex->gave_up || compile(regex) != 0;
+    if (regex->remembered - regex->looked > LOOK)
+        look_at_heap(regex);
+    regex->gave_up = failed || regex->spent > FIRST + regex->allowed || regex->taken > TAKEN_MAX;
+    if (regex->gave_up)
+        regfree(&regex->compiled);
+    else if (regex->remembered > FORGET)
+        forget(regex);
 }
 
 /* Searches the first bytes of the text. */
@@ -136,6 +172,8 @@ bool later_filter_regex_found(struct later_filter_regex *regex, const char *text
 {
     size_t len = strlen(text), part = PART;
 
+    if (!regex->gave_up && regex->taken > KEPT_MAX)
+        forget(regex);
     while (!regex->gave_up && part < len && !search(regex, text, part))
         part *= 2;
     return !regex->gave_up && search(regex, text, len);
