@@ -84,12 +84,12 @@ int exec_process_start(struct exec_process *process, struct exec_throttle *throt
     return result;
 }
 
-static bool reads(const struct exec_process *process)
+/* It has closed its input, as all that die do. */
+static bool closed_input(const struct exec_process *process)
 {
     struct pollfd input = { .fd = process->child.input, .events = POLLOUT };
 
-    return exec_process_unread(process) == 0 ||
-           (poll(&input, 1, 0) == 1 && (input.revents & POLLERR)); /* it has closed it */
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLERR);
 }
 
 bool exec_process_is_late(const struct exec_process *process, const struct exec_program *program)
@@ -99,9 +99,15 @@ bool exec_process_is_late(const struct exec_process *process, const struct exec_
 
 bool exec_process_ready(struct exec_process *process, const struct exec_program *program)
 {
+    bool closed;
+
+    if (process->ready && !process->quiet)
+        return true;
+    closed = closed_input(process);
     if (!process->ready && !program->hello)
-        process->ready = reads(process) || exec_process_is_late(process, program);
-    if (process->ready)
+        process->ready =
+            closed || exec_process_unread(process) == 0 || exec_process_is_late(process, program);
+    if (process->ready && !closed)
         process->quiet = false;
     return process->ready;
 }
