@@ -40,15 +40,24 @@ START_TEST(a_full_redis_refuses_push_alone)
 }
 END_TEST
 
+/* The first line in which two pictures differ: Check takes messages of up to 8 KiB. */
+static void check_same_picture(const char *script, const char *full, const char *roomy)
+{
+    size_t line = 0;
+
+    for (size_t i = 0; full[i] && full[i] == roomy[i]; i++)
+        line = full[i] == '\n' ? i + 1 : line;
+    ck_assert_msg(strcmp(full, roomy) == 0, "%s on a full Redis:\n%.3000s\ninstead of:\n%.3000s",
+                  script, &full[line], &roomy[line]);
+}
+
 START_TEST(a_full_redis_lets_all_else_go_on)
 {
     for (const char *const *script = tour_scripts; *script; script++) {
         if (strncmp(*script, "push", 4) == 0 || strcmp(*script, "cron_fire") == 0 ||
             strcmp(*script, "cron_put") == 0)
             continue;
-        ck_assert_msg(strcmp(picture_after(*script, true), picture_after(*script, false)) == 0,
-                      "%s on a full Redis:\n%s\ninstead of:\n%s", *script,
-                      picture_after(*script, true), picture_after(*script, false));
+        check_same_picture(*script, picture_after(*script, true), picture_after(*script, false));
         check_sums();
         harness_free();
     }
