@@ -8,22 +8,55 @@
 
 #include <stdlib.h>
 
-#define RETURNS_QUIET 60.0 /* seconds between two lines about one type */
+#define RETURNS_QUIET 60.0  /* seconds between two lines about one type */
+#define SLOW_SECONDS  0.001 /* a type that takes longer is slow */
 
-struct worker_type *attempt_type(struct worker *worker, const struct plugin_type *type)
+/* How long a type takes, and where it was counted last, by whole queue. */
+struct attempts_type {
+    const struct plugin_type *type;
+    double average;
+    struct counts *counts[SLOTS_QUEUES];
+};
+
+struct attempts {
+    struct attempts_type *types;
+    size_t count;
+};
+
+struct attempts *attempts_new(void)
 {
-    struct worker_type *types;
+    return calloc(1, sizeof(struct attempts));
+}
 
-    for (size_t i = 0; i < worker->type_count; i++) {
-        if (worker->types[i].type == type)
-            return &worker->types[i];
+void attempts_free(struct attempts *attempts)
+{
+    if (attempts)
+        free(attempts->types);
+    free(attempts);
+}
+
+/* Finds what is known of a type, or begins with it. NULL: no memory. */
+static struct attempts_type *attempts_of(struct attempts *attempts, const struct plugin_type *type)
+{
+    struct attempts_type *types;
+
+    for (size_t i = 0; i < attempts->count; i++) {
+        if (attempts->types[i].type == type)
+            return &attempts->types[i];
     }
-    types = realloc(worker->types, (worker->type_count + 1) * sizeof *types);
+    types = realloc(attempts->types, (attempts->count + 1) * sizeof *types);
     if (!types)
         return NULL;
-    worker->types = types;
-    types[worker->type_count] = (struct worker_type){ .type = type, .average = ATTEMPT_SLOW };
-    return &types[worker->type_count++];
+    attempts->types = types;
+    types[attempts->count] = (struct attempts_type){ .type = type, .average = SLOW_SECONDS };
+    return &types[attempts->count++];
+}
+
+bool attempt_is_slow(struct attempts *attempts, const struct plugin_type *type)
+{
+    const struct attempts_type *known = attempts_of(attempts, type);
+
+    return known && known->average >= SLOW_SECONDS;
 }
 
 void attempt_learn(double *average, double seconds)
@@ -125,7 +158,7 @@ static void keep_value(struct later_job *job)
 }
 
 /* Counts it for the history, under the queue that a shard is of. */
-static void count(struct later_job *job, struct worker_type *type,
+static void count(struct later_job *job, struct attempts_type *type,
                   enum later_attempt_outcome outcome, double seconds)
 {
     struct worker *worker = job->worker;
@@ -144,7 +177,7 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
 {
     struct worker *worker = job->worker;
     double seconds = now - job->began;
-    struct worker_type *type = attempt_type(worker, job->type);
+    struct attempts_type *type = attempts_of(worker->attempts, job->type);
     enum later_attempt_outcome outcome;
 
     if (type && !job->event)
@@ -159,7 +192,6 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     if (result != LATER_DONE && result != LATER_RETURN)
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
-    worker->performed++;
     attempt_settle(worker, job->slot); /* before its locks: we may die behind each step */
     admission_leave(job);
     job->slot = NULL;

@@ -11,10 +11,6 @@
 #include "log.h"
 #include "worker/state.h"
 
-/* seconds: before a job of a type that takes longer, earlier acks are sent. A type that is not
- * known yet counts as one. */
-#define ATTEMPT_SLOW 0.001
-
 /* A line about the job; how long it has run is not said. */
 void attempt_log(const struct later_job *job, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -22,8 +18,12 @@ void attempt_log(const struct later_job *job, enum log_level level, const char *
 /* Redis's time when it began; 0 while that is not known. */
 double attempt_began(const struct later_job *job);
 
-/* How long jobs of a type take, and where they are counted. NULL: no memory. */
-struct worker_type *attempt_type(struct worker *worker, const struct plugin_type *type);
+/* What a worker learns of types from the jobs that end. NULL: no memory. _free takes NULL. */
+struct attempts *attempts_new(void);
+void attempts_free(struct attempts *attempts);
+/* Do jobs of this type take more than a millisecond? Earlier acks are sent before such a job. A
+ * type that is not known yet counts as slow. */
+bool attempt_is_slow(struct attempts *attempts, const struct plugin_type *type);
 /* Moves an average of durations. */
 void attempt_learn(double *average, double seconds);
 

@@ -72,7 +72,7 @@ static struct slot *free_slot(struct worker *worker)
 {
     struct slots_page *page = worker->slots->page;
 
-    if (!worker->held_count && !worker->in_flight && !outbox_open(worker->outbox))
+    if (!worker->held_count && !worker->load->in_flight && !outbox_open(worker->outbox))
         worker->next_slot = 0;
     for (uint32_t i = 0; i < page->capacity; i++) {
         uint32_t at = (worker->next_slot + i) % page->capacity;
@@ -489,7 +489,7 @@ void intake_behind(struct worker *worker, struct worker_queue *queue, double unt
 
 static bool may_fetch(const struct worker *worker)
 {
-    return !worker->draining && !worker->paused && !worker->alone && worker->asked == 0 &&
+    return !worker->draining && !worker->paused && !worker->load->alone && worker->asked == 0 &&
            link_is_up(worker->main);
 }
 
@@ -565,7 +565,7 @@ void intake_ahead(struct worker *worker)
 
 void intake(struct worker *worker)
 {
-    bool may = may_fetch(worker) && !worker->held_count && !worker->single;
+    bool may = may_fetch(worker) && !worker->held_count && !worker->load->single;
 
     if (may && intake_any_ready(worker))
         ask_all(worker);
@@ -573,6 +573,6 @@ void intake(struct worker *worker)
         may = false;
     if (worker->asked || worker->seek)
         intake_flush(worker);
-    intake_wait(worker, may && !worker->asked && worker->in_flight < worker->config->events &&
+    intake_wait(worker, may && !worker->asked && worker->load->in_flight < worker->config->events &&
                             !intake_full(worker));
 }

@@ -26,9 +26,9 @@ void intake_limit(struct worker_queue *queue, const struct later_job *job)
 /* A job that waits for a program takes its room. */
 bool intake_full(const struct worker *worker)
 {
-    size_t taken = worker->unready ? worker->in_admission : 0;
+    size_t taken = worker->load->starting ? worker->load->in_admission : 0;
 
-    if (worker->unready && worker->single)
+    if (worker->load->starting && worker->load->single)
         return true;
     for (uint32_t i = 0; worker->limited && i < worker->queue_count; i++) {
         if (room_of(&worker->queues[i]) <= taken)
@@ -39,7 +39,7 @@ bool intake_full(const struct worker *worker)
 
 size_t intake_free(const struct worker *worker)
 {
-    size_t in_use = worker->held_count + worker->in_flight + worker->in_admission +
+    size_t in_use = worker->held_count + worker->load->in_flight + worker->load->in_admission +
                     outbox_open(worker->outbox) + worker->promised;
     size_t capacity = worker->slots->page->capacity;
 
@@ -50,13 +50,13 @@ size_t intake_free(const struct worker *worker)
  * waited for: if it comes all the same, some jobs may have to go back. */
 static size_t to_come(const struct worker *worker)
 {
-    return worker->held_count + worker->in_admission + worker->promised - worker->unheard;
+    return worker->held_count + worker->load->in_admission + worker->promised - worker->unheard;
 }
 
 /* Returns how many more jobs may begin beside those in flight. */
 static size_t more_events(const struct worker *worker)
 {
-    size_t under_way = worker->in_flight + to_come(worker);
+    size_t under_way = worker->load->in_flight + to_come(worker);
 
     return worker->config->events > under_way ? worker->config->events - under_way : 0;
 }
@@ -84,5 +84,6 @@ size_t intake_room(const struct worker *worker, const struct worker_queue *queue
     if (worker->weighted)
         size = least(size, intake_share(worker, queue));
     size = at_most_room(worker, queue, least(size, intake_free(worker)));
-    return worker->in_flight + worker->in_admission ? least(size, more_events(worker)) : size;
+    return worker->load->in_flight + worker->load->in_admission ? least(size, more_events(worker))
+                                                                : size;
 }

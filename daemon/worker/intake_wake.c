@@ -34,7 +34,7 @@ static void on_wake(void *arg, struct later_answer *answer)
             continue;
         /* With one queue, the reserve after this BLPOP already takes the first jobs. */
         intake_live(worker, queue, !queue->asked);
-        if (worker->draining || worker->paused || worker->alone || intake_full(worker))
+        if (worker->draining || worker->paused || worker->load->alone || intake_full(worker))
             link_wake(worker->main, &queue->keys);
     }
     if (answer->outcome == LATER_REFUSED)
@@ -124,7 +124,7 @@ void intake_called(struct worker *worker, const char *name)
     intake_follow(worker);
     queue = later_names_find(&worker->names, name);
     takes = queue && has_time(worker, queue) && !worker->draining && !worker->paused &&
-            !worker->alone && !intake_full(worker);
+            !worker->load->alone && !intake_full(worker);
     slots_move_idle(worker->slots, SLOTS_IDLE_CALLED,
                     takes && is_quick(worker) ? SLOTS_IDLE_QUICK : SLOTS_IDLE_OFF);
     if (!queue)

@@ -3,7 +3,7 @@
 #include "reservation/job.h"
 #include "worker/attempt.h"
 #include "worker/intake.h"
-#include "worker/run.h"
+#include "worker/run_inner.h"
 
 #include "base/clock.h"
 #include "timer.h"
@@ -129,10 +129,10 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     return true;
 }
 
-void run_end_alone(struct worker *worker)
+void run_end_alone(struct run *run)
 {
-    if (worker->in_flight + worker->in_admission == 0)
-        worker->alone = false;
+    if (run->load.in_flight + run->load.in_admission == 0)
+        run->load.alone = false;
 }
 
 static void job_free(struct later_job *job)
@@ -188,9 +188,7 @@ static void run_one(struct worker *worker, struct later_job *job)
 
     describe(job);
     atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
-    worker->running = !job->event;
     result = perform(job);
-    worker->running = false;
     now = later_clock(); /* once: of a quick job the clock is a tenth */
     queue->average = intake_average(worker, queue);
     attempt_learn(&queue->average, now - job->began);
@@ -232,9 +230,9 @@ static bool is_single(const struct later_job *job)
 }
 
 /* Must not run beside what is under way: a job that runs alone, or any job while a suspect runs. */
-static bool must_wait(const struct worker *worker, const struct later_job *job)
+static bool must_wait(const struct run *run, const struct later_job *job)
 {
-    return worker->in_flight + worker->in_admission > 0 && (worker->alone || is_single(job));
+    return run->load.in_flight + run->load.in_admission > 0 && (run->load.alone || is_single(job));
 }
 
 /* It and all after it go back. */
@@ -247,17 +245,17 @@ static void give_back(struct worker *worker, struct later_job *job)
 
 /* --- admission --- */
 
-static void leave_admission(struct worker *worker, const struct later_job *job)
+static void leave_admission(struct run *run, const struct later_job *job)
 {
-    worker->in_admission--;
-    worker->single = worker->single && !is_single(job);
-    run_end_alone(worker);
+    run->load.in_admission--;
+    run->load.single = run->load.single && !is_single(job);
+    run_end_alone(run);
 }
 
 /* It is not begun. */
 static void turn_back(struct later_job *job, double wait)
 {
-    leave_admission(job->worker, job);
+    leave_admission(job->worker->run, job);
     admission_leave(job);
     attempt_unrun(job, LATER_VERB_RETURN, wait, "", "");
     job_free(job);
@@ -266,34 +264,34 @@ static void turn_back(struct later_job *job, double wait)
 /* What it needs may not be there: then it waits in `delayed`, and others pass it. */
 void run_passed(struct later_job *job, double wait, const char *name)
 {
-    struct worker *worker = job->worker;
+    struct run *run = job->worker->run;
 
-    worker_pump_soon(worker);
+    worker_pump_soon(job->worker);
     if (wait >= 0) {
         attempt_log(job, LOG_DEBUG, "returned: waits for %s", name);
         turn_back(job, wait);
         return;
     }
-    if (!worker->passed)
-        worker->passed_last = &worker->passed;
-    *worker->passed_last = job;
-    worker->passed_last = &job->next;
+    if (!run->passed)
+        run->passed_last = &run->passed;
+    *run->passed_last = job;
+    run->passed_last = &job->next;
 }
 
-static struct later_job *take_passed(struct worker *worker)
+static struct later_job *take_passed(struct run *run)
 {
-    struct later_job *job = worker->passed;
+    struct later_job *job = run->passed;
 
-    worker->passed = job->next;
+    run->passed = job->next;
     job->next = NULL;
     return job;
 }
 
-void run_return_held(struct worker *worker)
+void run_return_held(struct run *run)
 {
-    return_held(worker);
-    while (worker->passed)
-        turn_back(take_passed(worker), 0);
+    return_held(run->worker);
+    while (run->passed)
+        turn_back(take_passed(run), 0);
 }
 
 /* A lease that is over by our own clock is not begun: somebody else may have it. If nobody has, the
@@ -304,22 +302,23 @@ static bool is_over(const struct slot *slot, double now)
 }
 
 /* It has all that it needs. What came before `now` is not its time. */
-static void begin(struct worker *worker, struct later_job *job, double now)
+static void begin(struct run *run, struct later_job *job, double now)
 {
-    const struct worker_type *type = attempt_type(worker, job->type);
+    struct worker *worker = run->worker;
 
     job->deadline += now - job->began;
     job->began = now;
     admission_begun(job);
     if (job->event && is_single(job))
-        worker->alone = true;
-    if (outbox_waiting(worker->outbox) && type && !job->event && type->average >= ATTEMPT_SLOW)
+        run->load.alone = true;
+    if (!job->event && outbox_waiting(worker->outbox) &&
+        attempt_is_slow(worker->attempts, job->type))
         intake_flush(worker);
     run_one(worker, job);
-    run_end_alone(worker);
+    run_end_alone(run);
 }
 
-static void begin_passed(struct worker *worker, struct later_job *job)
+static void begin_passed(struct run *run, struct later_job *job)
 {
     double now = later_clock();
 
@@ -327,22 +326,23 @@ static void begin_passed(struct worker *worker, struct later_job *job)
         turn_back(job, 0);
         return;
     }
-    leave_admission(worker, job);
-    begin(worker, job, now);
+    leave_admission(run, job);
+    begin(run, job, now);
 }
 
 /* Most jobs need nothing besides. A serial one blocks the loop, which it may not while admission
  * waits for an answer. What is held waits for no program that starts: others may have one. */
-static void enter(struct worker *worker, struct later_job *job)
+static void enter(struct run *run, struct later_job *job)
 {
+    struct worker *worker = run->worker;
     bool ready = plugin_type_ready(job->type, job->doc.type);
 
     if (ready && !admission_needed(job) && (job->event || !admission_open(worker->admission))) {
-        begin(worker, job, later_clock());
+        begin(run, job, later_clock());
         return;
     }
-    worker->in_admission++;
-    worker->single = is_single(job);
+    run->load.in_admission++;
+    run->load.single = is_single(job);
     if (ready) {
         admission_ask(job);
         return;
@@ -354,8 +354,9 @@ static void enter(struct worker *worker, struct later_job *job)
 }
 
 /* Takes the first held job: it begins, goes to admission, or is settled. */
-static void approach(struct worker *worker)
+static void approach(struct run *run)
 {
+    struct worker *worker = run->worker;
     struct held held = take_held(worker);
     double now = later_clock();
     struct worker_queue *queue;
@@ -382,26 +383,57 @@ static void approach(struct worker *worker)
     queue = &worker->queues[job->slot->queue];
     job->event = job->type->type.mode == LATER_EVENT;
     intake_limit(queue, job);
-    if (must_wait(worker, job)) {
+    if (must_wait(run, job)) {
         give_back(worker, job);
-        worker->alone = true; /* nothing is reserved until what is under way has ended */
-    } else if (job->event && plugin_type_room(job->type, job->doc.type) <= worker->in_admission) {
+        run->load.alone = true; /* nothing is reserved until what is under way has ended */
+    } else if (job->event && plugin_type_room(job->type, job->doc.type) <= run->load.in_admission) {
         give_back(worker, job);
         intake_live(worker, queue, true); /* asked again when there is room (intake_limit) */
     } else {
-        enter(worker, job);
+        enter(run, job);
     }
 }
 
-bool run_next(struct worker *worker)
+bool run_next(struct run *run)
 {
-    struct later_job *job = worker->passed;
+    struct worker *worker = run->worker;
+    struct later_job *job = run->passed;
 
     if (job && (job->event || !admission_open(worker->admission)))
-        begin_passed(worker, take_passed(worker));
-    else if (worker->held_count && !worker->single)
-        approach(worker);
+        begin_passed(run, take_passed(run));
+    else if (worker->held_count && !run->load.single)
+        approach(run);
     else
         return false;
     return true;
+}
+
+/* --- making and unmaking --- */
+
+struct run *run_new(struct worker *worker)
+{
+    struct run *run = calloc(1, sizeof *run);
+
+    if (!run)
+        return NULL;
+    run->worker = worker;
+    run->watch = timer_new(worker->base, run_watch, run);
+    run->ready = timer_new(worker->base, run_look_ready, run);
+    if (!run->watch || !run->ready) {
+        run_free(run);
+        return NULL;
+    }
+    worker->load = &run->load;
+    return run;
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    timer_free(run->watch);
+    timer_free(run->ready);
+    for (size_t i = 0; i < RUN_FINISHED; i++)
+        free(run->finished[i]);
+    free(run);
 }

@@ -1,6 +1,6 @@
 /* run_event.c: event jobs: begun by run.c, they are in flight until they finish or are over their
  * time. */
-#include "worker/run.h"
+#include "worker/run_inner.h"
 
 #include "base/clock.h"
 #include "reservation/job.h"
@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void forget_event_job(struct worker *worker, struct later_job *job)
+#define WATCH_SECONDS 0.25
+
+static void forget_event_job(struct run *run, struct later_job *job)
 {
     *job->link = job->next;
     if (job->next)
         job->next->link = job->link;
-    worker->in_flight--;
-    run_end_alone(worker);
+    run->load.in_flight--;
+    run_end_alone(run);
 }
 
 /* Asks the handler to stop; it has `grace` seconds to finish. */
@@ -40,7 +42,7 @@ static void on_job_timer(void *arg)
                      job->deadline - job->began);
         cancel_event_job(job);
     } else { /* it did not finish: settled without it; the struct waits for a late finish */
-        forget_event_job(worker, job);
+        forget_event_job(worker->run, job);
         attempt_end(job, LATER_RETRY, true, later_clock());
     }
     worker_pump_soon(worker);
@@ -48,9 +50,9 @@ static void on_job_timer(void *arg)
 
 /* A finished event job's struct is kept for a while, so that a second finish finds something to be
  * refused by. */
-static void remember_finished(struct worker *worker, struct later_job *job)
+static void remember_finished(struct run *run, struct later_job *job)
 {
-    struct later_job **oldest = &worker->finished[worker->next_finished++ % WORKER_FINISHED];
+    struct later_job **oldest = &run->finished[run->next_finished++ % RUN_FINISHED];
 
     batch_release(job->batch);
     timer_free(job->timer);
@@ -75,47 +77,52 @@ int run_finish(struct later_job *job, uint32_t result)
     if (!job->slot) {
         attempt_log(job, LOG_WARN, "plugin %s finished it after its time was over: refused",
                     job->type->plugin);
-        remember_finished(worker, job);
+        remember_finished(worker->run, job);
         return -1;
     }
-    forget_event_job(worker, job);
+    forget_event_job(worker->run, job);
     attempt_end(job, result, job->cancel_sent, later_clock());
-    remember_finished(worker, job);
+    remember_finished(worker->run, job);
     worker_pump_soon(worker);
     return 0;
 }
 
 bool run_start_event(struct later_job *job)
 {
-    struct worker *worker = job->worker;
+    struct run *run = job->worker->run;
 
-    job->timer = timer_new(worker->base, on_job_timer, job);
+    job->timer = timer_new(job->worker->base, on_job_timer, job);
     if (!job->timer)
         return false;
     timer_in(job->timer, job->deadline - job->began);
-    job->next = worker->jobs;
-    job->link = &worker->jobs;
+    job->next = run->jobs;
+    job->link = &run->jobs;
     if (job->next)
         job->next->link = &job->next;
-    worker->jobs = job;
-    worker->in_flight++;
-    timer_soon(worker->watch, 0.25); /* else short jobs would put it off */
+    run->jobs = job;
+    run->load.in_flight++;
+    timer_soon(run->watch, WATCH_SECONDS); /* else short jobs would put it off */
     return true;
 }
 
-static struct later_job *withdrawn(const struct worker *worker)
+static struct later_job *withdrawn(const struct run *run)
 {
-    for (struct later_job *job = worker->jobs; job; job = job->next) {
+    for (struct later_job *job = run->jobs; job; job = job->next) {
         if (!job->cancel_sent && atomic_load(&job->slot->cancelled))
             return job;
     }
     return NULL;
 }
 
-void run_watch(struct worker *worker)
+/* Shows the keeper that the loop turns, and tells handlers of withdrawn jobs. */
+void run_watch(void *arg)
 {
+    struct run *run = arg;
     struct later_job *job;
 
-    while ((job = withdrawn(worker))) /* from the start again: a cancel may finish any of them */
+    atomic_store(&run->worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    while ((job = withdrawn(run))) /* from the start again: a cancel may finish any of them */
         cancel_event_job(job);
+    if (run->load.in_flight)
+        timer_in(run->watch, WATCH_SECONDS);
 }

@@ -35,6 +35,8 @@
 struct later_client;
 struct later_job;
 struct admission;
+struct attempts;
+struct run;
 
 /* The answer of a reserve, kept as long as any of its jobs needs its document. */
 struct batch {
@@ -89,14 +91,15 @@ struct worker_group {
     double clock; /* jobs taken by weight (intake_choose) */
 };
 
-/* How long a type takes. Before a slow type, earlier acks are sent. */
-struct worker_type {
-    const struct plugin_type *type;
-    double average;
-    struct counts *counts[SLOTS_QUEUES]; /* where it was counted last, by whole queue */
+/* What the stage that runs jobs has in hand, for those that must leave it room. Only run writes
+ * it. */
+struct run_load {
+    size_t in_flight;    /* event jobs that have begun and not ended */
+    size_t in_admission; /* jobs in admission, or passed and not begun */
+    bool starting;       /* some of these wait for a program that starts */
+    bool single;         /* one of these must run by itself; no other is begun */
+    bool alone;          /* what runs, or comes next, must run by itself; nothing is reserved */
 };
-
-#define WORKER_FINISHED 64 /* finished event jobs whose second finish is recognised */
 
 struct worker {
     const struct worker_start *start;
@@ -111,7 +114,7 @@ struct worker {
     struct event *pump, *control;
     char orders[1024]; /* the beginning of one that has not come whole */
     size_t orders_len;
-    struct timer *again, *watch, *count, *ready;
+    struct timer *again, *count;
     struct timer *late; /* NULL: all queues are on one server */
 
     struct worker_queue *queues; /* by index; they stay where they are */
@@ -137,23 +140,11 @@ struct worker {
 
     struct held *held; /* a circular buffer */
     size_t held_first, held_count, held_room;
-    uint32_t next_slot; /* where to look for a free one */
-    struct worker_type *types;
-    size_t type_count;
-
-    struct later_job *jobs;                      /* event jobs in flight */
-    struct later_job *finished[WORKER_FINISHED]; /* the last finished ones */
-    size_t next_finished;
-    size_t in_flight;
-    bool alone;   /* what runs, or comes next, must run by itself; nothing is reserved */
-    bool running; /* a serial handler is on the stack */
-
-    struct admission *admission;             /* what jobs need before they run */
-    size_t in_admission;                     /* jobs in it, or passed and not begun */
-    struct later_job *passed, **passed_last; /* those that have passed, in order */
-    struct later_job *unready;               /* those whose program still starts, in order */
-    double unready_wait;                     /* seconds until they are looked at again */
-    bool single; /* one of in_admission must run by itself; no other is begun */
+    uint32_t next_slot;          /* where to look for a free one */
+    struct admission *admission; /* what jobs need before they run */
+    struct run *run;
+    const struct run_load *load; /* of `run` */
+    struct attempts *attempts;   /* what is known of types from the jobs that ended */
 
     size_t asked;        /* reserves without an answer, on main */
     size_t promised;     /* jobs that all reserves without an answer may bring, */
@@ -165,8 +156,7 @@ struct worker {
     size_t finding;      /* lost reserves being looked for */
     double redis_offset; /* Redis's clock minus ours; 0 = not known */
 
-    bool draining, paused, ending;
-    uint64_t performed;
+    bool draining, paused;
     double started;
     double weighed; /* when recycle.memory was looked at last */
 };

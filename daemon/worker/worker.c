@@ -46,7 +46,8 @@ static bool too_large(struct worker *worker)
     double now = later_clock();
 
     if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS ||
-        !worker->performed) /* even if it starts too large, it does one job */
+        !atomic_load(
+            &worker->slots->page->performed)) /* even if it starts too large, it does one job */
         return false;
     worker->weighed = now;
     return own_memory() > worker->config->recycle.memory;
@@ -57,7 +58,8 @@ static bool worn_out(struct worker *worker)
 {
     const struct config *config = worker->config;
 
-    if (config->recycle.jobs && worker->performed >= config->recycle.jobs)
+    if (config->recycle.jobs &&
+        atomic_load(&worker->slots->page->performed) >= config->recycle.jobs)
         return true;
     if (config->recycle.age > 0 && later_clock() - worker->started >= config->recycle.age)
         return true;
@@ -69,7 +71,7 @@ static void drain(struct worker *worker)
     if (worker->draining)
         return;
     worker->draining = true;
-    run_return_held(worker);
+    run_return_held(worker->run);
     intake_unblock(worker);
     worker_pump_soon(worker);
 }
@@ -78,7 +80,8 @@ static void drain(struct worker *worker)
  */
 static bool may_end(const struct worker *worker)
 {
-    if (!worker->draining || worker->held_count || worker->in_flight || worker->in_admission)
+    if (!worker->draining || worker->held_count || worker->load->in_flight ||
+        worker->load->in_admission)
         return false;
     if (!link_is_up(worker->main))
         return true;
@@ -120,14 +123,14 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
     (void)what;
     while (more && !begins_none(worker) &&
            later_clock() - began < (worker->awaits_ids ? LOOK_SECONDS : TURN_SECONDS)) {
-        more = run_next(worker);
+        more = run_next(worker->run);
         if (more)
             intake_ahead(worker);
     }
     if (!worker->draining && worn_out(worker))
         drain(worker);
     if (begins_none(worker)) /* the answer of a reserve may come after the order */
-        run_return_held(worker);
+        run_return_held(worker->run);
     if (more && !begins_none(worker)) {
         admission_flush(worker->admission);
         link_flush(worker->main);
@@ -163,18 +166,6 @@ static void on_late(void *arg)
     intake_late(arg);
 }
 
-/* Called four times a second while event jobs are in flight: shows the keeper that the loop turns,
- * and tells handlers of withdrawn jobs. */
-static void on_watch(void *arg)
-{
-    struct worker *worker = arg;
-
-    atomic_store(&worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
-    run_watch(worker);
-    if (worker->in_flight)
-        timer_in(worker->watch, 0.25);
-}
-
 /* The master is elsewhere now. What a plugin waits for on its client fails by itself. */
 static void moved(struct worker *worker, const char *peer)
 {
@@ -194,7 +185,7 @@ static void obey(struct worker *worker, char order, const char *more)
         drain(worker);
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
-        run_return_held(worker);
+        run_return_held(worker->run);
         intake_unblock(worker);
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
@@ -317,14 +308,11 @@ static int make_events(struct worker *worker)
 {
     worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
     worker->again = timer_new(worker->base, on_again, worker);
-    worker->watch = timer_new(worker->base, on_watch, worker);
     worker->late = timer_new(worker->base, on_late, worker);
-    worker->ready = timer_new(worker->base, run_look_ready, worker);
     worker->count = timer_new(worker->base, on_count, worker);
     worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
                                 on_control, worker);
-    if (!worker->pump || !worker->again || !worker->watch || !worker->control || !worker->count ||
-        !worker->late || !worker->ready)
+    if (!worker->pump || !worker->again || !worker->control || !worker->count || !worker->late)
         return -1;
     if (worker->start->listens)
         timer_every(worker->count, COUNT_SECONDS);
@@ -337,7 +325,9 @@ static int set_up(struct worker *worker, struct later_error *err)
     worker->plugins = plugin_set_new();
     if (!worker->base || !worker->plugins || make_events(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (intake_serve(worker) < 0)
+    worker->attempts = attempts_new();
+    worker->run = run_new(worker);
+    if (!worker->attempts || !worker->run || intake_serve(worker) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     snprintf(worker->slots->page->prefix, sizeof worker->slots->page->prefix, "%s",
              worker->config->redis.prefix);
@@ -375,16 +365,13 @@ static void tear_down(struct worker *worker)
     if (worker->control)
         event_free(worker->control);
     timer_free(worker->again);
-    timer_free(worker->watch);
     timer_free(worker->count);
     timer_free(worker->late);
-    timer_free(worker->ready);
+    run_free(worker->run);
     if (worker->base)
         event_base_free(worker->base);
-    for (size_t i = 0; i < WORKER_FINISHED; i++)
-        free(worker->finished[i]);
     free(worker->held);
-    free(worker->types);
+    attempts_free(worker->attempts);
     later_names_free(&worker->names, NULL);
     free(worker->queues);
     free(worker->order);

@@ -1,0 +1,36 @@
+/* run_inner.h: what the files of run share: the stage's state. See run.h for who owns what. */
+#ifndef LATERD_RUN_INNER_H
+#define LATERD_RUN_INNER_H
+
+#include "worker/run.h"
+
+#define RUN_FINISHED 64 /* finished event jobs whose second finish is recognised */
+
+struct run {
+    struct worker *worker;
+    struct run_load load;
+
+    struct later_job *jobs;                   /* event jobs in flight */
+    struct later_job *finished[RUN_FINISHED]; /* the last finished ones, owned */
+    size_t next_finished;
+    struct timer *watch; /* set while any are in flight */
+
+    struct later_job *passed, **passed_last; /* those that admission has let pass, in order */
+    struct later_job *unready;               /* those whose program still starts, in order */
+    double unready_wait;                     /* seconds until they are looked at again */
+    struct timer *ready;
+};
+
+/* The job waits until its program is ready, and then goes to admission. */
+void run_await(struct later_job *job);
+/* The timer `ready`: asks again whether the programs of jobs are ready. arg: the run. */
+void run_look_ready(void *arg);
+
+/* Its handler has begun, and will finish it later. False without memory. */
+bool run_start_event(struct later_job *job);
+/* The timer `watch`: looks after event jobs. arg: the run. */
+void run_watch(void *arg);
+/* If nothing is under way any more, other jobs may begin again. */
+void run_end_alone(struct run *run);
+
+#endif
