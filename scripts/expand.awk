@@ -1,9 +1,10 @@
 # expand.awk: checks scripts/*.lua, and makes complete scripts for Redis and C from them.
 #
-#   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR -v c=FILE -v h=FILE \
+#   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR [-v c=FILE] [-v h=FILE] \
 #       -f scripts/expand.awk SCRIPT.lua...
 #
-# Writes DIR/NAME.lua (installed), FILE.c (the texts without comments) and FILE.h (their names).
+# Writes DIR/NAME.lua (installed, and carried by the clients) and, if they are named, FILE.c (the texts
+# without comments) and FILE.h (their names).
 # Each fault is reported as FILE:LINE: what is wrong; the remedy. Then nothing is written, status 1.
 #
 # A script begins with its contract, in this order; more lines of KEYS or ARGV add to the first:
@@ -33,8 +34,10 @@ BEGIN {
         exit 1
     for (s = 1; s <= scripts; s++)
         write_lua(s)
-    write_c()
-    write_h()
+    if (c)
+        write_c()
+    if (h)
+        write_h()
 }
 
 # ---- faults and files

@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-// Copies of the scripts that laterd installs.
+//go:generate sh ../carry.sh go
+
+// Copies of the scripts that laterd installs, made by `make` or `go generate`.
 //
 //go:embed scripts/*.lua
 var scriptFiles embed.FS

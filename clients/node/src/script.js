@@ -1,6 +1,6 @@
 /**
- * The scripts that a client calls: copies of those that laterd installs. `make` in laterd's source
- * tree copies them here, and a test compares them.
+ * The scripts that a client calls: copies of those that laterd installs. clients/carry.sh makes them
+ * when the source tree or the package is built.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

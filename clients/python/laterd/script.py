@@ -1,7 +1,7 @@
 """The scripts that a client calls: copies of those that laterd installs.
 
-`make` in the source tree copies them from scripts/, and a test compares them. So a client
-needs no file of laterd's at run time.
+clients/carry.sh makes them when the source tree or the package is built. So a client needs no
+file of laterd's at run time.
 """
 import hashlib
 import os

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Puts the scripts that a client calls into its package: clients/carry.sh [PACKAGE...]. `make` does it for
+# all of them, and each package's own tool for its own when it makes a package. A package that is on
+# its own, without laterd's sources around it, has its copies already.
+set -eu
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.."
+[ -f scripts/expand.awk ] || exit 0
+
+# folder PACKAGE: prints where a package keeps its scripts, and which these are.
+folder()
+{
+    common='push push_now show'
+    case $1 in
+    go | node) echo "clients/$1/scripts $common" ;;
+    php) echo "clients/php/scripts $common ack bury kick lapse migrate purge release reserve" ;;
+    python) echo "clients/python/laterd/scripts $common" ;;
+    ruby) echo "clients/ruby/lib/laterd/scripts $common" ;;
+    *)
+        echo "carry.sh: no package $1: go, node, php, python, ruby" >&2
+        return 1
+        ;;
+    esac
+}
+
+# carry FOLDER NAME...: a copy appears whole, and only if it differs, since another tool may be reading it.
+carry()
+{
+    into=$1
+    shift
+    # shellcheck disable=SC2046 # words
+    "${AWK:-awk}" -v keys=lib/redis/key.h -v inc=scripts/inc -v lua="$made" -f scripts/expand.awk \
+        $(printf 'scripts/%s.lua ' "$@")
+    for name in "$@"; do
+        cmp -s "$made/$name.lua" "$into/$name.lua" && continue
+        mkdir -p "$into"
+        cp "$made/$name.lua" "$into/$name.lua.$$"
+        mv "$into/$name.lua.$$" "$into/$name.lua"
+    done
+}
+
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+trap 'exit 1' INT TERM HUP
+[ $# -gt 0 ] || set -- go node php python ruby
+for package in "$@"; do
+    what=$(folder "$package")
+    # shellcheck disable=SC2086 # words
+    carry $what
+done
