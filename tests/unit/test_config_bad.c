@@ -1,14 +1,58 @@
-/* test_config_bad.c: tests/unit/bad_config, files that must be refused, and how. */
+/* test_config_bad.c: configurations that must be refused, and how. Most are cases of one table,
+ * tests/unit/bad_config/table, whose head says how it is written. Each case is a result. */
 #include "config/config.h"
 
 #include "config_files.h"
 #include "unit.h"
 
-#include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BAD_MIN 60 /* there must be at least this many */
+#define FOLDER  "tests/unit/bad_config"
+#define BAD_MIN 231 /* there must be at least this many */
+
+static char *table;          /* the whole of it */
+static char **cases;         /* where in it each case begins */
+static unsigned cases_count; /* of the table */
+static glob_t files;         /* cases with a file of their own */
+
+static const char *top(void)
+{
+    const char *folder = getenv("top_srcdir");
+
+    return folder ? folder : ".";
+}
+
+/* The configuration at path must be refused at `place` (FILE:LINE: ) with a message that contains
+ * what is expected. */
+static void assert_refused(const char *name, const char *path, const char *place,
+                           const char *expect)
+{
+    memset(&config_err, 0, sizeof config_err);
+    ck_assert_msg(config_load(path, &config_err) == NULL, "%s: taken", name);
+    ck_assert_msg(config_err.code == LATER_E_CONFIG, "%s: code %d", name, (int)config_err.code);
+    ck_assert_msg(strncmp(config_err.text, place, strlen(place)) == 0, "%s: not at %s: %s", name,
+                  place, config_err.text);
+    ck_assert_msg(strstr(config_err.text, expect) != NULL, "%s: not \"%s\": %s", name, expect,
+                  config_err.text);
+}
+
+START_TEST(case_of_table)
+{
+    char name[80], expect[300], place[400];
+    unsigned line;
+    const char *end = strstr(cases[_i], "\n== ");
+    char *text = end ? strndup(cases[_i], (size_t)(end + 1 - cases[_i])) : strdup(cases[_i]);
+
+    ck_assert_msg(sscanf(text, "== %79s | %u | %299[^\n]", name, &line, expect) == 3,
+                  "not == NAME | LINE | MESSAGE: %.60s", text);
+    config_put("bad.conf", strchr(text, '\n') + 1);
+    free(text);
+    snprintf(place, sizeof place, "%s:%u: ", config_path("bad.conf"), line);
+    assert_refused(name, config_path("bad.conf"), place, expect);
+}
+END_TEST
 
 /* Copies the value of a line "# NAME: VALUE" at the head of text into out. Returns false if there
  * is none. */
@@ -26,60 +70,62 @@ static bool head(const char *text, const char *name, char *out, size_t size)
     return true;
 }
 
-/* The file must be refused at the file and line that its head names ("# file:" if it is another
- * one, "# line:"), with a message that contains what "# expect:" says. */
-static void assert_bad(const char *directory, const char *name)
+/* Its head says with which message ("# expect:") and at which line it is refused, and "# file:"
+ * where, if that is another one. */
+START_TEST(case_of_file)
 {
-    char path[1300], expect[300], file[100], line[20], place[1500];
+    const char *path = files.gl_pathv[_i], *name = strrchr(path, '/') + 1;
+    char source[300], expect[300], file[100], line[20], place[1500];
     char *text;
 
-    snprintf(path, sizeof path, "tests/unit/bad_config/%s", name);
-    text = config_source(path);
+    snprintf(source, sizeof source, FOLDER "/%s", name);
+    text = config_source(source);
     ck_assert_msg(head(text, "expect", expect, sizeof expect), "%s: no # expect:", name);
     ck_assert_msg(head(text, "line", line, sizeof line), "%s: no # line:", name);
     if (!head(text, "file", file, sizeof file))
         snprintf(file, sizeof file, "%s", name);
     free(text);
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    snprintf(place, sizeof place, "%s/%s:%s: ", directory, file, line);
-    memset(&config_err, 0, sizeof config_err);
-    ck_assert_msg(config_load(path, &config_err) == NULL, "%s: taken", name);
-    ck_assert_msg(config_err.code == LATER_E_CONFIG, "%s: code %d", name, (int)config_err.code);
-    ck_assert_msg(strncmp(config_err.text, place, strlen(place)) == 0, "%s: not at %s: %s", name,
-                  place, config_err.text);
-    ck_assert_msg(strstr(config_err.text, expect) != NULL, "%s: not \"%s\": %s", name, expect,
-                  config_err.text);
-}
-
-START_TEST(bad_configurations)
-{
-    const char *top = getenv("top_srcdir");
-    char directory[1024];
-    struct dirent *entry;
-    int count = 0;
-    DIR *dir;
-
-    snprintf(directory, sizeof directory, "%s/tests/unit/bad_config", top ? top : ".");
-    dir = opendir(directory);
-    ck_assert_msg(dir != NULL, "%s: cannot be read", directory);
-    while ((entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name);
-
-        if (len < 5 || strcmp(entry->d_name + len - 5, ".conf") != 0)
-            continue;
-        assert_bad(directory, entry->d_name);
-        count++;
-    }
-    closedir(dir);
-    ck_assert_int_ge(count, BAD_MIN);
+    snprintf(place, sizeof place, "%s/" FOLDER "/%s:%s: ", top(), file, line);
+    assert_refused(name, path, place, expect);
 }
 END_TEST
+
+START_TEST(all_cases_are_there)
+{
+    ck_assert_uint_ge(cases_count + files.gl_pathc, BAD_MIN);
+}
+END_TEST
+
+/* The number of cases has to be known before the first test runs, so nothing is asserted here. */
+static void find_cases(void)
+{
+    char path[1024];
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/" FOLDER "/table", top());
+    file = fopen(path, "r");
+    if (!file || getdelim(&table, &size, '\0', file) <= 0) {
+        printf("Bail out! %s: not there; run in the tree's root or set top_srcdir\n", path);
+        exit(99);
+    }
+    fclose(file);
+    cases = calloc(strlen(table), sizeof *cases);
+    for (char *at = table; (at = strstr(at, "\n== ")); at++)
+        cases[cases_count++] = at + 1;
+    snprintf(path, sizeof path, "%s/" FOLDER "/*.conf", top());
+    glob(path, 0, NULL, &files);
+}
 
 static TCase *bad(void)
 {
     TCase *tc = tcase_create("bad");
 
-    tcase_add_test(tc, bad_configurations);
+    find_cases();
+    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
+    tcase_add_test(tc, all_cases_are_there);
+    tcase_add_loop_test(tc, case_of_table, 0, (int)cases_count);
+    tcase_add_loop_test(tc, case_of_file, 0, (int)files.gl_pathc);
     return tc;
 }
 
