@@ -50,8 +50,16 @@ static const struct args_option cron_options[] = {
     { "spread", 0, "DURATION", "spread the jobs over this time after their ticks" },
     { "late", 0, "DURATION", "count a tick that is later than this as missed (60s)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
-    { "max-attempts", 0, "N", "failed attempts after which a job is buried" },
+    /* clang-format off */
+    /* @options cron: { "{dashed}", 0, {argument}, "{help}{default}" }, */
+    { "max-attempts", 0, "N", "failed attempts after which it is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
+    { "backoff", 0, "WAITS", "wait before each next attempt, or a list of waits" },
+    { "result", 0, "DURATION", "how long its result is kept" },
+    { "lock", 0, "NAME", "it runs only while it holds this lock" },
+    { "trace", 0, "TEXT", "logged with each line of the job" },
+    /* @end */
+    /* clang-format on */
     { "expires-in", 0, "DURATION",
       "a job that has not begun this long after it was due is dropped" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },

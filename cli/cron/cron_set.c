@@ -1,6 +1,7 @@
 /* cron_set.c: `later cron set`. */
 #include "cron/cron.h"
 #include "job/document.h"
+#include "job_options.h"
 #include "later/client.h"
 #include "output/jsonl.h"
 #include "redis/key.h"
@@ -69,13 +70,14 @@ static char *make_document(const struct cli *cli, char **words, size_t *len,
     struct later_new_job job = { .type = words[2],
                                  .payload = words[3],
                                  .text = args_flag(&cli->args, "text") };
-    int64_t attempts = 0;
+    char *backoff, *document = NULL;
 
-    if (cli_duration(cli, "timeout", &job.timeout, err) < 0 ||
-        cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0)
-        return NULL;
-    job.max_attempts = (uint32_t)attempts;
-    return later_document_build(&job, cli->where.document_max, len, err);
+    if (job_options_take(cli, &job, &backoff, err) == 0) {
+        job.priority = 0; /* the schedule has it */
+        document = later_document_build(&job, cli->where.document_max, len, err);
+    }
+    free(backoff);
+    return document;
 }
 
 static int put(struct cli *cli, const struct later_keys *keys, const char *name,

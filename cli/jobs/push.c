@@ -3,17 +3,16 @@
 #include "jobs/wait.h"
 
 #include "commands.h"
-#include "job/document.h"
 #include "output/jsonl.h"
 #include "status/served.h"
 #include "client/push.h"
-#include "moment.h"
-#include "text.h"
+#include "job_options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WAIT_RESULT 3600 /* seconds to keep the result of a job that is waited for */
@@ -92,79 +91,32 @@ static int take_payload(struct cli *cli, struct making *making, struct later_err
     return job->payload ? 0 : -1;
 }
 
-static int take_times(struct cli *cli, struct later_new_job *job, struct later_error *err)
-{
-    const char *at = args_text(&cli->args, "at");
-    const char *expires = args_text(&cli->args, "expires-at");
-
-    if (cli_duration(cli, "in", &job->in, err) < 0 ||
-        cli_positive_duration(cli, "expires-in", &job->expires_in, err) < 0 ||
-        (at && moment_read(at, "--at", time(NULL), &job->at, err) < 0) ||
-        (expires && moment_read(expires, "--expires-at", time(NULL), &job->expires_at, err) < 0) ||
-        cli_positive_duration(cli, "timeout", &job->timeout, err) < 0 ||
-        cli_duration(cli, "unique-for", &job->unique_for, err) < 0)
-        return -1;
-    if (job->at >= LATER_AT_MIN && job->at < (double)time(NULL))
-        cli_say(cli, "--at: %.40s has passed: the job is due now", at);
-    return expires ? later_push_expires(job->expires_at, err) : 0;
-}
-
-/* Reads --debounce, --max-wait, --throttle, and what to do if the id is known. */
-static int take_turns(struct cli *cli, struct later_new_job *job, struct later_error *err)
-{
-    if (cli_duration(cli, "debounce", &job->debounce, err) < 0 ||
-        cli_positive_duration(cli, "max-wait", &job->max_wait, err) < 0 ||
-        cli_duration(cli, "throttle", &job->throttle, err) < 0)
-        return -1;
-    job->again = args_flag(&cli->args, "again") || args_text(&cli->args, "debounce");
-    job->replace = args_flag(&cli->args, "replace");
-    return 0;
-}
-
 /* With --wait a result is kept. It is kept for longer than the wait, so that it can be asked for
  * again. */
-static int take_result(struct cli *cli, struct making *making, struct later_error *err)
+static int take_wait(struct cli *cli, struct making *making, struct later_error *err)
 {
-    double *result = &making->job.result;
-
     making->wait = -1;
-    if (args_text(&cli->args, "wait")) {
-        *result = WAIT_RESULT;
-        if (wait_option(cli, "wait", &making->wait, err) < 0)
-            return -1;
-    }
-    if (cli_duration(cli, "result", result, err) < 0)
-        return -1;
-    if (*result > LATER_RESULT_MAX || (*result <= 0 && args_text(&cli->args, "result")))
-        return later_fail(err, LATER_E_USAGE, "--result: above 0 and at most %d seconds",
-                          LATER_RESULT_MAX);
-    return 0;
+    if (!args_text(&cli->args, "wait"))
+        return 0;
+    making->job.result = WAIT_RESULT;
+    return wait_option(cli, "wait", &making->wait, err);
 }
 
 static int take_options(struct cli *cli, struct making *making, struct later_error *err)
 {
-    const char *backoff = args_text(&cli->args, "backoff");
     struct later_new_job *job = &making->job;
-    int64_t priority = 0, attempts = 0;
 
-    if (cli_number(cli, "priority", -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &priority, err) < 0 ||
-        cli_number(cli, "max-attempts", 1, 1000000, &attempts, err) < 0 ||
-        take_times(cli, job, err) < 0 || take_turns(cli, job, err) < 0 ||
-        take_result(cli, making, err) < 0)
-        return -1;
-    if (backoff && !(making->backoff = text_backoff(backoff, err)))
+    if (take_wait(cli, making, err) < 0 || job_options_take(cli, job, &making->backoff, err) < 0)
         return -1;
     job->type = cli->args.words[0];
-    job->id = args_text(&cli->args, "id");
-    job->backoff = making->backoff;
-    job->lock = args_text(&cli->args, "lock");
-    job->trace = args_text(&cli->args, "trace");
-    job->priority = (int32_t)priority;
-    job->max_attempts = (uint32_t)attempts;
     if (later_push_goes(job, err) < 0) {
         err->code = LATER_E_USAGE;
         return -1;
     }
+    if (job->at > 0 && job->at < (double)time(NULL))
+        cli_say(cli, "--at: %.40s has passed: the job is due now", args_text(&cli->args, "at"));
+    /* The last push of a debounced job is to run. */
+    job->again |= args_text(&cli->args, "debounce") != NULL;
     return take_payload(cli, making, err);
 }
 
@@ -260,25 +212,30 @@ static int run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "queue", 'q', "Q", "into this queue (default)" },
-    { "in", 0, "DURATION", "how long until it may run: 90, 5m, 2h, 1d" },
-    { "at", 0, "TIME", "not before: UNIX seconds, 2026-01-31T12:00:00Z, \"tomorrow 9:00\"" },
+    /* clang-format off */
+    /* @options push: { "{dashed}", 0, {argument}, "{help}{default}" }, */
     { "id", 0, "ID", "the same id is the same job (a new one)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
+    { "in", 0, "DURATION", "how long until it may run" },
+    { "at", 0, "TIME", "not before this time" },
     { "max-attempts", 0, "N", "failed attempts after which it is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
-    { "backoff", 0, "WAITS", "waits before the next attempts: 5, or 1,10,5m, or JSON" },
+    { "backoff", 0, "WAITS", "wait before each next attempt, or a list of waits" },
     { "expires-at", 0, "TIME", "if it has not begun by then, it is dropped" },
-    { "expires-in", 0, "DURATION", "the same, from now" },
+    { "expires-in", 0, "DURATION", "if it has not begun this long from now, it is dropped" },
+    { "result", 0, "DURATION", "how long its result is kept" },
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
-    { "replace", 0, NULL, "replace a job of this id that waits" },
-    { "again", 0, NULL, "as --replace; if the job runs, run once more after it" },
-    { "debounce", 0, "DURATION", "as --in, but each push of the id puts it off again" },
-    { "max-wait", 0, "DURATION", "with --debounce: no later than this after the first push" },
     { "unique-for", 0, "DURATION", "the id stays taken this long after the job has ended" },
-    { "throttle", 0, "DURATION", "the id stays taken this long, at least until the job ends" },
-    { "wait", 'w', "[DURATION]", "wait until it has ended, at most this long; print its result" },
-    { "result", 0, "DURATION", "how long its result is kept (with --wait: 1h)" },
+    { "replace", 0, NULL, "replace a job of this id that waits" },
+    { "again", 0, NULL, "replace a job of this id that waits; if it runs, run this after it" },
+    { "debounce", 0, "DURATION", "begin after this long without another push of the id" },
+    { "max-wait", 0, "DURATION", "with debounce: but at the latest this long after the first push" },
+    { "throttle", 0, "DURATION", "the id stays taken this long from now, at least until the job ends" },
+    /* @end */
+    /* clang-format on */
+    { "wait", 'w', "[DURATION]",
+      "wait until it has ended, at most this long; print its result (kept for 1h)" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
     { 0 },
@@ -289,6 +246,11 @@ const struct command command_push = {
     .usage = "TYPE [PAYLOAD|-] [-q Q] [--in DURATION|--at TIME] [--id ID] ... | --file FILE [-q Q]",
     .brief = "Push a job, or a file of them",
     .more =
+        "A DURATION is 90, 5m, 2h or 1d; a TIME is UNIX seconds, 2026-01-31T12:00:00Z or "
+        "\"tomorrow\n"
+        "9:00\"; WAITS are 5 (each time), or 1,10,5m, or JSON: {\"base\": 5, \"max\": 600} "
+        "doubles.\n"
+        "\n"
         "PAYLOAD is JSON; - reads it from standard input; the default is null. Prints the id. If\n"
         "the id is known, nothing is pushed; that is not a failure.\n"
         "\n"

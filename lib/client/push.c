@@ -3,6 +3,7 @@
 
 #include "client/bulk.h"
 #include "job/document.h"
+#include "job/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,49 +18,31 @@ struct making {
     char *built; /* the document, if it is not the caller's */
 };
 
-static int check_seconds(const char *name, double seconds, double most, struct later_error *err)
+static bool is_number(const struct later_option *option)
 {
-    if (seconds >= 0 && seconds <= most)
-        return 0;
-    return later_fail(err, LATER_E_DATA, "%s: 0 to %.0f seconds", name, most);
+    return option->kind == LATER_OPTION_SECONDS || option->kind == LATER_OPTION_SPAN ||
+           option->kind == LATER_OPTION_TIME;
 }
 
+/* Checks what is not read back from the document (later_document_build()). */
 static int check_times(const struct later_new_job *job, struct later_error *err)
 {
-    if (!(job->at >= 0 && job->at <= LATER_AT_END))
-        return later_fail(err, LATER_E_DATA, "at: UNIX seconds, 0 to %.0f", LATER_AT_END);
-    if (job->at > 0 && job->at < LATER_AT_MIN)
-        return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is `in`");
-    if (job->expires_at != 0 && later_push_expires(job->expires_at, err) < 0)
-        return -1;
-    if (check_seconds("expires_in", job->expires_in, LATER_DELAY_MAX, err) < 0 ||
-        check_seconds("in", job->in, LATER_DELAY_MAX, err) < 0 ||
-        check_seconds("unique_for", job->unique_for, LATER_UNIQUE_MAX, err) < 0 ||
-        check_seconds("throttle", job->throttle, LATER_UNIQUE_MAX, err) < 0 ||
-        check_seconds("debounce", job->debounce, LATER_DELAY_MAX, err) < 0)
-        return -1;
-    return check_seconds("max_wait", job->max_wait, LATER_DELAY_MAX, err);
-}
+    for (size_t i = 0; i < later_option_count; i++) {
+        const struct later_option *option = &later_options[i];
+        const char *at = (const char *)job + option->in_job;
 
-static struct later_push_item item_of(const struct later_new_job *job)
-{
-    return (struct later_push_item){ .id = job->id,
-                                     .in = job->in,
-                                     .at = job->at,
-                                     .unique_for = job->unique_for,
-                                     .debounce = job->debounce,
-                                     .max_wait = job->max_wait,
-                                     .throttle = job->throttle,
-                                     .expires_in = job->expires_in,
-                                     .has_expires_at = job->expires_at != 0,
-                                     .replace = job->replace != 0,
-                                     .again = job->again != 0 };
+        if (is_number(option) &&
+            later_option_check(option, *(const double *)(const void *)at, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int later_push_goes(const struct later_new_job *job, struct later_error *err)
 {
-    struct later_push_item item = item_of(job);
+    struct later_push_item item = { 0 };
 
+    later_option_take(&item, job);
     return later_push_check(&item, err) < 0 ? -1 : check_times(job, err);
 }
 
@@ -120,7 +103,8 @@ static int make(struct making *to, const struct later_client *client,
 
     if (job->expires_in > 0)
         max -= max < LATER_EXPIRES_ROOM ? max : LATER_EXPIRES_ROOM;
-    *to = (struct making){ .item = item_of(job) };
+    *to = (struct making){ .built = NULL };
+    later_option_take(&to->item, job);
     if (check_times(job, err) < 0)
         return -1;
     return job->document ? take(to, job, max, err) : build(to, job, max, err);

@@ -4,15 +4,31 @@
 #include "job/document_inner.h"
 
 #include "job/json.h"
+#include "job/option.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MAX_ATTEMPTS_MAX 1000000
-#define TIMEOUT_MAX      604800 /* a week, in seconds */
+struct member;
 
-typedef int reader(struct later_document *doc, const struct later_json_member *value,
-                   struct later_error *err);
+/* Reads the value of a member into *doc. */
+typedef int reader(struct later_document *doc, const struct member *member,
+                   const struct later_json_member *value, struct later_error *err);
+
+/* A member has a reader, or is refused. */
+struct member {
+    const char *name;
+    bool of_line; /* read only for LATER_DOCUMENT_LINE; these are the last */
+    reader *read;
+    double least, most;
+    size_t at;           /* its place in struct later_document */
+    const char *refused; /* why */
+};
+
+static void *field_of(struct later_document *doc, const struct member *member)
+{
+    return (char *)doc + member->at;
+}
 
 /* ---- strings */
 
@@ -38,11 +54,12 @@ static bool is_type_char(char c)
            c == '_' || c == ':' || c == '-';
 }
 
-static int read_type(struct later_document *doc, const struct later_json_member *value,
-                     struct later_error *err)
+static int read_type(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
 {
     int len = read_text(value, doc->type, LATER_TYPE_MAX, err);
 
+    (void)member;
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "type: empty");
     for (int i = 0; i < len; i++) {
@@ -53,51 +70,57 @@ static int read_type(struct later_document *doc, const struct later_json_member 
     return len < 0 ? -1 : 0;
 }
 
-static int read_id(struct later_document *doc, const struct later_json_member *value,
-                   struct later_error *err)
+static int read_word(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
 {
-    int len = read_text(value, doc->id, LATER_ID_MAX, err);
+    char *to = field_of(doc, member);
+    int len = read_text(value, to, (size_t)member->most, err);
 
     if (len == 0)
-        return later_fail(err, LATER_E_DATA, "id: empty");
+        return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
     for (int i = 0; i < len; i++) {
-        if (doc->id[i] <= ' ' || doc->id[i] > '~')
-            return later_fail(err, LATER_E_DATA, "id: must be printable ASCII without space");
+        if (to[i] <= ' ' || to[i] > '~')
+            return later_fail(err, LATER_E_DATA, "%s: must be printable ASCII without space",
+                              member->name);
     }
     return len < 0 ? -1 : 0;
 }
 
-static int read_trace(struct later_document *doc, const struct later_json_member *value,
-                      struct later_error *err)
+static int read_name(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
 {
-    int len = read_text(value, doc->trace, LATER_TRACE_MAX, err);
+    char *to = field_of(doc, member);
+    int len = read_text(value, to, (size_t)member->most, err);
+
+    if (len >= 0 && (strlen(to) != (size_t)len || !later_key_name_valid(to)))
+        return later_fail(err, LATER_E_DATA,
+                          "%s: must be 1 to %.0f printable ASCII characters without space or brace",
+                          member->name, member->most);
+    return len < 0 ? -1 : 0;
+}
+
+static int read_line(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
+{
+    char *to = field_of(doc, member);
+    int len = read_text(value, to, (size_t)member->most, err);
 
     for (int i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)doc->trace[i];
+        unsigned char c = (unsigned char)to[i];
 
         if (c < ' ' || c == 127)
-            return later_fail(err, LATER_E_DATA, "trace: must have no control bytes (%u)", c);
+            return later_fail(err, LATER_E_DATA, "%s: must have no control bytes (%u)",
+                              member->name, c);
     }
     return len < 0 ? -1 : 0;
 }
 
-static int read_lock(struct later_document *doc, const struct later_json_member *value,
-                     struct later_error *err)
-{
-    int len = read_text(value, doc->lock, LATER_LOCK_MAX, err);
-
-    if (len >= 0 && (strlen(doc->lock) != (size_t)len || !later_key_name_valid(doc->lock)))
-        return later_fail(err, LATER_E_DATA,
-                          "lock: must be 1 to %d printable ASCII characters without space or brace",
-                          LATER_LOCK_MAX);
-    return len < 0 ? -1 : 0;
-}
-
-static int read_queue(struct later_document *doc, const struct later_json_member *value,
-                      struct later_error *err)
+static int read_queue(struct later_document *doc, const struct member *member,
+                      const struct later_json_member *value, struct later_error *err)
 {
     int len = read_text(value, doc->queue, LATER_QUEUE_MAX, err);
 
+    (void)member;
     if (len >= 0 && (strlen(doc->queue) != (size_t)len || !later_key_queue_valid(doc->queue)))
         return later_fail(err, LATER_E_DATA, "queue: must be 1 to %d letters, digits and _ . -",
                           LATER_QUEUE_MAX);
@@ -120,69 +143,68 @@ static int read_number(const struct later_json_member *value, double *to, struct
 }
 
 /* 5.0 counts as 5, since a double does not tell how it was written. */
-static int read_integer(const struct later_json_member *value, int min, int max, int *to,
-                        struct later_error *err)
+static int read_whole(struct later_document *doc, const struct member *member,
+                      const struct later_json_member *value, struct later_error *err)
 {
     double number = 0;
 
     if (read_number(value, &number, err) < 0)
         return -1;
-    if (number < min || number > max || number != floor(number))
-        return later_fail(err, LATER_E_DATA, "%s: must be an integer from %d to %d", value->name,
-                          min, max);
-    *to = (int)number;
+    if (number < member->least || number > member->most || number != floor(number))
+        return later_fail(err, LATER_E_DATA, "%s: must be an integer from %.0f to %.0f",
+                          member->name, member->least, member->most);
+    *(int32_t *)field_of(doc, member) = (int32_t)number;
     return 0;
 }
 
-static int read_priority(struct later_document *doc, const struct later_json_member *value,
-                         struct later_error *err)
+static int read_seconds(struct later_document *doc, const struct member *member,
+                        const struct later_json_member *value, struct later_error *err)
 {
-    return read_integer(value, -LATER_PRIORITY_MAX, LATER_PRIORITY_MAX, &doc->priority, err);
-}
+    double *to = field_of(doc, member);
 
-static int read_max_attempts(struct later_document *doc, const struct later_json_member *value,
-                             struct later_error *err)
-{
-    int attempts = 0;
-    int ok = read_integer(value, 1, MAX_ATTEMPTS_MAX, &attempts, err);
-
-    doc->max_attempts = (uint32_t)attempts;
-    return ok;
-}
-
-static int read_expires_at(struct later_document *doc, const struct later_json_member *value,
-                           struct later_error *err)
-{
-    if (read_number(value, &doc->expires_at, err) < 0)
-        return -1;
-    return later_push_expires(doc->expires_at, err);
-}
-
-/* Reads seconds: 0 or more, or with `above` more than 0. */
-static int read_seconds(const struct later_json_member *value, bool above, double most, double *to,
-                        struct later_error *err)
-{
     if (read_number(value, to, err) < 0)
         return -1;
-    if (*to >= 0 && *to <= most && !(above && *to == 0))
+    if (*to >= 0 && *to <= member->most)
         return 0;
-    return later_fail(err, LATER_E_DATA,
-                      above ? "%s: must be above 0 and at most %.0f seconds"
-                            : "%s: must be from 0 to %.0f seconds",
-                      value->name, most);
+    return later_fail(err, LATER_E_DATA, "%s: must be from 0 to %.0f seconds", member->name,
+                      member->most);
 }
 
-static int read_at(struct later_document *doc, const struct later_json_member *value,
-                   struct later_error *err)
+static int read_span(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
 {
-    if (read_number(value, &doc->at, err) < 0)
+    double *to = field_of(doc, member);
+
+    if (read_number(value, to, err) < 0)
         return -1;
-    if (!(doc->at >= 0 && doc->at < LATER_AT_END))
-        return later_fail(err, LATER_E_DATA, "at: must be UNIX seconds from 0 to below %.0f",
-                          LATER_AT_END);
-    if (doc->at > 0 && doc->at < LATER_AT_MIN)
-        return later_fail(err, LATER_E_DATA, "at: before the year 2001; a delay is \"in\"");
-    return 0;
+    if (*to > 0 && *to <= member->most)
+        return 0;
+    return later_fail(err, LATER_E_DATA, "%s: must be above 0 and at most %.0f seconds",
+                      member->name, member->most);
+}
+
+/* In how to push a job, 0 means that no time is given. */
+static int read_time(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
+{
+    double *to = field_of(doc, member);
+
+    if (read_number(value, to, err) < 0)
+        return -1;
+    if (member->of_line && *to == 0)
+        return 0;
+    return later_option_check_time(member->name, *to, member->most, err);
+}
+
+static int read_flag(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
+{
+    bool *to = field_of(doc, member);
+
+    *to = value->len == 4 && memcmp(value->value, "true", 4) == 0;
+    if (*to || (value->len == 5 && memcmp(value->value, "false", 5) == 0))
+        return 0;
+    return later_fail(err, LATER_E_DATA, "%s: must be true or false", member->name);
 }
 
 /* ---- backoff */
@@ -236,40 +258,29 @@ static int read_backoff_object(struct later_backoff *backoff,
     return *max ? read_wait("backoff.max", *max, &backoff->max, err) : 0;
 }
 
-static int read_backoff(struct later_document *doc, const struct later_json_member *value,
-                        struct later_error *err)
+/* A plain number means that many seconds each time. */
+static int read_waits(struct later_document *doc, const struct member *member,
+                      const struct later_json_member *value, struct later_error *err)
 {
+    struct later_backoff *backoff = field_of(doc, member);
+
     doc->has_backoff = true;
     if (value->value[0] == '[')
-        return read_backoff_list(&doc->backoff, value->value, err);
+        return read_backoff_list(backoff, value->value, err);
     if (value->value[0] == '{')
-        return read_backoff_object(&doc->backoff, value, err);
+        return read_backoff_object(backoff, value, err);
     if (!is_number(value->value))
         return later_fail(err, LATER_E_DATA, "backoff: must be a number, a list or an object");
-    return read_wait("backoff", value->value, &doc->backoff.base, err);
-}
-
-static int read_debounce(struct later_document *doc, const struct later_json_member *value,
-                         struct later_error *err)
-{
-    doc->again = true;
-    return read_seconds(value, false, LATER_DELAY_MAX, &doc->debounce, err);
-}
-
-static int read_again(struct later_document *doc, const struct later_json_member *value,
-                      struct later_error *err)
-{
-    doc->again = value->len == 4 && memcmp(value->value, "true", 4) == 0;
-    if (doc->again || (value->len == 5 && memcmp(value->value, "false", 5) == 0))
-        return 0;
-    return later_fail(err, LATER_E_DATA, "again: must be true or false");
+    backoff->list_count = 1;
+    return read_wait("backoff", value->value, &backoff->list[0], err);
 }
 
 /* ---- which is which */
 
-static int take_payload(struct later_document *doc, const struct later_json_member *value,
-                        struct later_error *err)
+static int take_payload(struct later_document *doc, const struct member *member,
+                        const struct later_json_member *value, struct later_error *err)
 {
+    (void)member;
     (void)err;
     doc->payload = value->value;
     doc->payload_len = value->len;
@@ -280,38 +291,45 @@ static int take_payload(struct later_document *doc, const struct later_json_memb
  * pushed without its payload, or at the wrong time. */
 #define REFUSED(why) .refused = why "; `later export` writes lines that can be pushed"
 
-#define SECONDS(member, most_) .seconds = offsetof(struct later_document, member), .most = (most_)
+#define AS(reader, member, least_, most_)                                                          \
+    .read = reader, .at = offsetof(struct later_document, member), .least = least_, .most = most_
+#define WORD(member, least, most)  AS(read_word, member, least, most)
+#define NAME(member, least, most)  AS(read_name, member, least, most)
+#define TEXT(member, least, most)  AS(read_line, member, least, most)
+#define WHOLE(member, least, most) AS(read_whole, member, least, most)
+/* No count is beyond an int32_t. */
+#define COUNT(member, least, most)   AS(read_whole, member, least, most)
+#define SECONDS(member, least, most) AS(read_seconds, member, least, most)
+#define SPAN(member, least, most)    AS(read_span, member, least, most)
+#define TIME(member, least, most)    AS(read_time, member, least, most)
+#define WAITS(member, least, most)   AS(read_waits, member, least, most)
+#define FLAG(member, least, most)    AS(read_flag, member, least, most)
 
-/* A member has a reader of its own, or is refused, or is a number of seconds. */
-static const struct member {
-    const char *name;
-    bool of_line; /* read only for LATER_DOCUMENT_LINE; these are the last */
-    reader *read;
-    const char *refused; /* why */
-    size_t seconds;      /* where they go */
-    double most;
-    bool above; /* as of read_seconds() */
-} members[] = {
+static const struct member members[] = {
     { "type", false, .read = read_type },
     { "payload", false, .read = take_payload },
-    { "id", false, .read = read_id },
-    { "trace", false, .read = read_trace },
-    { "priority", false, .read = read_priority },
-    { "max_attempts", false, .read = read_max_attempts },
-    { "timeout", false, SECONDS(timeout, TIMEOUT_MAX), .above = true },
-    { "expires_at", false, .read = read_expires_at },
-    { "backoff", false, .read = read_backoff },
-    { "lock", false, .read = read_lock },
-    { "result", false, SECONDS(result, LATER_RESULT_MAX), .above = true },
+    /* @options document: { "{name}", false, {KIND}({name}, {least}, {most}) }, */
+    { "id", false, WORD(id, 1, 200) },
+    { "priority", false, WHOLE(priority, -100, 100) },
+    { "max_attempts", false, COUNT(max_attempts, 1, 1000000) },
+    { "timeout", false, SPAN(timeout, 0, 604800) },
+    { "backoff", false, WAITS(backoff, 0, 1e300) },
+    { "expires_at", false, TIME(expires_at, 1e9, 1e300) },
+    { "result", false, SPAN(result, 0, 86400) },
+    { "lock", false, NAME(lock, 1, 200) },
+    { "trace", false, TEXT(trace, 0, 256) },
+    /* @end */
     { "queue", true, .read = read_queue },
-    { "in", true, SECONDS(in, LATER_DELAY_MAX) },
-    { "at", true, .read = read_at },
-    { "expires_in", true, SECONDS(expires_in, LATER_DELAY_MAX), .above = true },
-    { "unique_for", true, SECONDS(unique_for, LATER_UNIQUE_MAX) },
-    { "debounce", true, .read = read_debounce },
-    { "max_wait", true, SECONDS(max_wait, LATER_DELAY_MAX), .above = true },
-    { "throttle", true, SECONDS(throttle, LATER_UNIQUE_MAX), .above = true },
-    { "again", true, .read = read_again },
+    /* @options line: { "{name}", true, {KIND}({name}, {least}, {most}) }, */
+    { "in", true, SECONDS(in, 0, 315360000) },
+    { "at", true, TIME(at, 1e9, 1e11) },
+    { "expires_in", true, SPAN(expires_in, 0, 315360000) },
+    { "unique_for", true, SECONDS(unique_for, 0, 1000000000) },
+    { "again", true, FLAG(again, 0, 1) },
+    { "debounce", true, SECONDS(debounce, 0, 315360000) },
+    { "max_wait", true, SPAN(max_wait, 0, 315360000) },
+    { "throttle", true, SPAN(throttle, 0, 1000000000) },
+    /* @end */
     { "document", true, REFUSED("document: not for a job document") },
     { "document_base64", true, REFUSED("document: not for a job document") },
     { "state", true, REFUSED("state: would be lost") },
@@ -322,12 +340,12 @@ static const struct member {
 static int read_member(const struct member *member, struct later_document *doc,
                        const struct later_json_member *value, struct later_error *err)
 {
-    if (member->read)
-        return member->read(doc, value, err);
     if (member->refused)
         return later_fail(err, LATER_E_DATA, "%s", member->refused);
-    return read_seconds(value, member->above, member->most,
-                        (double *)(void *)((char *)doc + member->seconds), err);
+    /* The last push of a debounced job is to run, whatever `again` says. */
+    if (member->at == offsetof(struct later_document, debounce))
+        doc->again = true;
+    return member->read(doc, member, value, err);
 }
 
 int later_document_member(struct later_document *doc, const struct later_json_member *value,

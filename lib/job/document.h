@@ -17,17 +17,26 @@
 #include <stdint.h>
 
 #define LATER_TYPE_MAX     128
-#define LATER_ID_MAX       200
-#define LATER_TRACE_MAX    256
-#define LATER_UNIQUE_MAX   1e9 /* seconds that an id may stay taken */
-#define LATER_EXPIRES_ROOM 40  /* bytes that a document grows by `expires_in` */
-#define LATER_LOCK_MAX     200
-#define LATER_RESULT_MAX   86400 /* seconds that a result is kept */
+#define LATER_EXPIRES_ROOM 40    /* bytes that a document grows by `expires_in` */
 #define LATER_VALUE_MAX    65536 /* bytes of a job's value */
 #define LATER_BUCKET_MAX   64
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
+#define LATER_AT_END       1e11    /* UNIX seconds in the year 5138: larger ones are milliseconds */
+
+/* The most of each option that is a member: seconds, characters, bytes. */
+/* clang-format off */
+/* @options document: #define LATER_{UPPER}_MAX {most} */
+#define LATER_ID_MAX 200
 #define LATER_PRIORITY_MAX 100
-#define LATER_AT_END       1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
+#define LATER_MAX_ATTEMPTS_MAX 1000000
+#define LATER_TIMEOUT_MAX 604800
+#define LATER_BACKOFF_MAX 1e300
+#define LATER_EXPIRES_AT_MAX 1e300
+#define LATER_RESULT_MAX 86400
+#define LATER_LOCK_MAX 200
+#define LATER_TRACE_MAX 256
+/* @end */
+/* clang-format on */
 
 struct later_new_job; /* later/client.h */
 
@@ -35,22 +44,31 @@ struct later_document {
     const char *payload; /* within the bytes parsed, or a static "null"; never NULL */
     size_t payload_len;
     char type[LATER_TYPE_MAX + 1];
-    char id[LATER_ID_MAX + 1];       /* "" = none */
-    char trace[LATER_TRACE_MAX + 1]; /* "" = none */
-    char lock[LATER_LOCK_MAX + 1];   /* "" = none */
     char queue[LATER_QUEUE_MAX + 1]; /* `queue`, for lines of `later push --file`; "" = none */
-    int32_t priority;
-    uint32_t max_attempts; /* 0 = not said */
-    double timeout;        /* seconds; 0 = not said */
-    double expires_at;     /* UNIX seconds; 0 = never */
-    double result;         /* seconds that its result is kept; 0 = not said */
-    double in, at;         /* for lines of `later push --file`; 0 = not said */
-    double expires_in;     /* for them, too, like those below */
-    double unique_for;
-    double debounce, max_wait, throttle;
-    bool again;
     bool has_backoff;
-    struct later_backoff backoff; /* base, max, jitter < 0 if the document does not give them */
+    /* The options that are members. "" and 0 = not said; of backoff, base, max and jitter < 0. */
+    /* @options document: {field}; */
+    char id[200 + 1];
+    int32_t priority;
+    uint32_t max_attempts;
+    double timeout;
+    struct later_backoff backoff;
+    double expires_at;
+    double result;
+    char lock[200 + 1];
+    char trace[256 + 1];
+    /* @end */
+    /* Those of lines of `later push --file`; 0 = not said. */
+    /* @options line: {field}; */
+    double in;
+    double at;
+    double expires_in;
+    double unique_for;
+    bool again;
+    double debounce;
+    double max_wait;
+    double throttle;
+    /* @end */
 };
 
 /* Which members to read. How to push a job (queue, in, at, expires_in, unique_for, debounce,

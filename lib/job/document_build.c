@@ -3,6 +3,7 @@
 
 #include "job/document_text.h"
 #include "job/json.h"
+#include "job/option.h"
 #include "later/client.h"
 
 #include <math.h>
@@ -88,28 +89,51 @@ static int check_json(const char *name, const char *bytes, size_t len, struct la
     return 0;
 }
 
+static int add_waits(struct draft *draft, const char *name, const char *json,
+                     struct later_error *err)
+{
+    if (check_json(name, json, strlen(json), err) < 0)
+        return -1;
+    add_name(draft, name);
+    add(draft, json, strlen(json));
+    return 0;
+}
+
+/* Adds a member if it is set. */
+static int add_option(struct draft *draft, const struct later_option *option,
+                      const struct later_new_job *job, struct later_error *err)
+{
+    const void *from = (const char *)job + option->in_job;
+    const char *text;
+
+    switch (option->kind) {
+    case LATER_OPTION_WHOLE:
+        return add_number(draft, option->name, *(const int32_t *)from, err);
+    case LATER_OPTION_COUNT:
+        return add_number(draft, option->name, *(const uint32_t *)from, err);
+    case LATER_OPTION_SECONDS:
+    case LATER_OPTION_SPAN:
+    case LATER_OPTION_TIME:
+        return add_number(draft, option->name, *(const double *)from, err);
+    default:
+        break;
+    }
+    text = *(const char *const *)from;
+    if (!text)
+        return 0;
+    if (option->kind == LATER_OPTION_WAITS)
+        return add_waits(draft, option->name, text, err);
+    return add_string(draft, option->name, text, strlen(text), err);
+}
+
 static int add_members(struct draft *draft, const struct later_new_job *job,
                        struct later_error *err)
 {
     if (job->type && add_string(draft, "type", job->type, strlen(job->type), err) < 0)
         return -1;
-    if (job->id && add_string(draft, "id", job->id, strlen(job->id), err) < 0)
-        return -1;
-    if (job->trace && add_string(draft, "trace", job->trace, strlen(job->trace), err) < 0)
-        return -1;
-    if (job->lock && add_string(draft, "lock", job->lock, strlen(job->lock), err) < 0)
-        return -1;
-    if (add_number(draft, "priority", job->priority, err) < 0 ||
-        add_number(draft, "max_attempts", job->max_attempts, err) < 0 ||
-        add_number(draft, "timeout", job->timeout, err) < 0 ||
-        add_number(draft, "expires_at", job->expires_at, err) < 0 ||
-        add_number(draft, "result", job->result, err) < 0)
-        return -1;
-    if (job->backoff) {
-        if (check_json("backoff", job->backoff, strlen(job->backoff), err) < 0)
+    for (size_t i = 0; i < later_option_count; i++) {
+        if (later_options[i].of_document && add_option(draft, &later_options[i], job, err) < 0)
             return -1;
-        add_name(draft, "backoff");
-        add(draft, job->backoff, strlen(job->backoff));
     }
     if (job->payload && job->text)
         return add_string(draft, "payload", job->payload, job->payload_len, err);

@@ -64,14 +64,16 @@ static int take_wishes(struct later_line *line, const char *id, const struct lat
     strcpy(line->id, id);
     strcpy(line->queue, said->queue);
     item->id = *id ? line->id : NULL;
+    /* @options line: item->{name} = said->{name}; */
     item->in = said->in;
     item->at = said->at;
+    item->expires_in = said->expires_in;
     item->unique_for = said->unique_for;
+    item->again = said->again;
     item->debounce = said->debounce;
     item->max_wait = said->max_wait;
     item->throttle = said->throttle;
-    item->again = said->again;
-    item->expires_in = said->expires_in;
+    /* @end */
     item->has_expires_at = said->expires_at > 0;
     if (item->expires_in > 0 && item->document_len + LATER_EXPIRES_ROOM > max)
         return later_fail(err, LATER_E_DATA,
@@ -119,14 +121,16 @@ enum {
     PRIORITY,
     QUEUE,
     ID,
+    /* @options line: {UPPER}, */
     IN,
     AT,
     EXPIRES_IN,
     UNIQUE_FOR,
+    AGAIN,
     DEBOUNCE,
     MAX_WAIT,
     THROTTLE,
-    AGAIN,
+    /* @end */
     OTHER,
     BESIDE
 };
@@ -196,14 +200,16 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
         [PRIORITY] = { .name = "priority" },
         [QUEUE] = { .name = "queue" },
         [ID] = { .name = "id" },
+        /* @options line: [{UPPER}] = { .name = "{name}" }, */
         [IN] = { .name = "in" },
         [AT] = { .name = "at" },
         [EXPIRES_IN] = { .name = "expires_in" },
         [UNIQUE_FOR] = { .name = "unique_for" },
+        [AGAIN] = { .name = "again" },
         [DEBOUNCE] = { .name = "debounce" },
         [MAX_WAIT] = { .name = "max_wait" },
         [THROTTLE] = { .name = "throttle" },
-        [AGAIN] = { .name = "again" },
+        /* @end */
     };
     int result;
 

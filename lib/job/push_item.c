@@ -6,15 +6,6 @@ static int refuse_both(const char *one, const char *other, struct later_error *e
     return later_fail(err, LATER_E_DATA, "%s and %s: only one of them", one, other);
 }
 
-int later_push_expires(double at, struct later_error *err)
-{
-    if (at >= LATER_AT_MIN)
-        return 0;
-    return later_fail(
-        err, LATER_E_DATA,
-        "expires_at: %.15g is not a plausible UNIX time; for a duration use expires_in", at);
-}
-
 /* Would it expire before it is due? With `at` only Redis's clock could tell. */
 static int check_life(const struct later_push_item *item, struct later_error *err)
 {

@@ -20,17 +20,22 @@ struct later_push_item {
     size_t document_len;
     int32_t priority; /* -100 … 100 */
     /* As in struct later_new_job; 0 = not said. */
-    double in, at, unique_for, debounce, max_wait, throttle, expires_in;
-    bool replace, again;
+    /* @options line,item: {field}; */
+    double in;
+    double at;
+    double expires_in;
+    double unique_for;
+    bool replace;
+    bool again;
+    double debounce;
+    double max_wait;
+    double throttle;
+    /* @end */
     bool has_expires_at; /* its document has that already */
 };
 
 /* May these members be used together? Returns 0, or -1 with *err (LATER_E_DATA), which names the
  * members. */
 int later_push_check(const struct later_push_item *item, struct later_error *err);
-
-/* Is this a time at which a job may expire? One before 2001 was meant as a duration, and would lose
- * the job. Returns 0, or -1 with *err (LATER_E_DATA). */
-int later_push_expires(double at, struct later_error *err);
 
 #endif

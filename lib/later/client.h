@@ -55,42 +55,57 @@ struct later_client *later_client_open_with(const struct later_client_options *o
 /* Closes and frees it. NULL is fine. */
 void later_client_close(struct later_client *client);
 
-/* A job to push: zero it, then set what you need. Everything is borrowed for the call. */
+/* A job to push: zero it, then set what you need. Everything is borrowed for the call. Of the
+ * options, NULL and 0 mean that they are not set. Durations are seconds, which may have a fraction,
+ * times UNIX seconds, backoff is JSON as in the document. again, debounce and throttle need an id
+ * of your own. `later push` has the same options, and later(1) says more about each. */
 struct later_new_job {
-    const char *type;      /* required unless `document` is given */
-    const char *payload;   /* JSON; NULL: null */
-    size_t payload_len;    /* 0: strlen(payload) */
-    const char *id;        /* the same id is the same job; NULL: a new one */
-    int32_t priority;      /* -100 … 100, higher first */
-    uint32_t max_attempts; /* 0: the worker's default */
-    double in;             /* seconds from now; 0: now */
-    double at;             /* UNIX time; 0: now. Not both */
-    double timeout;        /* seconds one attempt may run; 0: the worker's default */
-    double expires_at;     /* UNIX time, from 10^9 on; 0: never */
-    const char *backoff;   /* JSON, as in the job document; NULL: the worker's default */
-    const char *trace;     /* NULL: none */
-    int replace;           /* a known id that is ready or delayed is replaced */
-    const char *document;  /* a whole document; of the others only in, at, expires_in, replace,
-                            * unique_for, debounce, max_wait, throttle and again are then used */
-    size_t document_len;   /* 0: strlen(document) */
-    double unique_for;     /* seconds, up to 10^9, that the id stays taken after the job is done or
-                            * has expired: pushed again, it is LATER_IS_KNOWN. 0: not at all */
-    double result;         /* seconds, up to 86,400, that its result is kept, for later_wait(); 0:
-                            * as its type says, by default not at all */
-    /* The next four need an id of your own. */
-    double debounce;  /* seconds: as `in`, and a waiting job of this id is replaced and put off
-                       * again; a running one makes it LATER_IS_AGAIN. 0: not at all */
-    double max_wait;  /* with debounce: runs at most this many seconds after the first of the pushes
-                       * that replaced each other. 0: no bound */
-    double throttle;  /* seconds from now, up to 10^9, that the id stays taken: at most one job in
-                       * that time. 0: not at all. Not with unique_for */
-    int again;        /* as replace; if a job of this id is running, this one, or the last of
-                       * several, is pushed when that one has ended */
-    int text;         /* payload is plain text, UTF-8, and becomes a JSON string */
-    const char *lock; /* the job runs only while it holds this lock; NULL: none */
-    double expires_in; /* seconds from now, by Redis's clock: its document gets expires_at, and it
-                        * is dropped if it has not begun by then. 0: never. With neither expires_at
-                        * nor at, and longer than `in` or debounce */
+    const char *type;     /* required unless `document` is given */
+    const char *payload;  /* JSON; NULL: null */
+    size_t payload_len;   /* 0: strlen(payload) */
+    int text;             /* payload is plain text, UTF-8, and becomes a JSON string */
+    const char *document; /* a whole document; of the options only those that say how to push are
+                           * then used: in, at, expires_in and from unique_for on */
+    size_t document_len;  /* 0: strlen(document) */
+
+    /* @options push: /@ {help} @/\n{job}; */
+    /* the same id is the same job */
+    const char *id;
+    /* -100 to 100, higher first */
+    int32_t priority;
+    /* how long until it may run */
+    double in;
+    /* not before this time */
+    double at;
+    /* failed attempts after which it is buried */
+    uint32_t max_attempts;
+    /* how long one attempt may run */
+    double timeout;
+    /* wait before each next attempt, or a list of waits */
+    const char *backoff;
+    /* if it has not begun by then, it is dropped */
+    double expires_at;
+    /* if it has not begun this long from now, it is dropped */
+    double expires_in;
+    /* how long its result is kept */
+    double result;
+    /* it runs only while it holds this lock */
+    const char *lock;
+    /* logged with each line of the job */
+    const char *trace;
+    /* the id stays taken this long after the job has ended */
+    double unique_for;
+    /* replace a job of this id that waits */
+    int replace;
+    /* replace a job of this id that waits; if it runs, run this after it */
+    int again;
+    /* begin after this long without another push of the id */
+    double debounce;
+    /* with debounce: but at the latest this long after the first push */
+    double max_wait;
+    /* the id stays taken this long from now, at least until the job ends */
+    double throttle;
+    /* @end */
 };
 
 /* LATER_IS_AGAIN: a job of this id is running, and this one is pushed when that one has ended. */

@@ -10,7 +10,7 @@ run later push mail.send '{"to":"a@b.c"}' -q mail --id m1 --priority 7 --max-att
 is "$status $out" "0 m1" "push prints the id"
 is "$err" "" "a push says nothing on standard error"
 is "$(redis HGET 'later:{mail}:jobs' m1)" \
-    '{"type":"mail.send","id":"m1","trace":"t-1","lock":"account\"7\"","priority":7,"max_attempts":3,"timeout":90,"expires_at":3976214400,"backoff":[1,300],"payload":{"to":"a@b.c"}}' \
+    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"backoff":[1,300],"expires_at":3976214400,"lock":"account\"7\"","trace":"t-1","payload":{"to":"a@b.c"}}' \
     "the document has what was said"
 is "$(noted p m1 mail)" 7 "the priority is kept"
 is "$(redis SISMEMBER later:queues mail)" 1 "the queue is announced"
@@ -144,7 +144,9 @@ refused 65 'backoff' t 1 --backoff '{"x":1}'
 refused 64 'is not a duration' t 1 --in 5y
 refused 64 'is not a time' t 1 --at tomorrow
 refused 64 'milliseconds' t 1 --at 1767225600000
-refused 64 'a delay is .in' t 1 --at 300
+refused 64 'for a duration use in' t 1 --at 300
+refused 64 '0 to 604800 seconds' t 1 --timeout 8d
+refused 64 '0 to 86400 seconds' t 1 --result 2d
 refused 64 'from -100 to 100' t 1 --priority 101
 refused 64 'from -100 to 100' t 1 --priority 1.5
 refused 64 'only one of them' t 1 --in 5 --at 5

@@ -59,7 +59,7 @@ at_least "$different" 4 "different third waits of 8 jobs"
 
 push_do own '"do":"retry"' '"backoff":{"base":0.4,"max":0.4},"max_attempts":2'
 push_do list '"do":"retry"' '"backoff":[0.1,0.6],"max_attempts":4'
-push_do number '"do":"retry","upto":1' '"backoff":0.3'
+push_do number '"do":"retry","upto":2' '"backoff":0.3'
 push_do told '"do":"retry","in":0.25,"upto":1' '"backoff":30'
 within 10 "backoff of the document: base and max" is_dead own
 between own 1 0.3 0.4 "base and max"
@@ -67,8 +67,9 @@ within 10 "backoff of the document: a list" is_dead list
 between list 1 0.1 0.1 "a list"
 between list 2 0.6 0.6 "a list"
 between list 3 0.6 0.6 "a list's last goes on"
-within 10 "backoff of the document: a number" ended number 2
-between number 1 0.225 0.3 "a number"
+within 10 "backoff of the document: a number" ended number 3
+between number 1 0.3 0.3 "a number"
+between number 2 0.3 0.3 "a number: the same again"
 within 10 "a handler's own wait" ended told 2
 between told 1 0.25 0.25 "later_job_retry_in()"
 is "$(is_known told || echo gone)" gone "and done with the second attempt"

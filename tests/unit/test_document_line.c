@@ -126,7 +126,7 @@ static const struct {
     { "{\"document\":{\"type\":\"t\"},\"document_base64\":\"\"}", "only one of them" },
     { "{\"document\":{\"type\":\"t\"},\"in\":1,\"at\":1763683200}", "in and at" },
     { "{\"type\":\"t\",\"in\":1,\"at\":1763683200}", "in and at: only one of them" },
-    { "{\"document\":{\"type\":\"t\"},\"at\":1000000000000}", "at: must be" },
+    { "{\"document\":{\"type\":\"t\"},\"at\":1000000000000}", "milliseconds?" },
     { "{\"document\":{\"payload\":1}}", "document: no type" },
     { "{\"document\":[]}", "document: must be an object" },
     { "{\"document\":null}", "document: must be an object" },
