@@ -23,12 +23,13 @@ def push(store, job, kind, does):
 
 
 def result(store, job, until):
-    """What the job has left: its state, and the bytes of its value or of its error."""
+    """What the job has left: its state, the bytes of its value or of its error, and since when."""
     while True:
         left = store.do("LRANGE", "later:{default}:result:" + job, 0, 0)
         if left:
             head, _, rest = left[0].partition("\n")
-            return json.loads(head)["state"], rest
+            head = json.loads(head)
+            return head["state"], rest, head["at"]
         if time.monotonic() > until:
             raise Wrong("it does not end")
         time.sleep(0.02)
@@ -65,7 +66,7 @@ def main():
     with open(conformance, encoding="utf-8") as file:
         rows = expand(json.load(file)["handlers"])
     store = Store(place_of(url))
-    jobs = []
+    jobs, took = [], []
     for place in sys.argv[5:]:
         language, kind = place.split("/")
         for n, row in enumerate(rows):
@@ -76,17 +77,20 @@ def main():
     until = time.monotonic() + HANGS
     for job, kind, row in jobs:
         try:
-            state, rest = result(store, job, until)
+            state, rest, at = result(store, job, until)
             with open(notes_path, encoding="ascii") as file:
-                notes = collections.Counter(line.split()[0] for line in file)
+                begun = [line.split() for line in file]
+            notes = collections.Counter(words[0] for words in begun)
+            took.append(max((at - float(words[3]) for words in begun if words[0] == job), default=0))
             check(row, state, rest, notes, job)
             if "log" in row:
                 in_log(log, job, row["log"], until)
             print("ok %s: %s" % (kind, row["name"]))
         except Wrong as wrong:
             print("no %s: %s\n# %s" % (kind, row["name"], wrong))
+    print("# from a handler's begin to its job's end: at most %.3f s" % max(took))
     with open(notes_path, encoding="ascii") as file:
-        programs = {tuple(line.split()[1:]) for line in file}
+        programs = {tuple(line.split()[1:3]) for line in file}
     for place in sys.argv[5:]:
         kind = place.split("/")[1]
         pids = [pid for name, pid in programs if name == kind]

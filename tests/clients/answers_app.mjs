@@ -14,7 +14,7 @@ function made(what) {
 }
 
 await new Handlers().on("node.*", (job) => {
-    appendFileSync(process.env.NOTES, `${job.id} ${job.type} ${process.pid}\n`);
+    appendFileSync(process.env.NOTES, `${job.id} ${job.type} ${process.pid} ${Date.now() / 1000}\n`);
     const [does, given] = job.payload;
     const what = given && made(given);
     if (does === "return") return what;

@@ -20,7 +20,7 @@ function made(mixed $what): mixed
 
 $handlers = new Laterd\Handlers();
 $handlers->on('php.*', function (Laterd\Job $job) {
-    file_put_contents($_SERVER['NOTES'], "$job->id $job->type " . getmypid() . "\n", FILE_APPEND);
+    file_put_contents($_SERVER['NOTES'], "$job->id $job->type " . getmypid() . " " . microtime(true) . "\n", FILE_APPEND);
     $what = made($job->payload[1] ?? null);
     return match ($job->payload[0]) {
         'return' => $what,

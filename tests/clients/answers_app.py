@@ -3,6 +3,7 @@ import datetime
 import logging
 import os
 import sys
+import time
 
 import laterd
 
@@ -25,7 +26,7 @@ def made(what):
 
 def perform(job):
     with open(os.environ["NOTES"], "a") as notes:
-        notes.write("%s %s %d\n" % (job.id, job.type, os.getpid()))
+        notes.write("%s %s %d %f\n" % (job.id, job.type, os.getpid(), time.time()))
     does, what = job.payload[0], made(job.payload[-1])
     if does == "return":
         return what

@@ -13,7 +13,7 @@ def made(what)
 end
 
 def perform(job)
-  File.write(ENV["NOTES"], "#{job["id"]} #{job["type"]} #{$$}\n", mode: "a")
+  File.write(ENV["NOTES"], "#{job["id"]} #{job["type"]} #{$$} #{Time.now.to_f}\n", mode: "a")
   does, what = job["document"]["payload"]
   what = made(what)
   case does
