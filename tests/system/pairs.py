@@ -8,15 +8,14 @@ CLOCK is the file that turns Redis's clock. All times of the table are hundreds 
 that no result hangs on how long a step takes."""
 import binascii
 import json
-import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 
 import pairs_array
 from pairs_model import COUNTERS, Queue
+from pairs_redis import Deviation, Redis, Serve
 
 JUMP, LEASE = 1000, 80000
 PAST = 1600000000
@@ -64,66 +63,6 @@ def clashes(a, b):
     if names == ("due", "expires"):
         return one[1] in ("past", "at") and other[1].startswith("in")  # "give the time by expires_at"
     return False
-
-
-class Deviation(Exception):
-    pass
-
-
-class Serve:
-    """A `later serve`: one connection, one prefix for all of its lines."""
-
-    def __init__(self, later, prefix="later"):
-        self.prefix = prefix
-        self.process = subprocess.Popen([later, "serve", "--prefix", prefix], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        encoding="utf-8")
-
-    def ask(self, words):
-        self.process.stdin.write(json.dumps(words) + "\n")
-        self.process.stdin.flush()
-        rows = []
-        for line in self.process.stdout:
-            if line[0] == "\x1e":
-                end = json.loads(line[1:])
-                return end["status"], rows, end["words"]
-            rows.append(json.loads(line))
-        raise Deviation("later serve has ended")
-
-
-class Redis:
-    def __init__(self, path, clock):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
-        self.file = self.socket.makefile("rb")
-        self.clock = clock
-
-    def call(self, *words):
-        self.socket.sendall(b"*%d\r\n" % len(words) + b"".join(
-            b"$%d\r\n%s\r\n" % (len(w), w) for w in (str(word).encode() for word in words)))
-        return self.answer()
-
-    def answer(self):
-        line = self.file.readline()[:-2].decode()
-        if line[0] == "$":
-            return self.file.read(int(line[1:]) + 2)[:-2].decode() if line != "$-1" else None
-        if line[0] == "*":
-            return [self.answer() for _ in range(int(line[1:]))]
-        assert line[0] != "-", line
-        return line[1:]
-
-    def time(self):
-        seconds, micros = self.call("TIME")
-        return int(seconds) + int(micros) / 1e6
-
-    def advance(self, seconds):
-        goal = self.time() + seconds
-        with open(self.clock, "r+b") as file:
-            ahead = int.from_bytes(file.read(8), "little") + seconds * 1000000
-        file = os.open(self.clock, os.O_WRONLY)
-        os.pwrite(file, ahead.to_bytes(8, "little"), 0)
-        os.close(file)
-        while self.time() < goal:
-            pass
 
 
 class Sequence:

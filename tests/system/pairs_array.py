@@ -30,6 +30,7 @@ def fill(factors, clashes, missing, chance):
     row = dict(next(iter(missing)))
     rest = [name for name in factors if name not in row]
     chance.shuffle(rest)
+    rest.sort(key=lambda name: len(factors[name]) < 20)  # what clashes with most goes first
     found = 1
     for name in rest:
         best, most = None, -1
