@@ -5,7 +5,8 @@
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
 -- Its counters and totals, its pause and its kept done jobs are deleted too. Ids that stayed taken
--- after their jobs are free.
+-- after their jobs are free. Its plan of
+-- shards stays: `later forget` first takes the name out of `later:queues`, and deletes the plan last.
 
 local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)

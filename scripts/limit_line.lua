@@ -5,6 +5,8 @@
 --        a space, id), when it is due, since when it waits
 --
 -- max, per and window are as in limit_take; due, since, waiter and the jobs as in permit_line
+--
+-- Nobody frees a limit; so each laterd that knows of jobs in its line asks when it opens.
 
 -- @include limit
 -- @include line

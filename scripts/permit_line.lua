@@ -5,6 +5,8 @@
 --        due, since when it waits
 --
 -- max  how many permits there are, 1 to 1,000,000; due, since, waiter and the reply are as in lock_line
+--
+-- Whoever gives a permit back asks this. For a second each free permit is kept for the job that was called.
 
 -- @include line
 

@@ -6,6 +6,8 @@
 -- token  1 to 64 bytes, new for each job; if it has a permit, it keeps it for ttl seconds from now
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
 -- waiter the job, as in lock_take
+--
+-- The permits of laterd's `max_running` are named `type:NAME`, after the entry of `types`, and `queue:Q`.
 
 -- @include turn
 

@@ -6,7 +6,8 @@
 --
 -- before  the plan as it was read, '' = none
 -- counts  `COUNT FORMER…`: into how many shards ids are pushed, and under which counts jobs may
---         still lie, the latest first; 1 to 32 each, at most 8 in all
+--         still lie, the latest first; 1 to 32 each, at most 8 in all. A queue that never had a plan
+--         had the count 1
 --
 -- An epoch is Redis's time in milliseconds, or one more than the last epoch. So it grows even if a
 -- failover has lost the last change.

@@ -5,6 +5,8 @@
 --
 -- max    done jobs to keep
 -- limit  at most this many are dropped, 1 to 500
+--
+-- Each laterd with `types.keep` calls it every ten seconds.
 
 -- @include now
 -- @include guard

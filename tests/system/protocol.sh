@@ -1,5 +1,6 @@
 #!/bin/sh
-# The examples of doc/protocol.md give the answers shown after them.
+# The examples of doc/protocol.md, and of protocol_more.txt for the scripts that it does not describe, give
+# the answers shown after them.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 needs redis-server redis-cli
 
@@ -39,7 +40,7 @@ pattern()
     printf '%s' "$1" | sed -e 's/[][*?\\]/\\&/g' -e 's/…/*/g' -e 's/^(nothing)$//'
 }
 
-grep '  # ' "$work/examples" >"$work/lines"
+cat "$work/examples" "$top_srcdir/tests/system/protocol_more.txt" | grep '  # ' >"$work/lines"
 while IFS= read -r line; do
     command=${line%%  #*}
     told=${line##*  # }
