@@ -216,7 +216,7 @@ static const struct form {
     { "older", is_duration, "older: a duration like 90, 5m, 2h" },
     { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
     { "error", is_text, "error: a regular expression of at most 256 bytes" },
-    { "kind", is_kind, "kind: retry, timeout, crash, lapse, bad, buried, unknown or return" },
+    { "kind", is_kind, "kind: of error, such as timeout or crash" },
     { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
     { "where", is_text, "where: PATH=VALUE" },
     { "where2", is_text, "where: PATH=VALUE" },

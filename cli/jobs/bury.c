@@ -57,7 +57,7 @@ static const struct each_verb each = {
 static int bury_ids(struct cli *cli, struct later_error *err)
 {
     const char *text = args_text(&cli->args, "error");
-    char *error = take_error("buried", text ? text : "by hand");
+    char *error = take_error(LATER_ENDED_BURY, text ? text : "by hand");
     struct later_error ignored;
     int status;
 

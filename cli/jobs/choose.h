@@ -24,7 +24,7 @@
         { "older", 0, "DURATION", "ready, dead or done for longer than this" },                    \
         { "newer", 0, "DURATION", "ready, dead or done for less than this" },                      \
         { "error", 0, "REGEX", "whose last error matches" },                                       \
-        { "kind", 0, "KIND", "of error: retry timeout crash lapse bad buried unknown return" },    \
+        { "kind", 0, "KIND", "of error, such as timeout or crash; see later(1)" },                 \
         { "attempts", 0, "N", "with this many attempts: 3, '>3', '<=3'" },                         \
         { "where", 0, "PATH=VALUE",                                                                \
           "with this value: payload.tenant=42; several must all match" },                          \

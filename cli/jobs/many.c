@@ -255,7 +255,8 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     many->verb = verb;
     many->choice.pace.brisk = verb->brisk && later_filter_is_plain(many->choice.filter);
     many->choice.passed = look_on;
-    many->reason = strcmp(verb->name, "bury") == 0 ? take_error("buried", "by hand") : strdup("");
+    many->reason =
+        strcmp(verb->name, "bury") == 0 ? take_error(LATER_ENDED_BURY, "by hand") : strdup("");
     many->spool = spool_new(err);
     if (many->spool && many->reason && choose_queues(&many->choice, &list, err) == 0)
         status = go_on_table(many, &list, err);

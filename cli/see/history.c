@@ -91,8 +91,7 @@ static void print_json(const struct row *row, const struct later_tally *tally)
     jsonl_int(&json, "attempts", (int64_t)later_tally_attempts(tally));
     jsonl_int(&json, "failed", (int64_t)later_tally_failed(tally));
     for (int i = 0; i < LATER_OUTCOMES; i++)
-        jsonl_int(&json, later_attempt_outcome_name((enum later_attempt_outcome)i),
-                  (int64_t)tally->outcomes[i]);
+        jsonl_int(&json, later_outcome_name((enum later_outcome)i), (int64_t)tally->outcomes[i]);
     print_times(&json, "wait", &tally->wait, tally->wait_us);
     print_times(&json, "run", &tally->run, tally->run_us);
     jsonl_end(&json);

@@ -58,7 +58,7 @@ static void put_attempts(struct exposition *text, const struct gathered_queue *q
         for (int n = 0; n < LATER_OUTCOMES; n++)
             exposition_int(text, row->outcomes[n],
                            LABELS("queue", queue->sized->name, "type", type_of(row), "result",
-                                  later_attempt_outcome_name((enum later_attempt_outcome)n)));
+                                  later_outcome_name((enum later_outcome)n)));
     }
 }
 

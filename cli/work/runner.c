@@ -147,7 +147,7 @@ static struct later_verdict judge(const struct runner *runner)
 static void describe(const struct runner *runner, const struct later_verdict *verdict, char *text,
                      size_t room)
 {
-    if (strcmp(verdict->kind, "timeout") == 0)
+    if (verdict->ending == LATER_ENDED_TIMEOUT)
         snprintf(text, room, "over its time: %.3g s", runner->timeout_at - runner->begun);
     else
         child_describe(runner->status, text, room);
@@ -156,11 +156,12 @@ static void describe(const struct runner *runner, const struct later_verdict *ve
 static void say(const struct runner *runner, const struct runner_shared *shared,
                 const struct later_verdict *verdict, const char *text)
 {
+    enum later_verb verb = later_ending_verb(verdict->ending, verdict->last);
     char wait[32];
 
-    if (verdict->verb == LATER_VERB_BURY)
+    if (verb == LATER_VERB_BURY)
         cli_say(shared->cli, "%s: buried: %s", runner->id, text);
-    else if (verdict->verb == LATER_VERB_RELEASE)
+    else if (verb == LATER_VERB_RELEASE)
         cli_say(shared->cli, "%s: %s; again in %s", runner->id, text,
                 text_put_age(wait, sizeof wait, verdict->wait));
 }
@@ -191,13 +192,13 @@ static int settle(const struct runner *runner, const struct runner_shared *share
     struct later_settlement settlement = { .token = runner->token,
                                            .id = runner->id,
                                            .wait = verdict->wait,
-
-                                           .how = verdict->how };
-    char *error = verdict->kind[0] ? take_error(verdict->kind, text) : NULL;
+                                           .how = later_endings[verdict->ending].how };
+    char *error = take_error(verdict->ending, text);
     int result;
 
     settlement.error = error;
-    result = take_settle(shared->cli, runner->keys, verdict->verb, 0, &settlement, err);
+    result = take_settle(shared->cli, runner->keys,
+                         later_ending_verb(verdict->ending, verdict->last), 0, &settlement, err);
     free(error);
     return result;
 }
@@ -205,10 +206,6 @@ static int settle(const struct runner *runner, const struct runner_shared *share
 int runner_settle(struct runner *runner, const struct runner_shared *shared,
                   struct later_error *err)
 {
-    static const char *const results[] = { [LATER_VERB_ACK] = "acked",
-                                           [LATER_VERB_RELEASE] = "released",
-                                           [LATER_VERB_RETURN] = "returned",
-                                           [LATER_VERB_BURY] = "buried" };
     struct later_verdict verdict = judge(runner);
     int result = LATER_E_TOKEN;
     char text[200] = "";
@@ -222,7 +219,7 @@ int runner_settle(struct runner *runner, const struct runner_shared *shared,
     }
     if (result == LATER_OK) {
         say(runner, shared, &verdict, text);
-        tell(runner, shared, results[verdict.verb]);
+        tell(runner, shared, later_verb_past(later_ending_verb(verdict.ending, verdict.last)));
     } else {
         if (runner->reason != RUNNER_LOST && !runner->again)
             cli_say(shared->cli, "%s: the reservation is lost; its result is not counted",

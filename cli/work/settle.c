@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const done[] = {
-    [LATER_VERB_ACK] = "acked",       [LATER_VERB_RELEASE] = "released",
-    [LATER_VERB_RETURN] = "returned", [LATER_VERB_BURY] = "buried",
-    [LATER_VERB_TOUCH] = "touched",   [LATER_VERB_EXPIRE] = "expired",
-};
-
 bool settle_is_token(const char *token)
 {
     return strlen(token) == LATER_TOKEN_LEN &&
@@ -30,7 +24,7 @@ static void tell(const struct cli *cli, enum later_verb verb, const char *id)
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", cli->args.words[0]);
     jsonl_text(&json, "id", id);
-    jsonl_text(&json, "result", done[verb]);
+    jsonl_text(&json, "result", later_verb_past(verb));
     jsonl_end(&json);
 }
 
@@ -73,10 +67,10 @@ static int settle(struct cli *cli, enum later_verb verb, double lease,
 }
 
 /* Runs release, return or bury, with their --in and --error. */
-static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
-                       struct later_error *err)
+static int settle_with(struct cli *cli, enum later_ending ending, struct later_error *err)
 {
-    const char *text = kind ? args_text(&cli->args, "error") : NULL;
+    enum later_verb verb = later_endings[ending].verb;
+    const char *text = later_endings[ending].kind ? args_text(&cli->args, "error") : NULL;
     struct later_settlement settlement = { 0 };
     char *error = NULL;
     int result;
@@ -86,7 +80,7 @@ static int settle_with(struct cli *cli, enum later_verb verb, const char *kind,
     /* Otherwise an earlier failure would appear as the reason. */
     if (verb == LATER_VERB_BURY && !text)
         text = "by hand";
-    if (text && !(error = take_error(kind, text)))
+    if (text && !(error = take_error(ending, text)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     settlement.error = error;
     result = settle(cli, verb, 0, &settlement, err);
@@ -103,17 +97,17 @@ static int run_ack(struct cli *cli, struct later_error *err)
 
 static int run_release(struct cli *cli, struct later_error *err)
 {
-    return settle_with(cli, LATER_VERB_RELEASE, "retry", err);
+    return settle_with(cli, LATER_ENDED_RETRY, err);
 }
 
 static int run_return(struct cli *cli, struct later_error *err)
 {
-    return settle_with(cli, LATER_VERB_RETURN, NULL, err);
+    return settle_with(cli, LATER_ENDED_HELD, err);
 }
 
 int settle_bury(struct cli *cli, struct later_error *err)
 {
-    return settle_with(cli, LATER_VERB_BURY, "buried", err);
+    return settle_with(cli, LATER_ENDED_BURY, err);
 }
 
 static int run_touch(struct cli *cli, struct later_error *err)

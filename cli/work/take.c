@@ -12,12 +12,13 @@
 
 #define LEASE 30.0 /* seconds, unless --lease is given */
 
-char *take_error(const char *kind, const char *text)
+char *take_error(enum later_ending ending, const char *text)
 {
+    const char *kind = later_endings[ending].kind;
     char host[256] = "";
 
     gethostname(host, sizeof host - 1);
-    return later_queue_error(kind, text, host, 0);
+    return kind ? later_queue_error(kind, text, host, 0) : NULL;
 }
 
 int take_lease(const struct cli *cli, double *lease, struct later_error *err)
@@ -38,7 +39,7 @@ int taker_begin(struct taker *taker, struct cli *cli, double lease, struct later
     taker->config = where_config(&given, err);
     if (!taker->config)
         return -1;
-    taker->lapse = take_error("lapse", "the lease ran out");
+    taker->lapse = take_error(LATER_ENDED_LAPSED, "the lease ran out");
     return taker->lapse ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 }
 
@@ -183,15 +184,16 @@ int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb 
     return result;
 }
 
-static int bury_unrun(struct taker *taker, const struct later_keys *keys,
-                      struct later_settlement *job, const char *bad, struct later_error *err)
+static int settle_unrun(struct taker *taker, const struct later_keys *keys,
+                        struct later_settlement *job, enum later_ending ending, const char *why,
+                        struct later_error *err)
 {
-    char *error = bad ? take_error("bad", bad) : NULL; /* otherwise its last error stays */
+    char *error = take_error(ending, why);
     int result;
 
-    job->how = "unrun";
+    job->how = later_endings[ending].how;
     job->error = error;
-    result = take_settle(taker->cli, keys, LATER_VERB_BURY, 0, job, err);
+    result = take_settle(taker->cli, keys, later_endings[ending].verb, 0, job, err);
     free(error);
     return result < 0 ? -1 : 0;
 }
@@ -207,18 +209,18 @@ int take_screen(struct taker *taker, const struct later_keys *keys, const char *
     if (later_document_parse(doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
                              taker->cli->where.document_max, &why) < 0) {
         cli_say(taker->cli, "%s: buried: %s", job->id, why.text);
-        return bury_unrun(taker, keys, &settlement, why.text, err);
+        return settle_unrun(taker, keys, &settlement, LATER_ENDED_BAD, why.text, err);
     }
     config_policy(taker->config, config_type_find(taker->config, doc->type), policy);
     later_policy_apply(policy, doc);
     switch (later_verdict_before(policy, doc, job->attempts, job->crashes, job->begun, now)) {
     case LATER_FIT_EXPIRED:
         cli_say(taker->cli, "%s: expired", job->id);
-        return take_settle(taker->cli, keys, LATER_VERB_EXPIRE, 0, &settlement, err) < 0 ? -1 : 0;
+        return settle_unrun(taker, keys, &settlement, LATER_ENDED_EXPIRED, "", err);
     case LATER_FIT_USED_UP:
         cli_say(taker->cli, "%s: buried: %u attempts are used up", job->id,
                 (unsigned)job->attempts);
-        return bury_unrun(taker, keys, &settlement, NULL, err);
+        return settle_unrun(taker, keys, &settlement, LATER_ENDED_USED_UP, "", err);
     case LATER_FIT:
         break;
     }

@@ -61,7 +61,7 @@ int take_screen(struct taker *taker, const struct later_keys *keys, const char *
 int take_settle(struct cli *cli, const struct later_keys *keys, enum later_verb verb, double lease,
                 const struct later_settlement *job, struct later_error *err);
 
-/* Calls later_queue_error() with this host's name. */
-char *take_error(const char *kind, const char *text);
+/* Calls later_queue_error() with the ending's kind and this host's name; NULL if it has none. */
+char *take_error(enum later_ending ending, const char *text);
 
 #endif

@@ -36,14 +36,10 @@ struct aftermath {
     struct remains *list;
 };
 
-void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
+void aftermath_judge(struct slot *slot, bool others, enum later_ending ending, const char *text,
                      uint32_t crash_max)
 {
-    static const enum later_ending endings[] = { [KEEPER_CRASH] = LATER_ENDED_CRASH,
-                                                 [KEEPER_TIMEOUT] = LATER_ENDED_TIMEOUT,
-                                                 [KEEPER_INTERRUPTED] = LATER_ENDED_INTERRUPTED,
-                                                 [KEEPER_LEFT] = LATER_ENDED_LEFT };
-    struct later_attempt attempt = { .ending = endings[cause],
+    struct later_attempt attempt = { .ending = ending,
                                      .beside_others = others && slot->event,
                                      .number = slot->attempt,
                                      .crashes = slot->crashes,
@@ -52,10 +48,9 @@ void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, co
                                      .retry_in = slot->retry_in };
     struct later_verdict verdict = later_verdict_after(&attempt);
 
-    if (cause == KEEPER_CRASH || cause == KEEPER_TIMEOUT)
+    if (ending == LATER_ENDED_CRASH || ending == LATER_ENDED_TIMEOUT)
         slot->ran = later_clock() - slot->began;
-    slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
-                verdict.kind[0] ? text : "");
+    slot_finish(slot, verdict, later_endings[verdict.ending].kind ? text : "");
 }
 
 static void check(struct remains *remains);
@@ -199,7 +194,7 @@ static void check(struct remains *remains)
 }
 
 /* The last line that it logged may say why it died. */
-static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cause,
+static void judge_with_log(struct slot *slot, bool others, enum later_ending ending,
                            const char *text, uint32_t crash_max)
 {
     char words[SLOT_TEXT + 1];
@@ -207,10 +202,10 @@ static void judge_with_log(struct slot *slot, bool others, enum keeper_cause cau
     slot->text[SLOT_TEXT] = '\0'; /* a SIGKILL may have come while it was written */
     snprintf(words, sizeof words, "%.160s%s%.800s", text, slot->text[0] ? "; last log line: " : "",
              slot->text);
-    aftermath_judge(slot, others, cause, words, crash_max);
+    aftermath_judge(slot, others, ending, words, crash_max);
 }
 
-/* Logs how the job in this slot has ended, in the words of worker/attempt.c. */
+/* Logs how the job in this slot has ended. */
 static void tell(const struct slots *slots, const struct slot *slot, const char *text)
 {
     struct slot_words words;
@@ -218,63 +213,56 @@ static void tell(const struct slots *slots, const struct slot *slot, const char 
 
     if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN) /* Redis will not accept anything for it */
         log_job(LOG_WARN, job, "ended: %s", text);
-    else if (slot->verb == LATER_VERB_RELEASE)
-        log_job(LOG_WARN, job, "failed, again in %.3f s: %s", slot->wait, text);
-    else if (slot->verb == LATER_VERB_BURY)
-        log_job(LOG_WARN, job, "failed, buried: %s", text);
     else
-        log_job(LOG_WARN, job, "returned (%s): %s", slot->how, text);
+        slot_log_end(slot, job, text);
 }
 
-/* Counts the attempt where its worker would have. A suspect is not counted yet. */
-static void count_attempt(struct slots *slots, const struct slot *slot, enum keeper_cause cause)
+/* Counts the attempt where its worker would have. A suspect counts as interrupted. */
+static void count_attempt(struct slots *slots, const struct slot *slot, enum later_ending ending)
 {
-    enum later_verb verb = slot_verb(slot);
-    double seconds = cause == KEEPER_LEFT ? -1 : later_clock() - slot->began;
+    double seconds = ending == LATER_ENDED_LEFT ? -1 : later_clock() - slot->began;
+    enum later_outcome counted = slot_counted(slot);
     struct slot_words words;
     struct counts *row;
 
     (void)slot_log_fields(slots, slot, &words);
     row = counts_row(&slots->page->counts, slot->queue % SLOTS_QUEUES, words.type, NULL);
-    if (row)
-        counts_add(row,
-                   verb == LATER_VERB_RETURN ? LATER_OUTCOME_INTERRUPTED
-                                             : slot_outcome(verb, slot->kind),
-                   -1, seconds);
+    if (row && counted < LATER_OUTCOMES)
+        counts_add(row, counted, -1, seconds);
 }
 
 /* Decides what to do about one slot, and puts it into the outbox. */
-static void settle(struct remains *remains, struct slot *slot, bool others, enum keeper_cause cause,
-                   const char *text, uint32_t crash_max)
+static void settle(struct remains *remains, struct slot *slot, bool others,
+                   enum later_ending ending, const char *text, uint32_t crash_max)
 {
     struct slots *slots = remains->slots;
     bool ran = slot_state(slot) == SLOT_RUNNING && slot->began > 0;
 
     switch (slot_state(slot)) {
     case SLOT_HELD:
-        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        slot_return(slot, 0);
         break;
     case SLOT_RUNNING:
         if (ran)
-            judge_with_log(slot, others, cause, text, crash_max);
+            judge_with_log(slot, others, ending, text, crash_max);
         else /* its handler had not begun */
-            slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+            slot_return(slot, 0);
         break;
     case SLOT_FINISHED:
         break;
     case SLOT_RETURNING:
-        if (cause != KEEPER_LEFT)
+        if (ending != LATER_ENDED_LEFT)
             return; /* it is in the outbox already */
-        /* An earlier keeper may have died between writing the state and the verb. The verb may then
-         * be of the slot's last job, even an ack. */
-        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        /* An earlier keeper may have died between writing the state and the ending, which may
+         * then be of the slot's last job, even `done`. */
+        slot_return(slot, 0);
         break;
     case SLOT_FREE:
         return;
     }
     if (ran) {
         tell(slots, slot, text);
-        count_attempt(slots, slot, cause);
+        count_attempt(slots, slot, ending);
     }
     atomic_store(&slot->state, SLOT_FINISHED);
     outbox_add(remains->aftermath->outbox, slots, slot);
@@ -289,7 +277,7 @@ static size_t count(struct slots *slots, enum slot_state state)
     return found;
 }
 
-void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keeper_cause cause,
+void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later_ending ending,
                     const char *text, uint32_t crash_max)
 {
     struct remains *remains = calloc(1, sizeof *remains);
@@ -307,7 +295,7 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keepe
     remains->next = aftermath->list;
     aftermath->list = remains;
     for (uint32_t i = 0; i < slots->capacity; i++)
-        settle(remains, &slots->page->slots[i], others, cause, text, crash_max);
+        settle(remains, &slots->page->slots[i], others, ending, text, crash_max);
     look(remains);
     check(remains);
 }

@@ -15,22 +15,15 @@
 
 struct aftermath;
 
-/* Why a worker, or a whole laterd, is gone. */
-enum keeper_cause {
-    KEEPER_CRASH,       /* by itself, or killed: what ran is to blame */
-    KEEPER_TIMEOUT,     /* we ended it because a job was over its time */
-    KEEPER_INTERRUPTED, /* we ended it because laterd stops */
-    KEEPER_LEFT         /* everything was killed; the page was found at the start */
-};
-
 /* buried is called when a page has nothing open any more. NULL: no memory. */
 struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,
                                 struct outbox *outbox, outbox_keys_fn *keys,
                                 void (*buried)(void *arg, struct slots *slots), void *arg);
 void aftermath_free(struct aftermath *aftermath);
 
-/* Takes the page of a dead worker. */
-void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum keeper_cause cause,
+/* Takes the page of a dead worker. ending: of the jobs that ran: CRASH if it died by itself or was
+ * killed; TIMEOUT or INTERRUPTED if we ended it; LEFT if the page was found at the start. */
+void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later_ending ending,
                     const char *text, uint32_t crash_max);
 
 /* The outbox has settled one slot of the page; the link is up again. */
@@ -41,7 +34,7 @@ void aftermath_link_up(struct aftermath *aftermath);
 size_t aftermath_open(const struct aftermath *aftermath);
 
 /* Sets how a slot that was RUNNING is to be settled. `others`: other jobs ran beside it. Pure. */
-void aftermath_judge(struct slot *slot, bool others, enum keeper_cause cause, const char *text,
+void aftermath_judge(struct slot *slot, bool others, enum later_ending ending, const char *text,
                      uint32_t crash_max);
 
 #endif

@@ -264,7 +264,7 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
 
         if (slot_state(slot) != SLOT_HELD || !slot_move(slot, SLOT_HELD, SLOT_RETURNING))
             continue;
-        slot_finish(slot, LATER_VERB_RETURN, 0, "held", "", "");
+        slot_return(slot, 0);
         outbox_add(keeper->outbox, slots, slot);
     }
 }
@@ -437,14 +437,14 @@ static void on_buried(void *arg, struct slots *slots)
     keeper->options.settled(keeper->options.arg, slots);
 }
 
-void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
+void keeper_died(struct keeper *keeper, struct slots *slots, enum later_ending ending,
                  const char *text)
 {
     if (slots->cut)
         log_line(LOG_WARN, "%s was cut short: what its worker held comes back by its leases",
                  slots->path);
     unwatch(keeper, slots);
-    aftermath_take(keeper->aftermath, slots, cause, text, keeper->config->crash_max);
+    aftermath_take(keeper->aftermath, slots, ending, text, keeper->config->crash_max);
     outbox_flush(keeper->outbox);
     link_flush(keeper->link);
 }

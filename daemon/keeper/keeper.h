@@ -50,9 +50,9 @@ void keeper_cancelled(struct keeper *keeper, const char *member);
 /* The link is up: renews what could not be renewed meanwhile. */
 void keeper_link_up(struct keeper *keeper);
 
-/* The worker of this page is dead and reaped: settles what it held. `text` becomes the error of the
- * jobs that ran. */
-void keeper_died(struct keeper *keeper, struct slots *slots, enum keeper_cause cause,
+/* The worker of this page is dead and reaped: settles what it held. The jobs that ran have ended
+ * so, with `text` as their error. */
+void keeper_died(struct keeper *keeper, struct slots *slots, enum later_ending ending,
                  const char *text);
 
 /* Returns how many settlements and searches are not done yet. */

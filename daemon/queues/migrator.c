@@ -466,7 +466,8 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
         return NULL;
     }
     *migrator = (struct migrator){ .base = base, .config = config, .link = link };
-    migrator->error = later_queue_error("lapse", "the lease ran out", host, 0);
+    migrator->error =
+        later_queue_error(later_endings[LATER_ENDED_LAPSED].kind, "the lease ran out", host, 0);
     migrator->calls = calls_new(link);
     migrator->look = timer_new(base, on_look, migrator);
     if (!migrator->error || !migrator->calls || !migrator->look || add_queues(migrator) < 0) {

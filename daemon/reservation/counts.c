@@ -60,7 +60,7 @@ static inline void count_time(_Atomic uint32_t *buckets, _Atomic uint64_t *sum, 
     GROW(*sum, microseconds(seconds));
 }
 
-void counts_add(struct counts *row, enum later_attempt_outcome outcome, double wait, double run)
+void counts_add(struct counts *row, enum later_outcome outcome, double wait, double run)
 {
     GROW(row->outcomes[outcome], 1U);
     if (wait >= 0)

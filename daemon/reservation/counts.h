@@ -45,7 +45,7 @@ struct counts *counts_row(struct counts_table *table, uint32_t queue, const char
                           const struct counts *hint);
 
 /* Counts an attempt that has ended. wait, run: seconds; negative: not known. */
-void counts_add(struct counts *row, enum later_attempt_outcome outcome, double wait, double run);
+void counts_add(struct counts *row, enum later_outcome outcome, double wait, double run);
 
 /* What the reader has seen of a row, in its own memory. */
 struct counts_seen {

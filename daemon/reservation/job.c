@@ -43,39 +43,33 @@ bool job_result_valid(uint32_t result)
     return result <= LATER_BURY || result == LATER_RETURN;
 }
 
-/* Says how a handler ended. It is a timeout only if the handler did not end otherwise in time. */
-static enum later_ending ending_of(uint32_t result, bool timed_out)
+enum later_ending job_ending(uint32_t result, bool timed_out, uint32_t kind)
 {
-    switch (result) {
-    case LATER_DONE:
+    if (result == LATER_DONE)
         return LATER_ENDED_DONE;
-    case LATER_BURY:
+    if (result == LATER_BURY)
         return LATER_ENDED_BURY;
-    case LATER_RETURN:
-        return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETURNED;
-    default:
-        return timed_out ? LATER_ENDED_TIMEOUT : LATER_ENDED_RETRY;
-    }
+    if (timed_out || kind == LATER_KIND_TIMEOUT)
+        return LATER_ENDED_TIMEOUT;
+    if (result == LATER_RETURN)
+        return LATER_ENDED_RETURNED;
+    return kind == LATER_KIND_CRASH ? LATER_ENDED_PROGRAM : LATER_ENDED_RETRY;
 }
 
-enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *slot,
-                                      uint32_t result, bool timed_out, uint64_t random)
+void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
+                uint64_t random)
 {
-    struct later_attempt attempt = { .ending = ending_of(
-                                         result, timed_out || job->kind == LATER_KIND_TIMEOUT),
+    enum later_ending ending = job_ending(result, timed_out, job->kind);
+    struct later_attempt attempt = { .ending = ending,
                                      .number = job->attempt,
                                      .max_attempts = job->policy.max_attempts,
                                      .retry_in = job->retry_in,
                                      .backoff = &job->policy.backoff,
                                      .random = random };
-    struct later_verdict verdict = later_verdict_after(&attempt);
-    const char *text = job->error[0] ? job->error : "the handler gave no reason";
+    bool told = job->error[0] || ending == LATER_ENDED_RETURNED;
 
-    if (job->kind == LATER_KIND_CRASH && attempt.ending == LATER_ENDED_RETRY)
-        verdict.kind = "crash"; /* a program's crash cost no worker, so it does not count as ours */
-    if (attempt.ending == LATER_ENDED_RETURNED && !job->error[0])
-        verdict.kind = ""; /* nothing worth keeping */
-    slot_finish(slot, verdict.verb, verdict.wait, verdict.how, verdict.kind,
-                verdict.kind[0] ? text : "");
-    return slot_outcome(verdict.verb, verdict.kind);
+    slot_finish(slot, later_verdict_after(&attempt),
+                !later_endings[ending].kind ? ""
+                : told                      ? job->error
+                                            : "the handler gave no reason");
 }

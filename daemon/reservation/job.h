@@ -70,10 +70,13 @@ bool job_result_valid(uint32_t result);
  * Negative if it is not known, or if no push gives such a score. Pure. */
 double job_waited(double score, double now);
 
-/* Decides what a result means for a job that has run: fills the slot (verb, wait, how, kind, text),
- * and returns how the attempt is counted. timed_out: the job was over its time. `random` is any 64
- * random bits. */
-enum later_attempt_outcome job_settle(const struct later_job *job, struct slot *slot,
-                                      uint32_t result, bool timed_out, uint64_t random);
+/* How an attempt has ended whose handler said `result`, and enum later_kind. timed_out: it was over
+ * its time, which counts only if the handler has neither done nor buried it. Pure. */
+enum later_ending job_ending(uint32_t result, bool timed_out, uint32_t kind);
+
+/* Decides what that means for a job that has run: fills the slot (ending, last, wait, text).
+ * `random` is any 64 random bits. */
+void job_settle(const struct later_job *job, struct slot *slot, uint32_t result, bool timed_out,
+                uint64_t random);
 
 #endif

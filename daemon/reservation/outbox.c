@@ -223,12 +223,15 @@ static void settled(struct sending *sending, const struct later_reply *reply)
 
 /* --- the call --- */
 
-static char *error_of(const struct slot *slot, const char *kind, const char *host)
+/* NULL: none is to be noted. */
+static char *error_of(const struct slot *slot, const struct slot_copy *copy, const char *host)
 {
     char text[SLOT_TEXT + 1];
 
+    if (!copy->kind)
+        return NULL;
     slot_copy_text(slot, text);
-    return later_queue_error(kind, text, host, slot_ran(slot));
+    return *text ? later_queue_error(copy->kind, text, host, slot_ran(slot)) : NULL;
 }
 
 /* Encodes the settlements by way of `copies`, one for each: whoever has a page mapped may write
@@ -244,11 +247,11 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
         struct slot_copy *copy = &copies[i];
 
         slot_copy(slot, sending->verb, copy);
-        errors[i] = copy->kind[0] ? error_of(slot, copy->kind, sending->outbox->host) : NULL;
+        errors[i] = error_of(slot, copy, sending->outbox->host);
         jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
                                              .id = copy->id,
                                              .wait = copy->wait,
-                                             .how = copy->how[0] ? copy->how : NULL,
+                                             .how = copy->how,
                                              .error = errors[i] };
     }
     later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
@@ -271,8 +274,8 @@ static void encode_finish(const struct sending *sending, struct later_command *c
     slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
     job.id = copy.id;
     if (dead) {
-        error = copy.kind[0] ? error_of(item->slot, copy.kind, sending->outbox->host) : NULL;
-        job.how = copy.how[0] ? copy.how : "ran";
+        error = error_of(item->slot, &copy, sending->outbox->host);
+        job.how = copy.how ? copy.how : "ran";
         job.error = error;
     }
     later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,

@@ -12,7 +12,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterd6";
+static const char magic[8] = "laterd7";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -218,27 +218,29 @@ static void copy_text(char *to, size_t room, const char *from)
     to[len] = '\0';
 }
 
-void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
-                 const char *kind, const char *text)
+void slot_finish(struct slot *slot, struct later_verdict verdict, const char *text)
 {
-    slot->verb = (uint32_t)verb;
-    slot->wait = wait;
-    copy_text(slot->how, sizeof slot->how, how);
-    copy_text(slot->kind, sizeof slot->kind, kind);
+    slot->ending = (uint8_t)verdict.ending;
+    slot->last = verdict.last;
+    slot->wait = verdict.wait;
     copy_text(slot->text, sizeof slot->text, text);
 }
 
-enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind)
+void slot_return(struct slot *slot, double wait)
 {
-    if (verb == LATER_VERB_ACK)
-        return LATER_OUTCOME_DONE;
-    if (verb == LATER_VERB_RETURN)
-        return LATER_OUTCOME_RETURNED;
-    if (strcmp(kind, "timeout") == 0)
-        return LATER_OUTCOME_TIMEOUT;
-    if (strcmp(kind, "crash") == 0)
-        return LATER_OUTCOME_CRASH;
-    return verb == LATER_VERB_BURY ? LATER_OUTCOME_BURY : LATER_OUTCOME_RETRY;
+    slot_finish(slot, (struct later_verdict){ .ending = LATER_ENDED_HELD, .wait = wait }, "");
+}
+
+void slot_log_end(const struct slot *slot, const struct log_job *fields, const char *why)
+{
+    enum later_verb verb = slot_verb(slot);
+
+    if (verb == LATER_VERB_RELEASE)
+        log_job(LOG_WARN, fields, "failed, again in %.3f s: %s", slot->wait, why);
+    else if (verb == LATER_VERB_BURY)
+        log_job(LOG_WARN, fields, "failed, buried: %s", why);
+    else if (verb == LATER_VERB_RETURN)
+        log_job(LOG_WARN, fields, "returned (%s): %s", later_endings[slot_ending(slot)].name, why);
 }
 
 void slot_logv(struct slot *slot, const char *format, va_list args)
@@ -332,15 +334,6 @@ bool slots_queue_name(const struct slots *slots, uint32_t queue, char name[LATER
     return true;
 }
 
-/* Is text one of the words, each of which has a space on both sides? */
-static bool among(const char *text, const char *words)
-{
-    char word[16];
-
-    snprintf(word, sizeof word, " %.12s ", text);
-    return strstr(words, word) != NULL;
-}
-
 static const char *word_of(char *to, const char *from, size_t size)
 {
     memcpy(to, from, size);
@@ -393,37 +386,35 @@ bool slot_keeps(const struct slot *slot, struct later_kept *kept)
     return true;
 }
 
+enum later_ending slot_ending(const struct slot *slot)
+{
+    uint8_t ending = *(const volatile uint8_t *)&slot->ending; /* read once: it may change */
+
+    return ending < LATER_ENDINGS ? (enum later_ending)ending : LATER_ENDED_HELD;
+}
+
 enum later_verb slot_verb(const struct slot *slot)
 {
-    uint32_t verb = *(const volatile uint32_t *)&slot->verb; /* read once: it may change */
+    return later_ending_verb(slot_ending(slot), slot->last);
+}
 
-    /* If it is not a verb, nobody knows how the job ended, so it runs again. */
-    return verb <= LATER_VERB_BURY ? (enum later_verb)verb : LATER_VERB_RETURN;
+enum later_outcome slot_counted(const struct slot *slot)
+{
+    return later_ending_counted(slot_ending(slot), slot->last);
 }
 
 void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy)
 {
-    /* The words that the scripts take as `how`, by verb. */
-    static const char *const hows[] = { [LATER_VERB_ACK] = "",
-                                        [LATER_VERB_EXPIRE] = "",
-                                        [LATER_VERB_RELEASE] = " ran crashed ",
-                                        [LATER_VERB_RETURN] = " held suspect interrupted unknown ",
-                                        [LATER_VERB_BURY] = " ran crashed unrun ",
-                                        [LATER_VERB_TOUCH] = "" };
+    enum later_ending ending = slot_ending(slot);
+    bool goes = later_ending_verb(ending, slot->last) == verb;
 
     memcpy(copy->token, slot->token, sizeof copy->token);
     memcpy(copy->id, slot->id, sizeof copy->id);
-    memcpy(copy->how, slot->how, sizeof copy->how);
-    memcpy(copy->kind, slot->kind, sizeof copy->kind);
     copy->wait = slot->wait;
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
     copy->token[LATER_TOKEN_LEN] = copy->id[LATER_ID_MAX] = '\0';
-    copy->how[sizeof copy->how - 1] = copy->kind[sizeof copy->kind - 1] = '\0';
-    if (copy->how[0] && !among(copy->how, hows[verb]))
-        copy->how[0] = '\0';
-    if (copy->kind[0] &&
-        !among(copy->kind, " retry timeout crash lapse bad buried unknown return "))
-        copy->kind[0] = '\0';
+    copy->how = goes ? later_endings[ending].how : NULL;
+    copy->kind = goes ? later_endings[ending].kind : NULL;
     if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX) &&
         !(verb == LATER_VERB_RETURN && copy->wait >= LATER_WAIT_TIME && copy->wait <= 1e10))
         copy->wait = 0;

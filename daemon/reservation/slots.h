@@ -27,7 +27,7 @@
 #define LATERD_SLOTS_H
 
 #include "link/connections.h"
-#include "job/document.h"
+#include "job/verdict.h"
 #include "later/error.h"
 #include "log.h"
 #include "reservation/counts.h"
@@ -70,10 +70,9 @@ struct slot {
     double deadline; /* its timeout; 0 = none */
     double retry_in; /* the backoff if it crashes */
     /* How it is to be settled; valid when FINISHED or RETURNING. */
-    uint32_t verb; /* enum later_verb */
+    uint8_t ending; /* enum later_ending */
+    uint8_t last;   /* no attempt follows */
     double wait;
-    char how[12];
-    char kind[8];
     char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log; of an ACK: its
                                * value, if it fits */
     double kept;              /* seconds that its result is kept; 0: not wanted */
@@ -198,12 +197,14 @@ bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to);
 /* Returns the state; everything written before it is visible. */
 enum slot_state slot_state(struct slot *slot);
 
-/* Sets how a job is to be settled. text is cut at SLOT_TEXT bytes; how, kind, text may be "". */
-void slot_finish(struct slot *slot, enum later_verb verb, double wait, const char *how,
-                 const char *kind, const char *text);
+/* Sets how a job is to be settled. text is its error's, cut at SLOT_TEXT bytes; "": nothing is
+ * noted, and an earlier error stays. */
+void slot_finish(struct slot *slot, struct later_verdict verdict, const char *text);
+/* The same for a job that goes back untouched. */
+void slot_return(struct slot *slot, double wait);
 
-/* Returns how an attempt with this settlement is counted (job/verdict.h). */
-enum later_attempt_outcome slot_outcome(enum later_verb verb, const char *kind);
+/* Logs how it ends, if that is a failure or a return. why: the reason. */
+void slot_log_end(const struct slot *slot, const struct log_job *fields, const char *why);
 
 /* Keeps the last log line of a running job: if the job kills its worker, its error says what it did
  * last. */
@@ -248,15 +249,17 @@ double slot_ran(const struct slot *slot);
 /* Is the job itself kept when it is done? Then *kept says how; the caller adds the host. */
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 
-/* Returns the verb to settle it by; LATER_VERB_RETURN if it holds something else. */
+/* Return how it is to be settled, by which verb, and as what its attempt is counted.
+ * LATER_ENDED_HELD if it holds what is no ending: nobody knows how it ended, so it runs again. */
+enum later_ending slot_ending(const struct slot *slot);
 enum later_verb slot_verb(const struct slot *slot);
+enum later_outcome slot_counted(const struct slot *slot);
 
 /* The contents of a slot in the reader's own memory, whatever its writer does meanwhile. */
 struct slot_copy {
     char token[LATER_TOKEN_LEN + 1];
     char id[LATER_ID_MAX + 1];
-    char how[sizeof((struct slot *)0)->how];
-    char kind[sizeof((struct slot *)0)->kind];
+    const char *how, *kind; /* static, or NULL: of its ending, if that goes with the verb */
     double wait;
 };
 

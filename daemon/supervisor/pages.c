@@ -75,7 +75,7 @@ void pages_adopt(const char *folder, struct keeper *keeper)
             continue;
         }
         count++;
-        keeper_died(keeper, slots, KEEPER_LEFT, "laterd was killed");
+        keeper_died(keeper, slots, LATER_ENDED_LEFT, "laterd was killed");
     }
     if (dir)
         closedir(dir);

@@ -306,7 +306,7 @@ void process_drain(struct process *process, double drain, double grace, const ch
     not_after(&process->kill_at, term_at + grace);
 }
 
-void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace)
+void process_end(struct process *process, enum later_ending ending, const char *why, double grace)
 {
     double now = later_clock();
 
@@ -314,7 +314,7 @@ void process_end(struct process *process, enum keeper_cause cause, const char *w
         return; /* it has had its TERM; process_tick() does the rest */
     process->term_at = now;
     not_after(&process->kill_at, now + grace);
-    process->cause = cause;
+    process->ending = ending;
     snprintf(process->why, sizeof process->why, "%s", why);
     kill(process->pid, SIGTERM);
 }
@@ -329,7 +329,7 @@ double process_tick(struct process *process)
         return process->term_at - now;
     if (now < process->kill_at) {
         if (!process->why[0]) {
-            process->cause = KEEPER_INTERRUPTED;
+            process->ending = LATER_ENDED_INTERRUPTED;
             snprintf(process->why, sizeof process->why, "%s", process->drained);
             kill(process->pid, SIGTERM);
         }
@@ -340,13 +340,13 @@ double process_tick(struct process *process)
 }
 
 /* A TERM while it drains is meant for all of us: some stop a service by one to each process. */
-enum keeper_cause process_cause(const struct process *process, int status)
+enum later_ending process_ending(const struct process *process, int status)
 {
     if (process->why[0])
-        return process->cause;
+        return process->ending;
     if (process->draining && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
-        return KEEPER_INTERRUPTED;
-    return KEEPER_CRASH;
+        return LATER_ENDED_INTERRUPTED;
+    return LATER_ENDED_CRASH;
 }
 
 /* Did it leave jobs that a handler had, or that waited for one? */

@@ -34,7 +34,7 @@ struct process {
     bool dismissed;                   /* its end is expected */
     double term_at, kill_at;          /* when it gets TERM, KILL, unless it has ended; 0 = not */
     const char *drained;              /* why it drains, in words */
-    enum keeper_cause cause;          /* why it will have ended, if it was us: */
+    enum later_ending ending;         /* why it will have ended, if it was us: */
     char why[128];                    /* in words, once it has had TERM from us */
     char refused[600];                /* why it cannot start, in its own words; "" = unknown */
     char called[LATER_QUEUE_MAX + 1]; /* the queue that it was told to look at last */
@@ -85,7 +85,7 @@ void process_drain(struct process *process, double drain, double grace, const ch
 
 /* TERM now, KILL of its group after `grace`, unless that is due earlier; again and again is fine.
  */
-void process_end(struct process *process, enum keeper_cause cause, const char *why, double grace);
+void process_end(struct process *process, enum later_ending ending, const char *why, double grace);
 
 /* Sends the signals that are due. Returns the seconds until the next is due, or < 0 for none. */
 double process_tick(struct process *process);
@@ -95,7 +95,7 @@ double process_tick(struct process *process);
 int process_reap(struct process *process);
 
 /* What is to blame for its end, for the jobs that ran in it. */
-enum keeper_cause process_cause(const struct process *process, int status);
+enum later_ending process_ending(const struct process *process, int status);
 
 /* Was that a crash? A worker that was killed from outside is not to blame. One that leaves nothing
  * but settlements, since Redis is away, has ended well. */

@@ -339,7 +339,7 @@ static void expel_one(struct process *process, void *arg)
     const struct expulsion *expulsion = arg;
 
     if (process->slots == expulsion->slots)
-        process_end(process, KEEPER_TIMEOUT, expulsion->why, expulsion->grace);
+        process_end(process, LATER_ENDED_TIMEOUT, expulsion->why, expulsion->grace);
 }
 
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
@@ -452,7 +452,7 @@ bool workers_ended(struct workers *workers, pid_t pid)
         workers->options.crashed(workers->options.arg);
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
-    keeper_died(workers->options.keeper, process->slots, process_cause(process, status), text);
+    keeper_died(workers->options.keeper, process->slots, process_ending(process, status), text);
     if (seat && seat->on_trial)
         try_again(seat, text);
     else if (seat)

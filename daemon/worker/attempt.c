@@ -99,12 +99,13 @@ void attempt_log(const struct later_job *job, enum log_level level, const char *
 /* Somebody has cancelled it, or has it now: however it failed, that does not count. */
 bool attempt_is_given_up(const struct slot *slot)
 {
-    return slot->verb != LATER_VERB_ACK && atomic_load(&slot->cancelled) == SLOT_WITHDRAWN;
+    return slot_verb(slot) != LATER_VERB_ACK && atomic_load(&slot->cancelled) == SLOT_WITHDRAWN;
 }
 
 static void log_end(const struct later_job *job, double seconds)
 {
     const struct slot *slot = job->slot;
+    enum later_verb verb = slot_verb(slot);
     struct log_job fields;
 
     if (attempt_is_given_up(slot)) {
@@ -112,22 +113,20 @@ static void log_end(const struct later_job *job, double seconds)
                     job->error[0] ? ": " : "", job->error);
         return;
     }
-    if (slot->verb == LATER_VERB_RETURN && !returns_are_told(job))
+    if (verb == LATER_VERB_RETURN && !returns_are_told(job))
         return;
-    if (!log_wants(slot->verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
+    if (!log_wants(verb == LATER_VERB_ACK ? LOG_DEBUG : LOG_WARN))
         return;
     job_log_fields(job, seconds * 1000, &fields);
-    if (slot->verb == LATER_VERB_ACK)
+    if (verb == LATER_VERB_ACK)
         log_job(LOG_DEBUG, &fields, "done");
-    else if (slot->verb == LATER_VERB_RELEASE)
-        log_job(LOG_WARN, &fields, "failed, again in %.3f s: %s", slot->wait, slot->text);
-    else if (slot->verb == LATER_VERB_RETURN)
+    else if (verb == LATER_VERB_RETURN)
         log_job(LOG_WARN, &fields,
                 "given back, again in %.3f s: %s; others of this type are not logged for "
                 "a minute",
                 slot->wait, job->error);
     else
-        log_job(LOG_WARN, &fields, "failed, buried: %s", slot->text);
+        slot_log_end(slot, &fields, slot->text);
 }
 
 /* --- the end --- */
@@ -138,10 +137,9 @@ void attempt_settle(struct worker *worker, struct slot *slot)
     outbox_add(worker->outbox, worker->slots, slot);
 }
 
-void attempt_unrun(struct later_job *job, enum later_verb verb, double wait, const char *kind,
-                   const char *text)
+void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text)
 {
-    slot_finish(job->slot, verb, wait, verb == LATER_VERB_BURY ? "unrun" : "", kind, text);
+    slot_finish(job->slot, (struct later_verdict){ .ending = ending, .wait = wait }, text);
     attempt_settle(job->worker, job->slot);
 }
 
@@ -150,7 +148,7 @@ static void keep_value(struct later_job *job)
 {
     struct later_error err;
 
-    if (job->value && job->slot->verb == LATER_VERB_ACK &&
+    if (job->value && slot_verb(job->slot) == LATER_VERB_ACK &&
         value_keep(job->worker->slots, job->slot, job->value, job->value_len, &err) < 0)
         attempt_log(job, LOG_ERROR, "done, but its value is lost: %s", err.text);
     free(job->value);
@@ -158,8 +156,7 @@ static void keep_value(struct later_job *job)
 }
 
 /* Counts it for the history, under the queue that a shard is of. */
-static void count(struct later_job *job, struct attempts_type *type,
-                  enum later_attempt_outcome outcome, double seconds)
+static void count(struct later_job *job, struct attempts_type *type, double seconds)
 {
     struct worker *worker = job->worker;
     uint32_t queue = worker->queues[job->slot->queue].counted;
@@ -170,7 +167,8 @@ static void count(struct later_job *job, struct attempts_type *type,
     if (!*row || type->type->pattern) /* a pattern's jobs are of many types */
         *row = counts_row(&worker->slots->page->counts, queue, job->doc.type, *row);
     if (*row)
-        counts_add(*row, outcome, job_waited(job->score, attempt_began(job)), seconds);
+        counts_add(*row, slot_counted(job->slot), job_waited(job->score, attempt_began(job)),
+                   seconds);
 }
 
 void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double now)
@@ -178,18 +176,17 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     struct worker *worker = job->worker;
     double seconds = now - job->began;
     struct attempts_type *type = attempts_of(worker->attempts, job->type);
-    enum later_attempt_outcome outcome;
 
     if (type && !job->event)
         attempt_learn(&type->average, seconds);
     job->slot->ran = seconds;
-    outcome = job_settle(job, job->slot, result, timed_out, worker_random());
+    job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
-        count(job, type, outcome, seconds);
+        count(job, type, seconds);
     keep_value(job);
     log_end(job, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);
-    if (result != LATER_DONE && result != LATER_RETURN)
+    if (later_outcome_failed(slot_counted(job->slot)))
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     attempt_settle(worker, job->slot); /* before its locks: we may die behind each step */

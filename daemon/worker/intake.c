@@ -127,7 +127,7 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
     slot->kept = slot->keep = slot->ran = 0;
     slot->value_len = slot->progress_told = 0;
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
-    slot->text[0] = slot->kind[0] = slot->type[0] = slot->trace[0] = '\0';
+    slot->text[0] = slot->type[0] = slot->trace[0] = '\0';
     atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lease_end, (int64_t)lease_end, memory_order_relaxed);

@@ -43,12 +43,7 @@ static char *make_document(const char *type, size_t max, size_t *len, struct lat
 
 static int run(struct later_job *job, struct event_base *base)
 {
-    static const int status[] = { [LATER_DONE] = 0,
-                                  [LATER_RETRY] = LATER_E_LATER,
-                                  [LATER_BURY] = LATER_E_DATA,
-                                  [LATER_RETURN] = LATER_E_LATER };
-    static const char *const words[] = { "done", "retry", "bury", [LATER_RETURN] = "return" };
-
+    const struct later_ending_row *row;
     uint32_t result;
 
     job->event = job->type->type.mode == LATER_EVENT;
@@ -67,10 +62,13 @@ static int run(struct later_job *job, struct event_base *base)
         fprintf(stderr, "the handler never finished\n");
         return LATER_E_BUG;
     }
-    fprintf(stderr, "%s%s%s\n", words[job->result], job->error[0] ? ": " : "", job->error);
-    if (job->result == LATER_DONE && job->value)
+    row = &later_endings[job_ending(job->result, false, LATER_KIND_RETRY)];
+    fprintf(stderr, "%s%s%s\n", row->name, job->error[0] ? ": " : "", job->error);
+    if (row->verb == LATER_VERB_ACK && job->value)
         printf("%.*s\n", (int)job->value_len, job->value);
-    return status[job->result];
+    return row->verb == LATER_VERB_ACK    ? 0
+           : row->verb == LATER_VERB_BURY ? LATER_E_DATA
+                                          : LATER_E_LATER;
 }
 
 static int perform_in(struct worker *worker, const struct config *config, const char *path,

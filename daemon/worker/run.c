@@ -37,7 +37,7 @@ static void return_held(struct worker *worker)
         batch_release(held.batch);
         if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING))
             continue; /* the keeper gives it back */
-        slot_finish(held.slot, LATER_VERB_RETURN, 0, "held", "", "");
+        slot_return(held.slot, 0);
         attempt_settle(worker, held.slot);
     }
 }
@@ -65,7 +65,7 @@ static void settle_unknown(struct later_job *job, double since)
 
     if (max > 0 && age >= max) {
         attempt_log(job, LOG_WARN, "buried: no plugin has had this type for %.0f s", age);
-        attempt_unrun(job, LATER_VERB_BURY, 0, "unknown", "no plugin has had its type");
+        attempt_unrun(job, LATER_ENDED_UNSERVED, 0, "no plugin has had its type");
         return;
     }
     if (row && now >= row->shut)
@@ -75,8 +75,7 @@ static void settle_unknown(struct later_job *job, double since)
                     wait);
     if (row && now >= row->shut)
         row->shut = now + UNKNOWN_QUIET;
-    slot_finish(job->slot, LATER_VERB_RETURN, wait, "unknown", "", "");
-    attempt_settle(worker, job->slot);
+    attempt_unrun(job, LATER_ENDED_UNKNOWN, wait, "");
 }
 
 /* Reads its document. One that cannot be read is settled; returns false then. */
@@ -88,11 +87,11 @@ static bool read_document(struct worker *worker, struct later_job *job)
                              worker->config->document_max, &err) == 0)
         return true;
     if (err.code == LATER_E_SYSTEM) { /* our memory, not its fault */
-        attempt_unrun(job, LATER_VERB_RETURN, 1, "", "");
+        attempt_unrun(job, LATER_ENDED_HELD, 1, "");
         return false;
     }
     attempt_log(job, LOG_WARN, "buried: %s", err.text);
-    attempt_unrun(job, LATER_VERB_BURY, 0, "bad", err.text);
+    attempt_unrun(job, LATER_ENDED_BAD, 0, err.text);
     return false;
 }
 
@@ -112,11 +111,11 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
                                  held->begun, attempt_began(job))) {
     case LATER_FIT_EXPIRED:
         attempt_log(job, LOG_INFO, "expired");
-        attempt_unrun(job, LATER_VERB_EXPIRE, 0, "", "");
+        attempt_unrun(job, LATER_ENDED_EXPIRED, 0, "");
         return false;
     case LATER_FIT_USED_UP:
         attempt_log(job, LOG_WARN, "buried: %u attempts are used up", (unsigned)held->attempts);
-        attempt_unrun(job, LATER_VERB_BURY, 0, "", ""); /* its last error stays */
+        attempt_unrun(job, LATER_ENDED_USED_UP, 0, ""); /* its last error stays */
         return false;
     case LATER_FIT:
         break;
@@ -238,7 +237,7 @@ static bool must_wait(const struct run *run, const struct later_job *job)
 /* It and all after it go back. */
 static void give_back(struct worker *worker, struct later_job *job)
 {
-    attempt_unrun(job, LATER_VERB_RETURN, 0, "", "");
+    attempt_unrun(job, LATER_ENDED_HELD, 0, "");
     job_free(job);
     return_held(worker);
 }
@@ -257,7 +256,7 @@ static void turn_back(struct later_job *job, double wait)
 {
     leave_admission(job->worker->run, job);
     admission_leave(job);
-    attempt_unrun(job, LATER_VERB_RETURN, wait, "", "");
+    attempt_unrun(job, LATER_ENDED_HELD, wait, "");
     job_free(job);
 }
 
@@ -372,7 +371,7 @@ static void approach(struct run *run)
     job = over ? NULL : job_new(worker, &held, now);
     if (!job) {
         batch_release(held.batch);
-        slot_finish(held.slot, LATER_VERB_RETURN, over ? 0 : 1, "held", "", "");
+        slot_return(held.slot, over ? 0 : 1);
         attempt_settle(worker, held.slot);
         return;
     }

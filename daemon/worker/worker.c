@@ -269,8 +269,7 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
     admission_settled(worker->admission, slot, lost);
     if (lost && !attempt_is_given_up(slot)) /* that was told when it ended */
         log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
-                "it was no longer ours when we came to %s it",
-                later_verb_name((enum later_verb)slot->verb));
+                "it was no longer ours when we came to %s it", later_verb_name(slot_verb(slot)));
     if (outbox_open(worker->outbox) == 0)
         worker_pump_soon(worker);
 }

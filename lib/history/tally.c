@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *later_attempt_outcome_name(enum later_attempt_outcome outcome)
-{
-    static const char *const names[LATER_OUTCOMES] = {
-        [LATER_OUTCOME_DONE] = "done",       [LATER_OUTCOME_RETRY] = "retry",
-        [LATER_OUTCOME_BURY] = "bury",       [LATER_OUTCOME_TIMEOUT] = "timeout",
-        [LATER_OUTCOME_CRASH] = "crash",     [LATER_OUTCOME_INTERRUPTED] = "interrupted",
-        [LATER_OUTCOME_RETURNED] = "return",
-    };
-
-    return names[outcome];
-}
-
 void later_tally_add(struct later_tally *to, const struct later_tally *from)
 {
     for (int i = 0; i < LATER_OUTCOMES; i++)
@@ -26,19 +14,24 @@ void later_tally_add(struct later_tally *to, const struct later_tally *from)
     later_histogram_add(&to->run, &from->run);
 }
 
-uint64_t later_tally_attempts(const struct later_tally *tally)
+/* Adds up the counts of the outcomes that are so. */
+static uint64_t sum_of(const struct later_tally *tally, bool (*is_so)(enum later_outcome outcome))
 {
     uint64_t count = 0;
 
     for (int i = 0; i < LATER_OUTCOMES; i++)
-        count += i == LATER_OUTCOME_RETURNED ? 0 : tally->outcomes[i];
+        count += is_so((enum later_outcome)i) ? tally->outcomes[i] : 0;
     return count;
+}
+
+uint64_t later_tally_attempts(const struct later_tally *tally)
+{
+    return sum_of(tally, later_outcome_is_attempt);
 }
 
 uint64_t later_tally_failed(const struct later_tally *tally)
 {
-    return tally->outcomes[LATER_OUTCOME_RETRY] + tally->outcomes[LATER_OUTCOME_BURY] +
-           tally->outcomes[LATER_OUTCOME_TIMEOUT] + tally->outcomes[LATER_OUTCOME_CRASH];
+    return sum_of(tally, later_outcome_failed);
 }
 
 /* --- rows --- */

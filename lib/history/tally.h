@@ -15,28 +15,13 @@
 
 #include "history/histogram.h"
 #include "job/document.h"
+#include "job/ending.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* How many types have a row of their own; all others share the row without a name. */
 #define LATER_TALLY_TYPES 200
-
-/* How an attempt is counted; how it ended is an ending (verdict.h). The order is that of the packed
- * form: new ones at the end. */
-enum later_attempt_outcome {
-    LATER_OUTCOME_DONE,
-    LATER_OUTCOME_RETRY,       /* it failed, and will be tried again */
-    LATER_OUTCOME_BURY,        /* it failed, and the job is dead */
-    LATER_OUTCOME_TIMEOUT,     /* it was over its time */
-    LATER_OUTCOME_CRASH,       /* it killed its worker */
-    LATER_OUTCOME_INTERRUPTED, /* laterd ended it, through no fault of its own */
-    LATER_OUTCOME_RETURNED,    /* its handler gave it back: no attempt */
-    LATER_OUTCOMES
-};
-
-/* "done" … Static. */
-const char *later_attempt_outcome_name(enum later_attempt_outcome outcome);
 
 /* The counts of one type. wait: from when the attempt could have begun until it began; run: until
  * it ended. */
@@ -50,8 +35,7 @@ struct later_tally {
 /* Adds all but the type. */
 void later_tally_add(struct later_tally *to, const struct later_tally *from);
 
-/* Return how many attempts ended, without those given back; and how many of these were neither done
- * nor interrupted. */
+/* Return how many attempts ended, without those given back; and how many of these failed. */
 uint64_t later_tally_attempts(const struct later_tally *tally);
 uint64_t later_tally_failed(const struct later_tally *tally);
 

@@ -5,7 +5,7 @@
  *     row       = shared name outcomes wait_us run_us times
  *     shared    = number                       how many bytes of the previous name begin this one
  *     name      = length byte...               the rest; no bytes at all: types beyond the bound
- *     outcomes  = how-many count...            in the order of enum later_attempt_outcome
+ *     outcomes  = how-many count...            in the order of enum later_outcome
  *     times     = wait run                     bits, the lowest of a byte first, padded with 0
  *
  * A number has 7 bits in each byte, the lowest first; the eighth bit is set in all bytes but the

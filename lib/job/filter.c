@@ -2,6 +2,7 @@
 #include "job/filter.h"
 
 #include "base/duration.h"
+#include "job/ending.h"
 #include "job/filter_match.h"
 #include "job/filter_regex.h"
 #include "job/json_path.h"
@@ -32,25 +33,17 @@ struct later_filter {
 /* --- state, kind --- */
 
 static const char *const states[] = { "ready", "delayed", "reserved", "dead", "done", NULL };
-static const char *const kinds[] = { "retry",  "timeout", "crash",  "lapse", "bad",
-                                     "buried", "unknown", "return", NULL };
-
-/* Finds one of the words; NULL with *err, which names `all` of them. */
-static const char *choose(const char *const *words, const char *value, const char *name,
-                          const char *all, struct later_error *err)
-{
-    for (; *words; words++) {
-        if (strcmp(*words, value) == 0)
-            return *words;
-    }
-    later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s", name, value, all);
-    return NULL;
-}
 
 static int take_state(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    filter->state = choose(states, value, "state", "ready, delayed, reserved, dead, done", err);
-    return filter->state ? 0 : -1;
+    for (const char *const *state = states; *state; state++) {
+        if (strcmp(*state, value) == 0)
+            filter->state = *state;
+    }
+    if (filter->state)
+        return 0;
+    return later_fail(err, LATER_E_USAGE,
+                      "--state: %.40s is not one of ready, delayed, reserved, dead, done", value);
 }
 
 static bool meets_state(const struct later_filter *filter, const struct later_filter_job *job)
@@ -60,9 +53,13 @@ static bool meets_state(const struct later_filter *filter, const struct later_fi
 
 static int take_kind(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    filter->kind = choose(kinds, value, "kind",
-                          "retry, timeout, crash, lapse, bad, buried, unknown, return", err);
-    return filter->kind ? 0 : -1;
+    char kinds[LATER_KINDS_ROOM];
+
+    filter->kind = later_ending_kind(value);
+    if (filter->kind)
+        return 0;
+    later_ending_kinds(kinds, sizeof kinds);
+    return later_fail(err, LATER_E_USAGE, "--kind: %.40s is not one of %s", value, kinds);
 }
 
 static bool meets_kind(const struct later_filter *filter, const struct later_filter_job *job)

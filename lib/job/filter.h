@@ -9,7 +9,7 @@
  *     older     a duration: longer ago it became ready, was buried, or was done
  *     newer     a duration: less long ago
  *     error     a POSIX extended regular expression, found in the text of the last error
- *     kind      of the last error: retry timeout crash lapse bad buried unknown return
+ *     kind      of the last error (ending.h)
  *     attempts  a number, or one after > >= < <= =
  *     where     PATH=VALUE: a value in the document (json_path.h): a string that is VALUE, a number
  *               that equals it, or true, false, null; may be given LATER_FILTER_WHERE_MAX times

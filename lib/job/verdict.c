@@ -53,34 +53,24 @@ enum later_fitness later_verdict_before(const struct later_policy *policy,
 
 /* --- after an attempt --- */
 
-static const char *kind_of(enum later_ending ending)
-{
-    switch (ending) {
-    case LATER_ENDED_RETRY:
-        return "retry";
-    case LATER_ENDED_BURY:
-        return "buried";
-    case LATER_ENDED_TIMEOUT:
-        return "timeout";
-    case LATER_ENDED_CRASH:
-    case LATER_ENDED_LEFT:
-        return "crash";
-    case LATER_ENDED_DONE:
-    case LATER_ENDED_INTERRUPTED:
-    case LATER_ENDED_RETURNED:
-        break;
-    }
-    return "";
-}
-
 static bool is_last(const struct later_attempt *attempt)
 {
     uint32_t crashes = attempt->crashes > 0 ? (uint32_t)attempt->crashes : 0;
 
+    if (later_endings[attempt->ending].verb != LATER_VERB_RELEASE)
+        return false;
     if (attempt->max_attempts && attempt->number >= attempt->max_attempts)
         return true;
     return attempt->ending == LATER_ENDED_CRASH && attempt->crash_max &&
            crashes + 1 >= attempt->crash_max;
+}
+
+/* Only a worker's death leaves it open which of its jobs was to blame, if several ran. */
+static bool is_suspect(const struct later_attempt *attempt)
+{
+    return attempt->beside_others &&
+           (attempt->ending == LATER_ENDED_CRASH || attempt->ending == LATER_ENDED_TIMEOUT ||
+            attempt->ending == LATER_ENDED_LEFT);
 }
 
 /* A first crash has no backoff: a neighbour or laterd itself may be to blame. */
@@ -103,25 +93,13 @@ static double with_floor(const struct later_attempt *attempt, double wait)
 
 struct later_verdict later_verdict_after(const struct later_attempt *attempt)
 {
-    bool crash = attempt->ending == LATER_ENDED_CRASH;
-    bool killed =
-        crash || attempt->ending == LATER_ENDED_LEFT || attempt->ending == LATER_ENDED_TIMEOUT;
-    struct later_verdict verdict = { .how = crash ? "crashed" : "ran",
-                                     .kind = kind_of(attempt->ending) };
+    struct later_verdict verdict = { .ending = attempt->ending, .last = is_last(attempt) };
 
-    if (attempt->ending == LATER_ENDED_DONE)
-        return (struct later_verdict){ LATER_VERB_ACK, 0, "", "" };
-    if (attempt->ending == LATER_ENDED_INTERRUPTED)
-        return (struct later_verdict){ LATER_VERB_RETURN, 0, "interrupted", "" };
+    if (is_suspect(attempt))
+        return (struct later_verdict){ .ending = LATER_ENDED_SUSPECT };
     if (attempt->ending == LATER_ENDED_RETURNED)
-        return (struct later_verdict){ LATER_VERB_RETURN, wait_after(attempt), "", "return" };
-    if (killed && attempt->beside_others)
-        return (struct later_verdict){ LATER_VERB_RETURN, 0, "suspect", "" };
-    if (attempt->ending == LATER_ENDED_BURY || is_last(attempt)) {
-        verdict.verb = LATER_VERB_BURY;
-    } else {
-        verdict.verb = LATER_VERB_RELEASE;
+        verdict.wait = wait_after(attempt);
+    else if (later_ending_verb(attempt->ending, verdict.last) == LATER_VERB_RELEASE)
         verdict.wait = with_floor(attempt, wait_after(attempt));
-    }
     return verdict;
 }

@@ -9,7 +9,7 @@
 
 #include "base/backoff.h"
 #include "job/document.h"
-#include "queue/queue.h"
+#include "job/ending.h"
 
 /* Limits for what a document may ask; 0 = none. */
 struct later_ceiling {
@@ -47,17 +47,6 @@ enum later_fitness later_verdict_before(const struct later_policy *policy,
 
 /* --- after an attempt --- */
 
-enum later_ending {
-    LATER_ENDED_DONE,
-    LATER_ENDED_RETRY,       /* it failed and may be tried again */
-    LATER_ENDED_BURY,        /* it failed, and trying again cannot help */
-    LATER_ENDED_TIMEOUT,     /* it exceeded its time */
-    LATER_ENDED_CRASH,       /* it killed its worker or its program */
-    LATER_ENDED_LEFT,        /* worker and supervisor are both gone; nobody knows why */
-    LATER_ENDED_INTERRUPTED, /* we stopped it, through no fault of its own */
-    LATER_ENDED_RETURNED,    /* its handler gave it back: no attempt */
-};
-
 /* From the tenth attempt on a retry waits at least a second, whatever its backoff says. Otherwise a
  * job that fails at once could take all of a worker's time. */
 #define LATER_FLOOR_ATTEMPT 10
@@ -77,12 +66,11 @@ struct later_attempt {
     uint64_t random;                     /* any 64 random bits, for its jitter */
 };
 
-/* How to settle it. `how` and `kind` are static: the words of a settlement (queue.h) and of
- * later_queue_error(); "" if there is no error to note. */
+/* How to settle it: by the row of its ending, which may be another one by now (SUSPECT). */
 struct later_verdict {
-    enum later_verb verb;
+    enum later_ending ending;
+    bool last;   /* no attempt follows: later_ending_verb() */
     double wait; /* seconds */
-    const char *how, *kind;
 };
 
 struct later_verdict later_verdict_after(const struct later_attempt *attempt);

@@ -13,6 +13,7 @@
 #ifndef LATER_QUEUE_H
 #define LATER_QUEUE_H
 
+#include "job/ending.h"
 #include "job/push_item.h"
 #include "later/client.h"
 #include "redis/command.h"
@@ -113,16 +114,6 @@ double later_scores_next(struct later_scores *scores);
 
 /* --- settle: ack, expire, release, return, bury; and touch --- */
 
-enum later_verb {
-    LATER_VERB_ACK,
-    LATER_VERB_EXPIRE,
-    LATER_VERB_RELEASE,
-    LATER_VERB_RETURN,
-    LATER_VERB_BURY,
-    LATER_VERB_TOUCH,
-    LATER_VERB_FINISH /* ack or bury, of a job that leaves something: later_queue_finish() */
-};
-
 #define LATER_WAIT_TIME 1e9
 
 /* What becomes of one reserved job. Unused members are NULL or 0; all borrowed. */
@@ -130,8 +121,7 @@ struct later_settlement {
     const char *token, *id;
     double wait;       /* release, return: seconds until it is due; 0 = ready at once; return: from
                         * LATER_WAIT_TIME on, the time at which it is due, by Redis's clock */
-    const char *how;   /* release: ran crashed; bury: ran crashed unrun; return: held suspect
-                        * interrupted unknown; NULL = the first of them */
+    const char *how;   /* release, bury, return: of an ending's row; NULL: ran, ran, held */
     const char *error; /* release, bury: from later_queue_error(); NULL = none. return: in place of
                         * `how` */
 };
@@ -169,16 +159,17 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
                           const struct later_settlement *jobs, size_t count);
 
-/* A verb's name ("ack"). */
+/* A verb's name ("ack"); and for a job with which that was done ("acked"). */
 const char *later_verb_name(enum later_verb verb);
+const char *later_verb_past(enum later_verb verb);
 
 /* Was job i (from 0) of a settle or touch LOST? The reply lists positions; `lost` must be walked
  * in order: pass the same *cursor, 0 at first. */
 bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor);
 
-/* `"kind":…,"text":…,"host":…}` for settlements. kind: retry timeout crash lapse bad buried return.
- * seconds: how long the attempt took, in `"ms":…`; 0: not known, left out. Returns a malloc'ed
- * string, NULL without memory. */
+/* `"kind":…,"text":…,"host":…}` for settlements. kind: of an ending's row. seconds: how long the
+ * attempt took, in `"ms":…`; 0: not known, left out. Returns a malloc'ed string, NULL without
+ * memory. */
 char *later_queue_error(const char *kind, const char *text, const char *host, double seconds);
 
 /* --- migrate --- */

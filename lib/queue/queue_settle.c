@@ -13,17 +13,17 @@
  * how. */
 static const struct {
     enum later_script script;
-    const char *name;
+    const char *name, *past;
     const char *fields;
     const char *how;
 } verbs[] = {
-    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "i", "" },
-    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "i", "" },
-    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "iwhe", "ran" },
-    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "iwr", "held" },
-    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "ihe", "ran" },
-    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "i", "" },
-    [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "", "" },
+    [LATER_VERB_ACK] = { LATER_SCRIPT_ACK, "ack", "acked", "i", "" },
+    [LATER_VERB_EXPIRE] = { LATER_SCRIPT_EXPIRE, "expire", "expired", "i", "" },
+    [LATER_VERB_RELEASE] = { LATER_SCRIPT_RELEASE, "release", "released", "iwhe", "ran" },
+    [LATER_VERB_RETURN] = { LATER_SCRIPT_RETURN, "return", "returned", "iwr", "held" },
+    [LATER_VERB_BURY] = { LATER_SCRIPT_BURY, "bury", "buried", "ihe", "ran" },
+    [LATER_VERB_TOUCH] = { LATER_SCRIPT_TOUCH, "touch", "touched", "i", "" },
+    [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "finished", "", "" },
 };
 
 static void add_field(struct later_command *cmd, char field, enum later_verb verb,
@@ -123,6 +123,11 @@ void later_queue_progress(struct later_command *cmd, const struct later_keys *ke
 const char *later_verb_name(enum later_verb verb)
 {
     return verbs[verb].name;
+}
+
+const char *later_verb_past(enum later_verb verb)
+{
+    return verbs[verb].past;
 }
 
 bool later_queue_lost(const struct later_reply *reply, size_t i, size_t *cursor)

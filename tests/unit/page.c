@@ -75,12 +75,11 @@ struct slot *page_hold_by(struct slots *slots, uint32_t i, const char *queue, co
 }
 
 struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, const char *id,
-                           enum later_verb verb, double wait, const char *how, const char *kind,
-                           const char *text)
+                           enum later_ending ending, bool last, double wait, const char *text)
 {
     struct slot *slot = page_hold(slots, i, queue, id, SLOT_RUNNING, 1000);
 
-    slot_finish(slot, verb, wait, how, kind, text);
+    slot_finish(slot, (struct later_verdict){ ending, last, wait }, text);
     atomic_store(&slot->state, SLOT_FINISHED);
     return slot;
 }

@@ -23,8 +23,7 @@ struct slot *page_hold_by(struct slots *slots, uint32_t i, const char *queue, co
 
 /* Like page_hold() for a job that has run: FINISHED, to be settled so. */
 struct slot *page_finished(struct slots *slots, uint32_t i, const char *queue, const char *id,
-                           enum later_verb verb, double wait, const char *how, const char *kind,
-                           const char *text);
+                           enum later_ending ending, bool last, double wait, const char *text);
 
 /* Unmaps a page. */
 void page_free(struct slots *slots);

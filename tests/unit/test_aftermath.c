@@ -14,7 +14,7 @@ enum { SERIAL, EVENT };
 enum { ALONE, OTHERS };
 
 struct row {
-    enum keeper_cause cause;
+    enum later_ending ending;
     int others, event, last;
     int32_t crashes;
     enum later_verb verb;
@@ -25,53 +25,62 @@ struct row {
 /* crash_max is 3. Crashes: -1 none, 0 a suspect. */
 static const struct row rows[] = {
     /* By itself, alone: the crash is its own. The first is retried at once. */
-    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, NOT_LAST, 9, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, LAST, 0, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, SERIAL, LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, EVENT, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
-    { KEEPER_CRASH, ALONE, EVENT, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed",
+      "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, 9, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, LAST, 0, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, SERIAL, LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, EVENT, NOT_LAST, 1, LATER_VERB_RELEASE, BACKOFF, "crashed",
+      "crash" },
+    { LATER_ENDED_CRASH, ALONE, EVENT, NOT_LAST, 2, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, ALONE, EVENT, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
     /* A serial job runs on the stack, so other RUNNING jobs had no part in the crash. */
-    { KEEPER_CRASH, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
-    { KEEPER_CRASH, OTHERS, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "crashed", "crash" },
+    { LATER_ENDED_CRASH, OTHERS, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "crashed", "crash" },
     /* With several event jobs, nobody knows whose fault it was. So none is charged, even at its
      * last attempt. */
-    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
-    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "suspect", "" },
-    { KEEPER_CRASH, OTHERS, EVENT, NOT_LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
-    { KEEPER_CRASH, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_CRASH, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_CRASH, OTHERS, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_CRASH, OTHERS, EVENT, NOT_LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_CRASH, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
     /* We ended it: over its time. Crashes do not count here. */
-    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
-    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
-    { KEEPER_TIMEOUT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
-    { KEEPER_TIMEOUT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "timeout" },
-    { KEEPER_TIMEOUT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
-    { KEEPER_TIMEOUT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran", "timeout" },
-    { KEEPER_TIMEOUT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
-    { KEEPER_TIMEOUT, OTHERS, EVENT, LAST, 1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_TIMEOUT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran",
+      "timeout" },
+    { LATER_ENDED_TIMEOUT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, BACKOFF, "ran",
+      "timeout" },
+    { LATER_ENDED_TIMEOUT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, BACKOFF, "ran",
+      "timeout" },
+    { LATER_ENDED_TIMEOUT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "timeout" },
+    { LATER_ENDED_TIMEOUT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran",
+      "timeout" },
+    { LATER_ENDED_TIMEOUT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, BACKOFF, "ran",
+      "timeout" },
+    { LATER_ENDED_TIMEOUT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_TIMEOUT, OTHERS, EVENT, LAST, 1, LATER_VERB_RETURN, 0, "suspect", "" },
     /* laterd stops: nothing is charged. */
-    { KEEPER_INTERRUPTED, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
-    { KEEPER_INTERRUPTED, ALONE, SERIAL, LAST, 2, LATER_VERB_RETURN, 0, "interrupted", "" },
-    { KEEPER_INTERRUPTED, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "interrupted", "" },
-    { KEEPER_INTERRUPTED, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
-    { KEEPER_INTERRUPTED, OTHERS, SERIAL, NOT_LAST, 5, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { LATER_ENDED_INTERRUPTED, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RETURN, 0, "interrupted",
+      "" },
+    { LATER_ENDED_INTERRUPTED, ALONE, SERIAL, LAST, 2, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { LATER_ENDED_INTERRUPTED, ALONE, EVENT, NOT_LAST, 0, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { LATER_ENDED_INTERRUPTED, OTHERS, EVENT, LAST, -1, LATER_VERB_RETURN, 0, "interrupted", "" },
+    { LATER_ENDED_INTERRUPTED, OTHERS, SERIAL, NOT_LAST, 5, LATER_VERB_RETURN, 0, "interrupted",
+      "" },
     /* All of laterd was killed: that is an attempt, but no crash of the job; it runs again at
      * once. */
-    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
-    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "ran", "crash" },
-    { KEEPER_LEFT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, 0, "ran", "crash" },
-    { KEEPER_LEFT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "crash" },
-    { KEEPER_LEFT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
-    { KEEPER_LEFT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
-    { KEEPER_LEFT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
-    { KEEPER_LEFT, OTHERS, EVENT, LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_LEFT, ALONE, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, ALONE, SERIAL, NOT_LAST, 0, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, ALONE, SERIAL, NOT_LAST, 2, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, ALONE, SERIAL, LAST, -1, LATER_VERB_BURY, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, ALONE, EVENT, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, OTHERS, SERIAL, NOT_LAST, -1, LATER_VERB_RELEASE, 0, "ran", "crash" },
+    { LATER_ENDED_LEFT, OTHERS, EVENT, NOT_LAST, -1, LATER_VERB_RETURN, 0, "suspect", "" },
+    { LATER_ENDED_LEFT, OTHERS, EVENT, LAST, 2, LATER_VERB_RETURN, 0, "suspect", "" },
 };
 
 static struct slot slot_of(const struct row *row)
@@ -83,19 +92,21 @@ static struct slot slot_of(const struct row *row)
                           .crashes = row->crashes,
                           .began = 1,
                           .retry_in = BACKOFF,
-                          .verb = LATER_VERB_ACK };
+                          .ending = LATER_ENDED_DONE };
 }
 
 static void check(const struct slot *slot, const struct row *row, const char *text)
 {
+    const struct later_ending_row *ended = &later_endings[slot_ending(slot)];
     char name[80];
 
-    snprintf(name, sizeof name, "cause %d others %d event %d last %d crashes %d", (int)row->cause,
+    snprintf(name, sizeof name, "ending %d others %d event %d last %d crashes %d", (int)row->ending,
              row->others, row->event, row->last, (int)row->crashes);
-    ck_assert_msg(slot->verb == (uint32_t)row->verb, "%s: verb %u", name, slot->verb);
+    ck_assert_msg(slot_verb(slot) == row->verb, "%s: verb %d", name, slot_verb(slot));
     ck_assert_msg(slot->wait == row->wait, "%s: wait %f", name, slot->wait);
-    ck_assert_msg(strcmp(slot->how, row->how) == 0, "%s: how %s", name, slot->how);
-    ck_assert_msg(strcmp(slot->kind, row->kind) == 0, "%s: kind %s", name, slot->kind);
+    ck_assert_msg(strcmp(ended->how, row->how) == 0, "%s: how %s", name, ended->how);
+    ck_assert_msg(strcmp(ended->kind ? ended->kind : "", row->kind) == 0, "%s: kind %s", name,
+                  ended->kind);
     ck_assert_msg(strcmp(slot->text, *row->kind ? text : "") == 0, "%s: text %s", name, slot->text);
     ck_assert_uint_eq(slot->state, SLOT_RUNNING); /* the caller's */
 }
@@ -105,7 +116,7 @@ START_TEST(test_table)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct slot slot = slot_of(&rows[i]);
 
-        aftermath_judge(&slot, rows[i].others, rows[i].cause, "killed by signal 11", 3);
+        aftermath_judge(&slot, rows[i].others, rows[i].ending, "killed by signal 11", 3);
         check(&slot, &rows[i], "killed by signal 11");
     }
 }
@@ -115,25 +126,25 @@ END_TEST
 START_TEST(test_attempts_not_known)
 {
     /* At once, except for the least delay from the tenth attempt on. */
-    static const struct row unknown = { KEEPER_CRASH,       ALONE, SERIAL,    NOT_LAST, -1,
+    static const struct row unknown = { LATER_ENDED_CRASH,  ALONE, SERIAL,    NOT_LAST, -1,
                                         LATER_VERB_RELEASE, 1,     "crashed", "crash" };
     struct slot slot = slot_of(&unknown);
 
     slot.attempt = 1000;
     slot.max_attempts = 0;
-    aftermath_judge(&slot, false, KEEPER_CRASH, "x", 3);
+    aftermath_judge(&slot, false, LATER_ENDED_CRASH, "x", 3);
     check(&slot, &unknown, "x");
 }
 END_TEST
 
 START_TEST(test_more_attempts_than_there_are)
 {
-    static const struct row last = { KEEPER_TIMEOUT,  ALONE, SERIAL, LAST,     -1,
-                                     LATER_VERB_BURY, 0,     "ran",  "timeout" };
+    static const struct row last = { LATER_ENDED_TIMEOUT, ALONE, SERIAL, LAST,     -1,
+                                     LATER_VERB_BURY,     0,     "ran",  "timeout" };
     struct slot slot = slot_of(&last);
 
     slot.attempt = 6;
-    aftermath_judge(&slot, false, KEEPER_TIMEOUT, "x", 3);
+    aftermath_judge(&slot, false, LATER_ENDED_TIMEOUT, "x", 3);
     check(&slot, &last, "x");
 }
 END_TEST
@@ -143,14 +154,14 @@ START_TEST(test_crash_max)
 {
     for (uint32_t most = 1; most < 6; most++) {
         for (int32_t crashes = -1; crashes < 8; crashes++) {
-            static const struct row any = { KEEPER_CRASH,   ALONE, SERIAL, NOT_LAST, 0,
-                                            LATER_VERB_ACK, 0,     "",     "" };
+            static const struct row any = { LATER_ENDED_CRASH, ALONE, SERIAL, NOT_LAST, 0,
+                                            LATER_VERB_ACK,    0,     "",     "" };
             struct slot slot = slot_of(&any);
             int32_t before = crashes < 0 ? 0 : crashes;
 
             slot.crashes = crashes;
-            aftermath_judge(&slot, false, KEEPER_CRASH, "x", most);
-            ck_assert_uint_eq(slot.verb,
+            aftermath_judge(&slot, false, LATER_ENDED_CRASH, "x", most);
+            ck_assert_uint_eq(slot_verb(&slot),
                               before + 1 >= (int32_t)most ? LATER_VERB_BURY : LATER_VERB_RELEASE);
         }
     }

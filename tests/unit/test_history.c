@@ -127,8 +127,8 @@ static TCase *histograms(void)
 
 /* --- tallies --- */
 
-static void count(struct later_tallies *tallies, const char *type,
-                  enum later_attempt_outcome outcome, double wait, double run)
+static void count(struct later_tallies *tallies, const char *type, enum later_outcome outcome,
+                  double wait, double run)
 {
     struct later_tally *row = later_tallies_row(tallies, type);
 

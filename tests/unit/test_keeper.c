@@ -91,7 +91,7 @@ START_TEST(test_renews)
     page_hold(page, 0, "q", "held", SLOT_HELD, 3);
     slot = page_hold(page, 3, "q", "running", SLOT_RUNNING, 3);
     slot->event = 1; /* so that what is held is not returned */
-    page_finished(page, 9, "r", "finished", LATER_VERB_ACK, 0, "", "", "");
+    page_finished(page, 9, "r", "finished", LATER_ENDED_DONE, false, 0, "");
     live_do("ZADD later:{r}:reserved %.6f " PAGE_TOKEN, live_time() + 3);
     page_hold(other, 0, "q", "others", SLOT_HELD, 3);
     live_hold("q", "nobodys", "nobodysnobodysxx", 3);
@@ -271,7 +271,7 @@ START_TEST(test_withdrawn_from_one_that_is_gone)
     keeper_busy(keeper);
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
     *slot = (struct slot){ .queue = 0 }; /* free */
-    keeper_died(keeper, page, KEEPER_CRASH, "");
+    keeper_died(keeper, page, LATER_ENDED_CRASH, "");
     ck_assert_int_eq(settled, 1);
     page_free(page);
     page = watched(1);
@@ -445,7 +445,7 @@ END_TEST
 
 /* ---- the dead */
 
-static void died(struct slots *page, enum keeper_cause cause)
+static void died(struct slots *page, enum later_ending cause)
 {
     keeper_died(keeper, page, cause, "killed by signal 9 (Killed)");
 }
@@ -461,14 +461,14 @@ START_TEST(test_dead)
     slot->max_attempts = 25;
     slot = page_hold(page, 2, "q", "taken", SLOT_RUNNING, 30);
     slot->began = 0; /* moved on, not in its handler yet */
-    page_finished(page, 3, "q", "done", LATER_VERB_ACK, 0, "", "", "");
-    page_finished(page, 4, "q", "bury", LATER_VERB_BURY, 0, "ran", "retry", "why");
-    page_finished(page, 5, "r", "retry", LATER_VERB_RELEASE, 40, "ran", "retry", "why");
-    page_finished(page, 6, "r", "twice", LATER_VERB_ACK, 0, "", "", "");
+    page_finished(page, 3, "q", "done", LATER_ENDED_DONE, false, 0, "");
+    page_finished(page, 4, "q", "bury", LATER_ENDED_RETRY, true, 0, "why");
+    page_finished(page, 5, "r", "retry", LATER_ENDED_RETRY, false, 40, "why");
+    page_finished(page, 6, "r", "twice", LATER_ENDED_DONE, false, 0, "");
     live_do("ZREM later:{r}:reserved:" PAGE_TOKEN " twice"); /* acked before it died */
     live_do("HDEL later:{r}:jobs twice");
     live_do("HINCRBY later:{r}:stats done 1");
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     LIVE_UNTIL(settled == 1);
     ck_assert_ptr_eq(settled_page, page);
     ck_assert_uint_eq(keeper_open(keeper), 0);
@@ -499,7 +499,7 @@ START_TEST(test_dead_with_several)
         snprintf(id, sizeof id, "%u", i);
         page_hold(page, i, "q", id, SLOT_RUNNING, 30)->event = 1;
     }
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 4);
     ck_assert_int_eq(live_noting("q", "a"), 0);
@@ -516,7 +516,7 @@ START_TEST(test_dead_with_nothing)
 {
     struct slots *page = watched(100);
 
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     ck_assert_int_eq(settled, 1);
 }
 END_TEST
@@ -542,7 +542,7 @@ START_TEST(test_dead_before_the_answer)
     page->page->calls[129].queue = 1;
     atomic_store(&page->page->calls[129].asked, SLOT_CALL_LOST);
     from = later_clock();
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 5);
     ck_assert_double_le(later_clock() - from, 0.9 * live_slowness()); /* the first look, at once */
     live_hold("q", "late", "lostlostlostlost", 1000);                 /* it runs only now */
@@ -566,7 +566,7 @@ START_TEST(test_dead_while_redis_is_away)
     live_hold("q", "lost", "lostlostlostlost", 1000);
     if (_i == 0)
         link_break(live_link, "off");
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     ck_assert_uint_ge(keeper_open(keeper), 1);
     if (_i == 1)
         link_break(live_link, "off"); /* all of it is on its way, so its outcome is unknown */
@@ -583,12 +583,12 @@ END_TEST
 
 /* ---- the pages that a killed laterd left */
 
-/* That keeper was killed between the state of a job that it gave back and its verb: the verb there
- * is of the job before, an ack. */
+/* That keeper was killed between the state of a job that it gave back and its ending: what is there
+ * is of the job before, which was done. */
 START_TEST(test_left_returning)
 {
     struct slots *page = page_new(2);
-    struct slot *slot = page_finished(page, 0, "q", "before", LATER_VERB_ACK, 0, "", "", "");
+    struct slot *slot = page_finished(page, 0, "q", "before", LATER_ENDED_DONE, false, 0, "");
 
     live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " before");
     live_do("HDEL later:{q}:jobs before");
@@ -597,7 +597,7 @@ START_TEST(test_left_returning)
     live_do("ZADD later:{q}:reserved:" PAGE_TOKEN " 1000 given-back");
     strcpy(slot->id, "given-back");
     atomic_store(&slot->state, SLOT_RETURNING);
-    died(page, KEEPER_LEFT);
+    died(page, LATER_ENDED_LEFT);
     LIVE_UNTIL(settled == 1);
     ck_assert_double_eq(live_score("q", "ready", "given-back"), 1000);
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
@@ -611,8 +611,8 @@ START_TEST(test_left)
 
     page_hold(page, 0, "q", "held", SLOT_HELD, 30);
     page_hold(page, 1, "q", "ran", SLOT_RUNNING, 30);
-    page_finished(page, 2, "q", "done", LATER_VERB_ACK, 0, "", "", "");
-    died(page, KEEPER_LEFT);
+    page_finished(page, 2, "q", "done", LATER_ENDED_DONE, false, 0, "");
+    died(page, LATER_ENDED_LEFT);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 2);
     ck_assert_int_eq(atoi(live_noted("q", "a", "ran")), 1);
@@ -633,7 +633,7 @@ START_TEST(test_dead_while_giving_back)
     live_do("CLIENT PAUSE 200 ALL");
     keeper_busy(keeper);
     LIVE_UNTIL(slot_state(&page->page->slots[1]) == SLOT_RETURNING);
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 2);
     ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 1);
@@ -676,9 +676,9 @@ START_TEST(test_written_over)
     keeper_busy(keeper);
     LIVE_FOR(0.4, true);
     page_hold(good, 0, "q", "good", SLOT_HELD, 1000);
-    page_finished(good, 1, "q", "fine", LATER_VERB_RELEASE, 0, "ran", "retry", "x");
-    died(page, _i % 3 ? KEEPER_CRASH : KEEPER_LEFT);
-    died(good, KEEPER_CRASH);
+    page_finished(good, 1, "q", "fine", LATER_ENDED_RETRY, false, 0, "x");
+    died(page, _i % 3 ? LATER_ENDED_CRASH : LATER_ENDED_LEFT);
+    died(good, LATER_ENDED_CRASH);
     LIVE_UNTIL(settled == 2);
     ck_assert_int_eq(live_number("EVAL %s 1 later:{q}:ready",
                                  "return (redis.call('ZSCORE', KEYS[1], 'good') and 1 or 0) + "
@@ -723,7 +723,7 @@ START_TEST(test_written_over_while_it_waits)
     LIVE_UNTIL(live_ups == 2);
     LIVE_UNTIL(!isnan(live_score("q", "ready", "fine")));
     LIVE_FOR(0.3, true);
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     LIVE_UNTIL(settled == 1);
     ck_assert_double_gt(lease_left("q", GOOD_TOKEN), 0);
     ck_assert_double_eq(live_score("q", "reserved:" GOOD_TOKEN, "good"), 1000);
@@ -742,7 +742,7 @@ START_TEST(test_cleared_while_it_waits)
     keeper_busy(keeper);
     LIVE_UNTIL(slot_state(&page->page->slots[2]) == SLOT_RETURNING);
     memset(page->page, 0, page->size);
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     ck_assert_int_eq(settled, 0);
     LIVE_UNTIL(settled == 1);
     ck_assert_uint_eq(keeper_open(keeper), 0);
@@ -768,7 +768,7 @@ START_TEST(test_cut_short)
     LIVE_UNTIL(expelled > 0);
     ck_assert_ptr_eq(expelled_page, page);
     ck_assert_str_eq(why, "its slot page is gone");
-    died(page, KEEPER_TIMEOUT);
+    died(page, LATER_ENDED_TIMEOUT);
     ck_assert_int_eq(settled, 1);
     LIVE_UNTIL(lease_left("q", PAGE_TOKEN) < 0);
     LIVE_UNTIL(lease_left("q", GOOD_TOKEN) > 0.5);
@@ -782,7 +782,7 @@ START_TEST(test_freed_with_graves)
     page_hold(page, 0, "q", "held", SLOT_HELD, 30);
     strcpy(page->page->calls[0].token, "lostlostlostlost");
     atomic_store(&page->page->calls[0].asked, SLOT_CALL_ASKED);
-    died(page, KEEPER_CRASH);
+    died(page, LATER_ENDED_CRASH);
     ck_assert_uint_ge(keeper_open(keeper), 1);
     live_unlink(); /* answers what is out */
     keeper_free(keeper);

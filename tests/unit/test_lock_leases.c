@@ -208,7 +208,7 @@ START_TEST(the_dead_hold_nothing)
     lock_in_redis("others", 'x', 30);
     for (char letter = 'b'; letter <= 'd'; letter++)
         permit_in_redis("p", letter, 30);
-    keeper_died(keeper, page, KEEPER_CRASH, "killed");
+    keeper_died(keeper, page, LATER_ENDED_CRASH, "killed");
     LIVE_UNTIL(!live_number("HEXISTS later:lock:{l} token") &&
                !live_number("EXISTS later:running:{p}"));
     ck_assert_double_lt(later_clock() - start, 1 * live_slowness());
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(what_was_asked_for_is_freed_twice)
 {
     enter(0, LEASE_ASKED, LEASE_PERMIT, "p", 'a', 30);
-    keeper_died(keeper, page, KEEPER_CRASH, "killed");
+    keeper_died(keeper, page, LATER_ENDED_CRASH, "killed");
     LIVE_UNTIL(live_calls() >= 1);
     permit_in_redis("p", 'a', 30);
     LIVE_UNTIL(settled == 1);
@@ -236,7 +236,7 @@ START_TEST(freed_when_redis_is_back)
     permit_in_redis("p", 'a', 30);
     link_break(live_link, "the test");
     ck_assert(!link_is_up(live_link));
-    keeper_died(keeper, page, KEEPER_LEFT, "laterd was killed");
+    keeper_died(keeper, page, LATER_ENDED_LEFT, "laterd was killed");
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("EXISTS later:running:{p}"), 0);
 }
@@ -259,7 +259,7 @@ START_TEST(garbage_is_bounded)
     atomic_store(&bad[4]->touched, INT64_MIN);
     atomic_store(&page->page->lock_leases_used, UINT32_MAX);
     LIVE_UNTIL(state(bad[4]) == LEASE_LOST && state(bad[1]) == LEASE_NONE);
-    keeper_died(keeper, page, KEEPER_CRASH, "killed");
+    keeper_died(keeper, page, LATER_ENDED_CRASH, "killed");
     LIVE_UNTIL(settled == 1);
 }
 END_TEST

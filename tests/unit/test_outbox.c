@@ -102,12 +102,12 @@ START_TEST(test_verbs)
     json_t *error;
 
     begin(10);
-    add(page_finished(page, 0, "q", "acked", LATER_VERB_ACK, 0, "", "", ""));
-    add(page_finished(page, 1, "q", "expired", LATER_VERB_EXPIRE, 0, "", "", ""));
-    add(page_finished(page, 2, "q", "later", LATER_VERB_RELEASE, 50, "ran", "retry", "a \"why\""));
-    add(page_finished(page, 3, "q", "soon", LATER_VERB_RELEASE, 0, "crashed", "crash", "boom"));
-    add(page_finished(page, 4, "q", "back", LATER_VERB_RETURN, 0, "held", "", ""));
-    add(page_finished(page, 5, "q", "buried", LATER_VERB_BURY, 0, "unrun", "bad", "no JSON"));
+    add(page_finished(page, 0, "q", "acked", LATER_ENDED_DONE, false, 0, ""));
+    add(page_finished(page, 1, "q", "expired", LATER_ENDED_EXPIRED, false, 0, ""));
+    add(page_finished(page, 2, "q", "later", LATER_ENDED_RETRY, false, 50, "a \"why\""));
+    add(page_finished(page, 3, "q", "soon", LATER_ENDED_CRASH, false, 0, "boom"));
+    add(page_finished(page, 4, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    add(page_finished(page, 5, "q", "buried", LATER_ENDED_BAD, false, 0, "no JSON"));
     ck_assert_uint_eq(outbox_waiting(outbox), 6);
     ck_assert_uint_eq(outbox_open(outbox), 6);
     flush();
@@ -144,17 +144,17 @@ START_TEST(test_results)
     json_t *error;
 
     begin(4);
-    slot = page_finished(page, 0, "q", "short", LATER_VERB_ACK, 0, "", "", "");
+    slot = page_finished(page, 0, "q", "short", LATER_ENDED_DONE, false, 0, "");
     slot->kept = 60;
     ck_assert_int_eq(value_keep(page, slot, "[1]", 3, &err), 0);
     add(slot);
-    slot = page_finished(page, 1, "q", "none", LATER_VERB_ACK, 0, "", "", "");
+    slot = page_finished(page, 1, "q", "none", LATER_ENDED_DONE, false, 0, "");
     slot->kept = 1e9; /* what no document could ask for */
     add(slot);
-    slot = page_finished(page, 2, "q", "dead", LATER_VERB_BURY, 0, "ran", "retry", "why");
+    slot = page_finished(page, 2, "q", "dead", LATER_ENDED_RETRY, true, 0, "why");
     slot->kept = 60;
     add(slot);
-    slot = page_finished(page, 3, "q", "lost", LATER_VERB_ACK, 0, "", "", "");
+    slot = page_finished(page, 3, "q", "lost", LATER_ENDED_DONE, false, 0, "");
     slot->kept = 60;
     live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " lost");
     add(slot);
@@ -187,11 +187,11 @@ START_TEST(test_groups)
     for (uint32_t i = 0; i < 2100; i++) {
         snprintf(id, sizeof id, "%u", i);
         if (i % 7 < 4)
-            add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+            add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
         else if (i % 7 < 6)
-            add(page_finished(page, i, "r", id, LATER_VERB_ACK, 0, "", "", ""));
+            add(page_finished(page, i, "r", id, LATER_ENDED_DONE, false, 0, ""));
         else
-            add(page_finished(page, i, "q", id, LATER_VERB_RETURN, 0, "held", "", ""));
+            add(page_finished(page, i, "q", id, LATER_ENDED_HELD, false, 0, ""));
     }
     flush();
     LIVE_UNTIL(outbox_open(outbox) == 0); /* scripts are loaded now, or not: count the next */
@@ -199,11 +199,11 @@ START_TEST(test_groups)
     for (uint32_t i = 0; i < 2100; i++) {
         snprintf(id, sizeof id, "b%u", i);
         if (i % 7 < 4)
-            add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+            add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
         else if (i % 7 < 6)
-            add(page_finished(page, i, "r", id, LATER_VERB_ACK, 0, "", "", ""));
+            add(page_finished(page, i, "r", id, LATER_ENDED_DONE, false, 0, ""));
         else
-            add(page_finished(page, i, "q", id, LATER_VERB_RETURN, 0, "held", "", ""));
+            add(page_finished(page, i, "q", id, LATER_ENDED_HELD, false, 0, ""));
     }
     flush();
     LIVE_UNTIL(outbox_open(outbox) == 0);
@@ -227,7 +227,7 @@ START_TEST(test_lost)
         char id[8];
 
         snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
         if (i % 2) { /* it lapsed meanwhile, and somebody else has it */
             live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " %u", i);
             live_do("ZADD later:{q}:reserved 9e9 anothertokenxxxx");
@@ -253,7 +253,7 @@ static void add_done(uint32_t count)
         struct slot *slot;
 
         snprintf(id, sizeof id, "%u", i);
-        slot = page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", "");
+        slot = page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, "");
         slot->given = 5;
         add(slot);
     }
@@ -310,18 +310,18 @@ START_TEST(test_early)
 
     begin(8);
     for (uint32_t i = 0; i < 2; i++) {
-        slot = page_finished(page, i, "q", i ? "1" : "0", LATER_VERB_ACK, 0, "", "", "");
+        slot = page_finished(page, i, "q", i ? "1" : "0", LATER_ENDED_DONE, false, 0, "");
         slot->given = 3;
         add(slot);
     }
-    add(page_finished(page, 2, "q", "back", LATER_VERB_RETURN, 0, "held", "", ""));
+    add(page_finished(page, 2, "q", "back", LATER_ENDED_HELD, false, 0, ""));
     outbox_flush_early(outbox);
     link_flush(live_link);
     ck_assert_uint_eq(outbox_waiting(outbox), 2);
     LIVE_UNTIL(dones == 1);
     slot = page_hold_by(page, 3, "q", "new", "newtokennewtoken", SLOT_RUNNING, 1000);
     slot->given = 2;
-    slot_finish(slot, LATER_VERB_ACK, 0, "", "", "");
+    slot_finish(slot, (struct later_verdict){ .ending = LATER_ENDED_DONE }, "");
     atomic_store(&slot->state, SLOT_FINISHED);
     add(slot);
     outbox_flush_early(outbox);
@@ -342,7 +342,7 @@ START_TEST(test_unknown_queue)
     struct slot *slot;
 
     begin(1);
-    slot = page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", "");
+    slot = page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, "");
     slot->queue = 7;
     ck_assert(!outbox_add(outbox, page, slot));
     ck_assert_uint_eq(outbox_open(outbox), 0);
@@ -354,12 +354,12 @@ END_TEST
 
 static void add_all_verbs(void)
 {
-    add(page_finished(page, 0, "q", "0", LATER_VERB_ACK, 0, "", "", ""));
-    add(page_finished(page, 1, "q", "1", LATER_VERB_EXPIRE, 0, "", "", ""));
-    add(page_finished(page, 2, "q", "2", LATER_VERB_RELEASE, 50, "ran", "retry", "why"));
-    add(page_finished(page, 3, "q", "3", LATER_VERB_RELEASE, 0, "ran", "retry", "why"));
-    add(page_finished(page, 4, "q", "4", LATER_VERB_RETURN, 0, "held", "", ""));
-    add(page_finished(page, 5, "q", "5", LATER_VERB_BURY, 0, "ran", "retry", "why"));
+    add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
+    add(page_finished(page, 1, "q", "1", LATER_ENDED_EXPIRED, false, 0, ""));
+    add(page_finished(page, 2, "q", "2", LATER_ENDED_RETRY, false, 50, "why"));
+    add(page_finished(page, 3, "q", "3", LATER_ENDED_RETRY, false, 0, "why"));
+    add(page_finished(page, 4, "q", "4", LATER_ENDED_HELD, false, 0, ""));
+    add(page_finished(page, 5, "q", "5", LATER_ENDED_RETRY, true, 0, "why"));
 }
 
 /* A full Redis takes every settlement; it refuses what is pushed, and only that. */
@@ -432,8 +432,8 @@ START_TEST(test_wrong_type_in_one_queue)
 {
     begin(2);
     log_open(LOG_ERROR, false, "test");
-    add(page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", ""));
-    add(page_finished(page, 1, "r", "b", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
+    add(page_finished(page, 1, "r", "b", LATER_ENDED_DONE, false, 0, ""));
     live_do("RENAME later:{q}:stats kept");
     live_do("SET later:{q}:stats nonsense");
     flush();
@@ -477,14 +477,14 @@ START_TEST(test_lost_answer)
     fake = fake_start(lossy, &lose);
     snprintf(url, sizeof url, "%s", fake_url(fake));
     begin_at(url, 500);
-    add(page_finished(page, 0, "q", "warm", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 0, "q", "warm", LATER_ENDED_DONE, false, 0, ""));
     flush();
     LIVE_UNTIL(dones == 1); /* the script is there now */
     for (uint32_t i = 0; i < 500; i++) {
         char id[16];
 
         snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
     }
     lose = 1;
     flush();
@@ -529,13 +529,12 @@ START_TEST(test_cut_anywhere)
     begin_at(url, 400);
     for (int round = 0; round < 5; round++) {
         for (uint32_t i = 0; i < 400; i++) {
-            enum later_verb verb = (enum later_verb)(i % 5);
-            const char *how = verb == LATER_VERB_RETURN    ? "held"
-                              : verb >= LATER_VERB_RELEASE ? "ran"
-                                                           : "";
+            static const enum later_ending endings[] = { LATER_ENDED_DONE, LATER_ENDED_EXPIRED,
+                                                         LATER_ENDED_RETRY, LATER_ENDED_HELD,
+                                                         LATER_ENDED_BURY };
 
             snprintf(id, sizeof id, "%d-%u", round, i);
-            add(page_finished(page, i, i % 3 ? "q" : "r", id, verb, 0, how, "", ""));
+            add(page_finished(page, i, i % 3 ? "q" : "r", id, endings[i % 5], false, 0, ""));
         }
         flush();
         LIVE_UNTIL(outbox_open(outbox) == 0);
@@ -559,7 +558,7 @@ END_TEST
 START_TEST(test_while_down)
 {
     begin(1);
-    add(page_finished(page, 0, "q", "a", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
     link_break(live_link, "off");
     flush();
     ck_assert_uint_eq(outbox_waiting(outbox), 1);
@@ -575,10 +574,10 @@ START_TEST(test_freed_with_some_open)
         char id[16];
 
         snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_VERB_ACK, 0, "", "", ""));
+        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
     }
     flush();
-    add(page_finished(page, 0, "q", "more", LATER_VERB_ACK, 0, "", "", ""));
+    add(page_finished(page, 0, "q", "more", LATER_ENDED_DONE, false, 0, ""));
     live_unlink(); /* answers what is out: back into its group */
     ck_assert_uint_eq(outbox_waiting(outbox), 601);
     outbox_free(outbox);

@@ -56,14 +56,14 @@ START_TEST(test_drained_in_its_grace)
     struct process process = quiet();
     double kill_at;
 
-    process_end(&process, KEEPER_TIMEOUT, "over its time", 4);
+    process_end(&process, LATER_ENDED_TIMEOUT, "over its time", 4);
     kill_at = process.kill_at;
     process_drain(&process, 60, 4, "laterd was reloaded");
-    process_end(&process, KEEPER_TIMEOUT, "over its time", 4);
+    process_end(&process, LATER_ENDED_TIMEOUT, "over its time", 4);
     ck_assert(process.draining);
     ck_assert_double_eq(process.kill_at, kill_at);
     ck_assert_str_eq(process.why, "over its time");
-    ck_assert_int_eq(process_cause(&process, W_EXITCODE(0, SIGKILL)), KEEPER_TIMEOUT);
+    ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGKILL)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
 END_TEST
@@ -76,10 +76,10 @@ START_TEST(test_over_its_time_while_it_drains)
 
     process_drain(&process, 1, 0, "laterd was stopped");
     kill_at = process.kill_at;
-    process_end(&process, KEEPER_TIMEOUT, "over its time", 60);
+    process_end(&process, LATER_ENDED_TIMEOUT, "over its time", 60);
     ck_assert_double_le(process.term_at, later_clock());
     ck_assert_double_eq(process.kill_at, kill_at);
-    ck_assert_int_eq(process_cause(&process, W_EXITCODE(0, SIGTERM)), KEEPER_TIMEOUT);
+    ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGTERM)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(test_cut)
         ck_assert_double_gt(process_tick(&process), 0);
         process_describe(&process, W_EXITCODE(0, SIGTERM), text, sizeof text);
         ck_assert_str_eq(text, reasons[i]);
-        ck_assert_int_eq(process_cause(&process, W_EXITCODE(0, SIGTERM)), KEEPER_INTERRUPTED);
+        ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGTERM)), LATER_ENDED_INTERRUPTED);
         close(process.control_fd);
     }
 }
@@ -110,19 +110,19 @@ enum { WORKS, DRAINS };
 
 static const struct {
     int state, status;
-    enum keeper_cause cause;
+    enum later_ending ending;
 } ends[] = {
-    { WORKS, W_EXITCODE(0, SIGABRT), KEEPER_CRASH },
-    { WORKS, W_EXITCODE(0, SIGTERM), KEEPER_CRASH },
-    { WORKS, W_EXITCODE(0, SIGKILL), KEEPER_CRASH },
-    { WORKS, W_EXITCODE(0, 0), KEEPER_CRASH },
+    { WORKS, W_EXITCODE(0, SIGABRT), LATER_ENDED_CRASH },
+    { WORKS, W_EXITCODE(0, SIGTERM), LATER_ENDED_CRASH },
+    { WORKS, W_EXITCODE(0, SIGKILL), LATER_ENDED_CRASH },
+    { WORKS, W_EXITCODE(0, 0), LATER_ENDED_CRASH },
     /* A crash is one also while we stop, as long as we have not ended the worker. */
-    { DRAINS, W_EXITCODE(0, SIGABRT), KEEPER_CRASH },
-    { DRAINS, W_EXITCODE(0, SIGKILL), KEEPER_CRASH },
-    { DRAINS, W_EXITCODE(1, 0), KEEPER_CRASH },
-    { DRAINS, W_EXITCODE(0, 0), KEEPER_CRASH },
+    { DRAINS, W_EXITCODE(0, SIGABRT), LATER_ENDED_CRASH },
+    { DRAINS, W_EXITCODE(0, SIGKILL), LATER_ENDED_CRASH },
+    { DRAINS, W_EXITCODE(1, 0), LATER_ENDED_CRASH },
+    { DRAINS, W_EXITCODE(0, 0), LATER_ENDED_CRASH },
     /* Some stop a service by a TERM to each of its processes. */
-    { DRAINS, W_EXITCODE(0, SIGTERM), KEEPER_INTERRUPTED },
+    { DRAINS, W_EXITCODE(0, SIGTERM), LATER_ENDED_INTERRUPTED },
 };
 
 START_TEST(test_cause)
@@ -131,7 +131,7 @@ START_TEST(test_cause)
 
     if (ends[_i].state == DRAINS)
         process_drain(&process, 60, 60, "laterd was stopped");
-    ck_assert_int_eq(process_cause(&process, ends[_i].status), ends[_i].cause);
+    ck_assert_int_eq(process_ending(&process, ends[_i].status), ends[_i].ending);
     close(process.control_fd);
 }
 END_TEST

@@ -113,6 +113,7 @@ END_TEST
 START_TEST(test_no_page)
 {
     REFUSED(page->magic[6] = '1');
+    REFUSED(page->magic[6] = '6');                       /* the last one that kept words */
     REFUSED(memset(page->magic, 0, sizeof page->magic)); /* killed while it was made */
     REFUSED(page->slot_size++);
     REFUSED(page->capacity++);
@@ -155,28 +156,29 @@ END_TEST
 
 START_TEST(test_finish)
 {
+    const struct later_verdict done = { .ending = LATER_ENDED_DONE };
     struct slot slot = { .state = SLOT_RUNNING };
     char text[3000];
 
-    slot_finish(&slot, LATER_VERB_RETURN, 2.5, "interrupted", "timeout", "why");
-    ck_assert_uint_eq(slot.verb, LATER_VERB_RETURN);
+    slot_finish(&slot, (struct later_verdict){ LATER_ENDED_TIMEOUT, true, 2.5 }, "why");
+    ck_assert_int_eq(slot_ending(&slot), LATER_ENDED_TIMEOUT);
+    ck_assert_int_eq(slot_verb(&slot), LATER_VERB_BURY);
+    ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_TIMEOUT);
     ck_assert_double_eq(slot.wait, 2.5);
-    ck_assert_str_eq(slot.how, "interrupted");
-    ck_assert_str_eq(slot.kind, "timeout");
     ck_assert_str_eq(slot.text, "why");
     ck_assert_int_eq(slot_state(&slot), SLOT_RUNNING); /* the state is the caller's, and last */
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
-    slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+    slot_finish(&slot, done, text);
     ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
     for (size_t cut = 0; cut < 4; cut++) { /* U+1F600 across the end */
         memcpy(text + SLOT_TEXT - cut, "\xf0\x9f\x98\x80", 4);
-        slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+        slot_finish(&slot, done, text);
         ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT - cut);
         memset(text + SLOT_TEXT - cut, 'x', 4);
     }
     memcpy(text + SLOT_TEXT - 4, "\xf0\x9f\x98\x80", 4); /* it fits */
-    slot_finish(&slot, LATER_VERB_ACK, 0, "", "", text);
+    slot_finish(&slot, done, text);
     ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
 }
 END_TEST
@@ -202,37 +204,37 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* What a worker writes is copied unchanged. */
-static void check_kept(enum later_verb verb, double wait, const char *how, const char *kind)
+/* What a worker writes is copied unchanged; its ending comes in the script's words. */
+static void check_kept(enum later_ending ending, bool last, double wait, enum later_verb verb,
+                       const char *how, const char *kind)
 {
     struct slot slot = { .token = "0123456789abcdef", .id = "a" };
     struct slot_copy copy;
     char text[SLOT_TEXT + 1];
 
-    slot_finish(&slot, verb, wait, how, kind, "text");
+    slot_finish(&slot, (struct later_verdict){ ending, last, wait }, "text");
     slot_copy(&slot, slot_verb(&slot), &copy);
     slot_copy_text(&slot, text);
-    ck_assert_uint_eq(slot_verb(&slot), verb);
+    ck_assert_int_eq(slot_verb(&slot), verb);
     ck_assert_str_eq(copy.token, "0123456789abcdef");
     ck_assert_str_eq(copy.id, "a");
     ck_assert_double_eq(copy.wait, wait);
-    ck_assert_str_eq(copy.how, how);
-    ck_assert_str_eq(copy.kind, kind);
+    ck_assert_pstr_eq(copy.how, how);
+    ck_assert_pstr_eq(copy.kind, kind);
     ck_assert_str_eq(text, "text");
 }
 
 START_TEST(test_copy_keeps_good_ones)
 {
-    check_kept(LATER_VERB_ACK, 0, "", "");
-    check_kept(LATER_VERB_EXPIRE, 0, "", "");
-    check_kept(LATER_VERB_RELEASE, 315360000, "ran", "retry");
-    check_kept(LATER_VERB_RELEASE, 0.5, "crashed", "crash");
-    check_kept(LATER_VERB_RETURN, 5, "held", "");
-    check_kept(LATER_VERB_RETURN, 0, "suspect", "");
-    check_kept(LATER_VERB_RETURN, 0, "interrupted", "");
-    check_kept(LATER_VERB_RETURN, 0, "", "");
-    check_kept(LATER_VERB_BURY, 0, "unrun", "bad");
-    check_kept(LATER_VERB_BURY, 0, "ran", "timeout");
+    check_kept(LATER_ENDED_DONE, false, 0, LATER_VERB_ACK, "done", NULL);
+    check_kept(LATER_ENDED_EXPIRED, false, 0, LATER_VERB_EXPIRE, NULL, NULL);
+    check_kept(LATER_ENDED_RETRY, false, 315360000, LATER_VERB_RELEASE, "ran", "retry");
+    check_kept(LATER_ENDED_CRASH, false, 0.5, LATER_VERB_RELEASE, "crashed", "crash");
+    check_kept(LATER_ENDED_HELD, false, 5, LATER_VERB_RETURN, "held", NULL);
+    check_kept(LATER_ENDED_SUSPECT, false, 0, LATER_VERB_RETURN, "suspect", NULL);
+    check_kept(LATER_ENDED_INTERRUPTED, false, 0, LATER_VERB_RETURN, "interrupted", NULL);
+    check_kept(LATER_ENDED_BAD, false, 0, LATER_VERB_BURY, "unrun", "bad");
+    check_kept(LATER_ENDED_TIMEOUT, true, 0, LATER_VERB_BURY, "ran", "timeout");
 }
 END_TEST
 
@@ -249,18 +251,22 @@ START_TEST(test_copy_mends_bad_ones)
     ck_assert_uint_eq(strlen(copy.id), LATER_ID_MAX);
     ck_assert_uint_eq(strlen(copy.token), LATER_TOKEN_LEN);
     ck_assert_uint_eq(strlen(text), SLOT_TEXT);
-    ck_assert_str_eq(copy.how, "");
-    ck_assert_str_eq(copy.kind, "");
+    ck_assert_str_eq(copy.how, "held");
+    ck_assert_ptr_null(copy.kind);
     ck_assert_double_eq(copy.wait, 0);
-    slot = (struct slot){ .verb = LATER_VERB_TOUCH, .wait = (double)NAN };
-    ck_assert_uint_eq(slot_verb(&slot), LATER_VERB_RETURN);
-    slot_copy(&slot, LATER_VERB_RELEASE, &copy);
+    slot = (struct slot){ .ending = LATER_ENDINGS, .wait = (double)NAN };
+    ck_assert_int_eq(slot_ending(&slot), LATER_ENDED_HELD);
+    ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_NONE);
+    slot_copy(&slot, LATER_VERB_RELEASE, &copy); /* of another verb */
+    ck_assert_ptr_null(copy.how);
     ck_assert_double_eq(copy.wait, 0);
-    slot =
-        (struct slot){ .verb = LATER_VERB_BURY, .wait = -1, .how = "held" }; /* of another verb */
-    slot_copy(&slot, slot_verb(&slot), &copy);
-    ck_assert_str_eq(copy.how, "");
+    slot = (struct slot){ .ending = LATER_ENDED_CRASH, .last = 0x5a, .wait = -1 };
+    slot_copy(&slot, LATER_VERB_BURY, &copy);
+    ck_assert_str_eq(copy.how, "crashed");
     ck_assert_double_eq(copy.wait, 0);
+    slot_copy(&slot, LATER_VERB_RELEASE, &copy); /* its last attempt: buried */
+    ck_assert_ptr_null(copy.how);
+    ck_assert_ptr_null(copy.kind);
 }
 END_TEST
 
@@ -415,9 +421,9 @@ static void token_of(unsigned n, char token[LATER_TOKEN_LEN + 1])
     snprintf(token, LATER_TOKEN_LEN + 1, "%016u", n);
 }
 
-static enum later_verb verb_of(unsigned n)
+static enum later_ending ending_of(unsigned n)
 {
-    return (enum later_verb)(n % (LATER_VERB_BURY + 1));
+    return (enum later_ending)(n % LATER_ENDINGS);
 }
 
 static void hold(struct slot *slot, unsigned n)
@@ -427,7 +433,7 @@ static void hold(struct slot *slot, unsigned n)
     snprintf(slot->id, sizeof slot->id, "job-%u", n);
     slot->attempt = n;
     slot->began = 0;
-    slot->text[0] = slot->kind[0] = '\0';
+    slot->text[0] = '\0';
     atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
 }
 
@@ -436,7 +442,7 @@ static void finish(struct slot *slot, unsigned n)
     char text[64];
 
     snprintf(text, sizeof text, "text %u", n);
-    slot_finish(slot, verb_of(n), n, n % 2 ? "ran" : "held", n % 2 ? "retry" : "crash", text);
+    slot_finish(slot, (struct later_verdict){ ending_of(n), n % 2, n }, text);
     atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
 }
 
@@ -485,10 +491,9 @@ static void check_slot(struct slot *slot)
         return;
     snprintf(expected, sizeof expected, "text %u", n);
     ck_assert_str_eq(slot->text, expected);
-    ck_assert_uint_eq(slot->verb, verb_of(n));
+    ck_assert_int_eq(slot_ending(slot), ending_of(n));
+    ck_assert_uint_eq(slot->last, n % 2);
     ck_assert_double_eq(slot->wait, n);
-    ck_assert_str_eq(slot->how, n % 2 ? "ran" : "held");
-    ck_assert_str_eq(slot->kind, n % 2 ? "retry" : "crash");
 }
 
 START_TEST(test_killed)

@@ -60,7 +60,7 @@ static struct slot *keep(uint32_t i, const char *value)
     struct slot *slot = &slots->page->slots[i];
     struct later_error err;
 
-    slot_finish(slot, LATER_VERB_ACK, 0, "", "", "");
+    slot_finish(slot, (struct later_verdict){ .ending = LATER_ENDED_DONE }, "");
     ck_assert_int_eq(value_keep(slots, slot, value, strlen(value), &err), 0);
     return slot;
 }

@@ -105,26 +105,29 @@ END_TEST
 static void check(enum later_ending ending, enum later_verb verb, double wait, const char *how,
                   const char *kind)
 {
+    const struct later_ending_row *row;
     struct later_verdict verdict;
 
     attempt.ending = ending;
     verdict = later_verdict_after(&attempt);
-    ck_assert_int_eq(verdict.verb, verb);
+    row = &later_endings[verdict.ending];
+    ck_assert_int_eq(later_ending_verb(verdict.ending, verdict.last), verb);
     ck_assert_double_eq(verdict.wait, wait);
-    ck_assert_str_eq(verdict.how, how);
-    ck_assert_str_eq(verdict.kind, kind);
+    ck_assert_str_eq(row->how, how);
+    ck_assert_pstr_eq(row->kind, kind);
 }
 
 START_TEST(test_with_attempts_left)
 {
-    check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "", "");
+    check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 8, "ran", "retry");
     check(LATER_ENDED_BURY, LATER_VERB_BURY, 0, "ran", "buried");
     check(LATER_ENDED_TIMEOUT, LATER_VERB_RELEASE, 8, "ran", "timeout");
     check(LATER_ENDED_CRASH, LATER_VERB_RELEASE, 0, "crashed", "crash"); /* the first: at once */
+    check(LATER_ENDED_PROGRAM, LATER_VERB_RELEASE, 8, "ran", "crash");   /* no worker's */
     check(LATER_ENDED_LEFT, LATER_VERB_RELEASE, 0, "ran", "crash");
-    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", "");
-    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "", "return");
+    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
+    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "held", "return");
 }
 END_TEST
 
@@ -133,15 +136,16 @@ END_TEST
 START_TEST(test_the_last_attempt)
 {
     attempt.number = 3;
-    check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "", "");
+    check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
     check(LATER_ENDED_RETRY, LATER_VERB_BURY, 0, "ran", "retry");
     check(LATER_ENDED_BURY, LATER_VERB_BURY, 0, "ran", "buried");
     check(LATER_ENDED_TIMEOUT, LATER_VERB_BURY, 0, "ran", "timeout");
     check(LATER_ENDED_CRASH, LATER_VERB_BURY, 0, "crashed", "crash");
     check(LATER_ENDED_LEFT, LATER_VERB_BURY, 0, "ran", "crash");
-    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", "");
-    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "",
-          "return");          /* not the longer pause of the third */
+    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
+    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "held",
+          "return"); /* not the longer pause of the third */
+    check(LATER_ENDED_PROGRAM, LATER_VERB_BURY, 0, "ran", "crash");
     attempt.max_attempts = 0; /* of a slot that does not tell */
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 32, "ran", "retry");
 }
@@ -169,10 +173,10 @@ START_TEST(test_beside_others)
 {
     attempt.beside_others = true;
     attempt.number = 3;
-    check(LATER_ENDED_CRASH, LATER_VERB_RETURN, 0, "suspect", "");
-    check(LATER_ENDED_TIMEOUT, LATER_VERB_RETURN, 0, "suspect", "");
-    check(LATER_ENDED_LEFT, LATER_VERB_RETURN, 0, "suspect", "");
-    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", "");
+    check(LATER_ENDED_CRASH, LATER_VERB_RETURN, 0, "suspect", NULL);
+    check(LATER_ENDED_TIMEOUT, LATER_VERB_RETURN, 0, "suspect", NULL);
+    check(LATER_ENDED_LEFT, LATER_VERB_RETURN, 0, "suspect", NULL);
+    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
     check(LATER_ENDED_RETRY, LATER_VERB_BURY, 0, "ran", "retry"); /* it said so itself */
 }
 END_TEST

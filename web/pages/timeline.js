@@ -10,7 +10,8 @@ function born(id) {
 }
 
 const WORDS = { retry: 'failed', timeout: 'took too long', crash: 'crashed', lapse: 'its lease ran out',
-                buried: 'buried', return: 'given back', bad: 'a bad document' };
+                buried: 'buried', return: 'given back', bad: 'a bad document',
+                unknown: 'No plugin has its type' };
 
 // An error as a step. before: the error before it.
 function failure(error, before) {
@@ -18,7 +19,7 @@ function failure(error, before) {
     const words = WORDS[error.kind] || error.kind || 'failed';
     return {
         at: error.at, ms: error.ms, host: error.host, kind: 'dead', words: same ? '' : error.text, same,
-        title: error.kind === 'unknown' ? 'No plugin has its type'
+        title: error.kind === 'unknown' ? words
             : error.attempt ? `Attempt ${error.attempt}: ${words}` : `Not begun: ${words}`,
     };
 }
