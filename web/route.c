@@ -26,11 +26,23 @@ struct route {
     "[--where=?where3] [--text=?text]"
 
 /* What may be set when a job is pushed. */
-#define JOB                                                                                        \
-    "[--in=?in] [--at=?at] [--priority=?priority] [--max-attempts=?max_attempts] "                 \
-    "[--timeout=?timeout] [--backoff=?backoff] [--expires-at=?expires_at] "                        \
-    "[--expires-in=?expires_in] [--lock=?lock] "                                                   \
-    "[--trace=?trace] [--result=?result] -- ?type ?payload"
+/* clang-format off */
+#define JOB \
+    /* @options form,at: "[--{dashed}=?{name}] " \ */ \
+    "[--priority=?priority] " \
+    "[--in=?in] " \
+    "[--at=?at] " \
+    "[--max-attempts=?max_attempts] " \
+    "[--timeout=?timeout] " \
+    "[--backoff=?backoff] " \
+    "[--expires-at=?expires_at] " \
+    "[--expires-in=?expires_in] " \
+    "[--result=?result] " \
+    "[--lock=?lock] " \
+    "[--trace=?trace] " \
+    /* @end */ \
+    "-- ?type ?payload"
+/* clang-format on */
 
 static const struct route routes[] = {
     /* Its first line comes once Redis has answered. Prometheus waits no longer than ten seconds. */
@@ -228,17 +240,21 @@ static const struct form {
     { "by", is_kind, "by: minute, ten or hour" },
     { "name", is_type, "name: that of a schedule" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
+    /* clang-format off */
+    /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */
+    { "priority", is_integer, "priority: a whole number" },
     { "in", is_duration, "in: a duration like 90, 5m, 2h" },
     { "at", is_text, "at: a time" },
+    { "max_attempts", is_number, "max_attempts: a whole number" },
     { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
     { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
     { "expires_at", is_text, "expires_at: a time" },
     { "expires_in", is_duration, "expires_in: a duration like 90, 5m, 2h" },
+    { "result", is_duration, "result: a duration like 90, 5m, 2h" },
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
-    { "result", is_duration, "result: a duration like 90, 5m, 2h" },
-    { "priority", is_integer, "priority: a whole number" },
-    { "max_attempts", is_number, "max_attempts: a whole number" },
+    /* @end */
+    /* clang-format on */
     { "payload", is_payload, "payload: JSON" },
 };
 

@@ -1,43 +1,46 @@
 /** A connected client of ioredis (Redis, Cluster) or node-redis (client, sentinel, cluster). */
 export type RedisClient = object;
 
+/** Durations are seconds, which may have a fraction. What is not given is as laterd is configured. */
 export interface Options {
-    /** The same id is the same job. By default a new id is made. */
+    // @options push: /** {help} ({value}) */\n{camel}?: {ts};
+    /** the same id is the same job (text) */
     id?: string;
-    /** -100 to 100, higher first. */
+    /** -100 to 100, higher first (whole number) */
     priority?: number;
-    /** Seconds from now. Not together with `at`. */
+    /** how long until it may run (seconds) */
     in?: number;
-    /** UNIX seconds, or a Date. */
-    at?: number | Date;
+    /** not before this time (UNIX seconds) */
+    at?: number|Date;
+    /** failed attempts after which it is buried (whole number) */
     maxAttempts?: number;
-    /** Seconds that an attempt may run. */
+    /** how long one attempt may run (seconds, above 0) */
     timeout?: number;
-    backoff?: number | number[] | { base?: number; max?: number };
-    /** If it has not begun by then, it is dropped. UNIX seconds, or a Date. */
-    expiresAt?: number | Date;
-    /** The same, seconds from now, by Redis's clock. */
+    /** wait before each next attempt, or a list of waits (seconds, a list of them, or base and max) */
+    backoff?: number|number[]|{ base?: number; max?: number };
+    /** if it has not begun by then, it is dropped (UNIX seconds) */
+    expiresAt?: number|Date;
+    /** if it has not begun this long from now, it is dropped (seconds, above 0) */
     expiresIn?: number;
-    /** Logged with each line of the job. */
-    trace?: string;
-    /** The job runs only while it holds this lock. */
-    lock?: string;
-    /** Seconds for which the result is kept. */
+    /** how long its result is kept (seconds, above 0) */
     result?: number;
-    /** Seconds for which the id stays taken after the job has ended. */
+    /** it runs only while it holds this lock (text) */
+    lock?: string;
+    /** logged with each line of the job (text) */
+    trace?: string;
+    /** the id stays taken this long after the job has ended (seconds) */
     uniqueFor?: number;
-    /** Replace a waiting job of this id. */
+    /** replace a job of this id that waits (yes or no) */
     replace?: boolean;
-    /** Like replace, but if the job runs, this one (or the last of several) is pushed when it
-     * ends. */
+    /** replace a job of this id that waits; if it runs, run this after it (yes or no) */
     again?: boolean;
-    /** Seconds, like in. Each such push of the id puts the job off again. */
+    /** begin after this long without another push of the id (seconds) */
     debounce?: number;
-    /** With debounce: at most this many seconds after the first push. */
+    /** with debounce: but at the latest this long after the first push (seconds, above 0) */
     maxWait?: number;
-    /** Seconds from now for which the id stays taken, so that there is at most one job in that
-     * time. */
+    /** the id stays taken this long from now, at least until the job ends (seconds, above 0) */
     throttle?: number;
+    // @end
 }
 
 export interface NewJob extends Options {

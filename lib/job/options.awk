@@ -3,11 +3,14 @@
 #     awk -f options.awk options.tab FILE
 #
 # A region begins with a line that has `@options WHO +N: TEMPLATE` in a comment, and ends with the
-# next line that has `@end`. N lines after its beginning stay as they are (`+N ` may be missing). Then
-# comes the template for each row that has one of the words WHO (a,b,c) in its column `in`; push: for
-# all rows. In a template, `{column}` stands for the value of the row, or of its kind; {dashed},
-# {camel}, {Pascal}, {UPPER} and {KIND} for spellings; {default} for `unsaid` in parentheses; a `spelling` row of the table has exceptions; `\n` begins
-# a line, and `/@ @/` is a comment of C. The beginning's own indentation comes before each line.
+# next line that has `@end`. N lines after its beginning stay as they are (`+N` may be missing). Then
+# comes the template for each row that has one of the words WHO (a,b,c) in its column `in` or as its
+# name; `push` means all rows. The beginning's indentation comes before each line.
+#
+# In a template, `{column}` stands for the value of the row, or else of its kind; {dashed}, {camel},
+# {Pascal}, {UPPER} and {py} are its name in other spellings, with the exceptions of the table; {KIND}
+# its kind in capitals; {Help} its help as a sentence; {default} and {empty} tell what counts if it is not
+# said. `\n` begins a line, and `/@ @/` is a comment of C.
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 
@@ -34,7 +37,7 @@ function fill(row, template,    word) {
 function is_of(row, who,    words, i, n) {
     n = split(who, words, ",")
     for (i = 1; i <= n; i++)
-        if (words[i] == "push" || index(" " cells[row, "in"] " ", " " words[i] " ")) return 1
+        if (words[i] == "push" || words[i] == cells[row, "name"] || index(" " cells[row, "in"] " ", " " words[i] " ")) return 1
     return 0
 }
 
@@ -48,12 +51,12 @@ function put(who, template, indent,    row, text) {
 }
 
 NR == FNR && /^# (option|kind|spelling) +\|/ {
-    count = split(substr($0, 3), heads, "|")
+    count = split(substr($0, 3), heads, / [|] /)
     for (i = 1; i <= count; i++) heads[i] = trim(heads[i])
     next
 }
 NR == FNR && /^[a-z]/ {
-    split($0, fields, "|")
+    split($0, fields, / [|] /)
     first = trim(fields[1])
     if (heads[1] == "option") {
         number[first] = ++rows
@@ -62,6 +65,7 @@ NR == FNR && /^[a-z]/ {
         gsub(/_/, "-", cells[rows, "dashed"])
         cells[rows, "Pascal"] = camel(first)
         cells[rows, "UPPER"] = toupper(first)
+        cells[rows, "py"] = first
         cells[rows, "camel"] = tolower(substr(first, 1, 1)) substr(camel(first), 2)
     }
     for (i = 2; i <= count; i++) {
@@ -71,13 +75,16 @@ NR == FNR && /^[a-z]/ {
     if (heads[1] == "option") {
         cells[rows, "KIND"] = toupper(cells[rows, "kind"])
         if (cells[rows, "unsaid"] ~ /^(0|a new one)$/) cells[rows, "default"] = " (" cells[rows, "unsaid"] ")"
+        cells[rows, "Help"] = toupper(substr(cells[rows, "help"], 1, 1)) substr(cells[rows, "help"], 2) "."
+        hint = kinds[cells[rows, "kind"], "hint"]
+        cells[rows, "empty"] = cells[rows, "unsaid"] (hint == "" ? "" : "; " hint)
     }
     if (heads[1] == "spelling") cells[number[first], trim(fields[2])] = trim(fields[3])
     next
 }
 NR == FNR { next }
 
-/@options [a-z,]+( \+[0-9]+)?: / {
+/@options [a-z_,]+( \+[0-9]+)?: / {
     print
     indent = $0
     sub(/[^ ].*/, "", indent)
@@ -85,9 +92,9 @@ NR == FNR { next }
     keep = 0
     who = rest
     sub(/[ :].*/, "", who)
-    if (match(rest, /^[a-z,]+ \+[0-9]+/)) keep = substr(rest, index(rest, "+") + 1) + 0
+    if (match(rest, /^[a-z_,]+ \+[0-9]+/)) keep = substr(rest, index(rest, "+") + 1) + 0
     template = substr(rest, index(rest, ": ") + 2)
-    sub(/ *(\*\/|-->)$/, "", template)
+    sub(/ *(\*\/|-->)( *\\)?$/, "", template)
     gsub(/\/@/, "/*", template)
     gsub(/@\//, "*/", template)
     while (keep-- > 0 && (getline line) > 0) print line

@@ -161,8 +161,8 @@ same(act('replace', **job, payload='{"big": 2.0}', at=str(before['score']), prio
          result='1h')[0], 200, 'a job is changed where it waits')
 after = json.loads(run('show', '--json', 'again'))
 same((after['document'], after['state'], after['score']),
-     ('{"type":"mail.send","id":"again","trace":"$(x)","lock":"a\\"lock\\"","priority":-7,"max_attempts":3,'
-      '"timeout":1.5,"expires_at":3976214400,"result":3600,"backoff":[1,10],"payload":{"big": 2.0}}',
+     ('{"type":"mail.send","id":"again","priority":-7,"max_attempts":3,"timeout":1.5,"backoff":[1,10],'
+      '"expires_at":3976214400,"result":3600,"lock":"a\\"lock\\"","trace":"$(x)","payload":{"big": 2.0}}',
       'delayed', before['score']), 'with all that it is given, and keeps its time')
 same(act('replace', queue='mail', type='t', payload='1')[0], 400, 'none without its id')
 for name, wrong in (('priority', 'high'), ('timeout', 'x'), ('max_attempts', '-1'), ('result', '1y'),

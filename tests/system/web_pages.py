@@ -251,8 +251,8 @@ try:
     fill('lock', 'account<b>7</b>')
     browser.click('Change this job', 'main')
     check(browser.wait('document.querySelector("pre.document")?.innerText.includes("changed")'), 'a job is changed')
-    same(document('job-000', 'mail'), '{"type":"mail.send","id":"job-000","lock":"account<b>7</b>","priority":7,'
-         '"timeout":60,"payload":{"to": "changed", "n": 12345678901234567890}}', 'to what was typed')
+    same(document('job-000', 'mail'), '{"type":"mail.send","id":"job-000","priority":7,"timeout":60,'
+         '"lock":"account<b>7</b>","payload":{"to": "changed", "n": 12345678901234567890}}', 'to what was typed')
     check(browser.wait('document.querySelector("#notes").innerText.includes("later push --replace")'),
           'its command is shown', browser.text('#notes'))
     run('cancel', 'job-000', '-q', 'mail')

@@ -8,15 +8,36 @@ import { indent, member } from './text.js';
 const BODY_MAX = 65000; // bytes that later-web accepts
 
 // What may be changed besides type and payload, and what an empty field means.
-const OPTIONS = [['id', 'Id of a new job', 'a new one'], ['in', 'Not before', 'at once; 90, 5m, 2h'],
-                 ['priority', 'Priority', '0; −100 to 100'], ['max_attempts', 'Attempts, at most', 'by type'],
-                 ['timeout', 'Timeout', 'by type; 90, 5m'], ['backoff', 'Waits between attempts', 'by type; 1,10,5m'],
-                 ['expires_at', 'Expires', 'never; a time'], ['expires_in', 'Expires in', 'never; 90, 5m, 2h'],
-                 ['result', 'Keep its result for', 'not at all; 1h'],
-                 ['lock', 'Lock', 'none'], ['trace', 'Trace', 'none']];
+const OPTIONS = [
+    // @options id,form: ['{name}', '{label}', '{empty}'],
+    ['id', 'Id of a new job', 'a new one'],
+    ['priority', 'Priority', '0; -100 to 100'],
+    ['in', 'Not before', 'at once; 90, 5m, 2h'],
+    ['max_attempts', 'Attempts, at most', 'by type'],
+    ['timeout', 'Timeout', 'by type; 90, 5m, 2h'],
+    ['backoff', 'Waits between attempts', 'by type; 5, or 1,10,5m, or JSON'],
+    ['expires_at', 'Expires', 'never; 2026-01-31T12:00:00Z'],
+    ['expires_in', 'Expires in', 'never; 90, 5m, 2h'],
+    ['result', 'Keep its result for', 'not at all; 90, 5m, 2h'],
+    ['lock', 'Lock', 'none'],
+    ['trace', 'Trace', 'none'],
+    // @end
+];
 
 // Members of lines in files: they say how the job was pushed, and are not part of it.
-const CARRIED = ['queue', 'in', 'at', 'expires_in', 'again', 'debounce', 'max_wait', 'throttle'];
+const CARRIED = [
+    'queue',
+    // @options line: '{name}',
+    'in',
+    'at',
+    'expires_in',
+    'unique_for',
+    'again',
+    'debounce',
+    'max_wait',
+    'throttle',
+    // @end
+];
 
 // Returns the members of a document that have a field, as text for it, and the names of all others.
 function membersOf(job) {
@@ -30,8 +51,9 @@ function membersOf(job) {
     for (const [name, value] of Object.entries(all)) {
         if (name === 'backoff') found.backoff = member(job.document, name);
         else if (name === 'expires_at') found[name] = value * 1000 > Date.now() ? String(value) : '';
-        else if (['max_attempts', 'timeout', 'result', 'lock', 'trace'].includes(name)) found[name] = String(value);
-        else if (!['id', 'type', 'payload', 'priority', ...CARRIED].includes(name)) others.push(name);
+        else if (['id', 'type', 'payload', 'priority', ...CARRIED].includes(name)) continue;
+        else if (OPTIONS.some(([option]) => option === name)) found[name] = String(value);
+        else others.push(name);
     }
     return { found, others };
 }

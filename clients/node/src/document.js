@@ -5,13 +5,7 @@ import { Refused } from "./errors.js";
 
 const DOCUMENT_MAX = 1 << 20;
 const DEPTH_MAX = 128;
-const DELAY_MAX = 315360000;
-const AT_MIN = 1e9;
-const AT_END = 1e11;
 const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
-const OPTIONS = new Set(["type", "payload", "id", "priority", "in", "at", "maxAttempts", "timeout",
-    "backoff", "expiresAt", "trace", "lock", "result", "uniqueFor", "replace", "again", "debounce",
-    "maxWait", "throttle", "expiresIn"]);
 
 /** A payload that is JSON text already. Its bytes are pushed unchanged. */
 export class RawJSON {
@@ -49,59 +43,107 @@ export function newNumber() {
 
 // ---- checks
 
-function text(name, value, pattern, what) {
-    if (typeof value !== "string" || !pattern.test(value)) {
-        throw new Refused(`${name}: must be ${what} (${String(value).slice(0, 70)})`);
-    }
-    return value;
+function refuse(name, value, what) {
+    throw new Refused(`${name}: must be ${what} (${String(value).slice(0, 70)})`);
 }
 
-function number(name, value, least, most, above = false) {
-    if (typeof value !== "number" || !(value >= least && value <= most) || !Number.isFinite(value) ||
-        (above && value === least)) {
-        throw new Refused(`${name}: must be a number ${above ? "above" : "from"} ${least}, at most ${most} (${value})`);
+function made(name, value, pattern, what) {
+    return typeof value === "string" && pattern.test(value) ? value : refuse(name, value, what);
+}
+
+function number(name, value, least, most) {
+    if (typeof value !== "number" || !(value >= least && value <= most) || !Number.isFinite(value)) {
+        refuse(name, value, `a number from ${least}, at most ${most}`);
     }
     return value;
 }
 
 function whole(name, value, least, most) {
-    if (!Number.isInteger(number(name, value, least, most))) {
-        throw new Refused(`${name}: must be a whole number (${value})`);
-    }
-    return value;
+    return Number.isInteger(number(name, value, least, most)) ? value : refuse(name, value, "a whole number");
 }
 
-/** UNIX seconds, or a Date. */
-function time(name, value, least, most) {
-    return number(name, value instanceof Date ? value.getTime() / 1000 : value, least, most);
-}
-
-function backoff(value) {
+function waits(name, value, least, most) {
     if (Array.isArray(value)) {
-        if (value.length < 1 || value.length > 32) throw new Refused("backoff: must be a list of 1 to 32 numbers");
-        return value.map((wait) => number("backoff", wait, 0, Infinity));
+        if (value.length < 1 || value.length > 32) refuse(name, value, "a list of 1 to 32 numbers");
+        return value.map((wait) => number(name, wait, least, most));
     }
     if (value && typeof value === "object") {
         const names = Object.keys(value);
-        if (!names.length || names.some((name) => name !== "base" && name !== "max")) {
-            throw new Refused("backoff: must have base, max or both, nothing else");
+        if (!names.length || names.some((part) => part !== "base" && part !== "max")) {
+            throw new Refused(`${name}: must have base, max or both, nothing else`);
         }
-        names.forEach((name) => number(`backoff.${name}`, value[name], 0, Infinity));
+        names.forEach((part) => number(`${name}.${part}`, value[part], least, most));
         return value;
     }
-    return number("backoff", value, 0, Infinity);
+    return number(name, value, least, most);
 }
 
-function trace(value) {
-    // eslint-disable-next-line no-control-regex
-    if (typeof value !== "string" || Buffer.byteLength(value) > 256 || /[\x00-\x1f\x7f]/.test(value)) {
-        throw new Refused("trace: must be text of at most 256 bytes without control characters");
+// What each kind of option must be; returns it in the form of the document.
+const KINDS = {
+    word: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-~]+$/,
+        `${least} to ${most} printable ASCII characters without space`),
+    name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,
+        `${least} to ${most} printable ASCII characters without space or brace`),
+    text: (name, value, least, most) =>
+        // eslint-disable-next-line no-control-regex
+        typeof value === "string" && Buffer.byteLength(value) <= most && !/[\x00-\x1f\x7f]/.test(value)
+            ? value : refuse(name, value, `text of at most ${most} bytes without control characters`),
+    whole,
+    count: whole,
+    seconds: number,
+    span: (name, value, least, most) =>
+        number(name, value, least, most) > least ? value : refuse(name, value, `above ${least}`),
+    time: (name, value, least, most) => { // UNIX seconds, or a Date
+        const at = number(name, value instanceof Date ? value.getTime() / 1000 : value, -Infinity, Infinity);
+        if (at >= least && at < most) return at;
+        throw new Refused(`${name}: ${at} is not a plausible UNIX time; for a duration use ` +
+            (name === "at" ? "in" : "expiresIn"));
+    },
+    waits,
+    flag: (name, value) => typeof value === "boolean" ? value : refuse(name, value, "true or false"),
+};
+
+// Of each option its name in Redis, its check, its range, and whether the document has it.
+const OPTIONS = {
+    // @options document: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, true],
+    id: ["id", KINDS.word, 1, 200, true],
+    priority: ["priority", KINDS.whole, -100, 100, true],
+    maxAttempts: ["max_attempts", KINDS.count, 1, 1000000, true],
+    timeout: ["timeout", KINDS.span, 0, 604800, true],
+    backoff: ["backoff", KINDS.waits, 0, 1e300, true],
+    expiresAt: ["expires_at", KINDS.time, 1e9, 1e300, true],
+    result: ["result", KINDS.span, 0, 86400, true],
+    lock: ["lock", KINDS.name, 1, 200, true],
+    trace: ["trace", KINDS.text, 0, 256, true],
+    // @end
+    // @options line,item: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, false],
+    in: ["in", KINDS.seconds, 0, 315360000, false],
+    at: ["at", KINDS.time, 1e9, 1e11, false],
+    expiresIn: ["expires_in", KINDS.span, 0, 315360000, false],
+    uniqueFor: ["unique_for", KINDS.seconds, 0, 1000000000, false],
+    replace: ["replace", KINDS.flag, 0, 1, false],
+    again: ["again", KINDS.flag, 0, 1, false],
+    debounce: ["debounce", KINDS.seconds, 0, 315360000, false],
+    maxWait: ["max_wait", KINDS.span, 0, 315360000, false],
+    throttle: ["throttle", KINDS.span, 0, 1000000000, false],
+    // @end
+};
+
+/** Returns the options of a job, checked, by their names in Redis: those that the document has, and
+ * those that say how to push. */
+function checked(job) {
+    const document = {}, push = {};
+    for (const [option, value] of Object.entries(job)) {
+        if (option === "type" || option === "payload" || value === undefined) continue;
+        if (!Object.hasOwn(OPTIONS, option)) throw new Refused(`${option}: no such option`);
+        const [name, check, least, most, isMember] = OPTIONS[option];
+        (isMember ? document : push)[name] = check(option, value, least, most);
     }
-    return value;
+    return { document, push };
 }
 
 export function checkQueue(queue) {
-    return text("queue", queue, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
+    return made("queue", queue, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
 }
 
 // ---- the payload
@@ -148,7 +190,6 @@ function seconds(n) {
 }
 
 const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
-const ID = /^[!-~]{1,200}$/;
 
 /** Checks options that need an id, and options that exclude each other. */
 function checkTurns(job) {
@@ -157,92 +198,52 @@ function checkTurns(job) {
             throw new Refused(`${name}: goes with an id: the same id is the same job`);
         }
     }
-    if (job.debounce !== undefined && (job.in !== undefined || job.at !== undefined)) {
+    if ((job.debounce !== undefined) + (job.in !== undefined) + (job.at !== undefined) > 1) {
         throw new Refused("debounce, in and at: only one of them");
     }
     if (job.maxWait !== undefined && job.debounce === undefined) throw new Refused("maxWait: goes with debounce");
+    if (job.expiresIn !== undefined && job.expiresAt !== undefined) {
+        throw new Refused("expiresAt and expiresIn: only one of them");
+    }
+    if (job.expiresIn !== undefined && job.at !== undefined) {
+        throw new Refused("at and expiresIn: give the time by expiresAt");
+    }
     if (job.throttle !== undefined && job.uniqueFor) throw new Refused("throttle and uniqueFor: only one of them");
 }
 
-function expiresAt(value) {
-    const at = time("expiresAt", value, -Infinity, 1e15);
-    if (at < AT_MIN) {
-        throw new Refused(`expiresAt: ${at} is not a plausible UNIX time; for a duration use expiresIn`);
+/** Returns when it may begin, and in how many seconds it expires, in the form of the script. */
+function whenOf(push) {
+    const wait = push.debounce ?? push.in ?? 0;
+    let when = "";
+    if (push.at !== undefined) when = seconds(push.at);
+    else if (push.debounce !== undefined || wait > 0) when = `+${seconds(wait)}`;
+    if (push.max_wait !== undefined) when += `/${seconds(push.max_wait)}`;
+    if (push.expires_in === undefined) return when;
+    if (wait >= push.expires_in) {
+        throw new Refused(`expiresIn: ${push.expires_in} seconds from now it is not due yet, and would be lost`);
     }
-    return at;
+    return `${when}!${seconds(push.expires_in)}`;
 }
 
-/** Returns in how many seconds it expires, in the form of the script; "" if never. */
-function lifeOf(job) {
-    if (job.expiresIn === undefined) return "";
-    if (job.expiresAt !== undefined) throw new Refused("expiresAt and expiresIn: only one of them");
-    if (job.at !== undefined) throw new Refused("at and expiresIn: give the time by expiresAt");
-    const life = number("expiresIn", job.expiresIn, 0, DELAY_MAX, true);
-    if ((job.debounce ?? job.in ?? 0) >= life) {
-        throw new Refused(`expiresIn: ${life} seconds from now it is not due yet, and would be lost`);
-    }
-    return `!${seconds(life)}`;
-}
-
-function whenOf(job) {
-    if (job.debounce !== undefined) {
-        const most = job.maxWait === undefined ? "" : `/${seconds(number("maxWait", job.maxWait, 0, DELAY_MAX, true))}`;
-        return `+${seconds(number("debounce", job.debounce, 0, DELAY_MAX))}${most}`;
-    }
-    if (job.in !== undefined && job.at !== undefined) throw new Refused("in and at: only one of them");
-    if (job.in !== undefined) {
-        const delay = number("in", job.in, 0, DELAY_MAX);
-        return delay > 0 ? `+${seconds(delay)}` : "";
-    }
-    if (job.at === undefined) return "";
-    const at = time("at", job.at, 0, Infinity);
-    if (at < AT_MIN || at >= AT_END) {
-        throw new Refused(`at: ${at} are no UNIX seconds of this age; a delay is \`in\``);
-    }
-    return seconds(at);
-}
-
-const MEMBERS = [
-    ["maxAttempts", "max_attempts", (v) => whole("maxAttempts", v, 1, 1000000)],
-    ["timeout", "timeout", (v) => number("timeout", v, 0, 604800, true)],
-    ["backoff", "backoff", backoff],
-    ["expiresAt", "expires_at", expiresAt],
-    ["trace", "trace", trace],
-    ["lock", "lock", (v) => text("lock", v, /^[!-z|~]{1,200}$/,
-        "1 to 200 printable ASCII characters without space or brace")],
-    ["result", "result", (v) => number("result", v, 0, 86400, true)],
-];
-
-/** Returns the beginning of a document. A type needs no escaping. */
-function headOf(job, id, priority) {
-    const type = text("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -");
-    let head = `{"type":"${type}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;
-    if (priority) head += `,"priority":${priority}`;
-    for (const [option, member, check] of MEMBERS) {
-        if (job[option] !== undefined) head += `,"${member}":${JSON.stringify(check(job[option]))}`;
-    }
-    return head;
+/** Returns the priority, and how long the id stays taken, in the form of the script. */
+function rankOf(priority, push) {
+    if (push.throttle !== undefined) return `${priority}/+${seconds(push.throttle)}`;
+    return push.unique_for ? `${priority}/${seconds(push.unique_for)}` : String(priority);
 }
 
 /** Checks a job and builds its document; throws Refused. */
 export function prepare(job) {
-    for (const name of Object.keys(job)) {
-        if (!OPTIONS.has(name)) throw new Refused(`${name}: no such option`);
-    }
-    const id = job.id === undefined ? newId()
-        : text("id", job.id, ID, "1 to 200 printable ASCII characters without space");
-    const priority = whole("priority", job.priority ?? 0, -100, 100);
-    const unique = number("uniqueFor", job.uniqueFor ?? 0, 0, 1e9);
+    const { document: { id = newId(), priority = 0, ...members }, push } = checked(job);
     checkTurns(job);
-    const life = lifeOf(job);
-    const when = whenOf(job) + life;
-    const head = headOf(job, id, priority);
-    const document = job.payload === undefined ? `${head}}` : `${head},"payload":${payloadOf(job.payload)}}`;
-    const bytes = Buffer.byteLength(document) + (life ? EXPIRES_ROOM : 0);
+    const when = whenOf(push);
+    const rank = rankOf(priority, push);
+    const type = made("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -"); // needs no escaping
+    let document = `{"type":"${type}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;
+    if (priority) document += `,"priority":${priority}`;
+    for (const name of Object.keys(members)) document += `,"${name}":${JSON.stringify(members[name])}`;
+    document += job.payload === undefined ? "}" : `,"payload":${payloadOf(job.payload)}}`;
+    const bytes = Buffer.byteLength(document) + (push.expires_in === undefined ? 0 : EXPIRES_ROOM);
     if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
-    const taken = job.throttle !== undefined ? `/+${seconds(number("throttle", job.throttle, 0, 1e9, true))}`
-        : unique ? `/${seconds(unique)}` : "";
-    const rank = `${priority}${taken}`;
-    const mode = job.again || job.debounce !== undefined ? "again" : job.replace ? "replace" : "new";
+    const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
     return { id, when, rank, document, bytes, mode, plain: when === "" && rank === "0" && mode === "new" };
 }

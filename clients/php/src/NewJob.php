@@ -9,74 +9,98 @@ namespace Laterd;
 final class NewJob
 {
     private const BYTES_MAX = 1048576;
-    private const DELAY_MAX = 315360000;
-    private const TIME_MIN = 1000000000; // a time before 2001 is probably meant as a delay
-    private const TIME_MAX = 100000000000;
     private const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
 
-    public string $id;
+    // What each option is called in Redis, of which kind it is, and its range.
+    private const DOCUMENT = [
+        // @options document: '{camel}' => ['{name}', '{kind}', {least}, {most}],
+        'id' => ['id', 'word', 1, 200],
+        'priority' => ['priority', 'whole', -100, 100],
+        'maxAttempts' => ['max_attempts', 'count', 1, 1000000],
+        'timeout' => ['timeout', 'span', 0, 604800],
+        'backoff' => ['backoff', 'waits', 0, 1e300],
+        'expiresAt' => ['expires_at', 'time', 1e9, 1e300],
+        'result' => ['result', 'span', 0, 86400],
+        'lock' => ['lock', 'name', 1, 200],
+        'trace' => ['trace', 'text', 0, 256],
+        // @end
+    ];
+    private const PUSH = [
+        // @options line,item: '{camel}' => ['{name}', '{kind}', {least}, {most}],
+        'in' => ['in', 'seconds', 0, 315360000],
+        'at' => ['at', 'time', 1e9, 1e11],
+        'expiresIn' => ['expires_in', 'span', 0, 315360000],
+        'uniqueFor' => ['unique_for', 'seconds', 0, 1000000000],
+        'replace' => ['replace', 'flag', 0, 1],
+        'again' => ['again', 'flag', 0, 1],
+        'debounce' => ['debounce', 'seconds', 0, 315360000],
+        'maxWait' => ['max_wait', 'span', 0, 315360000],
+        'throttle' => ['throttle', 'span', 0, 1000000000],
+        // @end
+    ];
 
     /**
-     * @param mixed $payload anything that json_encode() takes, or Json
-     * @param ?string $id the same id is the same job; by default a new one is made
-     * @param float $in wait this long; $at: wait until that UNIX time. Not both
-     * @param int $priority -100 to 100, higher first
-     * @param int|float|array|null $backoff a number, a list of numbers, or ['base' => …, 'max' =>
-     * …]
-     * @param ?string $lock the job runs only while it holds this lock
-     * @param ?float $result how long the handler's result is kept
-     * @param float $uniqueFor how long the id stays taken after the job has ended
-     * @param bool $replace replace a waiting job of this id
-     * @param bool $again like $replace, but if the job runs, this one (or the last of several) is
-     * pushed
-     *     when it ends
-     * @param ?float $debounce like $in; each such push of the id puts the job off again
-     * @param ?float $maxWait with $debounce: at most this long after the first push
-     * @param ?float $expiresIn if it has not begun this long from now, by Redis's clock, it is dropped;
-     * $expiresAt: by that UNIX time. Not both
-     * @param ?float $throttle how long from now the id stays taken, so that there is at most one
-     * job in that time
+     * @param $payload anything that json_encode() takes, or Json
+     * @options push: * @param ${camel} {help} ({value})
+     * @param $id the same id is the same job (text)
+     * @param $priority -100 to 100, higher first (whole number)
+     * @param $in how long until it may run (seconds)
+     * @param $at not before this time (UNIX seconds)
+     * @param $maxAttempts failed attempts after which it is buried (whole number)
+     * @param $timeout how long one attempt may run (seconds, above 0)
+     * @param $backoff wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
+     * @param $expiresAt if it has not begun by then, it is dropped (UNIX seconds)
+     * @param $expiresIn if it has not begun this long from now, it is dropped (seconds, above 0)
+     * @param $result how long its result is kept (seconds, above 0)
+     * @param $lock it runs only while it holds this lock (text)
+     * @param $trace logged with each line of the job (text)
+     * @param $uniqueFor the id stays taken this long after the job has ended (seconds)
+     * @param $replace replace a job of this id that waits (yes or no)
+     * @param $again replace a job of this id that waits; if it runs, run this after it (yes or no)
+     * @param $debounce begin after this long without another push of the id (seconds)
+     * @param $maxWait with debounce: but at the latest this long after the first push (seconds, above 0)
+     * @param $throttle the id stays taken this long from now, at least until the job ends (seconds, above 0)
+     * @end
      */
     public function __construct(
         public string $type,
         public mixed $payload = null,
-        ?string $id = null,
-        public float $in = 0,
-        public float|\DateTimeInterface $at = 0,
+        // @options push: public {php},
+        public ?string $id = null,
         public int $priority = 0,
+        public ?float $in = null,
+        public float|\DateTimeInterface|null $at = null,
         public ?int $maxAttempts = null,
         public ?float $timeout = null,
         public int|float|array|null $backoff = null,
         public float|\DateTimeInterface|null $expiresAt = null,
-        public ?string $trace = null,
-        public ?string $lock = null,
+        public ?float $expiresIn = null,
         public ?float $result = null,
-        public float $uniqueFor = 0,
+        public ?string $lock = null,
+        public ?string $trace = null,
+        public ?float $uniqueFor = null,
         public bool $replace = false,
         public bool $again = false,
         public ?float $debounce = null,
         public ?float $maxWait = null,
         public ?float $throttle = null,
-        public ?float $expiresIn = null,
+        // @end
     ) {
-        $this->id = $id ?? self::newId();
         $this->at = self::seconds($at);
-        $this->expiresAt = $expiresAt === null ? null : self::seconds($expiresAt);
+        $this->expiresAt = self::seconds($expiresAt);
         $this->check($id !== null);
+        $this->id ??= self::newId();
     }
 
     /** Returns the document, which laterd keeps byte for byte. */
     public function document(): string
     {
-        $members = ['type' => $this->type, 'id' => $this->id];
-        $asked = ['trace' => $this->trace, 'priority' => $this->priority ?: null,
-            'max_attempts' => $this->maxAttempts, 'timeout' => self::shorten($this->timeout),
-            'expires_at' => self::shorten($this->expiresAt), 'backoff' => $this->backoff,
-            'lock' => $this->lock, 'result' => self::shorten($this->result)];
-        foreach ($asked as $name => $value) {
-            if ($value !== null) {
-                $members[$name] = $value;
+        $members = ['type' => $this->type];
+        foreach (self::DOCUMENT as $option => [$name]) {
+            $value = $this->$option;
+            if ($value !== null && ($option !== 'priority' || $value !== 0)) {
+                $members[$name] = is_float($value) ? self::shorten($value) : $value;
             }
         }
         $bytes = json_encode($members, self::FLAGS | JSON_THROW_ON_ERROR);
@@ -97,7 +121,7 @@ final class NewJob
             $this->debounce !== null => '+' . self::decimal($this->debounce)
                 . ($this->maxWait !== null ? '/' . self::decimal($this->maxWait) : ''),
             $this->in > 0 => '+' . self::decimal($this->in),
-            $this->at > 0 => self::decimal($this->at),
+            $this->at !== null => self::decimal($this->at),
             default => '',
         } . ($this->expiresIn !== null ? '!' . self::decimal($this->expiresIn) : '');
     }
@@ -115,8 +139,7 @@ final class NewJob
     /** Is it an ordinary job, for which push_now is enough? */
     public function isPlain(): bool
     {
-        return $this->in <= 0 && !$this->at && !$this->priority && $this->uniqueFor <= 0 && !$this->replace
-            && !$this->again && $this->debounce === null && $this->throttle === null && $this->expiresIn === null;
+        return $this->when() === '' && $this->rank() === '0' && $this->mode() === 'new';
     }
 
     /** Returns what to do if the id is known. */
@@ -145,36 +168,55 @@ final class NewJob
         return $bytes !== false ? $bytes : self::refuse('payload: ' . json_last_error_msg());
     }
 
-    /** Rare options are only checked if they are given. */
     private function check(bool $named): void
     {
-        $wrong = match (true) {
-            !preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type) => 'type: 1 to 128 letters, digits and _ . : -',
-            $named && !preg_match('/^[!-~]{1,200}$/D', $this->id) =>
-                'id: 1 to 200 printable ASCII characters without space',
-            $this->in < 0 || $this->in > self::DELAY_MAX || $this->in > 0 && $this->at > 0 =>
-                'in: 0 to ' . self::DELAY_MAX . ' seconds, or else at',
-            $this->at != 0 && !($this->at >= self::TIME_MIN && $this->at <= self::TIME_MAX) =>
-                'at: UNIX seconds, not before the year 2001; a delay is in',
-            $this->priority < -100 || $this->priority > 100 => 'priority: -100 to 100',
-            $this->maxAttempts !== null && ($this->maxAttempts < 1 || $this->maxAttempts > 1000000) =>
-                'maxAttempts: 1 to 1000000',
-            $this->timeout !== null && !($this->timeout > 0 && $this->timeout <= 604800) =>
-                'timeout: above 0 and at most 604800 seconds',
-            $this->expiresAt !== null && !($this->expiresAt >= self::TIME_MIN) =>
-                "expiresAt: $this->expiresAt is not a plausible UNIX time; for a duration use expiresIn",
-            $this->trace !== null && !preg_match('/^[^\x00-\x1f\x7f]{0,256}$/D', $this->trace) =>
-                'trace: at most 256 bytes, no control characters',
-            $this->lock !== null && !preg_match('/^[!-z|~]{1,200}$/D', $this->lock) =>
-                'lock: 1 to 200 printable ASCII characters without space or brace',
-            $this->result !== null && !($this->result >= 0 && $this->result <= 86400) =>
-                'result: 0 to 86400 seconds',
-            !($this->uniqueFor >= 0 && $this->uniqueFor <= 1000000000) => 'uniqueFor: 0 to 1000000000 seconds',
-            default => $this->wrongTurn($named) ?? $this->wrongLife() ?? $this->wrongBackoff(),
-        };
+        if (!preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type)) {
+            self::refuse('type: 1 to 128 letters, digits and _ . : -');
+        }
+        foreach (self::DOCUMENT + self::PUSH as $option => [, $kind, $least, $most]) {
+            $value = $this->$option;
+            $wrong = $value === null ? null : self::wrong($kind, $value, $least, $most);
+            if ($wrong !== null) {
+                self::refuse("$option: $wrong");
+            }
+        }
+        $wrong = $this->wrongTurn($named) ?? $this->wrongLife();
         if ($wrong !== null) {
             self::refuse($wrong);
         }
+    }
+
+    /** Returns what a value of this kind must be, if it is not that. */
+    private static function wrong(string $kind, mixed $value, float $least, float $most): ?string
+    {
+        return match ($kind) {
+            'word' => preg_match('/^[!-~]+$/D', $value) && strlen($value) <= $most ? null
+                : "1 to $most printable ASCII characters without space",
+            'name' => preg_match('/^[!-z|~]+$/D', $value) && strlen($value) <= $most ? null
+                : "1 to $most printable ASCII characters without space or brace",
+            'text' => preg_match('/^[^\x00-\x1f\x7f]*$/Du', $value) && strlen($value) <= $most ? null
+                : "at most $most bytes of UTF-8, no control characters",
+            'whole', 'count', 'seconds' => $value >= $least && $value <= $most ? null : "from $least to $most",
+            'span' => $value > $least && $value <= $most ? null : "above $least and at most $most seconds",
+            'time' => $value >= $least && $value < $most ? null
+                : "$value is not a plausible UNIX time; for a duration use in or expiresIn",
+            'waits' => self::wrongWaits(is_array($value) ? $value : [$value], $least, $most),
+            'flag' => null,
+        };
+    }
+
+    private static function wrongWaits(array $waits, float $least, float $most): ?string
+    {
+        if (array_is_list($waits) ? count($waits) < 1 || count($waits) > 32
+            : array_diff(array_keys($waits), ['base', 'max'])) {
+            return 'a number, a list of 1 to 32 numbers, or base and max';
+        }
+        foreach ($waits as $wait) {
+            if (!(is_int($wait) || is_float($wait)) || !($wait >= $least && $wait <= $most)) {
+                return "seconds, from $least";
+            }
+        }
+        return null;
     }
 
     /** Checks options that need an id, and options that exclude each other. */
@@ -183,12 +225,10 @@ final class NewJob
         return match (true) {
             !$named && ($this->again || $this->debounce !== null || $this->throttle !== null) =>
                 'again, debounce and throttle go with an id: the same id is the same job',
-            $this->debounce !== null && !($this->debounce >= 0 && $this->debounce <= self::DELAY_MAX
-                && $this->in <= 0 && !$this->at) => 'debounce: 0 to ' . self::DELAY_MAX . ' seconds, or else in or at',
-            $this->maxWait !== null && !($this->debounce !== null && $this->maxWait > 0) =>
-                'maxWait: above 0, and goes with debounce',
-            $this->throttle !== null && !($this->throttle > 0 && $this->throttle <= 1000000000
-                && $this->uniqueFor <= 0) => 'throttle: above 0 to 1000000000 seconds, or else uniqueFor',
+            ($this->debounce !== null) + ($this->in > 0) + ($this->at !== null) > 1 =>
+                'debounce, in and at: only one of them',
+            $this->maxWait !== null && $this->debounce === null => 'maxWait: goes with debounce',
+            $this->throttle !== null && $this->uniqueFor > 0 => 'throttle and uniqueFor: only one of them',
             default => null,
         };
     }
@@ -197,32 +237,12 @@ final class NewJob
     {
         return match (true) {
             $this->expiresIn === null => null,
-            !($this->expiresIn > 0 && $this->expiresIn <= self::DELAY_MAX) =>
-                'expiresIn: above 0 and at most ' . self::DELAY_MAX . ' seconds',
             $this->expiresAt !== null => 'expiresAt and expiresIn: only one of them',
-            $this->at > 0 => 'at and expiresIn: give the time by expiresAt',
-            ($this->debounce ?? $this->in) >= $this->expiresIn =>
+            $this->at !== null => 'at and expiresIn: give the time by expiresAt',
+            ($this->debounce ?? $this->in ?? 0) >= $this->expiresIn =>
                 "expiresIn: $this->expiresIn seconds from now it is not due yet, and would be lost",
             default => null,
         };
-    }
-
-    private function wrongBackoff(): ?string
-    {
-        if ($this->backoff === null) {
-            return null;
-        }
-        $waits = is_array($this->backoff) ? $this->backoff : [$this->backoff];
-        if (array_is_list($waits) ? count($waits) < 1 || count($waits) > 32
-            : array_diff(array_keys($waits), ['base', 'max'])) {
-            return 'backoff: a number, a list of 1 to 32 numbers, or base and max';
-        }
-        foreach ($waits as $wait) {
-            if (!(is_int($wait) || is_float($wait)) || !($wait >= 0)) {
-                return 'backoff: seconds, from 0';
-            }
-        }
-        return null;
     }
 
     private static function refuse(string $text): never
@@ -230,14 +250,14 @@ final class NewJob
         throw new \InvalidArgumentException($text);
     }
 
-    private static function seconds(float|\DateTimeInterface $time): float
+    private static function seconds(float|\DateTimeInterface|null $time): ?float
     {
         return $time instanceof \DateTimeInterface ? (float) $time->format('U.u') : $time;
     }
 
-    private static function shorten(?float $number): int|float|null
+    private static function shorten(float $number): int|float
     {
-        return $number !== null && $number == (int) $number ? (int) $number : $number;
+        return $number == (int) $number ? (int) $number : $number;
     }
 
     /** @internal Scripts take plain decimals, never 1e3. */

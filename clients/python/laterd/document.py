@@ -5,24 +5,24 @@ import json
 import math
 import os
 import re
-from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Union
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from .errors import Refused
 
 DOCUMENT_MAX = 1 << 20
 DEPTH_MAX = 128
-DELAY_MAX = 315360000
-AT_MIN, AT_END = 10**9, 10**11
 EXPIRES_ROOM = 40  # bytes that expires_in adds to a document, in Redis
 
 _TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
-_ID = re.compile(r"[!-~]{1,200}\Z")
 _QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
-_LOCK = re.compile(r"[!-z|~]{1,200}\Z")
+_WORD = re.compile(r"[!-~]+\Z")
+_NAME = re.compile(r"[!-z|~]+\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 Seconds = Union[float, datetime.timedelta]
+Time = Union[float, datetime.datetime, datetime.timedelta]  # of expires_at a timedelta is expires_in
+Waits = Union[float, List[float], Dict[str, float]]
 
 
 class RawJSON(str):
@@ -31,48 +31,52 @@ class RawJSON(str):
 
 @dataclass
 class NewJob:
-    """A job to push.
+    """A job to push. Seconds may be a timedelta, UNIX seconds an aware datetime. What is not given is
+    as laterd is configured.
 
-    payload        anything that json.dumps takes, or RawJSON
-    id             the same id is the same job; by default a new one is made
-    priority       -100 to 100, higher first
-    delay, at      seconds or a timedelta from now; UNIX seconds or an aware datetime. Not both
-    max_attempts, timeout, backoff    by default as laterd is configured
-    expires_at     if it has not begun by then, it is dropped: UNIX seconds or an aware datetime; a
-                   timedelta is expires_in
-    expires_in     the same, seconds or a timedelta from now
-    trace          logged with each line of the job
-    lock           the job runs only while it holds this lock
-    result         seconds for which its result is kept, for wait()
-    unique_for     seconds for which the id stays taken after the job has ended
-    replace        replace a ready or delayed job of this id
-    again          like replace, but if the job runs, this one (or the last of several) is pushed
-                   when it ends
-    debounce       seconds, like delay; each such push of the id puts the job off again
-    max_wait       with debounce: at most this long after the first push
-    throttle       seconds from now for which the id stays taken: at most one job in that time
+    payload: anything that json.dumps takes, or RawJSON.
     """
 
     type: str
     payload: Any = None
+    # @options push: # {help} ({value})\n{py}: {python}
+    # the same id is the same job (text)
     id: Optional[str] = None
+    # -100 to 100, higher first (whole number)
     priority: int = 0
+    # how long until it may run (seconds)
     delay: Optional[Seconds] = None
-    at: Union[float, datetime.datetime, None] = None
+    # not before this time (UNIX seconds)
+    at: Optional[Time] = None
+    # failed attempts after which it is buried (whole number)
     max_attempts: Optional[int] = None
+    # how long one attempt may run (seconds, above 0)
     timeout: Optional[Seconds] = None
-    backoff: Union[float, List[float], Dict[str, float], None] = None
-    expires_at: Union[float, datetime.datetime, datetime.timedelta, None] = None
-    trace: Optional[str] = None
-    lock: Optional[str] = None
-    result: Optional[Seconds] = None
-    unique_for: Seconds = 0
-    replace: bool = False
-    again: bool = False
-    debounce: Optional[Seconds] = None
-    max_wait: Optional[Seconds] = None
-    throttle: Optional[Seconds] = None
+    # wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
+    backoff: Optional[Waits] = None
+    # if it has not begun by then, it is dropped (UNIX seconds)
+    expires_at: Optional[Time] = None
+    # if it has not begun this long from now, it is dropped (seconds, above 0)
     expires_in: Optional[Seconds] = None
+    # how long its result is kept (seconds, above 0)
+    result: Optional[Seconds] = None
+    # it runs only while it holds this lock (text)
+    lock: Optional[str] = None
+    # logged with each line of the job (text)
+    trace: Optional[str] = None
+    # the id stays taken this long after the job has ended (seconds)
+    unique_for: Optional[Seconds] = None
+    # replace a job of this id that waits (yes or no)
+    replace: bool = False
+    # replace a job of this id that waits; if it runs, run this after it (yes or no)
+    again: bool = False
+    # begin after this long without another push of the id (seconds)
+    debounce: Optional[Seconds] = None
+    # with debounce: but at the latest this long after the first push (seconds, above 0)
+    max_wait: Optional[Seconds] = None
+    # the id stays taken this long from now, at least until the job ends (seconds, above 0)
+    throttle: Optional[Seconds] = None
+    # @end
 
 
 def new_id() -> str:
@@ -89,28 +93,51 @@ def check_queue(queue: str) -> None:
 # ---- checks
 
 
-def _text(name: str, value: Any, pattern: "re.Pattern[str]", what: str) -> str:
-    if not isinstance(value, str) or not pattern.match(value):
-        raise Refused("%s: must be %s (%.70r)" % (name, what, value))
+def _word(name: str, value: Any, least: float, most: float) -> str:
+    if not isinstance(value, str) or not _WORD.match(value) or len(value) > most:
+        raise Refused("%s: must be 1 to %d printable ASCII characters without space (%.70r)"
+                      % (name, most, value))
     return value
 
 
-def _number(name: str, value: Any, least: float, most: float, above: bool = False) -> float:
+def _name(name: str, value: Any, least: float, most: float) -> str:
+    if not isinstance(value, str) or not _NAME.match(value) or len(value) > most:
+        raise Refused("%s: must be 1 to %d printable ASCII characters without space or brace (%.70r)"
+                      % (name, most, value))
+    return value
+
+
+def _text(name: str, value: Any, least: float, most: float) -> str:
+    if not isinstance(value, str) or len(_utf8(name, value)) > most or _CONTROL.search(value):
+        raise Refused("%s: must be text of at most %d bytes without control characters" % (name, most))
+    return value
+
+
+def _seconds(name: str, value: Any, least: float, most: float) -> float:
     if isinstance(value, datetime.timedelta):
         value = value.total_seconds()
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or not least <= value <= most or (above and value == least):
-        raise Refused("%s: must be a number %s %s, at most %s (%r)"
-                      % (name, "above" if above else "from", least, most, value))
+    if not good or not least <= value <= most:
+        raise Refused("%s: must be a number from %s, at most %s (%r)" % (name, least, most, value))
     number: float = value
     return number
 
 
-def _whole(name: str, value: Any, least: int, most: int) -> int:
-    number = _number(name, value, least, most)
+def _span(name: str, value: Any, least: float, most: float) -> float:
+    number = _seconds(name, value, least, most)
+    if number == least:
+        raise Refused("%s: must be above %s, at most %s (%r)" % (name, least, most, value))
+    return number
+
+
+def _whole(name: str, value: Any, least: float, most: float) -> int:
+    number = _seconds(name, value, least, most)
     if number != int(number):
         raise Refused("%s: must be a whole number (%r)" % (name, value))
     return int(number)
+
+
+_count = _whole
 
 
 def _time(name: str, value: Any, least: float, most: float) -> float:
@@ -118,25 +145,68 @@ def _time(name: str, value: Any, least: float, most: float) -> float:
         if value.tzinfo is None:
             raise Refused("%s: a datetime without time zone" % name)
         value = value.timestamp()
-    return _number(name, value, least, most)
+    at = _seconds(name, value, -math.inf, math.inf)
+    if not least <= at < most:
+        raise Refused("%s: %.15g is not a plausible UNIX time; for a duration use %s"
+                      % (name, at, "delay" if name == "at" else "expires_in"))
+    return at
 
 
-def _backoff(value: Any) -> Any:
+def _waits(name: str, value: Any, least: float, most: float) -> Any:
     if isinstance(value, (list, tuple)):
         if not 1 <= len(value) <= 32:
-            raise Refused("backoff: must be a list of 1 to 32 numbers (%d)" % len(value))
-        return [_number("backoff", wait, 0, math.inf) for wait in value]
+            raise Refused("%s: must be a list of 1 to 32 numbers (%d)" % (name, len(value)))
+        return [_seconds(name, wait, least, most) for wait in value]
     if isinstance(value, dict):
         if not value or set(value) - {"base", "max"}:
-            raise Refused("backoff: must have base, max or both, nothing else")
-        return {name: _number("backoff." + name, wait, 0, math.inf) for name, wait in value.items()}
-    return _number("backoff", value, 0, math.inf)
+            raise Refused("%s: must have base, max or both, nothing else" % name)
+        return {part: _seconds(name + "." + part, wait, least, most) for part, wait in value.items()}
+    return _seconds(name, value, least, most)
 
 
-def _trace(value: Any) -> str:
-    if not isinstance(value, str) or len(_utf8("trace", value)) > 256 or _CONTROL.search(value):
-        raise Refused("trace: must be text of at most 256 bytes without control characters")
+def _flag(name: str, value: Any, least: float, most: float) -> bool:
+    if not isinstance(value, bool):
+        raise Refused("%s: must be True or False (%r)" % (name, value))
     return value
+
+
+# What the option is called here and in Redis, its check, and its range.
+_DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
+    # @options document: ("{py}", "{name}", _{kind}, {least}, {most}),
+    ("id", "id", _word, 1, 200),
+    ("priority", "priority", _whole, -100, 100),
+    ("max_attempts", "max_attempts", _count, 1, 1000000),
+    ("timeout", "timeout", _span, 0, 604800),
+    ("backoff", "backoff", _waits, 0, 1e300),
+    ("expires_at", "expires_at", _time, 1e9, 1e300),
+    ("result", "result", _span, 0, 86400),
+    ("lock", "lock", _name, 1, 200),
+    ("trace", "trace", _text, 0, 256),
+    # @end
+)
+_PUSH: Tuple[Tuple[str, str, Any, float, float], ...] = (
+    # @options line,item: ("{py}", "{name}", _{kind}, {least}, {most}),
+    ("delay", "in", _seconds, 0, 315360000),
+    ("at", "at", _time, 1e9, 1e11),
+    ("expires_in", "expires_in", _span, 0, 315360000),
+    ("unique_for", "unique_for", _seconds, 0, 1000000000),
+    ("replace", "replace", _flag, 0, 1),
+    ("again", "again", _flag, 0, 1),
+    ("debounce", "debounce", _seconds, 0, 315360000),
+    ("max_wait", "max_wait", _span, 0, 315360000),
+    ("throttle", "throttle", _span, 0, 1000000000),
+    # @end
+)
+
+
+def _checked(job: NewJob, options: Tuple[Tuple[str, str, Any, float, float], ...]) -> Dict[str, Any]:
+    """Returns those of the options that are given, by their names in Redis."""
+    given = {}
+    for option, name, check, least, most in options:
+        value = getattr(job, option)
+        if value is not None:
+            given[name] = check(option, value, least, most)
+    return given
 
 
 def _utf8(name: str, text: str) -> bytes:
@@ -161,7 +231,7 @@ def _no_constant(word: str) -> None:
 
 
 def _finite(digits: str) -> float:
-    return _number("payload", float(digits), -math.inf, math.inf)
+    return _seconds("payload", float(digits), -math.inf, math.inf)
 
 
 def _depth(text: bytes) -> int:
@@ -221,104 +291,70 @@ def _check_turns(job: NewJob) -> None:
     for name in ("debounce", "throttle", "again"):
         if getattr(job, name) not in (None, False) and job.id is None:
             raise Refused("%s: goes with an id: the same id is the same job" % name)
-    if job.debounce is not None and (job.delay is not None or job.at is not None):
+    if (job.debounce is not None) + (job.delay is not None) + (job.at is not None) > 1:
         raise Refused("debounce, delay and at: only one of them")
     if job.max_wait is not None and job.debounce is None:
         raise Refused("max_wait: goes with debounce")
     if job.throttle is not None and job.unique_for:
         raise Refused("throttle and unique_for: only one of them")
-
-
-def _life(job: NewJob) -> str:
-    """Returns in how many seconds it expires, in the form of the script; "" if never."""
-    if job.expires_at is not None and job.expires_in is not None:
+    if job.expires_in is not None and job.expires_at is not None:
         raise Refused("expires_at and expires_in: only one of them")
-    life = job.expires_at if isinstance(job.expires_at, datetime.timedelta) else job.expires_in
-    if life is None:
-        return ""
-    if job.at is not None:
+    if job.expires_in is not None and job.at is not None:
         raise Refused("at and expires_in: give the time by expires_at")
-    number = _number("expires_in", life, 0, DELAY_MAX, above=True)
-    wait = job.delay if job.debounce is None else job.debounce
-    if wait is not None and _number("delay", wait, 0, DELAY_MAX) >= number:
-        raise Refused("expires_in: %s seconds from now it is not due yet, and would be lost" % number)
-    return "!" + seconds(number)
 
 
-def _expires_at(value: Any) -> float:
-    at = _time("expires_at", value, -math.inf, 1e15)
-    if at < AT_MIN:
-        raise Refused("expires_at: %.15g is not a plausible UNIX time; for a duration use expires_in" % at)
-    return at
+def _when(push: Dict[str, Any]) -> str:
+    """Returns when it may begin, and in how many seconds it expires, in the form of the script."""
+    wait = push.get("debounce", push.get("in", 0))
+    when = ""
+    if "at" in push:
+        when = seconds(push["at"])
+    elif "debounce" in push or wait > 0:
+        when = "+" + seconds(wait)
+    if "max_wait" in push:
+        when += "/" + seconds(push["max_wait"])
+    if "expires_in" in push:
+        if wait >= push["expires_in"]:
+            raise Refused("expires_in: %s seconds from now it is not due yet, and would be lost"
+                          % push["expires_in"])
+        when += "!" + seconds(push["expires_in"])
+    return when
 
 
-def _when(job: NewJob) -> str:
-    if job.debounce is not None:
-        when = "+" + seconds(_number("debounce", job.debounce, 0, DELAY_MAX))
-        if job.max_wait is None:
-            return when
-        return when + "/" + seconds(_number("max_wait", job.max_wait, 0, DELAY_MAX, above=True))
-    if job.delay is not None and job.at is not None:
-        raise Refused("delay and at: only one of them")
-    if job.delay is not None:
-        delay = _number("delay", job.delay, 0, DELAY_MAX)
-        return "+" + seconds(delay) if delay > 0 else ""
-    if job.at is None:
-        return ""
-    at = _time("at", job.at, 0, AT_END)
-    if at < AT_MIN or at >= AT_END:
-        raise Refused("at: %r are no UNIX seconds of this age; a delay is `delay`" % (job.at,))
-    return seconds(at)
+def _rank(priority: int, push: Dict[str, Any]) -> str:
+    if "throttle" in push:
+        return "%d/+%s" % (priority, seconds(push["throttle"]))
+    return "%d/%s" % (priority, seconds(push["unique_for"])) if push.get("unique_for") else "%d" % priority
 
 
-def _members(job: NewJob, job_id: str, priority: int) -> Dict[str, Any]:
-    members: Dict[str, Any] = {
-        "type": _text("type", job.type, _TYPE, "1 to 128 letters, digits and _ . : -"),
-        "id": job_id,
-    }
-    if priority:
-        members["priority"] = priority
-    if job.max_attempts is not None:
-        members["max_attempts"] = _whole("max_attempts", job.max_attempts, 1, 1000000)
-    if job.timeout is not None:
-        members["timeout"] = _number("timeout", job.timeout, 0, 604800, above=True)
-    if job.backoff is not None:
-        members["backoff"] = _backoff(job.backoff)
-    if job.expires_at is not None and not isinstance(job.expires_at, datetime.timedelta):
-        members["expires_at"] = _expires_at(job.expires_at)
-    if job.trace is not None:
-        members["trace"] = _trace(job.trace)
-    if job.lock is not None:
-        members["lock"] = _text("lock", job.lock, _LOCK,
-                                "1 to 200 printable ASCII characters without space or brace")
-    if job.result is not None:
-        members["result"] = _number("result", job.result, 0, 86400, above=True)
+def _document(job: NewJob, job_id: str) -> Dict[str, Any]:
+    if not isinstance(job.type, str) or not _TYPE.match(job.type):
+        raise Refused("type: must be 1 to 128 letters, digits and _ . : - (%.70r)" % (job.type,))
+    members: Dict[str, Any] = {"type": job.type, "id": job_id}
+    members.update(_checked(job, _DOCUMENT))
+    if members.get("priority") == 0:
+        del members["priority"]
     return members
 
 
 def prepare(job: NewJob) -> Prepared:
     """Checks a job and builds its document; raises Refused."""
-    if job.id is None:
-        job_id = new_id()
-    else:
-        job_id = _text("id", job.id, _ID, "1 to 200 printable ASCII characters without space")
-    priority = _whole("priority", job.priority, -100, 100)
-    unique = _number("unique_for", job.unique_for, 0, 10**9)
+    if isinstance(job.expires_at, datetime.timedelta) and job.expires_in is None:
+        job = replace(job, expires_in=job.expires_at, expires_at=None)
     _check_turns(job)
-    life = _life(job)
-    when = _when(job) + life
-    document = json.dumps(_members(job, job_id, priority), separators=(",", ":"),
-                          ensure_ascii=False).encode()
+    job_id = new_id() if job.id is None else job.id
+    push = _checked(job, _PUSH)
+    when = _when(push)
+    members = _document(job, job_id)
+    priority = members.get("priority", 0)
+    document = json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
     if job.payload is not None:
         payload = _payload(job.payload)
         if _depth(payload) >= DEPTH_MAX:
             raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
         document = document[:-1] + b',"payload":' + payload + b"}"
-    size = len(document) + (EXPIRES_ROOM if life else 0)
+    size = len(document) + (EXPIRES_ROOM if "expires_in" in push else 0)
     if size > DOCUMENT_MAX:
         raise Refused("too large: a document of %d bytes, %d allowed" % (size, DOCUMENT_MAX))
-    rank = "%d/%s" % (priority, seconds(unique)) if unique else "%d" % priority
-    if job.throttle is not None:
-        rank += "/+" + seconds(_number("throttle", job.throttle, 0, 10**9, above=True))
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
-    return Prepared(job_id, when, rank, document, mode)
+    return Prepared(job_id, when, _rank(priority, push), document, mode)

@@ -140,7 +140,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
             new Json($payload, check: false),
             $members['uuid'] ?? $members['id'] ?? null,
             in: $delay && !$at ? max(0, $this->secondsUntil($delay)) : 0,
-            at: $at ? $delay : 0,
+            at: $at ? $delay : null,
             maxAttempts: $this->maxAttempts($members),
             timeout: $members['timeout'] ?? null ?: null,
         );
