@@ -17,11 +17,13 @@
 #include <stdbool.h>
 
 struct worker;
+struct worker_queue;
 struct batch;
 
 struct later_job {
-    struct worker *worker; /* NULL: `laterd --perform` */
-    struct slot *slot;     /* NULL: `laterd --perform`, or settled */
+    struct worker *worker;           /* NULL: `laterd --perform` */
+    struct slot *slot;               /* NULL: `laterd --perform`, or settled */
+    const struct worker_queue *from; /* where it was reserved; NULL: `laterd --perform` */
     struct batch *batch;
     const char *document; /* borrowed from batch */
     size_t document_len;

@@ -40,7 +40,7 @@ static void complain(struct admission *admission, const char *name, const char *
 static void leave_lines(const struct later_job *job, uint32_t refused)
 {
     struct admission *admission = job->worker->admission;
-    const char *queue = job->worker->queues[job->slot->queue].keys.queue;
+    const char *queue = job->from->keys.queue;
     struct admission_need need;
 
     for (uint32_t n = job->asked; admission_need(job, n, &need); n++) {
@@ -69,7 +69,7 @@ static void refuse(struct later_job *job, uint32_t refused, const struct admissi
     waited = job_waited(job->score, present);
     admission->returns[job->slot - worker->slots->page->slots] =
         line_entry(admission->line, &need->line, due, waited > 0 ? present - waited : 0,
-                   worker->queues[job->slot->queue].keys.queue, job->id);
+                   job->from->keys.queue, job->id);
     admission->done(job, due, need->name);
 }
 
@@ -154,7 +154,7 @@ static bool question(struct later_job *job, const struct later_line *need,
     char owner[LATER_LOCK_OWNER_MAX + 1];
     line_waiter waiter;
 
-    line_name(waiter, worker->queues[job->slot->queue].keys.queue, job->id);
+    line_name(waiter, job->from->keys.queue, job->id);
     if (need->what == LATER_LINE_LIMIT) {
         later_limit_take(cmd, prefix, need, waiter);
         return true;

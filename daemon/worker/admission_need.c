@@ -60,7 +60,7 @@ static bool is_need(struct admission_need *need, enum later_line_for what, uint3
 bool admission_need(const struct later_job *job, uint32_t n, struct admission_need *need)
 {
     const struct config_type *rules = job->rules;
-    const struct config_queue *queue = job->worker->queues[job->slot->queue].config;
+    const struct config_queue *queue = job->from->config;
 
     if (job->doc.lock[0] && n-- == 0)
         return is_need(need, LATER_LINE_LOCK, 1, "", job->doc.lock);

@@ -159,7 +159,7 @@ static void keep_value(struct later_job *job)
 static void count(struct later_job *job, struct attempts_type *type, double seconds)
 {
     struct worker *worker = job->worker;
-    uint32_t queue = worker->queues[job->slot->queue].counted;
+    uint32_t queue = job->from->counted;
     struct counts **row = &type->counts[queue];
 
     if (!worker->config->history)

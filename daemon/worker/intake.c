@@ -9,570 +9,331 @@
  * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
  * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c).
  *
- * Large documents do not pass through Lua. The script answers ids and lengths, and then an HMGET
- * gets the documents. Both together are one reserve, which is under way until the documents are
- * there. That is one more round trip, which the look-ahead hides; after a wake it would be felt, so
- * it is not done there.
- *
- * On a Redis Cluster one queue's node may be away while the others' are not. So a reserve without
- * an answer for a while holds nobody up: its queue is left aside until the answer comes.
+ * If a pool has more queues than a worker can wait for, the supervisor waits (wake_listener.h). A
+ * busy worker learns which queues have a wake by a few EXISTS for all of them (seek.h), not by a
+ * reserve for each. Several queues with work are asked in one write, each for a part of a batch.
  */
-#include "reservation/find.h"
-#include "reservation/job.h"
 #include "worker/admission.h"
-#include "worker/intake.h"
+#include "worker/attempt.h"
+#include "worker/intake_inner.h"
 
 #include "base/clock.h"
-#include "base/uncleared.h"
-#include "log.h"
+#include "link/seek.h"
 #include "timer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define WAKE_FEW        16   /* jobs that a reserve right after a BLPOP takes */
-#define REFUSED_SECONDS 0.2  /* before asking again after Redis refused */
-#define SILENT_SECONDS  0.05 /* without an answer, then the other queues go on */
-#define BESIDE_BYTES    2048 /* bytes of a document, from which the second round trip costs less */
+#define AT_ONCE      8      /* queues that are asked in one write */
+#define LOOK_SECONDS 0.020  /* between looks at queues without work, */
+#define LOOK_EACH    0.0001 /* or this long for each of them, */
+#define LOOK_APART   0.0004 /* on a Cluster, where each costs a command */
+#define ENOUGH       64     /* queues that are enough for one look */
 
-/* A reserve under way. */
-struct asking {
-    struct worker *worker;
-    struct worker_queue *queue;
-    struct slot_call *call;
-    size_t limit;
-    double sent;
-    bool behind_wake;
-    bool beside;                  /* the documents come by HMGET */
-    struct batch *batch;          /* for the answer; owned */
-    struct later_reply *reserved; /* the answer, while the documents are on their way; owned */
-};
+/* --- few queues --- */
 
-static void asking_free(struct asking *asking)
-{
-    if (asking)
-        free(asking->batch);
-    free(asking);
-}
-
-void batch_release(struct batch *batch)
-{
-    if (!batch || --batch->users > 0)
-        return;
-    later_reply_free(batch->reply);
-    later_reply_free(batch->documents);
-    free(batch);
-}
-
-/* --- what a reserve brought --- */
-
-/* Slots are taken in a circle, so that a free one is found quickly. If none is in use, it begins at
- * the first again, so that the keeper has few to look at. */
-static struct slot *free_slot(struct worker *worker)
-{
-    struct slots_page *page = worker->slots->page;
-
-    if (!worker->held_count && !worker->load->in_flight && !outbox_open(worker->outbox))
-        worker->next_slot = 0;
-    for (uint32_t i = 0; i < page->capacity; i++) {
-        uint32_t at = (worker->next_slot + i) % page->capacity;
-
-        if (slot_state(&page->slots[at]) != SLOT_FREE)
-            continue;
-        worker->next_slot = at + 1;
-        if (at >= atomic_load(&page->used))
-            atomic_store(&page->used, at + 1);
-        return &page->slots[at];
-    }
-    return NULL;
-}
-
-static bool held_room(struct worker *worker)
-{
-    size_t room = worker->held_room ? worker->held_room * 2 : 64;
-    struct held *held;
-
-    if (worker->held_count < worker->held_room)
-        return true;
-    held = calloc(room, sizeof *held);
-    if (!held)
-        return false;
-    for (size_t i = 0; i < worker->held_count; i++)
-        held[i] = worker->held[(worker->held_first + i) % worker->held_room];
-    free(worker->held);
-    worker->held = held;
-    worker->held_first = 0;
-    worker->held_room = room;
-    return true;
-}
-
-/* Enters one job into a slot: first its contents, last its state. */
-static bool keep(struct asking *asking, struct batch *batch, const struct later_reserved *job,
-                 double score)
-{
-    struct worker *worker = asking->worker;
-    struct slot *slot = free_slot(worker);
-    double lease_end = (asking->sent + worker->config->lease) * 1e6;
-
-    if (!slot || job->id_len > LATER_ID_MAX || !held_room(worker))
-        return false;
-    slot->queue = asking->queue->index;
-    memcpy(slot->token, asking->call->token, sizeof slot->token);
-    memcpy(slot->id, job->id, job->id_len + 1);
-    slot->given = batch->given;
-    slot->crashes = job->crashes;
-    slot->attempt = job->attempts + 1;
-    slot->max_attempts = slot->event = 0;
-    slot->began = slot->deadline = slot->retry_in = 0;
-    slot->kept = slot->keep = slot->ran = 0;
-    slot->value_len = slot->progress_told = 0;
-    atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
-    slot->text[0] = slot->type[0] = slot->trace[0] = '\0';
-    atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
-    atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->lease_end, (int64_t)lease_end, memory_order_relaxed);
-    atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
-    worker->held[(worker->held_first + worker->held_count++) % worker->held_room] =
-        (struct held){ .slot = slot,
-                       .batch = batch,
-                       .document = job->document,
-                       .document_len = job->document_len,
-                       .attempts = job->attempts,
-                       .begun = job->begun,
-                       .unknown_since = job->unknown_since,
-                       .score = score };
-    batch->users++;
-    return true;
-}
-
-/* Returns the i-th job of a batch; false if its document is gone. Then it was cancelled before that
- * was read, and is not ours. */
-static bool job_of(const struct batch *batch, size_t i, struct later_reserved *job)
-{
-    const struct later_reply *document = later_reply_at(batch->documents, i);
-
-    later_queue_reserved(batch->reply, i, job);
-    if (!batch->documents)
-        return true;
-    job->document = later_reply_text(document, &job->document_len);
-    return !later_reply_is_nil(document);
-}
-
-/* If it does not arrive, their lease runs out. */
-static void on_given_back(void *arg, struct later_answer *answer)
-{
-    (void)arg;
-    (void)answer;
-}
-
-/* Gives back jobs that could not be kept: by their ids, since the others of their token are ours.
+/* Lists the queues that few_ask() asks, in order; returns how many. *live: the one that has
+ * work.
  */
-static void give_back(struct asking *asking, const struct later_settlement *jobs, size_t count)
+static size_t list_few(struct intake *intake, struct intake_queue **list,
+                       struct intake_queue **live)
 {
-    struct link *link = asking->worker->main;
-    struct later_command cmd = { 0 };
-
-    if (!count)
-        return;
-    log_line(LOG_ERROR, "no memory for %zu jobs of queue %s: given back", count,
-             asking->queue->keys.queue);
-    later_queue_settle(&cmd, &asking->queue->keys, LATER_VERB_RETURN, 0, jobs, count);
-    if (link_send(link, &cmd, LINK_TIMEOUT, on_given_back, NULL) == 0)
-        link_flush(link);
-}
-
-/* Takes the jobs of an answer, as far as there is memory; the others are given back. documents:
- * NULL, or the answer with their documents. Takes over both. */
-static void take_jobs(struct asking *asking, struct later_reply *reserved,
-                      struct later_reply *documents)
-{
-    size_t count = later_queue_reserved_count(reserved), refused = 0;
-    struct later_settlement unkept[LATER_BATCH_MAX] LATER_UNCLEARED;
-    struct batch *batch = asking->batch;
-    struct later_scores scores;
-
-    asking->batch = NULL;
-    *batch = (struct batch){
-        .reply = reserved, .documents = documents, .users = 1, .given = (uint32_t)count
-    };
-    later_scores_begin(&scores, reserved);
-    for (size_t i = 0; i < count; i++) {
-        double score = later_scores_next(&scores);
-        struct later_reserved job;
-
-        if (job_of(batch, i, &job) && !keep(asking, batch, &job, score))
-            unkept[refused++] =
-                (struct later_settlement){ .token = asking->call->token, .id = job.id };
-    }
-    give_back(asking, unkept, refused);
-    batch_release(batch);
-}
-
-static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call);
-
-/* May there be more than came? An answer of at least half of the bytes counts as cut by them. The
- * wake for the rest is there, but after a wake the documents would come through Lua. */
-static bool is_cut(const struct asking *asking, size_t count, size_t bytes)
-{
-    return count >= asking->limit ||
-           bytes >= (asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES) / 2;
-}
-
-/* Notes the script's answer. */
-static void note_answer(struct asking *asking, const struct later_reply *reply)
-{
-    struct worker *worker = asking->worker;
-    struct worker_queue *queue = asking->queue;
-    size_t count = later_queue_reserved_count(reply);
-    size_t bytes = count ? later_queue_reserved_bytes(reply) : 0;
-
-    worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
-    queue->checked = later_clock();
-    intake_count(worker, queue, count);
-    intake_live(worker, queue, is_cut(asking, count, bytes));
-    if (count)
-        queue->bytes = (double)bytes / (double)count;
-}
-
-static void take_answer(struct asking *asking, struct later_reply *reserved,
-                        struct later_reply *documents)
-{
-    struct worker *worker = asking->worker;
-    size_t count = later_queue_reserved_count(reserved);
-
-    take_jobs(asking, reserved, documents);
-    atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    if (count) {
-        worker_busy(worker);
-        intake_wait(worker, false); /* it may have become idle before this late answer */
-    }
-}
-
-static void come_back(struct worker *worker)
-{
-    timer_soon(worker->again, REFUSED_SECONDS);
-}
-
-/* Leaves this queue alone for a while; the others are asked. */
-static void rest(struct worker *worker, struct worker_queue *queue)
-{
-    queue->resting = true;
-    come_back(worker);
-}
-
-static void on_refused(struct asking *asking, const char *text)
-{
-    struct worker *worker = asking->worker;
-
-    /* A refused script has taken nothing. */
-    atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    intake_live(worker, asking->queue, true); /* it is not known: ask again after a while */
-    fault_note(&asking->queue->refused, LOG_WARN,
-               "redis refuses to reserve from queue %s: %s; trying again",
-               asking->queue->keys.queue, text);
-    rest(worker, asking->queue);
-}
-
-/* If the link is up, it is only this queue's node that is away. */
-static void on_cut_off(struct asking *asking, uint32_t state)
-{
-    atomic_store_explicit(&asking->call->asked, state, memory_order_release);
-    if (link_is_up(asking->worker->main))
-        rest(asking->worker, asking->queue);
-}
-
-/* The reserve is no longer under way. */
-static void end_asking(struct asking *asking)
-{
-    struct worker *worker = asking->worker;
-
-    asking->queue->asked = false;
-    worker->promised -= asking->limit;
-    if (asking->queue->silent)
-        worker->unheard -= asking->limit;
-    else if (!asking->behind_wake)
-        worker->asked--;
-    asking->queue->silent = false;
-    later_reply_free(asking->reserved);
-    asking_free(asking);
-    worker_pump_soon(worker);
-}
-
-/* The jobs are ours in any case. Without their documents they are found by their token and given
- * back. */
-static void on_documents(void *arg, struct later_answer *answer)
-{
-    struct asking *asking = arg;
-
-    if (answer->outcome == LATER_ANSWERED) {
-        take_answer(asking, asking->reserved, answer->reply);
-        asking->reserved = answer->reply = NULL;
-    } else {
-        if (answer->outcome == LATER_REFUSED)
-            fault_note(&asking->queue->refused, LOG_WARN,
-                       "redis refuses to read documents of queue %s: %s; trying again",
-                       asking->queue->keys.queue, answer->text);
-        on_cut_off(asking, SLOT_CALL_LOST);
-    }
-    end_asking(asking);
-}
-
-/* Asks for the documents. Returns whether they are on their way. */
-static bool ask_documents(struct asking *asking, struct later_answer *answer)
-{
-    struct link *link = asking->worker->main;
-    struct later_command cmd = { 0 };
-
-    if (!asking->beside || later_queue_reserved_count(answer->reply) == 0)
-        return false;
-    later_queue_documents(&cmd, &asking->queue->keys, answer->reply);
-    asking->reserved = answer->reply;
-    answer->reply = NULL;
-    if (link_send(link, &cmd, LINK_TIMEOUT, on_documents, asking) < 0) {
-        on_cut_off(asking, SLOT_CALL_LOST);
-        end_asking(asking);
-    }
-    link_flush(link);
-    return true;
-}
-
-static void on_reserved(void *arg, struct later_answer *answer)
-{
-    struct asking *asking = arg;
-
-    asking->worker->awaits_ids -= asking->beside;
-    switch (answer->outcome) {
-    case LATER_ANSWERED:
-        fault_over(&asking->queue->refused);
-        note_answer(asking, answer->reply);
-        if (ask_documents(asking, answer))
-            return;
-        take_answer(asking, answer->reply, NULL);
-        answer->reply = NULL;
-        break;
-    case LATER_REFUSED:
-        on_refused(asking, answer->text);
-        break;
-    case LATER_UNSENT:
-        on_cut_off(asking, SLOT_CALL_NONE);
-        break;
-    case LATER_UNKNOWN: /* intake_recover() looks for the token, or the keeper if we die */
-        on_cut_off(asking, SLOT_CALL_LOST);
-        break;
-    }
-    end_asking(asking);
-}
-
-/* --- lost answers --- */
-
-struct looking {
-    struct worker *worker;
-    struct worker_queue *queue;
-    struct slot_call *call;
-};
-
-static void on_found(void *arg, bool ok)
-{
-    struct looking *looking = arg;
-
-    looking->worker->finding--;
-    looking->queue->finding--;
-    if (ok)
-        atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
-    else /* refused, or cut off: on_again() tries again */
-        rest(looking->worker, looking->queue);
-    worker_pump_soon(looking->worker);
-    free(looking);
-}
-
-/* If the link breaks, the token stays in the page and is looked for again. */
-static void look_for(struct worker *worker, struct worker_queue *queue, struct slot_call *call)
-{
-    struct looking *looking = malloc(sizeof *looking);
-
-    if (!looking)
-        return;
-    *looking = (struct looking){ worker, queue, call };
-    if (find_and_return(worker->main, &queue->keys, call->token, on_found, looking) < 0) {
-        free(looking);
-    } else {
-        worker->finding++;
-        queue->finding++;
-    }
-}
-
-void intake_deaf(struct worker *worker)
-{
-    worker->deaf = true;
-    come_back(worker);
-}
-
-void intake_recover(struct worker *worker)
-{
-    struct slots_page *page = worker->slots->page;
-    bool busy[SLOTS_QUEUES] = { false };
-
-    worker->deaf = false;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        worker->queues[i].resting = false;
-        busy[i] = worker->queues[i].finding > 0;
-    }
-    for (uint32_t i = 0; i < SLOTS_CALLS && link_is_up(worker->main); i++) {
-        struct slot_call *call = &page->calls[i];
-
-        if (atomic_load(&call->asked) == SLOT_CALL_LOST && !busy[call->queue])
-            look_for(worker, &worker->queues[call->queue], call);
-    }
-}
-
-/* --- asking --- */
-
-static struct slot_call *free_call(struct worker *worker)
-{
-    for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
-        if (!atomic_load(&worker->slots->page->calls[i].asked))
-            return &worker->slots->page->calls[i];
-    }
-    return NULL;
-}
-
-/* The token is in the page before the call is sent. So if the worker dies before it reads the
- * answer, the keeper finds what it took. */
-static int ask(struct worker *worker, struct worker_queue *queue, struct link *link, size_t limit,
-               double deadline, double timeout)
-{
-    struct slot_call *call = free_call(worker);
-    struct asking *asking = call ? malloc(sizeof *asking) : NULL;
-    struct batch *batch = asking ? malloc(sizeof *batch) : NULL;
-    struct later_command cmd = { 0 };
-
-    if (!batch) {
-        free(asking);
-        return -1;
-    }
-    call->queue = queue->index;
-    later_token(call->token);
-    atomic_store_explicit(&call->asked, SLOT_CALL_ASKED, memory_order_release);
-    *asking = (struct asking){ .worker = worker,
-                               .queue = queue,
-                               .call = call,
-                               .batch = batch,
-                               .limit = limit,
-                               .sent = later_clock(),
-                               .behind_wake = link == worker->wake,
-                               .beside = link == worker->main && queue->bytes >= BESIDE_BYTES };
-    if (asking->beside)
-        later_queue_reserve_beside(&cmd, &queue->keys, call->token, worker->config->lease, limit,
-                                   LATER_BESIDE_BYTES);
-    else
-        later_queue_reserve(&cmd, &queue->keys, call->token, worker->config->lease, limit,
-                            LATER_RESERVE_BYTES, deadline);
-    if (link_send(link, &cmd, timeout, on_reserved, asking) < 0) {
-        atomic_store(&call->asked, 0);
-        asking_free(asking);
-        return -1;
-    }
-    queue->asked = true;
-    queue->promised = limit;
-    worker->promised += limit;
-    worker->awaits_ids += asking->beside;
-    return 0;
-}
-
-void intake_behind(struct worker *worker, struct worker_queue *queue, double until, double timeout)
-{
-    size_t few = intake_room(worker, queue);
-
-    if (few && !queue->asked)
-        ask(worker, queue, worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until, timeout);
-}
-
-static bool may_fetch(const struct worker *worker)
-{
-    return !worker->draining && !worker->paused && !worker->load->alone && worker->asked == 0 &&
-           link_is_up(worker->main);
-}
-
-bool intake_look_at(struct worker *worker, struct worker_queue *queue, size_t most)
-{
-    size_t room = intake_room(worker, queue), limit = room < most ? room : most;
-
-    if (limit == 0 && worker->asked == 0 && room > 0)
-        limit = 1;
-    if (queue->asked || limit == 0 || ask(worker, queue, worker->main, limit, 0, LINK_TIMEOUT) < 0)
-        return false;
-    worker->asked++;
-    queue->sent = later_clock();
-    if (worker->late)
-        timer_soon(worker->late, SILENT_SECONDS);
-    return true;
-}
-
-void intake_late(struct worker *worker)
-{
+    const struct intake_group *group = intake->weighted ? intake_choose(intake) : NULL;
+    struct intake_queue *chosen = NULL;
     double now = later_clock();
+    size_t count = 0;
 
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
+    if (group)
+        intake_ready_of(intake, group, &chosen, 1);
+    for (uint32_t i = 0; i < intake->queue_count && !(*live && !intake->weighted); i++) {
+        struct intake_queue *queue = intake_in_turn(intake, i);
 
-        if (!queue->asked || queue->silent || now - queue->sent < SILENT_SECONDS)
+        if (!intake_may_ask(queue) || (queue->live && intake->weighted && queue != chosen))
             continue;
-        queue->silent = true;
-        worker->unheard += queue->promised;
-        worker->asked--;
+        if (queue->live || now - queue->checked >= LOOK_SECONDS)
+            list[count++] = queue;
+        if (queue->live)
+            *live = queue;
     }
-    if (worker->asked)
-        timer_in(worker->late, SILENT_SECONDS);
-    worker_pump_soon(worker);
+    return count;
 }
 
-static void ask_all(struct worker *worker)
+static void few_ask(struct intake *intake)
 {
-    if (worker->many)
-        intake_many(worker);
+    struct intake_queue *list[CONFIG_WAITED], *live = NULL;
+    size_t count = list_few(intake, list, &live),
+           most = count ? intake_free_slots(intake) / count : 0;
+
+    for (size_t i = 0; i < count; i++)
+        intake_ask(intake, list[i], most);
+    if (live)
+        intake_turn(intake, live, later_clock());
+}
+
+/* --- very many queues --- */
+
+static double pause_of(const struct intake *intake)
+{
+    double wait = intake->queue_count * (intake->apart ? LOOK_APART : LOOK_EACH);
+
+    return wait > LOOK_SECONDS ? wait : LOOK_SECONDS;
+}
+
+static const char *wake_of(void *arg, uint32_t queue, unsigned k)
+{
+    const struct intake *intake = arg;
+
+    (void)k;
+    return intake->queues[queue].known.keys.name[LATER_KEY_WAKE];
+}
+
+static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
+{
+    struct intake *intake = arg;
+
+    (void)ok;                                            /* the next look finds the others */
+    intake->sought = count < ENOUGH ? later_clock() : 0; /* there are more */
+    intake->found_some = count >= INTAKE_SOME;
+    intake->pressed = count > 0;
+    for (size_t i = 0; i < count; i++)
+        intake_live(intake, &intake->queues[found[i]], true);
+    seek_free(intake->seek); /* and `found` */
+    intake->seek = NULL;
+    worker_pump_soon(intake->worker);
+}
+
+/* Lists the queues without known work: in strict order, those above the first that has work; by
+ * weight, all. */
+static size_t list_quiet(struct intake *intake, uint32_t *list)
+{
+    size_t listed = 0;
+
+    for (uint32_t i = 0; i < intake->queue_count; i++) {
+        const struct intake_queue *queue = intake_in_turn(intake, i);
+
+        if (intake_is_ready(queue) && !intake->weighted)
+            break;
+        if (!queue->live && intake_may_ask(queue) && !queue->asked)
+            list[listed++] = queue->known.index;
+    }
+    return listed;
+}
+
+static void look_for_wakes(struct intake *intake, bool now)
+{
+    const struct seek_options options = {
+        .key = wake_of, .keys = 1, .most = ENOUGH, .done = on_found, .arg = intake
+    };
+    uint32_t *list;
+    size_t count;
+
+    if (intake->seek || (!now && later_clock() - intake->sought < pause_of(intake)))
+        return;
+    list = malloc(intake->queue_count * sizeof *list);
+    count = list ? list_quiet(intake, list) : 0;
+    intake->sought = later_clock();
+    if (count)
+        intake->seek = seek_new(intake->worker->main, &options, list, count);
+    free(list);
+    if (intake->seek)
+        seek_ask(intake->seek);
+}
+
+/* Chooses queues of the group whose turn it is, or in strict order of all. */
+static size_t choose(struct intake *intake, struct intake_queue **list)
+{
+    const struct intake_group *group;
+
+    if (!intake->weighted)
+        return intake_ready(intake, list, AT_ONCE);
+    group = intake_choose(intake);
+    return group ? intake_ready_of(intake, group, list, AT_ONCE) : 0;
+}
+
+static void many_ask(struct intake *intake)
+{
+    struct intake_queue *list[AT_ONCE];
+    size_t count;
+
+    intake_follow(intake);
+    count = choose(intake, list);
+    for (size_t i = 0; i < count; i++) {
+        if (intake_ask(intake, list[i], intake_room(intake, list[i]) / count))
+            intake_turn(intake, list[i], later_clock());
+    }
+    look_for_wakes(intake, false);
+}
+
+/* A worker that was called as soon as it was idle first looks whether there is more. Otherwise each
+ * job would bring the wakes of all queues to this host, only to be put back. While each look finds
+ * some, it looks without a pause, which costs less than to hear of them one by one. Not on a
+ * Cluster, where a node that stands still would keep the worker from being called for the others.
+ */
+static bool looks_first(struct intake *intake)
+{
+    if (intake->many && intake->pressed && !intake->apart)
+        look_for_wakes(intake, intake->found_some);
+    return intake->seek && !intake->apart;
+}
+
+/* --- when --- */
+
+static bool may_fetch(const struct intake *intake)
+{
+    return !intake->worker->draining && !intake->worker->paused && !intake->worker->load->alone &&
+           intake->asked == 0 && link_is_up(intake->worker->main);
+}
+
+static void ask_all(struct intake *intake)
+{
+    if (intake->many)
+        many_ask(intake);
     else
-        intake_few(worker);
+        few_ask(intake);
 }
 
-static void flush_rest(struct worker *worker)
+static void flush_rest(struct intake *intake)
 {
-    admission_flush(worker->admission);
-    link_flush(worker->main);
+    admission_flush(intake->worker->admission);
+    link_flush(intake->worker->main);
 }
 
-void intake_flush(struct worker *worker)
+void intake_flush(struct intake *intake)
 {
-    outbox_flush(worker->outbox);
-    flush_rest(worker);
+    outbox_flush(intake->worker->outbox);
+    flush_rest(intake);
 }
 
-void intake_ahead(struct worker *worker)
+void intake_ahead(struct intake *intake)
 {
     double average;
 
-    if (!may_fetch(worker) || !intake_any_ready(worker))
+    if (!may_fetch(intake) || !intake_any_ready(intake))
         return;
-    average = intake_slowest(worker);
+    average = intake_slowest(intake);
     /* What runs now may take as long as the batch, so do not hoard jobs behind a slow one. */
-    if ((double)worker->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
+    if ((double)intake->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
-    ask_all(worker);
-    if (!worker->asked && !worker->seek)
+    ask_all(intake);
+    if (!intake->asked && !intake->seek)
         return;
-    outbox_flush_early(worker->outbox);
-    flush_rest(worker);
+    outbox_flush_early(intake->worker->outbox);
+    flush_rest(intake);
 }
 
-void intake(struct worker *worker)
+void intake_go_on(struct intake *intake)
 {
-    bool may = may_fetch(worker) && !worker->held_count && !worker->load->single;
+    bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
 
-    if (may && intake_any_ready(worker))
-        ask_all(worker);
-    if (may && !worker->asked && intake_many_first(worker))
+    if (may && intake_any_ready(intake))
+        ask_all(intake);
+    if (may && !intake->asked && looks_first(intake))
         may = false;
-    if (worker->asked || worker->seek)
-        intake_flush(worker);
-    intake_wait(worker, may && !worker->asked && worker->load->in_flight < worker->config->events &&
-                            !intake_full(worker));
+    if (intake->asked || intake->seek)
+        intake_flush(intake);
+    intake_wait(intake, may && !intake->asked &&
+                            intake->worker->load->in_flight < intake->worker->config->events &&
+                            !intake_full(intake));
+}
+
+/* --- what run tells and takes --- */
+
+bool intake_take(struct intake *intake, struct held *held)
+{
+    if (!intake->held_count)
+        return false;
+    *held = intake->held[intake->held_first];
+    intake->held_first = (intake->held_first + 1) % intake->held_room;
+    intake->held_count--;
+    return true;
+}
+
+size_t intake_held(const struct intake *intake)
+{
+    return intake->held_count;
+}
+
+void intake_learn(struct intake *intake, const struct worker_queue *from, double seconds)
+{
+    struct intake_queue *queue = &intake->queues[from->index];
+
+    queue->average = intake_average(intake, queue);
+    attempt_learn(&queue->average, seconds);
+    attempt_learn(&intake->average, seconds);
+}
+
+void intake_has_more(struct intake *intake, const struct worker_queue *from)
+{
+    intake_live(intake, &intake->queues[from->index], true);
+}
+
+/* --- what the worker asks --- */
+
+const struct worker_queue *intake_queue(const struct intake *intake, uint32_t index)
+{
+    return &intake->queues[index].known;
+}
+
+bool intake_awaits_ids(const struct intake *intake)
+{
+    return intake->awaits_ids > 0;
+}
+
+bool intake_is_open(const struct intake *intake)
+{
+    for (uint32_t i = 0; i < intake->queue_count; i++) {
+        if (intake->queues[i].asked)
+            return true;
+    }
+    return intake->waiting || intake->finding;
+}
+
+void intake_link_up(struct intake *intake)
+{
+    for (uint32_t i = 0; i < intake->queue_count && !intake->many; i++)
+        intake_live(intake, &intake->queues[i], true);
+    intake_recover(intake);
+    worker_pump_soon(intake->worker);
+}
+
+/* --- making and unmaking --- */
+
+/* Called a while after Redis refused something. */
+static void on_again(void *arg)
+{
+    struct intake *intake = arg;
+
+    intake_recover(intake);
+    worker_pump_soon(intake->worker);
+}
+
+struct intake *intake_new(struct worker *worker)
+{
+    struct intake *intake = calloc(1, sizeof *intake);
+
+    if (!intake)
+        return NULL;
+    intake->worker = worker;
+    intake->average = 0.001;
+    intake->again = timer_new(worker->base, on_again, intake);
+    intake->apart = later_redis_is_cluster(link_redis(worker->main));
+    if (intake->apart)
+        intake->late = timer_new(worker->base, intake_late, intake);
+    if (intake->again && (intake->late || !intake->apart) && intake_serve(intake) == 0)
+        return intake;
+    intake_free(intake);
+    return NULL;
+}
+
+void intake_free(struct intake *intake)
+{
+    if (!intake)
+        return;
+    timer_free(intake->again);
+    timer_free(intake->late);
+    later_names_free(&intake->names, NULL);
+    free(intake->held);
+    free(intake->queues);
+    free(intake->order);
+    free(intake->groups);
+    free(intake);
 }

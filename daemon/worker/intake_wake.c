@@ -6,7 +6,7 @@
  * soon as the wake comes. On a Redis Cluster the worker says that it is idle; the supervisor waits
  * for all workers and calls it (wake_listener.h).
  */
-#include "worker/intake.h"
+#include "worker/intake_inner.h"
 
 #include "base/clock.h"
 #include "redis/script.h"
@@ -23,141 +23,143 @@
 
 static void on_wake(void *arg, struct later_answer *answer)
 {
-    struct worker *worker = arg;
+    struct intake *intake = arg;
     const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
 
-    worker->waiting = worker->unblocking = false;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        struct worker_queue *queue = &worker->queues[i];
+    intake->waiting = intake->unblocking = false;
+    for (uint32_t i = 0; i < intake->queue_count; i++) {
+        struct intake_queue *queue = &intake->queues[i];
 
-        if (strcmp(key, queue->keys.name[LATER_KEY_WAKE]) != 0)
+        if (strcmp(key, queue->known.keys.name[LATER_KEY_WAKE]) != 0)
             continue;
         /* With one queue, the reserve after this BLPOP already takes the first jobs. */
-        intake_live(worker, queue, !queue->asked);
-        if (worker->draining || worker->paused || worker->load->alone || intake_full(worker))
-            link_wake(worker->main, &queue->keys);
+        intake_live(intake, queue, !queue->asked);
+        if (intake->worker->draining || intake->worker->paused || intake->worker->load->alone ||
+            intake_full(intake))
+            link_wake(intake->worker->main, &queue->known.keys);
     }
     if (answer->outcome == LATER_REFUSED)
-        intake_deaf(worker);
+        intake_deaf(intake);
     if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
-        link_break(worker->wake, answer->text);
-    worker_pump_soon(worker);
+        link_break(intake->worker->wake, answer->text);
+    worker_pump_soon(intake->worker);
 }
 
 /* We count the lease of a reserve after a BLPOP from when it was sent. So with a short lease the
  * BLPOP must not wait long, or the lease would be over before the jobs begin. */
-static double longest_wait(const struct worker *worker)
+static double longest_wait(const struct intake *intake)
 {
-    return fmin(WAIT_SECONDS, worker->config->lease / 3);
+    return fmin(WAIT_SECONDS, intake->worker->config->lease / 3);
 }
 
-static void begin_to_wait(struct worker *worker)
+static void begin_to_wait(struct intake *intake)
 {
     struct later_command cmd = { 0 };
-    uint32_t count = worker->queue_count;
-    double wait = longest_wait(worker);
+    uint32_t count = intake->queue_count;
+    double wait = longest_wait(intake);
 
-    if (worker->waiting || worker->deaf || !link_is_up(worker->wake))
+    if (intake->waiting || intake->deaf || !link_is_up(intake->worker->wake))
         return;
     later_command_begin(&cmd, count + 2);
     later_command_text(&cmd, "BLPOP");
     for (uint32_t i = 0; i < count; i++)
-        later_command_text(&cmd, worker->queues[i].keys.name[LATER_KEY_WAKE]);
+        later_command_text(&cmd, intake->queues[i].known.keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);
-    if (link_send(worker->wake, &cmd, wait + LINK_TIMEOUT, on_wake, worker) < 0)
+    if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, on_wake, intake) < 0)
         return;
-    worker->waiting = true;
-    if (count == 1 && worker->redis_offset)
-        intake_behind(worker, &worker->queues[0],
-                      later_clock() + worker->redis_offset + wait + UNTIL_SLACK,
-                      wait + LINK_TIMEOUT);
-    link_flush(worker->wake);
+    intake->waiting = true;
+    if (count == 1 && intake->worker->redis_offset)
+        intake_ask_behind(intake, &intake->queues[0],
+                          later_clock() + intake->worker->redis_offset + wait + UNTIL_SLACK,
+                          wait + LINK_TIMEOUT);
+    link_flush(intake->worker->wake);
 }
 
 /* 0: nobody was blocked. The BLPOP goes by another connection, and may not have arrived yet. */
 static void on_unblocked(void *arg, struct later_answer *answer)
 {
-    struct worker *worker = arg;
+    struct intake *intake = arg;
 
     if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
         return;
-    worker->unblocking = false;
-    intake_unblock(worker);
+    intake->unblocking = false;
+    intake_unblock(intake);
 }
 
-void intake_unblock(struct worker *worker)
+void intake_unblock(struct intake *intake)
 {
     struct later_command cmd = { 0 };
     int64_t id;
 
-    if (!worker->waiting || worker->unblocking)
+    if (!intake->waiting || intake->unblocking)
         return;
-    id = later_redis_id(link_redis(worker->wake));
+    id = later_redis_id(link_redis(intake->worker->wake));
     if (!id)
         return;
     later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
-    worker->unblocking = link_send(worker->main, &cmd, LINK_TIMEOUT, on_unblocked, worker) == 0;
-    link_flush(worker->main);
+    intake->unblocking =
+        link_send(intake->worker->main, &cmd, LINK_TIMEOUT, on_unblocked, intake) == 0;
+    link_flush(intake->worker->main);
 }
 
 /* --- called by the supervisor --- */
 
 /* Several queues are asked at once where jobs are quick. */
-static bool is_quick(const struct worker *worker)
+static bool is_quick(const struct intake *intake)
 {
-    return worker->many && worker->average < QUICK_SECONDS;
+    return intake->many && intake->average < QUICK_SECONDS;
 }
 
 /* Has it time for this queue, too? */
-static bool has_time(const struct worker *worker, const struct worker_queue *queue)
+static bool has_time(const struct intake *intake, const struct intake_queue *queue)
 {
-    return (is_quick(worker) && intake_average(worker, queue) < QUICK_SECONDS) ||
-           (!worker->held_count && !intake_any_ready(worker));
+    return (is_quick(intake) && intake_average(intake, queue) < QUICK_SECONDS) ||
+           (!intake->held_count && !intake_any_ready(intake));
 }
 
 /* A worker that is called but has other things to do puts the wake back for another. */
-void intake_called(struct worker *worker, const char *name)
+void intake_called(struct intake *intake, const char *name)
 {
-    struct worker_queue *queue;
+    struct intake_queue *queue;
     bool takes;
 
-    intake_follow(worker);
-    queue = later_names_find(&worker->names, name);
-    takes = queue && has_time(worker, queue) && !worker->draining && !worker->paused &&
-            !worker->load->alone && !intake_full(worker);
-    slots_move_idle(worker->slots, SLOTS_IDLE_CALLED,
-                    takes && is_quick(worker) ? SLOTS_IDLE_QUICK : SLOTS_IDLE_OFF);
+    intake_follow(intake);
+    queue = later_names_find(&intake->names, name);
+    takes = queue && has_time(intake, queue) && !intake->worker->draining &&
+            !intake->worker->paused && !intake->worker->load->alone && !intake_full(intake);
+    slots_move_idle(intake->worker->slots, SLOTS_IDLE_CALLED,
+                    takes && is_quick(intake) ? SLOTS_IDLE_QUICK : SLOTS_IDLE_OFF);
     if (!queue)
         return;
-    if (++worker->calls >= INTAKE_SOME)
-        worker->pressed = worker->found_some = true;
-    intake_live(worker, queue, true);
+    if (++intake->calls >= INTAKE_SOME)
+        intake->pressed = intake->found_some = true;
+    intake_live(intake, queue, true);
     if (!takes)
-        link_wake(worker->main, &queue->keys);
+        link_wake(intake->worker->main, &queue->known.keys);
 }
 
 /* If work comes as soon as a worker is idle, there is probably more. */
-static void note_idle(struct worker *worker, bool idle)
+static void note_idle(struct intake *intake, bool idle)
 {
     double now = later_clock();
 
-    if (idle && worker->idle_since <= 0) {
-        worker->idle_since = now;
-        worker->calls = 0;
-    } else if (!idle && worker->idle_since > 0) {
-        worker->pressed =
-            worker->calls >= INTAKE_SOME || now - worker->idle_since < PRESSED_SECONDS;
-        worker->idle_since = 0;
+    if (idle && intake->idle_since <= 0) {
+        intake->idle_since = now;
+        intake->calls = 0;
+    } else if (!idle && intake->idle_since > 0) {
+        intake->pressed =
+            intake->calls >= INTAKE_SOME || now - intake->idle_since < PRESSED_SECONDS;
+        intake->idle_since = 0;
     }
 }
 
-void intake_wait(struct worker *worker, bool idle)
+void intake_wait(struct intake *intake, bool idle)
 {
-    if (worker->wake && idle) {
-        begin_to_wait(worker);
-    } else if (!worker->wake) {
-        note_idle(worker, idle);
-        if (slots_set_idle(worker->slots, idle))
-            worker_report(worker, WORKER_IDLE);
+    if (intake->worker->wake && idle) {
+        begin_to_wait(intake);
+    } else if (!intake->worker->wake) {
+        note_idle(intake, idle);
+        if (slots_set_idle(intake->worker->slots, idle))
+            worker_report(intake->worker, WORKER_IDLE);
     }
 }

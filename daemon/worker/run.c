@@ -20,20 +20,11 @@
 
 /* --- held jobs --- */
 
-static struct held take_held(struct worker *worker)
-{
-    struct held held = worker->held[worker->held_first];
-
-    worker->held_first = (worker->held_first + 1) % worker->held_room;
-    worker->held_count--;
-    return held;
-}
-
 static void return_held(struct worker *worker)
 {
-    while (worker->held_count) {
-        struct held held = take_held(worker);
+    struct held held;
 
+    while (intake_take(worker->intake, &held)) {
         batch_release(held.batch);
         if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING))
             continue; /* the keeper gives it back */
@@ -181,7 +172,6 @@ static uint32_t perform(struct later_job *job)
 
 static void run_one(struct worker *worker, struct later_job *job)
 {
-    struct worker_queue *queue = &worker->queues[job->slot->queue];
     uint32_t result;
     double now;
 
@@ -189,9 +179,7 @@ static void run_one(struct worker *worker, struct later_job *job)
     atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     result = perform(job);
     now = later_clock(); /* once: of a quick job the clock is a tenth */
-    queue->average = intake_average(worker, queue);
-    attempt_learn(&queue->average, now - job->began);
-    attempt_learn(&worker->average, now - job->began);
+    intake_learn(worker->intake, job->from, now - job->began);
     if (result == LATER_DEFERRED && run_start_event(job))
         return;
     if (result == LATER_DEFERRED)
@@ -208,12 +196,13 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
         return NULL;
     job->worker = worker;
     job->slot = held->slot;
+    job->from = held->from;
     job->batch = held->batch;
     job->document = held->document;
     job->document_len = held->document_len;
     job->id = held->slot->id;
     job->token = held->slot->token;
-    job->queue = worker->queues[held->slot->queue].whole;
+    job->queue = held->from->whole;
     job->score = held->score;
     job->attempt = held->attempts + 1;
     job->in_worker = worker->slots->worker;
@@ -312,7 +301,7 @@ static void begin(struct run *run, struct later_job *job, double now)
         run->load.alone = true;
     if (!job->event && outbox_waiting(worker->outbox) &&
         attempt_is_slow(worker->attempts, job->type))
-        intake_flush(worker);
+        intake_flush(worker->intake);
     run_one(worker, job);
     run_end_alone(run);
 }
@@ -347,8 +336,8 @@ static void enter(struct run *run, struct later_job *job)
         return;
     }
     run_await(job);
-    if (worker->held_count)
-        intake_live(worker, &worker->queues[job->slot->queue], true);
+    if (intake_held(worker->intake))
+        intake_has_more(worker->intake, job->from);
     return_held(worker);
 }
 
@@ -356,12 +345,13 @@ static void enter(struct run *run, struct later_job *job)
 static void approach(struct run *run)
 {
     struct worker *worker = run->worker;
-    struct held held = take_held(worker);
     double now = later_clock();
-    struct worker_queue *queue;
+    struct held held;
     struct later_job *job;
     bool over;
 
+    if (!intake_take(worker->intake, &held))
+        return;
     /* Whoever moves it on owns it: we, or the keeper that gives it back. */
     if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
         batch_release(held.batch);
@@ -379,15 +369,15 @@ static void approach(struct run *run)
         job_free(job);
         return;
     }
-    queue = &worker->queues[job->slot->queue];
     job->event = job->type->type.mode == LATER_EVENT;
-    intake_limit(queue, job);
+    intake_limit(worker->intake, job);
     if (must_wait(run, job)) {
         give_back(worker, job);
         run->load.alone = true; /* nothing is reserved until what is under way has ended */
     } else if (job->event && plugin_type_room(job->type, job->doc.type) <= run->load.in_admission) {
         give_back(worker, job);
-        intake_live(worker, queue, true); /* asked again when there is room (intake_limit) */
+        /* Asked again when there is room (intake_limit). */
+        intake_has_more(worker->intake, held.from);
     } else {
         enter(run, job);
     }
@@ -400,7 +390,7 @@ bool run_next(struct run *run)
 
     if (job && (job->event || !admission_open(worker->admission)))
         begin_passed(run, take_passed(run));
-    else if (worker->held_count && !run->load.single)
+    else if (intake_held(worker->intake) && !run->load.single)
         approach(run);
     else
         return false;

@@ -23,6 +23,17 @@
 #define TURN_SECONDS  0.002   /* of running jobs, before the loop sends and reads */
 #define LOOK_SECONDS  0.00025 /* the same while an answer with ids is on its way */
 
+/* A worker and what only this file knows of it. */
+struct loop {
+    struct worker worker;
+    struct event *control;
+    char orders[1024]; /* the beginning of one that has not come whole */
+    size_t orders_len;
+    struct timer *count;
+    double started;
+    double weighed; /* when recycle.memory was looked at last */
+};
+
 /* --- ending --- */
 
 /* Returns how many MiB are this process's own: resident less shared pages (proc(5), statm). */
@@ -41,29 +52,31 @@ static uint64_t own_memory(void)
 
 /* Asking takes about 20 us. So it is not done after each of many quick jobs, but is done after each
  * job that has the time to leak much. */
-static bool too_large(struct worker *worker)
+static bool too_large(struct loop *loop)
 {
+    const struct worker *worker = &loop->worker;
     double now = later_clock();
 
-    if (!worker->config->recycle.memory || now - worker->weighed < WEIGH_SECONDS ||
+    if (!worker->config->recycle.memory || now - loop->weighed < WEIGH_SECONDS ||
         !atomic_load(
             &worker->slots->page->performed)) /* even if it starts too large, it does one job */
         return false;
-    worker->weighed = now;
+    loop->weighed = now;
     return own_memory() > worker->config->recycle.memory;
 }
 
 /* Should a fresh process take over? Asked between jobs. */
-static bool worn_out(struct worker *worker)
+static bool worn_out(struct loop *loop)
 {
+    const struct worker *worker = &loop->worker;
     const struct config *config = worker->config;
 
     if (config->recycle.jobs &&
         atomic_load(&worker->slots->page->performed) >= config->recycle.jobs)
         return true;
-    if (config->recycle.age > 0 && later_clock() - worker->started >= config->recycle.age)
+    if (config->recycle.age > 0 && later_clock() - loop->started >= config->recycle.age)
         return true;
-    return too_large(worker);
+    return too_large(loop);
 }
 
 static void drain(struct worker *worker)
@@ -72,7 +85,7 @@ static void drain(struct worker *worker)
         return;
     worker->draining = true;
     run_return_held(worker->run);
-    intake_unblock(worker);
+    intake_unblock(worker->intake);
     worker_pump_soon(worker);
 }
 
@@ -80,16 +93,12 @@ static void drain(struct worker *worker)
  */
 static bool may_end(const struct worker *worker)
 {
-    if (!worker->draining || worker->held_count || worker->load->in_flight ||
+    if (!worker->draining || intake_held(worker->intake) || worker->load->in_flight ||
         worker->load->in_admission)
         return false;
     if (!link_is_up(worker->main))
         return true;
-    for (uint32_t i = 0; i < worker->queue_count; i++) {
-        if (worker->queues[i].asked)
-            return false;
-    }
-    return !worker->waiting && !worker->finding && outbox_open(worker->outbox) == 0 &&
+    return !intake_is_open(worker->intake) && outbox_open(worker->outbox) == 0 &&
            !admission_open(worker->admission);
 }
 
@@ -107,7 +116,7 @@ static void go_on(struct worker *worker)
 {
     static const struct timeval at_once = { 0, 0 };
 
-    if (worker->awaits_ids)
+    if (intake_awaits_ids(worker->intake))
         event_add(worker->pump, &at_once); /* after the sockets */
     else
         worker_pump_soon(worker); /* before the sockets */
@@ -115,19 +124,21 @@ static void go_on(struct worker *worker)
 
 static void on_pump(evutil_socket_t fd, short what, void *arg)
 {
-    struct worker *worker = arg;
+    struct loop *loop = arg;
+    struct worker *worker = &loop->worker;
     double began = later_clock();
     bool more = true;
 
     (void)fd;
     (void)what;
     while (more && !begins_none(worker) &&
-           later_clock() - began < (worker->awaits_ids ? LOOK_SECONDS : TURN_SECONDS)) {
+           later_clock() - began <
+               (intake_awaits_ids(worker->intake) ? LOOK_SECONDS : TURN_SECONDS)) {
         more = run_next(worker->run);
         if (more)
-            intake_ahead(worker);
+            intake_ahead(worker->intake);
     }
-    if (!worker->draining && worn_out(worker))
+    if (!worker->draining && worn_out(loop))
         drain(worker);
     if (begins_none(worker)) /* the answer of a reserve may come after the order */
         run_return_held(worker->run);
@@ -136,18 +147,11 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         link_flush(worker->main);
         go_on(worker);
     } else {
-        intake_flush(worker);
-        intake(worker);
+        intake_flush(worker->intake);
+        intake_go_on(worker->intake);
     }
     if (may_end(worker))
         event_base_loopbreak(worker->base);
-}
-
-/* Called a while after Redis refused something. */
-static void on_again(void *arg)
-{
-    intake_recover(arg);
-    worker_pump_soon(arg);
 }
 
 /* Called every few seconds on a Cluster. */
@@ -159,11 +163,6 @@ static void on_count(void *arg)
     connections->count = 0;
     connections_add(connections, link_redis(worker->main));
     connections_add(connections, later_call_redis(worker->client));
-}
-
-static void on_late(void *arg)
-{
-    intake_late(arg);
 }
 
 /* The master is elsewhere now. What a plugin waits for on its client fails by itself. */
@@ -186,13 +185,13 @@ static void obey(struct worker *worker, char order, const char *more)
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
         run_return_held(worker->run);
-        intake_unblock(worker);
+        intake_unblock(worker->intake);
     } else if (order == WORKER_RESUME) {
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
         moved(worker, more);
     } else if (order == WORKER_WAKE) {
-        intake_called(worker, more);
+        intake_called(worker->intake, more);
     }
 }
 
@@ -214,9 +213,9 @@ static size_t cut_order(char *text, size_t len)
 /* All that have come: wakes of one moment are asked for in one write. */
 static void on_control(evutil_socket_t fd, short what, void *arg)
 {
-    struct worker *worker = arg;
-    char *text = worker->orders;
-    ssize_t got = read(fd, text + worker->orders_len, sizeof worker->orders - worker->orders_len);
+    struct loop *loop = arg;
+    char *text = loop->orders;
+    ssize_t got = read(fd, text + loop->orders_len, sizeof loop->orders - loop->orders_len);
     size_t used = 0, len;
 
     (void)what;
@@ -224,26 +223,21 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
         return;
     if (got <= 0) /* the supervisor is gone: its successor settles what we hold */
         _exit(0);
-    worker->orders_len += (size_t)got;
-    while ((len = cut_order(text + used, worker->orders_len - used)) > 0) {
-        obey(worker, text[used], text + used + 1);
+    loop->orders_len += (size_t)got;
+    while ((len = cut_order(text + used, loop->orders_len - used)) > 0) {
+        obey(&loop->worker, text[used], text + used + 1);
         used += len;
     }
-    worker->orders_len -= used;
-    memmove(text, text + used, worker->orders_len);
-    worker_pump_soon(worker);
+    loop->orders_len -= used;
+    memmove(text, text + used, loop->orders_len);
+    worker_pump_soon(&loop->worker);
 }
 
 static void on_link_up(void *arg)
 {
     struct worker *worker = arg;
 
-    /* Look once: wakes may have been lost with the connection. With many queues, the migrators find
-     * them. */
-    for (uint32_t i = 0; i < worker->queue_count && !worker->many; i++)
-        intake_live(worker, &worker->queues[i], true);
-    intake_recover(worker);
-    worker_pump_soon(worker);
+    intake_link_up(worker->intake);
 }
 
 static void on_link_down(void *arg)
@@ -258,7 +252,7 @@ static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t
     const struct worker *worker = arg;
 
     (void)slots;
-    return &worker->queues[queue].keys;
+    return &intake_queue(worker->intake, queue)->keys;
 }
 
 static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
@@ -295,48 +289,47 @@ static int make_links(struct worker *worker, struct later_error *err)
     if (!worker->start->listens &&
         !(worker->wake = link_new(worker->base, worker->config, &wake, err)))
         return -1;
-    if (!later_redis_is_cluster(link_redis(worker->main))) {
-        timer_free(worker->late);
-        worker->late = NULL;
-    }
     worker->client = later_client_open_with(&client, err);
     return worker->client ? 0 : -1;
 }
 
-static int make_events(struct worker *worker)
+static int make_events(struct loop *loop)
 {
-    worker->pump = event_new(worker->base, -1, 0, on_pump, worker);
-    worker->again = timer_new(worker->base, on_again, worker);
-    worker->late = timer_new(worker->base, on_late, worker);
-    worker->count = timer_new(worker->base, on_count, worker);
-    worker->control = event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST,
-                                on_control, worker);
-    if (!worker->pump || !worker->again || !worker->control || !worker->count || !worker->late)
+    struct worker *worker = &loop->worker;
+
+    worker->pump = event_new(worker->base, -1, 0, on_pump, loop);
+    loop->count = timer_new(worker->base, on_count, worker);
+    loop->control =
+        event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST, on_control, loop);
+    if (!worker->pump || !loop->control || !loop->count)
         return -1;
     if (worker->start->listens)
-        timer_every(worker->count, COUNT_SECONDS);
-    return event_add(worker->control, NULL);
+        timer_every(loop->count, COUNT_SECONDS);
+    return event_add(loop->control, NULL);
 }
 
-static int set_up(struct worker *worker, struct later_error *err)
+static int set_up(struct loop *loop, struct later_error *err)
 {
+    struct worker *worker = &loop->worker;
+
     worker->base = event_base_new();
     worker->plugins = plugin_set_new();
-    if (!worker->base || !worker->plugins || make_events(worker) < 0)
+    if (!worker->base || !worker->plugins || make_events(loop) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     worker->attempts = attempts_new();
     worker->run = run_new(worker);
-    if (!worker->attempts || !worker->run || intake_serve(worker) < 0)
+    if (!worker->attempts || !worker->run)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     snprintf(worker->slots->page->prefix, sizeof worker->slots->page->prefix, "%s",
              worker->config->redis.prefix);
     worker->slots->page->pid = getpid();
     if (make_links(worker, err) < 0)
         return -1;
+    worker->intake = intake_new(worker);
     worker->outbox =
         outbox_new(worker->base, worker->main, worker->start->host, keys_of, on_settled, worker);
     worker->admission = admission_new(worker, run_passed);
-    if (!worker->outbox || !worker->admission)
+    if (!worker->intake || !worker->outbox || !worker->admission)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (plugin_set_load(worker->plugins, worker->config, host_table(worker), err) < 0)
         return -1;
@@ -350,8 +343,10 @@ static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
         log_line(LOG_WARN, "%s: %s", option, strerror(errno));
 }
 
-static void tear_down(struct worker *worker)
+static void tear_down(struct loop *loop)
 {
+    struct worker *worker = &loop->worker;
+
     link_free(worker->wake);
     link_free(worker->main);
     outbox_free(worker->outbox);
@@ -361,20 +356,14 @@ static void tear_down(struct worker *worker)
     later_client_close(worker->client);
     if (worker->pump)
         event_free(worker->pump);
-    if (worker->control)
-        event_free(worker->control);
-    timer_free(worker->again);
-    timer_free(worker->count);
-    timer_free(worker->late);
+    if (loop->control)
+        event_free(loop->control);
+    timer_free(loop->count);
+    intake_free(worker->intake);
     run_free(worker->run);
     if (worker->base)
         event_base_free(worker->base);
-    free(worker->held);
     attempts_free(worker->attempts);
-    later_names_free(&worker->names, NULL);
-    free(worker->queues);
-    free(worker->order);
-    free(worker->groups);
 }
 
 /* In a service's sandbox the file system is read-only, which may be why a plugin cannot open a
@@ -401,20 +390,22 @@ static void report_refusal(const struct worker *worker, const struct later_error
 
 int worker_main(const struct worker_start *start)
 {
-    struct worker *worker = calloc(1, sizeof *worker);
+    struct loop *loop = calloc(1, sizeof *loop);
+    struct worker *worker;
     struct later_error err;
     int status = 0;
 
-    if (!worker)
+    if (!loop)
         return LATER_E_SYSTEM;
+    worker = &loop->worker;
     worker->start = start;
     worker->config = start->config;
     worker->slots = start->slots;
-    worker->started = later_clock();
+    loop->started = later_clock();
     config_seal(start->config);
     limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
     limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
-    if (set_up(worker, &err) < 0) {
+    if (set_up(loop, &err) < 0) {
         report_refusal(worker, &err);
         status = (int)err.code;
     } else {
@@ -422,7 +413,7 @@ int worker_main(const struct worker_start *start)
         worker_pump_soon(worker);
         event_base_dispatch(worker->base);
     }
-    tear_down(worker);
-    free(worker);
+    tear_down(loop);
+    free(loop);
     return status;
 }
