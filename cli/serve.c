@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,12 +72,24 @@ static int run_inner(struct cli *inner, struct later_error *err)
     return (int)err->code;
 }
 
+/* The connection is open, and nobody wants help: of the options of all commands only --json has a
+ * meaning in a line. Returns the first other one that was given, or NULL. */
+static const char *foreign_option(const struct args *args)
+{
+    for (const struct args_option *option = global_options; option->name; option++) {
+        if (strcmp(option->name, "json") != 0 && args_flag(args, option->name))
+            return option->name;
+    }
+    return NULL;
+}
+
 /* argv[0] stands for the program. argv is NULL-terminated. */
 static int answer(const struct cli *cli, int argc, char **argv)
 {
     struct cli inner = { .where = cli->where, .client = cli->client };
     struct later_error err = { .code = LATER_E_BUG };
-    const char *nearest;
+    const char *nearest, *foreign;
+    char why[80];
 
     inner.command = argc > 1 ? command_find(argv[1], &nearest) : NULL;
     if (!inner.command || inner.command->program || inner.command == cli->command)
@@ -84,6 +97,12 @@ static int answer(const struct cli *cli, int argc, char **argv)
     if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
                    &err) < 0)
         return usage(err.text);
+    foreign = foreign_option(&inner.args);
+    if (foreign) {
+        snprintf(why, sizeof why, "--%s is an option of `later serve` itself, not of a line",
+                 foreign);
+        return usage(why);
+    }
     inner.json = args_flag(&inner.args, "json");
     return run_inner(&inner, &err);
 }
@@ -166,7 +185,9 @@ const struct command command_serve = {
     .more = "A line is a JSON list of words: [\"size\",\"mail\",\"--json\"]. The answer is what "
             "the command\n"
             "prints, then a line that begins with the byte 0x1E: its status, and what it wrote to\n"
-            "standard error. Commands that run a program are refused. later-web uses this.\n",
+            "standard error. Commands that run a program are refused, and so are --redis, --prefix "
+            "and\n"
+            "--config in a line: they are options of `later serve` itself. later-web uses this.\n",
     .example = "echo '[\"size\",\"--json\"]' | later serve\n",
     .run = run,
 };

@@ -27,6 +27,16 @@ for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]
     '["size","--none"]' '["show"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
     like "$(serve "$line")" '^end \{"status":64,"words":"later [a-z]+: .*"\}$' "refused: $(echo "$line" | cut -c 1-30)"
 done
+# Of the options of all commands a line has only --json: the connection is open.
+options=$(sed -n '/^const struct args_option global_options/,/^};/s/^    { "\([a-z-]*\)", .*, \(NULL\|"[A-Z]*"\), .*/\1=\2/p' \
+    "$top_srcdir/cli/main.c")
+is "$(echo "$options" | wc -l)" 7 "the options of all commands are known"
+for option in $options; do
+    case $option in json=*) continue ;; *=NULL) words="\"--${option%%=*}\"" ;; *) words="\"--${option%%=*}\",\"x\"" ;; esac
+    like "$(serve "[\"queues\",$words]")" \
+        '^end \{"status":64,"words":"later serve: --'"${option%%=*}"' is an option of `later serve` itself' \
+        "refused in a line: --${option%%=*}"
+done
 like "$(serve '["purge","q","--state","ready"]')" '"status":64,"words":".*add --yes"' \
     "serve asks nobody: purge needs --yes"
 finish
