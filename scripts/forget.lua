@@ -5,13 +5,21 @@
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
 -- Its counters and totals, its pause and its kept done jobs are deleted too. Ids that stayed taken
--- after their jobs are free. Its plan of
--- shards stays: `later forget` first takes the name out of `later:queues`, and deletes the plan last.
+-- after their jobs are free. Its plan of shards stays: `later forget` first takes the name out of
+-- `later:queues`, and deletes the plan last. As long as one of its jobs may have left a result,
+-- `stats` stays with the one field that says so: a push of that job's id has to drop it.
+
+-- @include now
+-- @include results
 
 local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)
 left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
+    local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
+    if has_results(told, now) then
+        redis.call('HSET', stats, 'results', told)
+    end
 end
 return left

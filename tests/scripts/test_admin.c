@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PLAIN "{\"type\":\"plain\"}"
 #define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
@@ -451,6 +452,21 @@ END_TEST
 
 /* ---- forget */
 
+/* The result of a job outlives its forgotten queue: who waits for a new job of the id must not get
+ * it. */
+START_TEST(forget_leaves_no_old_result)
+{
+    const char *result = "later:{q}:result:a";
+
+    ask("HSET %s results %ld done 1", key("stats"), time(NULL) + 1000);
+    ask("RPUSH %s old", result);
+    ck_assert_str_eq(flat(run("forget", NULL)), "0");
+    ck_assert_int_eq(ask("HLEN %s", key("stats"))->integer, 1);
+    push("a");
+    ck_assert_int_eq(ask("EXISTS %s", result)->integer, 0);
+}
+END_TEST
+
 START_TEST(forget_keeps_what_has_jobs)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
@@ -502,6 +518,7 @@ int main(void)
         act_takes_an_id_once,
         act_buries_plain_members,
         forget_keeps_what_has_jobs,
+        forget_leaves_no_old_result,
         NULL,
     };
 
