@@ -105,7 +105,9 @@ static void add_type(size_t *count, const struct exec_program *program, const ch
 {
     struct later_type *type = &more[(*count)++];
 
-    *type = (struct later_type){ .name = name, .perform = perform, .ready = ready };
+    *type = (struct later_type){
+        .name = name, .perform = perform, .ready = ready, .flags = LATER_TELLS_BEGIN
+    };
     if (!program->parallel)
         return;
     type->mode = LATER_EVENT;
@@ -141,8 +143,9 @@ static void stop(void)
     more = NULL;
 }
 
-static const struct later_type types[] = { { .name = "exec.*", .perform = perform, .ready = ready },
-                                           { 0 } };
+static const struct later_type types[] = {
+    { .name = "exec.*", .perform = perform, .ready = ready, .flags = LATER_TELLS_BEGIN }, { 0 }
+};
 
 LATER_PLUGIN(.name = "exec", .version = "1", .types = types, .config = exec_config,
              .config_done = exec_config_done, .stop = stop, .config_help = exec_config_help,

@@ -25,15 +25,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLITE     1.0  /* seconds for a program to end once its input is closed */
-#define TERM_GRACE 2.0  /* seconds between TERM and KILL, and ... */
-#define TERM_SHARE 0.2  /* ... at most this share of the job's time */
-#define KILL_SHARE 0.25 /* KILL when this share of that time is left */
-#define BROKEN     0.5  /* seconds for a program to end after it has closed its input or output */
-#define ASKED      1.0  /* seconds for a program to give up a cancelled job */
-#define STARTING   1.0  /* seconds that a job waits here for a program to start */
-#define LOOK       0.25 /* seconds between two checks whether the job was cancelled */
-#define LOOK_OFTEN 0.02 /* the same, if the program's end is only noticed by checking */
+#define POLITE     1.0   /* seconds for a program to end once its input is closed */
+#define TERM_GRACE 2.0   /* seconds between TERM and KILL, and ... */
+#define TERM_SHARE 0.2   /* ... at most this share of the job's time */
+#define KILL_SHARE 0.25  /* KILL when this share of that time is left */
+#define BROKEN     0.5   /* seconds for a program to end after it has closed its input or output */
+#define ASKED      1.0   /* seconds for a program to give up a cancelled job */
+#define STARTING   1.0   /* seconds that a job waits here for a program to start */
+#define LOOK_FIRST 0.001 /* seconds between two looks whether it has read its line, and ... */
+#define LOOK_LAST  0.016 /* ... at most */
+#define LOOK       0.25  /* seconds between two checks whether the job was cancelled */
+#define LOOK_OFTEN 0.02  /* the same, if the program's end is only noticed by checking */
 
 enum { GOING = -1, READS_MAX = 64 }; /* reads per turn: more than a pipe holds */
 
@@ -49,6 +51,8 @@ struct talk {
     bool last;          /* it takes no job after this one */
     bool unread;        /* it died before it read anything of the job */
     unsigned refused;   /* lines that were no answer */
+    bool untold;        /* limits wait to be told that it has begun; looked after every ... */
+    double look;        /* ... so many seconds */
     double grace;       /* TERM when this much of the job's time is left */
     const char *broken; /* why it is of no use any more */
     double broken_at;   /* when that was found; it is ended a little later, since it may be about to
@@ -253,11 +257,25 @@ static int milliseconds(struct talk *talk)
 
     if (talk->term_sent && left <= 0)
         left = LOOK_OFTEN; /* it got KILL */
+    if (talk->untold) {
+        wait = talk->look;
+        talk->look = talk->look < LOOK_LAST ? talk->look * 2 : LOOK_LAST;
+    }
     if (talk->broken && !talk->term_sent && talk->broken_at - exec_now() < left)
         left = talk->broken_at - exec_now();
     if (left < wait)
         wait = left > 0 ? left : 0;
     return (int)(wait * 1000) + 1;
+}
+
+/* It has begun once it has read its line. */
+static void tell_begin(struct talk *talk)
+{
+    if (!talk->untold || (talk->result == GOING &&
+                          (talk->written < talk->len || exec_process_unread(talk->process) > 0)))
+        return;
+    talk->untold = false;
+    later_job_begun(talk->job);
 }
 
 /* Sleeps until something happens, then reads and writes what it can. */
@@ -291,6 +309,8 @@ static void exchange(struct talk *talk)
     talk->written = talk->process->ahead;
     talk->process->ahead = false;
     talk->sent = 0;
+    talk->untold = later_job_counted(talk->job) == LATER_YES;
+    talk->look = LOOK_FIRST;
     write_input(talk);
     while (talk->result == GOING) {
         turn(talk);
@@ -300,8 +320,10 @@ static void exchange(struct talk *talk)
             died(talk, &end);
             return;
         }
+        tell_begin(talk);
         end_in_time(talk);
     }
+    tell_begin(talk);
     talk->process->jobs++;
     talk->process->throttle.failures = 0;
     if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLITE     1.0 /* seconds for a program to end once its input is closed */
-#define TERM_GRACE 2.0 /* seconds between TERM and KILL */
-#define BROKEN     0.5 /* seconds for a program to end after it has closed its input or output */
-#define ASKED      1.0 /* seconds for a program to give up a job */
+#define POLITE     1.0   /* seconds for a program to end once its input is closed */
+#define TERM_GRACE 2.0   /* seconds between TERM and KILL */
+#define BROKEN     0.5   /* seconds for a program to end after it has closed its input or output */
+#define LOOK_FIRST 0.001 /* seconds between two looks at what it has read, and ... */
+#define LOOK_LAST  0.016 /* ... at most */
+#define ASKED      1.0   /* seconds for a program to give up a job */
 
 enum {
     READS_MAX = 64,   /* reads per turn: more than a pipe holds */
@@ -170,6 +172,7 @@ static void take_line(struct exec_peer *peer, const char *line, bool cut)
         if (task->timed_out && answer.result == LATER_RETRY)
             later_job_kind(task->job, LATER_KIND_TIMEOUT);
         peer->retired = peer->retired || answer.last;
+        later_job_begun(task->job);
         finish(task, answer.result);
         return;
     }
@@ -214,6 +217,43 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 
 /* --- what it is handed --- */
 
+/* How many bytes has it read, since its start? */
+static uint64_t bytes_read(const struct exec_peer *peer)
+{
+    return peer->queued - evbuffer_get_length(peer->out) - exec_process_unread(peer->process);
+}
+
+/* Limits are told of the jobs whose lines it has read. It does not say that it reads: so it is
+ * looked after, as long as there are others. */
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct exec_peer *peer = arg;
+    uint64_t read = bytes_read(peer);
+    bool others = false;
+
+    (void)fd, (void)what;
+    for (struct exec_task *task = peer->first; task; task = task->next) {
+        others = others || task->end > read;
+        if (task->end == 0 || task->end > read)
+            continue;
+        task->end = 0;
+        if (task->job)
+            later_job_begun(task->job);
+    }
+    if (others)
+        set_timer(peer->look, peer->look_in);
+    peer->look_in = peer->look_in < LOOK_LAST ? peer->look_in * 2 : LOOK_LAST;
+}
+
+static void look_after(struct exec_peer *peer, struct exec_task *task)
+{
+    if (later_job_counted(task->job) != LATER_YES)
+        return;
+    task->end = peer->queued;
+    peer->look_in = LOOK_FIRST;
+    set_timer(peer->look, peer->look_in);
+}
+
 static void on_input(evutil_socket_t fd, short what, void *arg)
 {
     struct exec_peer *peer = arg;
@@ -253,7 +293,7 @@ static int put(struct exec_peer *peer, char *line, size_t len)
 
 static bool has_read_all(const struct exec_peer *peer)
 {
-    return evbuffer_get_length(peer->out) == 0 && exec_process_unread(peer->process) == 0;
+    return bytes_read(peer) == peer->queued;
 }
 
 size_t exec_peer_room(struct exec_peer *peer)
@@ -285,7 +325,9 @@ int exec_peer_hand(struct exec_peer *peer, struct exec_task *task)
     if (put(peer, line, len) != 0)
         return -1;
     task->begin = begin;
+    task->end = 0;
     append(peer, task);
+    look_after(peer, task);
     peer->jobs++;
     if (peer->program->recycle && peer->jobs >= peer->program->recycle)
         exec_peer_retire(peer);
@@ -387,7 +429,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
             set_timer(peer->ended, 0.02);
         return;
     }
-    read = peer->queued - evbuffer_get_length(peer->out) - exec_process_unread(peer->process);
+    read = bytes_read(peer);
     for (int i = 0; i < READS_MAX && read_answers(peer) == EXEC_READ_SOME; i++)
         ; /* it may have answered before it ended */
     exec_process_output(peer->process, true, exec_process_say, (void *)peer->program);
@@ -405,7 +447,8 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
 
 void exec_peer_free(struct exec_peer *peer)
 {
-    struct event *events[] = { peer->input, peer->output, peer->answers, peer->ended, peer->timer };
+    struct event *events[] = { peer->input, peer->output, peer->answers,
+                               peer->ended, peer->timer,  peer->look };
 
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         if (events[i])
@@ -429,8 +472,9 @@ static int listen_to(struct exec_peer *peer)
     peer->answers = event_new(base, child->answers, EV_READ | EV_PERSIST, on_answers, peer);
     peer->ended = event_new(base, child->pidfd, child->pidfd == -1 ? 0 : EV_READ, on_ended, peer);
     peer->timer = evtimer_new(base, on_timer, peer);
+    peer->look = evtimer_new(base, on_look, peer);
     if (!peer->input || !peer->output || !peer->answers || !peer->ended || !peer->timer ||
-        event_add(peer->output, NULL) != 0 || event_add(peer->answers, NULL) != 0)
+        !peer->look || event_add(peer->output, NULL) != 0 || event_add(peer->answers, NULL) != 0)
         return -1;
     if (child->pidfd == -1)
         set_timer(peer->ended, 0.02);

@@ -25,7 +25,8 @@ struct exec_task {
     struct exec_task *next, *before;
     struct event *patience; /* the timer while the program is asked to give the job up */
     uint64_t begin;         /* where its line begins in the peer's stream */
-    unsigned tries;         /* programs that ended without having read it */
+    uint64_t end;   /* and where it ends, if limits wait to be told that it has begun; else 0 */
+    unsigned tries; /* programs that ended without having read it */
     bool timed_out;
     char id[];
 };
@@ -36,7 +37,8 @@ struct exec_peer {
     struct exec_process *process;
     struct evbuffer *out; /* bytes not written yet */
     uint64_t queued;      /* bytes ever put into it */
-    struct event *input, *output, *answers, *ended, *timer;
+    struct event *input, *output, *answers, *ended, *timer, *look;
+    double look_in; /* seconds until the next look at what it has read */
     struct exec_task *first, *last;
     size_t count;       /* tasks */
     size_t open;        /* tasks that are not settled */

@@ -106,6 +106,7 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
 
     output->len = 0;
     if (exec_child_start(&run.child, program, envp, document, len, &run.end) == 0) {
+        later_job_begun(job);
         while (!ended(&run)) {
             end_in_time(&run);
             wait_for_it(&run);

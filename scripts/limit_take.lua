@@ -7,6 +7,9 @@
 -- max     1 to 10^9; per: seconds, 0.001 to 10^9; window: fixed or sliding, as in limit_fixed and
 --         limit_sliding
 -- waiter  the job: its queue, a space, its id. Those that are in the line before it go first
+--
+-- In a sliding window its place is kept until limit_begun says that it has begun; without that for
+-- 5 seconds, and for `per` after them.
 
 -- @include limit
 -- @include turn
@@ -29,10 +32,11 @@ if window == 'fixed' then
     redis.call('SET', limit, count + 1, 'PX', left)
 else
     -- LTRIM comes first, too, since a full Redis accepts a script that begins with it.
+    at = spell(now + LIMIT_OPEN)
     redis.call('LTRIM', limit, 0, most - 1)
     redis.call('LPUSH', limit, at)
     redis.call('LTRIM', limit, 0, most - 1)
-    redis.call('PEXPIRE', limit, math.ceil(span * 1000))
+    redis.call('PEXPIRE', limit, math.ceil((span + LIMIT_OPEN) * 1000))
 end
 leave_line()
 room, opens = limit_room(most, span, 1)

@@ -45,8 +45,12 @@ void admission_ask(struct later_job *job);
 /* A return was answered, so a refused job is in `delayed` now. */
 void admission_settled(struct admission *admission, const struct slot *slot, bool lost);
 
-/* The job begins: what limits have counted is true now. Also before the job is freed. */
+/* The job has begun: its limits count it from now on. Written at once, since a handler may block
+ * the loop. Once is enough; then it does nothing. */
 void admission_begun(struct later_job *job);
+
+/* Forgets what limits have counted, without telling them: before the job is freed. */
+void admission_forget(struct later_job *job);
 
 /* Frees all that the job holds, and what was counted if it has not begun. The slot must still be
  * the job's. */

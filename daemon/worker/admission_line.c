@@ -176,7 +176,7 @@ void admission_counted(struct later_job *job, const struct later_line *at,
 }
 
 /* If it is lost, it stays counted until its time is over. */
-static void on_uncounted(void *arg, struct later_answer *answer)
+static void on_counted(void *arg, struct later_answer *answer)
 {
     (void)arg;
     (void)answer;
@@ -190,13 +190,32 @@ void admission_uncount(struct later_job *job)
         struct later_command cmd = { 0 };
 
         later_limit_free(&cmd, worker->config->redis.prefix, &count->at, count->when);
-        link_send(worker->main, &cmd, LINK_TIMEOUT, on_uncounted, NULL);
+        link_send(worker->main, &cmd, LINK_TIMEOUT, on_counted, NULL);
         line_call_next(worker->admission->line, &count->at);
     }
-    admission_begun(job);
+    admission_forget(job);
 }
 
+/* Without an answer its place is taken a little longer. */
 void admission_begun(struct later_job *job)
+{
+    const struct worker *worker = job->worker;
+
+    if (!job->counts)
+        return;
+    for (const struct admission_count *count = job->counts; count; count = count->next) {
+        struct later_command cmd = { 0 };
+
+        if (!count->at.sliding)
+            continue;
+        later_limit_begun(&cmd, worker->config->redis.prefix, &count->at, count->when);
+        link_send(worker->main, &cmd, LINK_TIMEOUT, on_counted, NULL);
+    }
+    link_flush(worker->main);
+    admission_forget(job);
+}
+
+void admission_forget(struct later_job *job)
 {
     struct admission_count *next;
 

@@ -189,6 +189,8 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     if (later_outcome_failed(slot_counted(job->slot)))
         atomic_fetch_add_explicit(&worker->slots->page->failed, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
+    if (result != LATER_RETURN)
+        admission_begun(job);          /* if nobody has said so before */
     attempt_settle(worker, job->slot); /* before its locks: we may die behind each step */
     admission_leave(job);
     job->slot = NULL;

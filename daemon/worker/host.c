@@ -133,6 +133,20 @@ static int job_progress(struct later_job *job, double done, double total, const 
     return job->worker && !job->slot ? LATER_FAILED : LATER_YES;
 }
 
+static int job_begun(struct later_job *job)
+{
+    if (job->worker && !job->slot)
+        return LATER_NO;
+    if (job->worker)
+        admission_begun(job);
+    return LATER_YES;
+}
+
+static int job_counted(const struct later_job *job)
+{
+    return job->counts ? LATER_YES : LATER_NO;
+}
+
 static void job_set_data(struct later_job *job, void *data)
 {
     job->data = data;
@@ -345,7 +359,9 @@ const struct later_host *host_table(struct worker *worker)
                                             .lock_fence = host_lock_fence,
                                             .job_kind = job_kind,
                                             .job_value = job_value,
-                                            .job_progress = job_progress };
+                                            .job_progress = job_progress,
+                                            .job_counted = job_counted,
+                                            .job_begun = job_begun };
 
     the_worker = worker;
     return &host;

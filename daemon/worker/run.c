@@ -127,7 +127,7 @@ void run_end_alone(struct run *run)
 
 static void job_free(struct later_job *job)
 {
-    admission_begun(job);
+    admission_forget(job);
     timer_free(job->timer);
     batch_release(job->batch);
     free(job->value);
@@ -170,6 +170,12 @@ static uint32_t perform(struct later_job *job)
     return result;
 }
 
+/* Does its plugin say later_job_begun()? Else it begins when it is performed. */
+static bool tells_begin(const struct later_job *job)
+{
+    return job->type->type.flags & LATER_TELLS_BEGIN;
+}
+
 static void run_one(struct worker *worker, struct later_job *job)
 {
     uint32_t result;
@@ -177,7 +183,11 @@ static void run_one(struct worker *worker, struct later_job *job)
 
     describe(job);
     atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
+    if (!job->event && !tells_begin(job))
+        admission_begun(job); /* it blocks the loop */
     result = perform(job);
+    if (job->event && !tells_begin(job))
+        admission_begun(job);
     now = later_clock(); /* once: of a quick job the clock is a tenth */
     intake_learn(worker->intake, job->from, now - job->began);
     if (result == LATER_DEFERRED && run_start_event(job))
@@ -296,7 +306,6 @@ static void begin(struct run *run, struct later_job *job, double now)
 
     job->deadline += now - job->began;
     job->began = now;
-    admission_begun(job);
     if (job->event && is_single(job))
         run->load.alone = true;
     if (!job->event && outbox_waiting(worker->outbox) &&

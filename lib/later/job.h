@@ -85,6 +85,13 @@ enum {
                        * bad: the host logs it */
 };
 
+/* Flags of a type. */
+enum {
+    /* perform hands the job to another program, which may begin it later: the plugin says when, by
+     * later_job_begun(). Else a job begins when it is performed. */
+    LATER_TELLS_BEGIN = 1
+};
+
 /* One type of job. A `name` that ends in '*' matches all types that begin with it ("exec.*"), any
  * other name only itself; the longest match wins. The strings must live until `stop` returns. */
 struct later_type {
@@ -101,6 +108,7 @@ struct later_type {
      * still starts. Asked before the job's locks, permits and limits are taken, and after LATER_NO
      * again and again, at most 20 ms later. `type` as above. NULL: yes. */
     int (*ready)(const char *type);
+    uint64_t flags; /* LATER_TELLS_BEGIN, or 0 */
 };
 
 /* A plugin. Only name and types are required. Each worker calls, in this order: config* config_done
@@ -170,6 +178,8 @@ struct later_host {
     void (*job_kind)(struct later_job *job, uint32_t kind);
     int (*job_value)(struct later_job *job, const char *json, size_t len);
     int (*job_progress)(struct later_job *job, double done, double total, const char *text);
+    int (*job_counted)(const struct later_job *job);
+    int (*job_begun)(struct later_job *job);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -317,6 +327,21 @@ static inline int later_job_progress(struct later_job *job, double done, double 
 {
     return LATER_HAS(job_progress) ? later_host->job_progress(job, done, total, text)
                                    : (int)LATER_FAILED;
+}
+/* For types with LATER_TELLS_BEGIN. Does a limit wait to be told when the job begins? LATER_YES or
+ * LATER_NO. */
+static inline int later_job_counted(const struct later_job *job)
+{
+    return LATER_HAS(job_counted) ? later_host->job_counted(job) : (int)LATER_NO;
+}
+/* The job has begun, and its limits (`limits` in laterd.conf) count it from now on. Until then they
+ * keep its place, at most 5 seconds; the end of a job tells it, too, but for LATER_RETURN. A job
+ * that is returned without it was never counted. Only from the worker's event loop or in perform.
+ * Does not block. Returns LATER_YES; LATER_NO if the job's time was over; LATER_FAILED if this
+ * laterd has no such function. */
+static inline int later_job_begun(struct later_job *job)
+{
+    return LATER_HAS(job_begun) ? later_host->job_begun(job) : (int)LATER_FAILED;
 }
 /* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY and
  * LATER_RETURN. */

@@ -104,3 +104,15 @@ void later_limit_free(struct later_command *cmd, const char *prefix, const struc
     later_command_text(cmd, line->sliding ? "sliding" : "fixed");
     later_command_seconds(cmd, at);
 }
+
+void later_limit_begun(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                       double at)
+{
+    char limit[LATER_KEY_MAX];
+
+    later_key_limit(limit, prefix, line->name);
+    later_script_begin(cmd, LATER_SCRIPT_LIMIT_BEGUN, NULL, (const char *const[]){ limit }, 0);
+    later_command_int(cmd, line->max);
+    later_command_seconds(cmd, line->per);
+    later_command_seconds(cmd, at);
+}

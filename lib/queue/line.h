@@ -55,12 +55,16 @@ void later_limit_take(struct later_command *cmd, const char *prefix, const struc
                       const char *waiter);
 
 struct later_limit_answer {
-    double at;      /* when it was counted, for later_limit_free() */
+    double at;      /* when it was counted, for the next two */
     size_t waiting; /* how many wait, if it was counted */
     double opens;   /* seconds until one more may begin */
 };
 /* Was it counted? */
 bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer);
+
+/* It was counted by a sliding window at `at`, and has begun. LATER_SCRIPT_LIMIT_BEGUN. */
+void later_limit_begun(struct later_command *cmd, const char *prefix, const struct later_line *line,
+                       double at);
 
 /* It was counted, but does not begin. LATER_SCRIPT_LIMIT_FREE. */
 void later_limit_free(struct later_command *cmd, const char *prefix, const struct later_line *line,

@@ -1,13 +1,10 @@
 -- @include now
 -- @include number
+-- @include spell
 
 -- A line of jobs: `waiting` has the time at which each was ready, which is negative from when the
 -- job is called until it has what it waits for. `line_due` says when a job that waits is due in
 -- `delayed`, and until when a place is kept for one that was called: for a second.
-
-local function spell(time)
-    return string.format('%.6f', time)
-end
 
 -- Of the jobs that were called, from a score on: for how many is a place kept, how many have not
 -- come in time, and which have not come for a minute? At most 100 are looked at.

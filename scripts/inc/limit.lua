@@ -1,8 +1,10 @@
+-- @include limit_open
 -- @include now
 -- @include number
 
 -- How many more may happen now, up to `enough`; and the seconds until one more may after these.
--- The key of a fixed window is a count; else it is a list of the last `most` times, newest first.
+-- The key of a fixed window is a count; else it is a list of the last `most` times, newest first,
+-- and one to come is of a job that has not begun: it may begin at any moment.
 local function limit_room(most, span, enough)
     if window == 'fixed' then
         local left = redis.call('PTTL', limit)
@@ -13,7 +15,8 @@ local function limit_room(most, span, enough)
     while room < enough and room < most do
         local oldest = tonumber(redis.call('LINDEX', limit, most - 1 - room))
         if oldest and oldest > now - span then
-            return room, oldest + span - now
+            local since = oldest > now + 0.05 and oldest - LIMIT_OPEN or oldest
+            return room, math.max(since + span - now, 0.001)
         end
         room = room + 1
     end

@@ -248,6 +248,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
         { "lock_free", LOCK, LOCK ":wake" },
+        { "limit_begun", "later:limit:{f}" },
         { "limit_free", "later:limit:{f}" },
         { "limit_line", LINE("later:limit:{f}") },
         { "limit_take", LINE("later:limit:{f}") },

@@ -32,8 +32,8 @@ keys()
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
              /^running$/s/.*/later:running:{place}/;t
-             /^waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
-             /^line_due$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; *) echo 'running:{place}' ;; esac)"':due/;t
+             /^waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
+             /^line_due$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':due/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
@@ -180,6 +180,7 @@ is "$(run limit_sliding 1 60)" '' 'limit_sliding'
 contains "$(run limit_sliding 1 60)" '.' 'limit_sliding: over'
 contains "$(run limit_take 1 60 fixed 'demo l')" '1 1' 'limit_take'
 is "$(run limit_line 1 60 fixed '' 0 '')" '0 0.000000' 'limit_line'
+is "$(run limit_begun 1 60 5)" 0 'limit_begun: not its place any more'
 is "$(run limit_free fixed 1)" 0 'limit_free: not its window'
 
 is "$(run lock_take $t1 ann 30 '' '')" '1 1' 'lock_take'

@@ -141,6 +141,8 @@ START_TEST(wrong_places_are_refused)
     run_error("limit_line", "1", "60", "open", "", "0", "", NULL);
     run_error("limit_take", "0", "60", "fixed", "q a", NULL);
     run_error("limit_free", "sliding", "soon", NULL);
+    run_error("limit_begun", "1", "60", "soon", NULL);
+    run_error("limit_begun", "0", "60", "1", NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST
@@ -312,6 +314,32 @@ START_TEST(a_limit_takes_back)
 }
 END_TEST
 
+static long long opens_after(double seconds)
+{
+    server_advance(&harness_server, seconds);
+    return run("limit_take", "2", "10", "sliding", "q c", NULL)->element[0]->integer;
+}
+
+/* Its place is kept until it has begun, and from then on as long as the span. If that is never
+ * told, it is free in the end. */
+START_TEST(a_limit_counts_from_the_begin)
+{
+    const char *at =
+        harness_keep(strdup(run("limit_take", "2", "10", "sliding", "q a", NULL)->element[1]->str));
+
+    run("limit_take", "2", "10", "sliding", "q b", NULL);
+    server_advance(&harness_server, 4);
+    ck_assert_int_eq(run("limit_begun", "2", "10", at, NULL)->integer, 1);
+    ck_assert_int_eq(opens_after(9.9), 0);
+    ck_assert_int_eq(opens_after(0.4), 1); /* a, which began at 4 */
+    ck_assert_int_eq(opens_after(0.4), 0); /* b, which may still begin, for all we know */
+    ck_assert_int_eq(opens_after(0.5), 1); /* 15.2 */
+    ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 2);
+    ck_assert_int_eq(run("limit_begun", "2", "10", at, NULL)->integer, 0);
+    ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 2); /* it has begun now, all the same */
+}
+END_TEST
+
 static long long hasten(double due, const char *id)
 {
     argf("%f", due);
@@ -354,6 +382,7 @@ int main(void)
         nobody_overtakes,
         a_queue_that_nobody_serves,
         a_limit_takes_back,
+        a_limit_counts_from_the_begin,
         called_while_there_is_room,
         the_line_of_a_lock,
         hastened_is_ready,

@@ -51,6 +51,7 @@ static const char *const calls[][28] = {
     { "limit_fixed", "5", "60" },
     { "limit_sliding", "5", "60" },
     { "limit_take", "5", "60", "sliding", "q another" },
+    { "limit_begun", "5", "60", "1700000000.000000" },
     { "limit_free", "sliding", "1700000000.000000" },
     { "limit_line", "5", "60", "sliding", "4000000000", "0", "q another" },
     { "lock_take", "aaaaaaaaaaaaaaaa", "bob on h", "30", "", "q another" },
@@ -85,25 +86,18 @@ static const char *const calls[][28] = {
     { "forget" },
 };
 
-const char *const tour_scripts[] = { "push",         "show",        "peek",
-                                     "size",         "touch",       "ack",
-                                     "ack_all",      "finish",      "progress",
-                                     "result",       "expire",      "migrate",
-                                     "lapse",        "release",     "return",
-                                     "bury",         "kick",        "cancel",
-                                     "pause",        "resume",      "reserve",
-                                     "trim",         "trim_done",   "purge",
-                                     "stock_set",    "stock_claim", "stock_release",
-                                     "stock_show",   "limit_fixed", "limit_sliding",
-                                     "lock_touch",   "lock_show",   "lock_free",
-                                     "lock_take",    "lock_wake",   "permit_take",
-                                     "permit_touch", "permit_free", "permit_line",
-                                     "lock_line",    "hasten",      "locate",
-                                     "wake",         "push_now",    "reshard",
-                                     "ids",          "note",        "cron_look",
-                                     "cron_fire",    "cron_put",    "cron_move",
-                                     "forget",       "act",         "limit_take",
-                                     "limit_free",   "limit_line",  NULL };
+const char *const tour_scripts[] = {
+    "push",         "show",        "peek",          "size",       "touch",       "ack",
+    "ack_all",      "finish",      "progress",      "result",     "expire",      "migrate",
+    "lapse",        "release",     "return",        "bury",       "kick",        "cancel",
+    "pause",        "resume",      "reserve",       "trim",       "trim_done",   "purge",
+    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
+    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
+    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
+    "wake",         "push_now",    "reshard",       "ids",        "note",        "cron_look",
+    "cron_fire",    "cron_put",    "cron_move",     "forget",     "act",         "limit_take",
+    "limit_free",   "limit_line",  "limit_begun",   NULL
+};
 
 void tour_crowd(void)
 {

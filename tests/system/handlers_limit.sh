@@ -54,6 +54,7 @@ plugins = { config = { exec = {
 limits = ( { type = "exec.serial"; max = 2; per = 1000; }, { type = "exec.parallel"; max = 2; per = 1000; },
            { type = "exec.hello"; max = 2; per = 1000; } );
 CONF
+cp "$work/conf.d/exec.conf" "$work"
 configure 'workers = 3;' 'lease = 3600.0;' 'drain = 3600.0;'
 
 # A span has passed: nothing that has begun in it counts any more.
@@ -93,9 +94,45 @@ for program in serial parallel hello; do
     runs "$program: the sums hold" conserved
 done
 
+# A program that is busy elsewhere reads late what it was handed in time: its limit counts from then.
+cat >"$work/late.py" <<'PYTHON'
+import json, os, sys, time
+
+lines, begun = open(0, "rb", buffering=0), 0
+with open(3, "w", buffering=1) as answers, open(os.environ["NOTES"] + "/times", "a", 1) as times:
+    for line in lines:
+        job = json.loads(line)
+        if "cancel" in job:
+            continue
+        print(time.monotonic(), file=times)
+        begun += 1
+        print(json.dumps({"id": job["id"], "result": "done"}), file=answers)
+        if begun == 5:
+            time.sleep(1.9)
+PYTHON
+late="argv = ( \"$(command -v python3)\", \"$work/late.py\" ); env = { NOTES = \"$work\"; }; lines = true"
+cat >"$work/conf.d/exec.conf" <<CONF
+plugins = { config = { exec = { serial = { $late; }; parallel = { $late; parallel = 50; }; }; }; };
+limits = ( { type = "exec.*"; max = 5; per = 1.0; } );
+CONF
+configure 'workers = 1;' 'lease = 3600.0;'
+for program in serial parallel; do
+    rm -f "$work/times"
+    redis_all FLUSHALL >/dev/null
+    start_laterd
+    seq 25 | sed "s/.*/{\"type\":\"exec.$program\",\"id\":\"$program-&\"}/" | later push --file - >/dev/null
+    within 60 "$program: all of a program that reads late begin" reached times 25
+    most=$(sort -n "$work/times" | awk '{ t[NR] = $1 } END {
+        for (i = 1; i <= NR; i++) { n = 0; for (j = i; j <= NR && t[j] < t[i] + 1; j++) n++; if (n > most) most = n }
+        print most }')
+    at_most "$most" 5 "$program: no more in any second than the limit says, as it saw them"
+    stop_laterd
+done
+
 # A worker whose program starts leaves what comes to the others.
 rm -f "$work/go" "$work/starts" "$work/handed"
 redis_all FLUSHALL >/dev/null
+cp "$work/exec.conf" "$work/conf.d"
 configure 'workers = 2;'
 start_laterd
 push_job hold '"type":"exec.one"'

@@ -157,6 +157,19 @@ static int job_value(struct later_job *job, const char *json, size_t len)
     return LATER_YES;
 }
 
+static int job_counted(const struct later_job *job)
+{
+    check_call(job, "later_job_counted");
+    return job->counted && !job->begun ? LATER_YES : LATER_NO;
+}
+
+static int job_begun(struct later_job *job)
+{
+    check_call(job, "later_job_begun");
+    job->begun++;
+    return LATER_YES;
+}
+
 static int job_progress(struct later_job *job, double done, double total, const char *text)
 {
     check_call(job, "later_job_progress");
@@ -309,7 +322,9 @@ const struct later_host *fake_host(void)
                                             .lock_fence = lock_fence,
                                             .job_kind = job_kind,
                                             .job_value = job_value,
-                                            .job_progress = job_progress };
+                                            .job_progress = job_progress,
+                                            .job_counted = job_counted,
+                                            .job_begun = job_begun };
 
     return &host;
 }

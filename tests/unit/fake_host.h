@@ -53,6 +53,8 @@ struct later_job {
     char value[FAKE_VALUE + 1]; /* ... and the last one */
     double done, total;         /* of the last later_job_progress() */
     char note[FAKE_NOTE + 1];
+    bool counted;   /* a limit waits to be told that it has begun */
+    unsigned begun; /* calls of later_job_begun() */
     void *data;
 
     const struct later_type *handler; /* of the fake */

@@ -631,6 +631,8 @@ START_TEST(test_line)
          "later:limit:{a}:due", "3", "60.000000", "sliding", "q id");
     later_limit_free(&cmd, "later", &limit, 5.25);
     CALL(LIMIT_FREE, "limit_free", "1", "later:limit:{a}", "sliding", "5.250000");
+    later_limit_begun(&cmd, "later", &limit, 5.25);
+    CALL(LIMIT_BEGUN, "limit_begun", "1", "later:limit:{a}", "3", "60.000000", "5.250000");
     later_line_answer(reply, &answer);
     ck_assert_uint_eq(answer.waiting, 7);
     ck_assert_double_eq(answer.opens, 0.5);

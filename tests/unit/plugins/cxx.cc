@@ -38,7 +38,8 @@ static const struct later_type types[] = { { .name = "cxx",
                                              .perform = all,
                                              .cancel = nullptr,
                                              .room = nullptr,
-                                             .ready = nullptr },
+                                             .ready = nullptr,
+                                             .flags = 0 },
                                            {} };
 
 LATER_PLUGIN(.name = "cxx", .version = "1.0", .types = types, .config = nullptr,

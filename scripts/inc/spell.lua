@@ -1,0 +1,3 @@
+local function spell(time)
+    return string.format('%.6f', time)
+end
