@@ -32,7 +32,13 @@ static int take_seconds(const struct cli *cli, const struct later_option *option
     if (option->kind == LATER_OPTION_SECONDS)
         return cli_duration(cli, option->word, to, err);
     snprintf(what, sizeof what, "--%s", option->word);
-    return moment_read(args_text(&cli->args, option->word), what, time(NULL), to, err);
+    if (moment_read(args_text(&cli->args, option->word), what, time(NULL), to, err) < 0)
+        return -1;
+    /* 0 would mean that it is not set. A job that is pushed at 0 is due now; none expires at 0. */
+    if (!option->of_document || later_option_check_time(option->name, *to, option->most, err) == 0)
+        return 0;
+    err->code = LATER_E_USAGE;
+    return -1;
 }
 
 /* Takes one that the command line gives. */

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,34 +18,49 @@ const (
 	depthMax    = 127 // for a payload; the document is one level more
 )
 
-// Job is a job to push. Members that are not set have laterd's defaults for the type.
+// Job is a job to push. Options that are not set have laterd's defaults for the type.
 type Job struct {
-	Type      string      // required; chooses the handler
-	Payload   interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
-	ID        string      // the same id is the same job; if empty, a new id is made
-	In        time.Duration
-	At        time.Time // wait until then; not together with In
-	Priority  int       // -100 to 100, higher first
-	Replace   bool      // replace a waiting job of this id
-	UniqueFor time.Duration
-	// UniqueFor is how long the id stays taken after the job has ended.
+	Type    string      // required; chooses the handler
+	Payload interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
 
-	// The next four need an ID. Again is like Replace, but if the job runs, this one (or the last of
-	// several) is pushed when it ends. Debounce is like In; each such push of the id puts the job off
-	// again, but at most until MaxWait after the first one. Throttle keeps the id taken this long from
-	// now, so that there is at most one job in that time.
-	Again                       bool
-	Debounce, MaxWait, Throttle time.Duration
-
+	// @options push: // {Pascal}: {help} ({value})\n{Pascal} {go}
+	// ID: the same id is the same job (text)
+	ID string
+	// Priority: -100 to 100, higher first (whole number)
+	Priority int
+	// In: how long until it may run (seconds)
+	In time.Duration
+	// At: not before this time (UNIX seconds)
+	At time.Time
+	// MaxAttempts: failed attempts after which it is buried (whole number)
 	MaxAttempts int
-	Timeout     time.Duration
-	Backoff     interface{}   // seconds, a list of them, or Backoff
-	ExpiresAt   time.Time     // if it has not begun by then, it is dropped
-	ExpiresIn   time.Duration // the same, from now by Redis's clock; not together with ExpiresAt
-	Trace       string        // logged with each line of the job
-	Lock        string        // the job runs only while it holds this lock
-	Result      time.Duration
-	// Result is how long the handler's result is kept.
+	// Timeout: how long one attempt may run (seconds, above 0)
+	Timeout time.Duration
+	// Backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
+	Backoff interface{}
+	// ExpiresAt: if it has not begun by then, it is dropped (UNIX seconds)
+	ExpiresAt time.Time
+	// ExpiresIn: if it has not begun this long from now, it is dropped (seconds, above 0)
+	ExpiresIn time.Duration
+	// Result: how long its result is kept (seconds, above 0)
+	Result time.Duration
+	// Lock: it runs only while it holds this lock (text)
+	Lock string
+	// Trace: logged with each line of the job (text)
+	Trace string
+	// UniqueFor: the id stays taken this long after the job has ended (seconds)
+	UniqueFor time.Duration
+	// Replace: replace a job of this id that waits (yes or no)
+	Replace bool
+	// Again: replace a job of this id that waits; if it runs, run this after it (yes or no)
+	Again bool
+	// Debounce: begin after this long without another push of the id (seconds)
+	Debounce time.Duration
+	// MaxWait: with debounce: but at the latest this long after the first push (seconds, above 0)
+	MaxWait time.Duration
+	// Throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
+	Throttle time.Duration
+	// @end
 }
 
 // Backoff is a growing wait: the wait before the second attempt, doubled before each further one,
@@ -72,8 +86,8 @@ func (p *prepared) plain() bool { return p.mode == "new" && p.when == "" && p.ra
 
 var (
 	typeForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}\z`)
-	idForm   = regexp.MustCompile(`\A[!-~]{1,200}\z`)
-	lockForm = regexp.MustCompile(`\A[!-z|~]{0,200}\z`)
+	wordForm = regexp.MustCompile(`\A[!-~]+\z`)
+	nameForm = regexp.MustCompile(`\A[!-z|~]+\z`)
 )
 
 func (j Job) prepare() (*prepared, error) {
@@ -118,56 +132,156 @@ func (j Job) mode() string {
 	return "new"
 }
 
-func (j Job) check() error {
-	at := 0.0
-	if !j.At.IsZero() {
-		at = unix(j.At)
+// option is an option of a job: its value, in the form of the document, and what that must be.
+type option struct {
+	field, name, kind string
+	value             interface{} // nil: not set
+	least, most       float64
+}
+
+// members returns the options that the document has.
+func (j Job) members() []option {
+	return []option{
+		// @options document: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		{"ID", "id", "word", given("word", j.ID), 1, 200},
+		{"Priority", "priority", "whole", given("whole", j.Priority), -100, 100},
+		{"MaxAttempts", "max_attempts", "count", given("count", j.MaxAttempts), 1, 1000000},
+		{"Timeout", "timeout", "span", given("span", j.Timeout), 0, 604800},
+		{"Backoff", "backoff", "waits", given("waits", j.Backoff), 0, 1e300},
+		{"ExpiresAt", "expires_at", "time", given("time", j.ExpiresAt), 1e9, 1e300},
+		{"Result", "result", "span", given("span", j.Result), 0, 86400},
+		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
+		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
+		// @end
 	}
+}
+
+func (j Job) check() error {
+	if !typeForm.MatchString(j.Type) {
+		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
+	}
+	for _, o := range append(j.members(), []option{
+		// @options line,item: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		{"In", "in", "seconds", given("seconds", j.In), 0, 315360000},
+		{"At", "at", "time", given("time", j.At), 1e9, 1e11},
+		{"ExpiresIn", "expires_in", "span", given("span", j.ExpiresIn), 0, 315360000},
+		{"UniqueFor", "unique_for", "seconds", given("seconds", j.UniqueFor), 0, 1000000000},
+		{"Replace", "replace", "flag", given("flag", j.Replace), 0, 1},
+		{"Again", "again", "flag", given("flag", j.Again), 0, 1},
+		{"Debounce", "debounce", "seconds", given("seconds", j.Debounce), 0, 315360000},
+		{"MaxWait", "max_wait", "span", given("span", j.MaxWait), 0, 315360000},
+		{"Throttle", "throttle", "span", given("span", j.Throttle), 0, 1000000000},
+		// @end
+	}...) {
+		if must := o.check(); must != "" {
+			return &Refused{o.field + ": " + must}
+		}
+	}
+	return j.checkTogether()
+}
+
+// checkTogether checks options that need an ID, and options that exclude each other.
+func (j Job) checkTogether() error {
+	at := !j.At.IsZero()
 	for _, rule := range []struct {
 		so   bool
 		text string
 	}{
-		{typeForm.MatchString(j.Type), "type: 1 to 128 letters, digits and _ . : -"},
-		{j.ID == "" || idForm.MatchString(j.ID), "id: 1 to 200 printable ASCII characters without space"},
-		{j.In >= 0 && j.In <= 315360000*time.Second && !(j.In > 0 && at > 0), "In: 0 to ten years, or else At"},
-		{at == 0 || at >= 1e9 && at <= 1e11, "At: a time from 2001 on; a delay is In"},
-		{j.Priority >= -100 && j.Priority <= 100, "Priority: -100 to 100"},
-		{j.UniqueFor >= 0 && j.UniqueFor <= 1e9*time.Second, "UniqueFor: 0 to 1000000000 seconds"},
 		{j.ID != "" || !(j.Again || j.Debounce > 0 || j.Throttle > 0),
 			"Again, Debounce and Throttle go with an ID: the same ID is the same job"},
-		{j.Debounce >= 0 && j.Debounce <= 315360000*time.Second && !(j.Debounce > 0 && (j.In > 0 || at > 0)),
-			"Debounce: 0 to ten years, or else In or At"},
-		{j.MaxWait >= 0 && (j.MaxWait == 0 || j.Debounce > 0), "MaxWait: goes with Debounce"},
-		{j.Throttle >= 0 && j.Throttle <= 1e9*time.Second && !(j.Throttle > 0 && j.UniqueFor > 0),
-			"Throttle: 0 to 1000000000 seconds, or else UniqueFor"},
-		{j.MaxAttempts >= 0 && j.MaxAttempts <= 1000000, "MaxAttempts: 1 to 1000000"},
-		{j.Timeout >= 0 && j.Timeout <= 604800*time.Second, "Timeout: at most a week"},
-		{j.ExpiresAt.IsZero() || unix(j.ExpiresAt) >= 1e9,
-			"ExpiresAt: not a plausible time, before 2001; for a duration use ExpiresIn"},
-		{j.ExpiresIn >= 0 && j.ExpiresIn <= 315360000*time.Second, "ExpiresIn: at most ten years"},
-		{j.ExpiresIn == 0 || j.ExpiresAt.IsZero() && at == 0,
+		{!(j.In > 0 && at) && !(j.Debounce > 0 && (j.In > 0 || at)), "Debounce, In and At: only one of them"},
+		{j.MaxWait == 0 || j.Debounce > 0, "MaxWait: goes with Debounce"},
+		{j.Throttle == 0 || j.UniqueFor == 0, "Throttle and UniqueFor: only one of them"},
+		{j.ExpiresIn == 0 || j.ExpiresAt.IsZero() && !at,
 			"ExpiresIn: not with ExpiresAt; with At, give the time by ExpiresAt"},
 		{j.ExpiresIn == 0 || j.In < j.ExpiresIn && j.Debounce < j.ExpiresIn,
 			"ExpiresIn: it would not be due yet, and would be lost"},
-		{len(j.Trace) <= 256 && utf8.ValidString(j.Trace) && strings.IndexFunc(j.Trace, control) < 0,
-			"Trace: at most 256 bytes, no control characters"},
-		{lockForm.MatchString(j.Lock), "Lock: 1 to 200 printable ASCII characters without space or brace"},
-		{j.Result >= 0 && j.Result <= 86400*time.Second, "Result: at most a day"},
 	} {
 		if !rule.so {
 			return &Refused{rule.text}
 		}
 	}
-	return checkBackoff(j.Backoff)
+	return nil
+}
+
+// given returns a value in the form of the document, nil if it is not set.
+func given(kind string, value interface{}) interface{} {
+	if kind == "waits" { // a wait of 0 is one
+		return value
+	}
+	switch v := value.(type) {
+	case time.Duration:
+		value = v.Seconds()
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+		return unix(v)
+	}
+	if value == "" || value == 0 || value == 0.0 || value == false {
+		return nil
+	}
+	return value
+}
+
+// check returns what the value must be, "" if it is that.
+func (o option) check() string {
+	if o.value == nil {
+		return ""
+	}
+	switch v := o.value.(type) {
+	case string:
+		return o.checkText(v)
+	case int:
+		if o.kind == "waits" {
+			return o.checkWaits()
+		}
+		return o.checkNumber(float64(v))
+	case float64:
+		if o.kind == "time" && !(v >= o.least && v < o.most) {
+			return "not a plausible time; for a duration use In or ExpiresIn"
+		}
+		return o.checkNumber(v)
+	case bool:
+		return ""
+	}
+	return o.checkWaits()
+}
+
+func (o option) checkNumber(number float64) string {
+	if number >= o.least && number <= o.most {
+		return ""
+	}
+	return fmt.Sprintf("from %.0f to %.0f", o.least, o.most)
+}
+
+func (o option) checkText(text string) string {
+	good := len(text) <= int(o.most)
+	switch o.kind {
+	case "word":
+		good = good && wordForm.MatchString(text)
+	case "name":
+		good = good && nameForm.MatchString(text)
+	case "text":
+		good = good && utf8.ValidString(text) && strings.IndexFunc(text, control) < 0
+	default:
+		return o.checkWaits()
+	}
+	if good {
+		return ""
+	}
+	return map[string]string{
+		"word": fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
+		"name": fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
+		"text": fmt.Sprintf("at most %.0f bytes, no control characters", o.most),
+	}[o.kind]
 }
 
 func control(r rune) bool { return r < ' ' || r == 127 }
 
-func checkBackoff(backoff interface{}) error {
+func (o option) checkWaits() string {
 	var waits []float64
-	switch b := backoff.(type) {
-	case nil:
-		return nil
+	switch b := o.value.(type) {
 	case int:
 		waits = []float64{float64(b)}
 	case float64:
@@ -181,39 +295,36 @@ func checkBackoff(backoff interface{}) error {
 	case Backoff:
 		waits = []float64{b.Base, b.Max}
 	default:
-		return &Refused{"Backoff: a number, a list of numbers, or Backoff"}
+		return "a number, a list of numbers, or Backoff"
 	}
 	if len(waits) < 1 || len(waits) > 32 {
-		return &Refused{"Backoff: a list of 1 to 32 numbers"}
+		return "a list of 1 to 32 numbers"
 	}
 	for _, wait := range waits {
-		if !(wait >= 0) || math.IsInf(wait, 0) {
-			return &Refused{"Backoff: seconds, from 0"}
+		if !(wait >= o.least && wait <= o.most) {
+			return "seconds, from 0"
 		}
 	}
-	return nil
+	return ""
 }
 
 // document returns what laterd keeps, byte for byte.
 func (j Job) document(id string) ([]byte, error) {
-	members := struct {
-		Type        string      `json:"type"`
-		ID          string      `json:"id"`
-		Trace       string      `json:"trace,omitempty"`
-		Priority    int         `json:"priority,omitempty"`
-		MaxAttempts int         `json:"max_attempts,omitempty"`
-		Timeout     float64     `json:"timeout,omitempty"`
-		ExpiresAt   float64     `json:"expires_at,omitempty"`
-		Backoff     interface{} `json:"backoff,omitempty"`
-		Lock        string      `json:"lock,omitempty"`
-		Result      float64     `json:"result,omitempty"`
-	}{Type: j.Type, ID: id, Trace: j.Trace, Priority: j.Priority, MaxAttempts: j.MaxAttempts,
-		Timeout: j.Timeout.Seconds(), Backoff: j.Backoff, Lock: j.Lock, Result: j.Result.Seconds()}
-	if !j.ExpiresAt.IsZero() {
-		members.ExpiresAt = unix(j.ExpiresAt)
+	j.ID = id
+	document := []byte(`{"type":"` + j.Type + `"`) // needs no escaping
+	for _, o := range j.members() {
+		if o.value == nil {
+			continue
+		}
+		value, err := marshal(o.value)
+		if err != nil {
+			return nil, &Refused{o.field + ": " + err.Error()}
+		}
+		document = append(append(document, `,"`+o.name+`":`...), value...)
 	}
-	document, err := marshal(members)
-	if err == nil && j.Payload != nil {
+	document = append(document, '}')
+	var err error
+	if j.Payload != nil {
 		var payload []byte
 		if payload, err = payloadBytes(j.Payload); err == nil {
 			document = append(document[:len(document)-1], `,"payload":`...)

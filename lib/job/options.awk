@@ -87,7 +87,7 @@ NR == FNR { next }
 /@options [a-z_,]+( \+[0-9]+)?: / {
     print
     indent = $0
-    sub(/[^ ].*/, "", indent)
+    sub(/[^ \t].*/, "", indent)
     rest = substr($0, index($0, "@options ") + 9)
     keep = 0
     who = rest

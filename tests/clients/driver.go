@@ -76,7 +76,7 @@ func job(text []byte) (laterd.Job, error) {
 			return laterd.Job{}, &laterd.Refused{Text: "empty"}
 		}
 	}
-	for _, number := range []*float64{m.Timeout, m.Expires_at, m.Expires_in} {
+	for _, number := range []*float64{m.Timeout, m.Expires_at, m.Expires_in, m.Result} {
 		if number != nil && *number == 0 {
 			return laterd.Job{}, &laterd.Refused{Text: "0"}
 		}

@@ -145,6 +145,8 @@ refused 64 'is not a duration' t 1 --in 5y
 refused 64 'is not a time' t 1 --at tomorrow
 refused 64 'milliseconds' t 1 --at 1767225600000
 refused 64 'for a duration use in' t 1 --at 300
+refused 64 'for a duration use expires_in' t 1 --expires-at 0
+refused 64 'for a duration use expires_in' t 1 --expires-at 600
 refused 64 '0 to 604800 seconds' t 1 --timeout 8d
 refused 64 '0 to 86400 seconds' t 1 --result 2d
 refused 64 'from -100 to 100' t 1 --priority 101

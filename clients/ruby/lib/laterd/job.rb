@@ -6,37 +6,66 @@ module Laterd
   # A payload that is JSON already. Its bytes are pushed unchanged.
   RawJSON = Struct.new(:text)
 
-  # A job to push. Times and durations are seconds, and may have a fraction. What is not given has
-  # laterd's default for the type.
+  # A job to push. Durations are seconds, and may have a fraction; UNIX seconds may be a Time. What is
+  # not given has laterd's default for the type.
   #
-  #   id            the same id is the same job; by default a new one is made
-  #   in, at        wait this long; wait until that Time or UNIX time. Not both
-  #   priority      -100 to 100, higher first
-  #   max_attempts, timeout, trace
-  #   expires_at, expires_in   if it has not begun by that Time or UNIX time, or this long from now by
-  #                 Redis's clock, it is dropped. Not both
-  #   backoff       a number, a list of numbers, or { base:, max: }
-  #   lock          the job runs only while it holds this lock
-  #   result        how long the handler's result is kept
-  #   unique_for    how long the id stays taken after the job has ended
-  #   replace       replace a waiting job of this id
-  #   again         like replace, but if the job runs, this one (or the last of several) is pushed
-  #                 when it ends
-  #   debounce      like in; each such push of the id puts the job off again
-  #   max_wait      with debounce: at most this long after the first push
-  #   throttle      how long from now the id stays taken: at most one job in that time
+  # @options push: #   {name}: {help} ({value})
+  #   id: the same id is the same job (text)
+  #   priority: -100 to 100, higher first (whole number)
+  #   in: how long until it may run (seconds)
+  #   at: not before this time (UNIX seconds)
+  #   max_attempts: failed attempts after which it is buried (whole number)
+  #   timeout: how long one attempt may run (seconds, above 0)
+  #   backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
+  #   expires_at: if it has not begun by then, it is dropped (UNIX seconds)
+  #   expires_in: if it has not begun this long from now, it is dropped (seconds, above 0)
+  #   result: how long its result is kept (seconds, above 0)
+  #   lock: it runs only while it holds this lock (text)
+  #   trace: logged with each line of the job (text)
+  #   unique_for: the id stays taken this long after the job has ended (seconds)
+  #   replace: replace a job of this id that waits (yes or no)
+  #   again: replace a job of this id that waits; if it runs, run this after it (yes or no)
+  #   debounce: begin after this long without another push of the id (seconds)
+  #   max_wait: with debounce: but at the latest this long after the first push (seconds, above 0)
+  #   throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
+  # @end
   class Job
     DEPTH_MAX = 127 # the document is one level more
     BYTES_MAX = 1_048_576
     EXPIRES_ROOM = 40 # bytes that expires_in adds to a document, in Redis
-    OPTIONS = %i[id in at priority max_attempts timeout backoff expires_at trace lock result unique_for replace
-                 again debounce max_wait throttle expires_in].freeze
-    MEMBERS = %i[trace priority max_attempts timeout expires_at backoff lock result].freeze
+    # Of each option its kind and its range.
+    MEMBERS = {
+      # @options document: {name}: [:{kind}, {least}, {most}],
+      id: [:word, 1, 200],
+      priority: [:whole, -100, 100],
+      max_attempts: [:count, 1, 1000000],
+      timeout: [:span, 0, 604800],
+      backoff: [:waits, 0, 1e300],
+      expires_at: [:time, 1e9, 1e300],
+      result: [:span, 0, 86400],
+      lock: [:name, 1, 200],
+      trace: [:text, 0, 256],
+      # @end
+    }.freeze
+    OPTIONS = {
+      **MEMBERS,
+      # @options line,item: {name}: [:{kind}, {least}, {most}],
+      in: [:seconds, 0, 315360000],
+      at: [:time, 1e9, 1e11],
+      expires_in: [:span, 0, 315360000],
+      unique_for: [:seconds, 0, 1000000000],
+      replace: [:flag, 0, 1],
+      again: [:flag, 0, 1],
+      debounce: [:seconds, 0, 315360000],
+      max_wait: [:span, 0, 315360000],
+      throttle: [:span, 0, 1000000000],
+      # @end
+    }.freeze
 
     attr_reader :type, :payload, :id, :mode
 
     def initialize(type, payload = nil, **options)
-      unknown = options.empty? ? [] : options.keys - OPTIONS
+      unknown = options.empty? ? [] : options.keys - OPTIONS.keys
       raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
 
       @type = type
@@ -52,7 +81,7 @@ module Laterd
     # Returns the document, which laterd keeps byte for byte.
     def document
       bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
-      members = @options.slice(*MEMBERS)
+      members = @options.slice(*MEMBERS.keys)
       members.delete(:priority) if members[:priority] == 0
       bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
       bytes << ",\"payload\":" << payload_bytes unless payload.nil?
@@ -123,50 +152,51 @@ module Laterd
     end
 
     def check_options
-      whole(:priority, -100, 100)
-      whole(:max_attempts, 1, 1_000_000)
-      check_times
-      check_backoff
-      check_text(:trace, "at most 256 bytes, no control characters") do |text|
-        text.bytesize <= 256 && text.valid_encoding? && !text.match?(/[\u0000-\u001f\u007f]/)
-      end
-      check_text(:lock, "1 to 200 printable ASCII characters without space or brace") do |text|
-        text.match?(/\A[!-z|~]{1,200}\z/)
-      end
-    end
-
-    def check_times
-      between(:in, 0, 315_360_000)
-      between(:at, 0, 100_000_000_000)
-      at = @options.fetch(:at, 0)
-      demand(at.zero? || at >= 1_000_000_000, "at: before the year 2001; a delay is in")
-      demand(!(@options.fetch(:in, 0).positive? && at.positive?), "in or at, not both")
-      between(:timeout, 0, 604_800, above: true)
+      @options.each { |name, value| check_option(name, value, *OPTIONS[name]) }
       check_life
-      between(:result, 0, 86_400)
-      between(:unique_for, 0, 1_000_000_000)
       check_turns
     end
 
+    def check_option(name, value, kind, least, most)
+      case kind
+      when :word, :name
+        pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
+        demand(value.is_a?(String) && value.match?(pattern) && value.size <= most,
+               "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
+      when :text then demand(line?(value, most), "#{name}: at most #{most} bytes, no control characters")
+      when :whole, :count
+        demand(value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")
+      when :seconds, :span
+        demand(number?(value) && value.between?(least, most) && (kind == :seconds || value > least),
+               "#{name}: seconds, #{kind == :span ? "above" : "from"} #{least} to #{most}")
+      when :time
+        demand(number?(value) && value >= least && value < most,
+               "#{name}: #{value} is not a plausible UNIX time; for a duration use #{name.to_s.sub(/at\z/, "in")}")
+      when :waits then check_waits(name, value, least, most)
+      when :flag then demand([true, false].include?(value), "#{name}: true or false")
+      end
+    end
+
+    def check_waits(name, value, least, most)
+      parts = value.is_a?(Hash) ? value.values : Array(value)
+      demand((1..32).cover?(parts.size), "#{name}: a number, a list of 1 to 32 numbers, or base and max")
+      demand(!value.is_a?(Hash) || (value.keys.map(&:to_s) - %w[base max]).empty?, "#{name}: base and max")
+      demand(parts.all? { |wait| number?(wait) && wait.between?(least, most) }, "#{name}: seconds, from #{least}")
+    end
+
     def check_life
-      at, life = @options.values_at(:expires_at, :expires_in)
-      between(:expires_at, -Float::MAX, Float::MAX)
-      demand(at.nil? || at >= 1_000_000_000,
-             "expires_at: #{at} is not a plausible UNIX time; for a duration use expires_in")
+      at, expires_at, life = @options.values_at(:at, :expires_at, :expires_in)
       return if life.nil?
 
-      between(:expires_in, 0, 315_360_000, above: true)
-      demand(at.nil?, "expires_at and expires_in: only one of them")
-      demand(@options.fetch(:at, 0).zero?, "at and expires_in: give the time by expires_at")
+      demand(expires_at.nil?, "expires_at and expires_in: only one of them")
+      demand(at.nil?, "at and expires_in: give the time by expires_at")
       demand((@options[:debounce] || @options.fetch(:in, 0)) < life,
              "expires_in: #{life} seconds from now it is not due yet, and would be lost")
     end
 
     # Checks options that need an id, and options that exclude each other.
     def check_turns
-      between(:debounce, 0, 315_360_000)
-      between(:max_wait, 0, 315_360_000, above: true)
-      between(:throttle, 0, 1_000_000_000, above: true)
+      demand(!(@options.fetch(:in, 0).positive? && @options[:at]), "in or at, not both")
       own = %i[debounce throttle again].find { |name| @options[name] }
       demand(own.nil? || @named, "#{own}: goes with an id: the same id is the same job")
       demand(!(@options[:debounce] && (@options[:in] || @options[:at])), "debounce, in or at, only one of them")
@@ -174,34 +204,9 @@ module Laterd
       demand(!(@options[:throttle] && @options.fetch(:unique_for, 0).positive?), "throttle or unique_for, not both")
     end
 
-    def check_backoff
-      backoff = @options.fetch(:backoff, 0)
-      waits = case backoff
-              when Array then backoff
-              when Hash then backoff.values
-              else [backoff]
-              end
-      demand((1..32).cover?(waits.size), "backoff: a number, a list of 1 to 32 numbers, or base and max")
-      demand(!backoff.is_a?(Hash) || (backoff.keys.map(&:to_s) - %w[base max]).empty?, "backoff: base and max")
-      demand(waits.all? { |wait| number?(wait) && wait >= 0 }, "backoff: seconds, from 0")
-    end
-
-    def check_text(name, rule)
-      text = @options[name]
-      demand(text.nil? || text.is_a?(String) && yield(text), "#{name}: #{rule}")
-    end
-
-    def whole(name, min, max)
-      value = @options.fetch(name, min)
-      demand(value.is_a?(Integer) && value.between?(min, max), "#{name}: a whole number from #{min} to #{max}")
-    end
-
-    def between(name, min, max, above: false)
-      value = @options[name]
-      return if value.nil?
-
-      demand(number?(value) && value.between?(min, max) && !(above && value == min),
-             "#{name}: seconds, #{above ? "above" : "from"} #{min} to #{max}")
+    def line?(value, most)
+      value.is_a?(String) && value.bytesize <= most && value.valid_encoding? &&
+        !value.match?(/[\u0000-\u001f\u007f]/)
     end
 
     def number?(value)
