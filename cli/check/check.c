@@ -5,7 +5,7 @@
 #include "check/check_scan.h"
 #include "commands.h"
 #include "output/jsonl.h"
-#include "queue/inspect.h"
+#include "queue/conservation.h"
 #include "queue_list.h"
 #include "sizes.h"
 
@@ -27,27 +27,6 @@ struct report {
 };
 
 /* --- checking --- */
-
-/* pushed + adopted = done + expired + cancelled + purged + trimmed + jobs, all read at one
- * moment. */
-static bool counters_agree(const struct later_sizes *sizes)
-{
-    const uint64_t *counters = sizes->counters;
-    uint64_t in = counters[LATER_COUNT_PUSHED] + counters[LATER_COUNT_ADOPTED];
-    uint64_t out = counters[LATER_COUNT_DONE] + counters[LATER_COUNT_EXPIRED] +
-                   counters[LATER_COUNT_CANCELLED] + counters[LATER_COUNT_PURGED] +
-                   counters[LATER_COUNT_TRIMMED] + sizes->jobs;
-
-    return in == out;
-}
-
-/* Returns how many members have no document. If negative, some documents are in no set. */
-static int64_t difference(const struct later_sizes *sizes)
-{
-    uint64_t members = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead;
-
-    return (int64_t)members - (int64_t)sizes->jobs;
-}
 
 static bool has_moved(const struct later_sizes *before, const struct later_sizes *after)
 {
@@ -82,10 +61,10 @@ static int check_once(struct cli *cli, const struct later_keys *keys, struct rep
         check_beside(cli, keys, &report->scan, err) < 0 || sizes_part(cli, keys, &after, err) < 0)
         return -1;
     unadopted = (int64_t)report->scan.unadopted;
-    first = difference(&report->sizes);
-    last = difference(&after);
+    first = later_unadopted(&report->sizes);
+    last = later_unadopted(&after);
     possible = reserved_agree(report, &after) && first >= 0 && last >= 0;
-    report->counters_ok = counters_agree(&report->sizes) && counters_agree(&after);
+    report->counters_ok = later_conserved(&report->sizes) && later_conserved(&after);
     report->sets_ok = possible && unadopted >= (first < last ? first : last) &&
                       unadopted <= (first > last ? first : last);
     report->undecided = possible && !report->sets_ok && has_moved(&report->sizes, &after);
@@ -101,7 +80,7 @@ static int check_queue(struct cli *cli, const struct later_keys *keys, struct re
         ok = check_once(cli, keys, report, err);
         cli->ahead = NULL; /* another try asks anew */
         /* Movement can only spoil the second equation, so another try is only for that. */
-        if (ok < 0 || report->sets_ok || difference(&report->sizes) < 0)
+        if (ok < 0 || report->sets_ok || later_unadopted(&report->sizes) < 0)
             break;
     }
     if (ok == 0 && !report->sets_ok) {
@@ -167,20 +146,10 @@ static void add_row(struct table *table, const char *queue, const char *check, b
 
 static void add_counters(struct table *table, const struct report *report)
 {
-    const struct later_sizes *sizes = &report->sizes;
-    char words[400] = "";
+    char words[400];
 
-    for (int i = 0; i < LATER_CONSERVED; i++) {
-        size_t len = strlen(words);
-
-        snprintf(words + len, sizeof words - len, "%s%s %" PRIu64,
-                 i == 0                         ? ""
-                 : i == LATER_COUNT_ADOPTED + 1 ? " = "
-                                                : " + ",
-                 later_counter_name((enum later_counter)i), sizes->counters[i]);
-    }
-    snprintf(words + strlen(words), sizeof words - strlen(words), " + jobs %" PRIu64, sizes->jobs);
-    add_row(table, report->queue, "counters", report->counters_ok, words);
+    add_row(table, report->queue, "counters", report->counters_ok,
+            later_conserved_text(&report->sizes, words, sizeof words));
 }
 
 static void add_sets(struct table *table, const struct report *report)

@@ -1,6 +1,9 @@
 /* tally.c: counts lost, unexpected, duplicated and recovered jobs. */
 #include "tally.h"
 
+#include "queue/conservation.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,25 +299,26 @@ static void judge_pushes(struct tally *tally, redisContext *const *redis, const 
 
 static bool add_up(struct tally *tally, redisContext *redis, const char *queue)
 {
-    static const char *const out[] = { "done", "expired", "cancelled", "purged", "trimmed" };
-    long long jobs = ask(redis, "HLEN", queue, "jobs", NULL);
-    long long ready = ask(redis, "ZCARD", queue, "ready", NULL);
-    long long delayed = ask(redis, "ZCARD", queue, "delayed", NULL);
-    long long reserved = ask(redis, "ZCARD", queue, "reserved", NULL);
-    long long dead = ask(redis, "ZCARD", queue, "dead", NULL);
-    long long in = ask(redis, "HGET", queue, "stats", "pushed") +
-                   ask(redis, "HGET", queue, "stats", "adopted");
-    long long gone = 0;
+    struct later_sizes sizes = {
+        .ready = (uint64_t)ask(redis, "ZCARD", queue, "ready", NULL),
+        .delayed = (uint64_t)ask(redis, "ZCARD", queue, "delayed", NULL),
+        .reserved = (uint64_t)ask(redis, "ZCARD", queue, "reserved", NULL),
+        .dead = (uint64_t)ask(redis, "ZCARD", queue, "dead", NULL),
+        .jobs = (uint64_t)ask(redis, "HLEN", queue, "jobs", NULL),
+    };
+    char sum[400];
 
-    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        gone += ask(redis, "HGET", queue, "stats", out[i]);
-    tally->left += (size_t)(ready + delayed + reserved);
-    tally->dead += (size_t)dead;
-    if (in == gone + jobs && ready + delayed + reserved + dead == jobs)
+    for (int i = 0; i < LATER_CONSERVED; i++)
+        sizes.counters[i] =
+            (uint64_t)ask(redis, "HGET", queue, "stats", later_counter_name((enum later_counter)i));
+    tally->left += (size_t)(sizes.ready + sizes.delayed + sizes.reserved);
+    tally->dead += (size_t)sizes.dead;
+    if (later_conserved(&sizes) && later_unadopted(&sizes) == 0)
         return true;
-    printf("# queue %s does not add up: in %lld, gone %lld, jobs %lld, ready %lld, delayed %lld, "
-           "reserved %lld, dead %lld\n",
-           queue, in, gone, jobs, ready, delayed, reserved, dead);
+    printf("# queue %s does not add up: %s; ready %" PRIu64 ", delayed %" PRIu64
+           ", reserved %" PRIu64 ", dead %" PRIu64 "\n",
+           queue, later_conserved_text(&sizes, sum, sizeof sum), sizes.ready, sizes.delayed,
+           sizes.reserved, sizes.dead);
     return false;
 }
 

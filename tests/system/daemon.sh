@@ -249,15 +249,16 @@ push_many()
     "$tools/push" "$LATER_REDIS_URL" default many "$many" "$@"
 }
 
-# conserved: do the sums of `later check` hold? Prints them if not.
+# conserved [QUEUE]: do the sums of `later check` hold, and is each job in one set and adopted? Prints them if
+# not.
 conserved()
 {
-    in=$(($(counted pushed) + $(counted adopted)))
-    out=$(($(counted 'done') + $(counted expired) + $(counted cancelled) + $(counted purged) + \
-        $(counted trimmed) + $(known)))
-    sets=$(($(ready) + $(delayed) + $(reserved default) + $(dead)))
-    [ "$in" = "$out" ] && [ "$sets" = "$(known)" ] && return 0
-    echo "pushed and adopted $in, ended or known $out; in sets $sets, known $(known)"
+    later check "${1:-default}" --json >"$work/checked" 2>&1
+    if [ "$(grep -Ec '"check":"(counters|sets|members)","ok":true' "$work/checked")" -eq 3 ] &&
+        grep -q '"unadopted":0[,}]' "$work/checked"; then
+        return 0
+    fi
+    cat "$work/checked"
     return 1
 }
 
