@@ -13,7 +13,7 @@
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "                 \
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types later"
 
-static void add_headers(struct evhttp_request *request, const char *type)
+static void answer_add_headers(struct evhttp_request *request, const char *type)
 {
     http_add_header(request, "Content-Type", type);
     http_add_header(request, "Content-Security-Policy", POLICY);
@@ -26,7 +26,7 @@ static void add_headers(struct evhttp_request *request, const char *type)
 void answer_text(struct http *http, struct evhttp_request *request, int status, const char *type,
                  char *text, size_t len)
 {
-    add_headers(request, type);
+    answer_add_headers(request, type);
     http_add_header(request, "Cache-Control", "no-store");
     http_answer_text(http, request, status, text, len);
 }
@@ -109,7 +109,7 @@ void answer_asset(struct http *http, struct evhttp_request *request, const struc
 {
     const char *known = http_header(request, "If-None-Match");
 
-    add_headers(request, asset->type);
+    answer_add_headers(request, asset->type);
     http_add_header(request, "Cache-Control", "no-cache");
     http_add_header(request, "ETag", asset->tag);
     http_add_header(request, "Vary", "Accept-Encoding");
@@ -125,7 +125,7 @@ void answer_asset(struct http *http, struct evhttp_request *request, const struc
 
 void answer_stream(struct evhttp_request *request)
 {
-    add_headers(request, "text/event-stream");
+    answer_add_headers(request, "text/event-stream");
     http_add_header(request, "Cache-Control", "no-store");
     /* For nginx, which would buffer the stream. */
     http_add_header(request, "X-Accel-Buffering", "no");

@@ -28,7 +28,7 @@ static bool name_of(const char *host, char name[256])
 }
 
 /* An address, unlike a name, cannot be made to lead elsewhere. */
-static bool is_address(const char *name)
+static bool guard_is_address(const char *name)
 {
     unsigned char bytes[sizeof(struct in6_addr)];
 
@@ -41,7 +41,7 @@ bool guard_is_ours(const struct guard *guard, const char *host)
 
     if (!host || !name_of(host, name))
         return false;
-    if (strcasecmp(name, "localhost") == 0 || is_address(name))
+    if (strcasecmp(name, "localhost") == 0 || guard_is_address(name))
         return true;
     for (size_t i = 0; i < guard->host_count; i++) {
         if (strcasecmp(name, guard->hosts[i]) == 0)

@@ -45,7 +45,7 @@ struct http {
 
 /* --- connections --- */
 
-static bool is_over(const struct connection *conn)
+static bool http_is_over(const struct connection *conn)
 {
     bufferevent_event_cb event = NULL;
 
@@ -67,7 +67,7 @@ static void vacate(struct connection *conn)
     *conn = (struct connection){ 0 };
 }
 
-static void look(evutil_socket_t fd, short what, void *arg)
+static void http_look(evutil_socket_t fd, short what, void *arg)
 {
     struct http *http = arg;
     double now = later_clock();
@@ -77,7 +77,7 @@ static void look(evutil_socket_t fd, short what, void *arg)
     for (size_t i = 0; i < CONNECTIONS; i++) {
         struct connection *conn = &http->connections[i];
 
-        if (conn->bev && is_over(conn))
+        if (conn->bev && http_is_over(conn))
             vacate(conn);
         else if (conn->bev && !conn->busy && now - conn->since > PATIENCE)
             shut(conn);
@@ -93,7 +93,7 @@ static struct connection *find_connection(struct http *http)
     for (size_t i = 0; i < CONNECTIONS; i++) {
         struct connection *conn = &http->connections[i];
 
-        if (conn->bev && is_over(conn))
+        if (conn->bev && http_is_over(conn))
             vacate(conn);
         if (!conn->bev)
             return conn;
@@ -140,7 +140,7 @@ static struct connection *connection_of(struct http *http, struct evhttp_request
 
 /* --- requests --- */
 
-static void answered(struct evhttp_request *request, void *arg)
+static void http_answered(struct evhttp_request *request, void *arg)
 {
     struct connection *conn = connection_of(arg, request);
 
@@ -163,7 +163,7 @@ static bool has_two_lengths(struct evhttp_request *request)
 }
 
 /* An answer may take longer than evhttp waits for the next byte of a request. */
-static void take(struct evhttp_request *request, void *arg)
+static void http_take(struct evhttp_request *request, void *arg)
 {
     struct timeval write = { .tv_sec = (time_t)PATIENCE };
     struct http *http = arg;
@@ -175,7 +175,7 @@ static void take(struct evhttp_request *request, void *arg)
     }
     conn->busy = true;
     bufferevent_set_timeouts(bev_of(request), NULL, &write);
-    evhttp_request_set_on_complete_cb(request, answered, http);
+    evhttp_request_set_on_complete_cb(request, http_answered, http);
     http->fn(http->arg, request);
 }
 
@@ -318,7 +318,8 @@ void http_stream(struct evhttp_request *request)
 }
 
 /* May so much more be sent, besides the largest event that still waits? */
-static bool is_behind(const struct http *http, struct connection *conn, size_t len, size_t behind)
+static bool http_is_behind(const struct http *http, struct connection *conn, size_t len,
+                           size_t behind)
 {
     size_t waits = evbuffer_get_length(bufferevent_get_output(conn->bev));
 
@@ -339,7 +340,7 @@ void http_stream_send(struct http *http, struct evhttp_request *request, const v
 
     if (!conn)
         return;
-    if (is_behind(http, conn, len, behind)) {
+    if (http_is_behind(http, conn, len, behind)) {
         shut(conn);
         return;
     }
@@ -370,7 +371,7 @@ struct http *http_new(struct event_base *base, http_fn *fn, void *arg, struct la
     }
     *http = (struct http){ .base = base, .fn = fn, .arg = arg };
     http->server = evhttp_new(base);
-    http->look = event_new(base, -1, EV_PERSIST, look, http);
+    http->look = event_new(base, -1, EV_PERSIST, http_look, http);
     if (!http->server || !http->look || event_add(http->look, &every) < 0) {
         http_free(http);
         later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -381,7 +382,7 @@ struct http *http_new(struct event_base *base, http_fn *fn, void *arg, struct la
     evhttp_set_max_body_size(http->server, BODY_MAX);
     evhttp_set_timeout(http->server, (int)PATIENCE);
     evhttp_set_bevcb(http->server, add_connection, http);
-    evhttp_set_gencb(http->server, take, http);
+    evhttp_set_gencb(http->server, http_take, http);
     return http;
 }
 

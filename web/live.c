@@ -33,7 +33,7 @@ void live_free(struct live *live)
     free(live);
 }
 
-static void gone(void *arg)
+static void live_gone(void *arg)
 {
     ((struct stream *)arg)->request = NULL;
 }
@@ -60,7 +60,7 @@ int live_add(struct live *live, struct evhttp_request *request, bool once)
         *stream = (struct stream){ .request = request, .waits = true };
         if (!once)
             answer_stream(request);
-        http_when_gone(live->http, request, gone, stream);
+        http_when_gone(live->http, request, live_gone, stream);
         return 0;
     }
     return -1;

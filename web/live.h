@@ -1,5 +1,5 @@
 /*
- * live.h: the event streams of all readers. Each gets every update of the pulse.
+ * live.h: the event streams of all readers. Each gets every update of the poller.
  */
 #ifndef LATER_WEB_LIVE_H
 #define LATER_WEB_LIVE_H

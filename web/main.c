@@ -56,14 +56,14 @@ static void arguments(const char *argv[ARGUMENTS], const char *later, const stru
     argv[count] = NULL;
 }
 
-static void stop(evutil_socket_t signal_number, short what, void *base)
+static void main_stop(evutil_socket_t signal_number, short what, void *base)
 {
     (void)signal_number;
     (void)what;
     event_base_loopexit(base, NULL);
 }
 
-static int serve(const struct server_options *options, struct later_error *err)
+static int main_serve(const struct server_options *options, struct later_error *err)
 {
     static const int signals[] = { SIGTERM, SIGINT };
     struct event *events[2] = { NULL };
@@ -75,7 +75,7 @@ static int serve(const struct server_options *options, struct later_error *err)
     else
         later_fail(err, LATER_E_SYSTEM, "no event loop");
     for (size_t i = 0; server && i < 2; i++) {
-        events[i] = evsignal_new(base, signals[i], stop, base);
+        events[i] = evsignal_new(base, signals[i], main_stop, base);
         if (events[i])
             event_add(events[i], NULL);
     }
@@ -103,7 +103,7 @@ static void tell_link(const struct listener *listener, const char *made_token)
         log_line(LOG_INFO, "listening: http://%s/#token=%s", listener->name, made_token);
 }
 
-static int run(const struct options *options, struct later_error *err)
+static int main_run(const struct options *options, struct later_error *err)
 {
     char later[PATH_MAX], token[TOKEN_MAX + 1];
     const char *argv[ARGUMENTS];
@@ -121,7 +121,7 @@ static int run(const struct options *options, struct later_error *err)
     serving.guard.token = listener.is_unix ? NULL : token;
     arguments(argv, later, options);
     tell_link(&listener, options->token_file ? NULL : token);
-    status = serve(&serving, err);
+    status = main_serve(&serving, err);
     listener_close(&listener);
     return status == LATER_OK ? 0 : -1;
 }
@@ -136,8 +136,8 @@ int main(int argc, char **argv)
         return status;
     log_open(LOG_INFO, false, "later-web");
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for the desks' processes */
-    if (run(&options, &err) == 0)
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for the processes of `later serve` */
+    if (main_run(&options, &err) == 0)
         return LATER_OK;
     log_line(LOG_ERROR, "%s", err.text);
     return (int)err.code;

@@ -22,7 +22,7 @@ static const char usage[] =
     "\n"
     "It stays in the foreground and logs to standard error. See later-web(8).\n";
 
-static int take(struct options *options, int letter, const char *value)
+static int options_take(struct options *options, int letter, const char *value)
 {
     switch (letter) {
     case 'l':
@@ -72,7 +72,7 @@ int options_parse(struct options *options, int argc, char **argv)
     while (status == LATER_OK && (letter = getopt_long(argc, argv, "c:h", table, NULL)) != -1) {
         if (letter == 'V' || letter == 'h')
             return fputs(letter == 'V' ? "later-web " VERSION "\n" : usage, stdout) < 0;
-        status = take(options, letter, optarg);
+        status = options_take(options, letter, optarg);
     }
     if (status == LATER_OK && optind == argc)
         return -1;

@@ -17,7 +17,7 @@ void params_free(struct params *params)
 }
 
 /* Takes over both strings, which were malloc'ed. If one is NULL, this fails. */
-static int add(struct params *params, char *name, char *value)
+static int params_add(struct params *params, char *name, char *value)
 {
     if (!name || !value || params->count == PARAMS_MAX) {
         free(name);
@@ -49,7 +49,7 @@ static int digit(char c)
 }
 
 /* Turns "a%20b" or "a+b" into "a b". Returns NULL for a bad escape, a NUL, or no memory. */
-static char *decode(const char *text, size_t len)
+static char *params_decode(const char *text, size_t len)
 {
     char *out = malloc(len + 1), *to = out;
 
@@ -76,7 +76,8 @@ int params_query(struct params *params, const char *query)
         size_t len = strcspn(query, "&"), name = strcspn(query, "=&");
         size_t from = name < len ? name + 1 : len;
 
-        if (len > 0 && add(params, decode(query, name), decode(query + from, len - from)) < 0) {
+        if (len > 0 && params_add(params, params_decode(query, name),
+                                  params_decode(query + from, len - from)) < 0) {
             params_free(params);
             return -1;
         }
@@ -88,7 +89,7 @@ int params_query(struct params *params, const char *query)
 
 /* --- body --- */
 
-static char *text_of(const json_t *value)
+static char *params_text_of(const json_t *value)
 {
     char *text = NULL;
 
@@ -110,7 +111,7 @@ int params_body(struct params *params, const char *bytes, size_t len)
     json_object_foreach(object, name, value)
     {
         if (ok == 0)
-            ok = add(params, strdup(name), text_of(value));
+            ok = params_add(params, strdup(name), params_text_of(value));
     }
     json_decref(object);
     if (ok < 0)

@@ -14,7 +14,7 @@
 #define SO_PEERGROUPS 59 /* since Linux 4.13 */
 #endif
 
-static bool is_member(int fd, gid_t first, gid_t group)
+static bool peer_is_member(int fd, gid_t first, gid_t group)
 {
     gid_t groups[GROUPS_MAX];
     socklen_t len = sizeof groups;
@@ -44,6 +44,6 @@ struct peer peer_of(int fd, const char *path)
     peer.known = true;
     peer.user = who.uid;
     peer.may_act = who.uid == 0 || who.uid == geteuid() ||
-                   (stat(path, &file) == 0 && is_member(fd, who.gid, file.st_gid));
+                   (stat(path, &file) == 0 && peer_is_member(fd, who.gid, file.st_gid));
     return peer;
 }

@@ -171,7 +171,7 @@ static bool is_spot(const char *value)
     return is_visible(value, 600);
 }
 
-static bool is_type(const char *value)
+static bool route_is_type(const char *value)
 {
     return is_made_of(value, LETTERS DIGITS "_.:-", 128);
 }
@@ -222,7 +222,7 @@ static const struct form {
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },
     { "id", is_id, "id: 1 to 200 printable characters without a space" },
-    { "type", is_type, "type: the name of a type" },
+    { "type", route_is_type, "type: the name of a type" },
     { "limit", is_page, "limit: 1 to 200" },
     { "glob", is_glob, "glob: a type, with * and ?" },
     { "older", is_duration, "older: a duration like 90, 5m, 2h" },
@@ -238,7 +238,7 @@ static const struct form {
     { "most", is_number, "most: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },
-    { "name", is_type, "name: that of a schedule" },
+    { "name", route_is_type, "name: that of a schedule" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
     /* clang-format off */
     /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */
@@ -269,7 +269,7 @@ static const struct form *form_of(const char *name, size_t len)
 
 /* --- from the table to a command line --- */
 
-static int add(struct order *order, const char *word)
+static int route_add(struct order *order, const char *word)
 {
     if (!word || order->count == ORDER_WORDS)
         return -1;
@@ -279,7 +279,7 @@ static int add(struct order *order, const char *word)
 }
 
 /* Copies bytes into the order's own room. NULL if that is full. */
-static char *keep(struct order *order, const char *bytes, size_t len, const char *more)
+static char *route_keep(struct order *order, const char *bytes, size_t len, const char *more)
 {
     size_t all = len + strlen(more) + 1;
     char *copy = order->room + order->used;
@@ -304,7 +304,7 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     *why = "the command is too long";
     mark = memchr(from, '?', len);
     if (!mark)
-        return add(order, keep(order, from, len, "")) < 0 ? 400 : 0;
+        return route_add(order, route_keep(order, from, len, "")) < 0 ? 400 : 0;
     form = form_of(mark + 1, len - (size_t)(mark + 1 - from));
     value = form ? params_get(params, form->name) : NULL;
     if (!value && bracket)
@@ -313,9 +313,9 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     if (!value || !form->accepts(value))
         return 400;
     if (mark == from) /* it may be long, so it is not copied */
-        return add(order, value) < 0 ? 400 : 0;
+        return route_add(order, value) < 0 ? 400 : 0;
     *why = "the command is too long";
-    return add(order, keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
+    return route_add(order, route_keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
 }
 
 int route_order(struct order *order, const char *path, bool post, const struct params *params,
@@ -352,7 +352,7 @@ int route_order(struct order *order, const char *path, bool post, const struct p
 
 /* --- for people --- */
 
-static bool is_plain(const char *word)
+static bool route_is_plain(const char *word)
 {
     return *word && strspn(word, LETTERS DIGITS "_.:/=@%+,-") == strlen(word);
 }
@@ -393,7 +393,7 @@ char *route_spell(const struct order *order)
         if (is_left_out(order, i))
             continue;
         putc(' ', out);
-        if (is_plain(order->words[i]))
+        if (route_is_plain(order->words[i]))
             fputs(order->words[i], out);
         else
             put_quoted(out, order->words[i]);

@@ -6,7 +6,7 @@
 #include "log.h"
 #include "output/jsonl.h"
 #include "peer.h"
-#include "pulse.h"
+#include "poller.h"
 #include "tasks.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct server {
     const struct server_options *options;
     struct http *http;
     struct tasks *tasks;
-    struct pulse *pulse;
+    struct poller *poller;
     struct live *live;
 };
 
@@ -49,10 +49,10 @@ static void answer_me(const struct visit *visit)
 }
 
 /* Sends the whole state to those who have not had it. */
-static void greet(struct server *server)
+static void server_greet(struct server *server)
 {
     size_t len;
-    char *text = pulse_text(server->pulse, &len);
+    char *text = poller_text(server->poller, &len);
 
     if (text)
         live_greet(server->live, text, len);
@@ -82,11 +82,11 @@ static void answer_state(const struct visit *visit, bool once)
 {
     struct server *server = visit->server;
 
-    pulse_look(server->pulse);
+    poller_look(server->poller);
     if (live_add(server->live, visit->request, once) < 0)
         answer_error(server->http, visit->request, 503, "too many pages are open: close some");
-    else if (pulse_is_fresh(server->pulse))
-        greet(server);
+    else if (poller_is_fresh(server->poller))
+        server_greet(server);
 }
 
 static void answer_overview(const struct visit *visit)
@@ -160,7 +160,7 @@ static int refuses(const struct visit *visit, const char **why)
     return guard_refuses(&visit->server->options->guard, &shown, why);
 }
 
-static void take(void *arg, struct evhttp_request *request)
+static void server_take(void *arg, struct evhttp_request *request)
 {
     struct visit visit = { .server = arg,
                            .request = request,
@@ -196,9 +196,9 @@ static void tell_news(void *arg, const char *json, size_t len)
     struct server *server = arg;
 
     if (live_send(server->live, json, len) > 0)
-        pulse_look(server->pulse);
+        poller_look(server->poller);
     if (live_waits(server->live))
-        greet(server);
+        server_greet(server);
 }
 
 static void tell_done(void *arg, const char *who, const char *command, const char *queue,
@@ -207,7 +207,7 @@ static void tell_done(void *arg, const char *who, const char *command, const cha
     struct server *server = arg;
 
     if (queue)
-        pulse_hurry(server->pulse, queue);
+        poller_hurry(server->poller, queue);
     log_line(LOG_INFO, "%s: %s: status %d", who, command, status);
 }
 
@@ -221,11 +221,11 @@ struct server *server_new(struct event_base *base, const struct server_options *
         return NULL;
     }
     server->options = options;
-    server->http = http_new(base, take, server, err);
+    server->http = http_new(base, server_take, server, err);
     server->live = server->http ? live_new(server->http) : NULL;
-    server->pulse =
-        server->live ? pulse_new(base, &options->program, tell_news, server, err) : NULL;
-    server->tasks = server->pulse
+    server->poller =
+        server->live ? poller_new(base, &options->program, tell_news, server, err) : NULL;
+    server->tasks = server->poller
                         ? tasks_new(base, server->http, &options->program, tell_done, server, err)
                         : NULL;
     if (server->tasks && http_serve(server->http, options->listener->fd, err) == 0)
@@ -240,7 +240,7 @@ void server_free(struct server *server)
         return;
     http_free(server->http);
     tasks_free(server->tasks);
-    pulse_free(server->pulse);
+    poller_free(server->poller);
     live_free(server->live);
     free(server);
 }

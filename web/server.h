@@ -4,7 +4,7 @@
 #ifndef LATER_WEB_SERVER_H
 #define LATER_WEB_SERVER_H
 
-#include "desk.h"
+#include "serve.h"
 #include "guard.h"
 #include "listener.h"
 
@@ -14,7 +14,7 @@ struct server;
 /* All pointers are borrowed. Over TCP the guard has a token. */
 struct server_options {
     struct guard guard;
-    struct desk_program program;
+    struct serve_program program;
     struct listener *listener;
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DESKS   4  /* for short commands */
+#define SERVES  4  /* for short commands */
 #define STREAMS 2  /* for long ones */
 #define WAITING 64 /* requests that may wait in the queue */
 
@@ -24,7 +24,7 @@ struct task {
     struct tasks *tasks;
     struct task *next;              /* the next in the queue */
     struct evhttp_request *request; /* NULL = its reader has left */
-    struct desk *desk;              /* NULL = still in the queue */
+    struct serve *serve;            /* NULL = still in the queue */
     unsigned long number;           /* of a stream that changes something, otherwise 0 */
     struct params params;
     struct order order;
@@ -38,10 +38,10 @@ struct task {
 
 struct tasks {
     struct http *http;
-    struct desk *desks[DESKS + STREAMS]; /* those for streams come last */
-    struct task *first;                  /* head of the queue */
-    struct task *acting[STREAMS];        /* streams that change something; NULL = free */
-    unsigned long last;                  /* number of the latest one */
+    struct serve *serves[SERVES + STREAMS]; /* those for streams come last */
+    struct task *first;                     /* head of the queue */
+    struct task *acting[STREAMS];           /* streams that change something; NULL = free */
+    unsigned long last;                     /* number of the latest one */
     size_t waiting;
     size_t held; /* bytes that all tasks have collected */
     tasks_done_fn *done;
@@ -63,7 +63,7 @@ static void free_task(struct task *task)
 
 /* --- answers --- */
 
-static void run_next(struct tasks *tasks);
+static void tasks_run_next(struct tasks *tasks);
 
 /* Without room for the answer, its reader is told at once. What was ordered is done nevertheless if
  * it changes something; its answer is short. */
@@ -76,15 +76,15 @@ static bool has_room(struct task *task, size_t len)
         tasks->held += len;
         return true;
     }
-    desk_stop(task->desk);
+    serve_stop(task->serve);
     if (task->request)
         answer_error(tasks->http, task->request, 503, HTTP_FULL);
     free_task(task);
-    run_next(tasks);
+    tasks_run_next(tasks);
     return false;
 }
 
-static void take_line(void *arg, const char *line, size_t len)
+static void tasks_take_line(void *arg, const char *line, size_t len)
 {
     struct task *task = arg;
 
@@ -155,7 +155,7 @@ int tasks_stop(const struct tasks *tasks, unsigned long number)
 {
     for (size_t i = 0; i < STREAMS; i++) {
         if (tasks->acting[i] && tasks->acting[i]->number == number) {
-            desk_interrupt(tasks->acting[i]->desk);
+            serve_interrupt(tasks->acting[i]->serve);
             return 0;
         }
     }
@@ -184,7 +184,7 @@ static void answer_raw(struct task *task, int status)
         task->text = NULL;
 }
 
-static void take_end(void *arg, int status, const char *rest)
+static void tasks_take_end(void *arg, int status, const char *rest)
 {
     struct task *task = arg;
     struct tasks *tasks = task->tasks;
@@ -207,7 +207,7 @@ static void take_end(void *arg, int status, const char *rest)
     }
     end_acting(task);
     free_task(task);
-    run_next(tasks);
+    tasks_run_next(tasks);
 }
 
 static int begin_answer(struct task *task)
@@ -227,39 +227,39 @@ static int begin_answer(struct task *task)
 
 /* --- the queue --- */
 
-static void run(struct task *task, struct desk *desk)
+static void tasks_run(struct task *task, struct serve *serve)
 {
-    struct desk_answer answer = { .line = task->order.stream ? stream_line
-                                          : task->order.raw  ? raw_line
-                                                             : take_line,
-                                  .end = take_end,
-                                  .arg = task };
+    struct serve_answer answer = { .line = task->order.stream ? stream_line
+                                           : task->order.raw  ? raw_line
+                                                              : tasks_take_line,
+                                   .end = tasks_take_end,
+                                   .arg = task };
 
-    task->desk = desk;
-    desk_order(desk, &task->order, &answer);
+    task->serve = serve;
+    serve_order(serve, &task->order, &answer);
 }
 
-static struct desk *free_desk(const struct tasks *tasks, bool stream)
+static struct serve *free_serve(const struct tasks *tasks, bool stream)
 {
-    size_t from = stream ? DESKS : 0, to = stream ? DESKS + STREAMS : DESKS;
+    size_t from = stream ? SERVES : 0, to = stream ? SERVES + STREAMS : SERVES;
 
     for (size_t i = from; i < to; i++) {
-        if (desk_is_free(tasks->desks[i]))
-            return tasks->desks[i];
+        if (serve_is_free(tasks->serves[i]))
+            return tasks->serves[i];
     }
     return NULL;
 }
 
-static void run_next(struct tasks *tasks)
+static void tasks_run_next(struct tasks *tasks)
 {
-    struct desk *desk;
+    struct serve *serve;
 
-    while (tasks->first && (desk = free_desk(tasks, false))) {
+    while (tasks->first && (serve = free_serve(tasks, false))) {
         struct task *task = tasks->first;
 
         tasks->first = task->next;
         tasks->waiting--;
-        run(task, desk);
+        tasks_run(task, serve);
     }
 }
 
@@ -277,17 +277,17 @@ static void leave_queue(struct task *task)
 
 /* The reader has left. A look that waits in the queue is dropped. A stream that only looks is
  * stopped. An action is finished. A short command is read to its end, since stopping it would cost
- * a new desk. */
-static void gone(void *arg)
+ * a new process. */
+static void tasks_gone(void *arg)
 {
     struct task *task = arg;
 
     task->request = NULL;
-    if (!task->desk && !task->order.act) {
+    if (!task->serve && !task->order.act) {
         leave_queue(task);
         free_task(task);
     } else if (task->order.stream && !task->order.act) {
-        desk_stop(task->desk);
+        serve_stop(task->serve);
         free_task(task);
     }
 }
@@ -300,29 +300,29 @@ static void wait_in_queue(struct task *task)
         at = &(*at)->next;
     *at = task;
     task->tasks->waiting++;
-    run_next(task->tasks);
+    tasks_run_next(task->tasks);
 }
 
-static void begin(struct tasks *tasks, struct task *task)
+static void tasks_begin(struct tasks *tasks, struct task *task)
 {
-    struct desk *desk = task->order.stream ? free_desk(tasks, true) : NULL;
+    struct serve *serve = task->order.stream ? free_serve(tasks, true) : NULL;
 
-    if (task->order.stream ? !desk : tasks->waiting >= WAITING) {
+    if (task->order.stream ? !serve : tasks->waiting >= WAITING) {
         answer_error(tasks->http, task->request, 503,
                      task->order.stream ? "two searches are running already: stop one of them"
                                         : "too many requests wait");
         free_task(task);
         return;
     }
-    http_when_gone(tasks->http, task->request, gone, task);
-    if (!desk) {
+    http_when_gone(tasks->http, task->request, tasks_gone, task);
+    if (!serve) {
         wait_in_queue(task);
         return;
     }
     answer_stream(task->request);
     if (task->order.act)
         begin_acting(task);
-    run(task, desk);
+    tasks_run(task, serve);
 }
 
 void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char *path, bool post,
@@ -340,7 +340,7 @@ void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char 
         task->command = status == 0 ? route_spell(&task->order) : NULL;
     }
     if (status == 0 && task->command && begin_answer(task) == 0) {
-        begin(tasks, task);
+        tasks_begin(tasks, task);
         return;
     }
     answer_error(tasks->http, request, status ? status : 500, status ? why : "no memory");
@@ -351,7 +351,7 @@ void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char 
 /* --- all of it --- */
 
 struct tasks *tasks_new(struct event_base *base, struct http *http,
-                        const struct desk_program *program, tasks_done_fn *done, void *arg,
+                        const struct serve_program *program, tasks_done_fn *done, void *arg,
                         struct later_error *err)
 {
     struct tasks *tasks = calloc(1, sizeof *tasks);
@@ -361,9 +361,9 @@ struct tasks *tasks_new(struct event_base *base, struct http *http,
         return NULL;
     }
     *tasks = (struct tasks){ .http = http, .done = done, .arg = arg };
-    for (size_t i = 0; i < DESKS + STREAMS; i++) {
-        tasks->desks[i] = desk_new(base, program);
-        if (tasks->desks[i])
+    for (size_t i = 0; i < SERVES + STREAMS; i++) {
+        tasks->serves[i] = serve_new(base, program);
+        if (tasks->serves[i])
             continue;
         tasks_free(tasks);
         later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -376,8 +376,8 @@ void tasks_free(struct tasks *tasks)
 {
     if (!tasks)
         return;
-    for (size_t i = 0; i < DESKS + STREAMS; i++)
-        desk_free(tasks->desks[i]);
+    for (size_t i = 0; i < SERVES + STREAMS; i++)
+        serve_free(tasks->serves[i]);
     while (tasks->first) {
         struct task *task = tasks->first;
 

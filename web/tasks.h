@@ -1,5 +1,6 @@
 /*
- * tasks.h: requests that are answered by a `later` command: a few desks, and a queue before them.
+ * tasks.h: requests that are answered by a `later` command: a few of `later serve`, and a queue
+ * before them.
  *
  * The answer is {"command":"later show …","answers":[…],"status":0,"words":""}: each line that the
  * command printed, its exit status, and its messages. A command with a stream answers by events,
@@ -9,7 +10,7 @@
 #ifndef LATER_WEB_TASKS_H
 #define LATER_WEB_TASKS_H
 
-#include "desk.h"
+#include "serve.h"
 #include "http.h"
 #include "params.h"
 #include "route.h"
@@ -22,7 +23,7 @@ typedef void tasks_done_fn(void *arg, const char *who, const char *command, cons
                            int status);
 
 struct tasks *tasks_new(struct event_base *base, struct http *http,
-                        const struct desk_program *program, tasks_done_fn *done, void *arg,
+                        const struct serve_program *program, tasks_done_fn *done, void *arg,
                         struct later_error *err);
 void tasks_free(struct tasks *tasks);
 

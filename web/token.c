@@ -11,7 +11,7 @@
 
 #define RANDOM_BYTES 16
 
-static int make(char token[TOKEN_MAX + 1], struct later_error *err)
+static int token_make(char token[TOKEN_MAX + 1], struct later_error *err)
 {
     unsigned char bytes[RANDOM_BYTES];
 
@@ -22,7 +22,7 @@ static int make(char token[TOKEN_MAX + 1], struct later_error *err)
     return 0;
 }
 
-static int check(const char *token, const char *file, struct later_error *err)
+static int token_check(const char *token, const char *file, struct later_error *err)
 {
     size_t len = strlen(token);
 
@@ -42,10 +42,10 @@ int token_get(char token[TOKEN_MAX + 1], const char *file, struct later_error *e
     int ok;
 
     if (!file)
-        return make(token, err);
+        return token_make(token, err);
     if (later_password_read(file, line, LATER_E_CONFIG, err) < 0)
         return -1;
-    ok = check(line, file, err);
+    ok = token_check(line, file, err);
     if (ok == 0)
         strcpy(token, line);
     explicit_bzero(line, sizeof line);

@@ -232,7 +232,7 @@ run('forget', 'many')
 # ---- what a look may cost
 
 
-def desks():
+def serves():
     """Returns the pids of the `later serve` processes."""
     found = []
     for name in os.listdir('/proc'):
@@ -281,17 +281,17 @@ HOSTILE = ['(a{1,32767})', '(a{0,32767}){0,32767}', 'a{256}', '((a{9}){9}){9}', 
 same(count_errors('^[ab]{3}.*[ab]$')['status'], 0, 'a regular expression')
 refused, most = 0, 0
 for regex in HOSTILE:
-    before = processor_time(desks())
+    before = processor_time(serves())
     end = count_errors(regex)
-    most = max(most, processor_time(desks()) - before)
+    most = max(most, processor_time(serves()) - before)
     refused += end['status'] == 64 and ('too costly' in end['words'] or 'takes too long' in end['words'])
     if end['status'] not in (0, 64):
         check(False, f'{regex[:40]} is counted or refused', end)
 check(refused >= 20, '30 hostile ones: those that cost are refused in words', refused)
 check(most <= 1, 'each takes at most a second of processor time', most)
-high = max(of_process(pid, 'status', r'VmHWM:\s+(\d+)') for pid in desks())
+high = max(of_process(pid, 'status', r'VmHWM:\s+(\d+)') for pid in serves())
 check(high <= 65536, 'and 64 MiB', high)
-for pid in desks():
+for pid in serves():
     same(of_process(pid, 'limits', r'Max address space\s+(\d+)'), 256 << 20, 'each process may have 256 MiB')
     check(of_process(pid, 'limits', r'Max cpu time\s+(\d+)') - processor_time([pid]) <= 302, 'and 300 s of processor time for an order')
 

@@ -127,7 +127,7 @@ PAGES = ['', 'running', 'dead', 'hosts', 'cron', 'history', 'history?since=7d&qu
 
 
 def settled():
-    return browser.wait('document.querySelector("main h1") && document.querySelector("#pulse.live") &&'
+    return browser.wait('document.querySelector("main h1") && document.querySelector("#connection.live") &&'
                         ' document.querySelector("main").getAttribute("aria-busy") === "false"')
 
 
@@ -189,8 +189,8 @@ try:
     browser.script('localStorage.setItem(Object.keys(localStorage)[0], "0123456789abcdef0123456789abcdef")')
     browser.go('about:blank')
     browser.go(f'{base}#/dead')
-    check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("token is not valid")'), 'a token that is no longer valid is told',
-          browser.text('#pulse'))
+    check(browser.wait('document.querySelector("#connection.away")?.textContent.includes("token is not valid")'), 'a token that is no longer valid is told',
+          browser.text('#connection'))
     check(browser.wait('document.querySelector("main .empty")?.textContent.includes("token is not valid")'), 'on the page, too', browser.text('main'))
     check('Nothing is dead' not in browser.text('main'), 'it does not say that nothing is dead', browser.text('main'))
     browser.script('location.hash = arguments[0]', link.split('#')[1])
@@ -500,7 +500,7 @@ try:
         opened = browser.call('POST', 'window/new', {'type': 'tab'})['handle']
         browser.call('POST', 'window', {'handle': opened})
         browser.go(base)
-    check(browser.wait('document.querySelector("#pulse.live")'), 'eight tabs, all live')
+    check(browser.wait('document.querySelector("#connection.live")'), 'eight tabs, all live')
     browser.call('POST', 'window', {'handle': first})
 
     # rates of two hosts that report a second and a half apart
@@ -551,7 +551,7 @@ try:
         Date.now = () => now() + 300000;
         window.away = false;
         document.dispatchEvent(new Event('visibilitychange'));""")
-    check(browser.wait('document.querySelector("#pulse.live")') and wait_until(lambda: 1 <= len(curve()) < 10), 'the page was hidden for five minutes',
+    check(browser.wait('document.querySelector("#connection.live")') and wait_until(lambda: 1 <= len(curve()) < 10), 'the page was hidden for five minutes',
           curve())
     same([x for x, pace in curve() if not 0 <= x <= 640], [], 'its chart stays within its frame')
     alive.clear()
@@ -573,20 +573,20 @@ try:
     go('')
     pid = int(redis('INFO', 'server').split('process_id:')[1].split()[0])
     os.kill(pid, signal.SIGSTOP)
-    check(browser.wait('document.querySelector("#pulse.away")?.textContent.includes("numbers from")'),
-          'Redis hangs: the page says how old its numbers are', browser.text('#pulse'))
+    check(browser.wait('document.querySelector("#connection.away")?.textContent.includes("numbers from")'),
+          'Redis hangs: the page says how old its numbers are', browser.text('#connection'))
     check(wait_until(lambda: row('mail')), 'and still shows them')
     browser.script('location.hash = "#/dead"')
     check(browser.wait('document.querySelector("main .empty")?.innerText.includes("Redis")'), 'the dead jobs: why they are not shown', browser.text('main'))
     check('Nothing is dead' not in browser.text('main'), 'instead of "Nothing is dead"', browser.text('main'))
     os.kill(pid, signal.SIGCONT)
-    check(browser.wait('document.querySelector("#pulse.live")'), 'it goes on')
+    check(browser.wait('document.querySelector("#connection.live")'), 'it goes on')
     check(browser.wait('document.querySelectorAll("main .jobs tbody tr").length === 13'), 'and they are', browser.text('main'))
     go('')
     redis('SHUTDOWN', 'NOSAVE')
-    check(browser.wait('document.querySelector("#pulse.away")'), 'Redis ends', browser.text('#pulse'))
+    check(browser.wait('document.querySelector("#connection.away")'), 'Redis ends', browser.text('#connection'))
     again = subprocess.Popen(['redis-server', os.path.join(work, 'redis.conf')], stdout=subprocess.DEVNULL)
-    check(browser.wait('document.querySelector("#pulse.live")'), 'Redis is back: so is the page')
+    check(browser.wait('document.querySelector("#connection.live")'), 'Redis is back: so is the page')
     check(browser.wait('document.querySelector("main").innerText.includes("There is no queue yet")'), 'empty')
     again.terminate()
     again.wait()

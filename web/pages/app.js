@@ -44,14 +44,14 @@ function show() {
 
 // ---- how fresh the numbers are
 
-const pulse = document.getElementById('pulse');
+const connection = document.getElementById('connection');
 
 function showPulse() {
     const away = live.lost || live.snap?.away;
     const old = numbersAge(), known = live.snap?.known;
     const right = known ? `numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
-    setAttribute(pulse, 'class', away ? 'away' : known ? 'live' : '');
-    setText(pulse, away ? `${away.replace(/^later status: /, '').slice(0, 160)}${right ? ` – ${right}` : ''}`
+    setAttribute(connection, 'class', away ? 'away' : known ? 'live' : '');
+    setText(connection, away ? `${away.replace(/^later status: /, '').slice(0, 160)}${right ? ` – ${right}` : ''}`
                         : known ? 'live' : 'one moment');
     setAttribute(document.body, 'class', away && known ? 'stale' : '');
 }

@@ -1,5 +1,5 @@
-/* desk.c: one `later serve`. */
-#include "desk.h"
+/* serve.c: one `later serve`. */
+#include "serve.h"
 
 #include "later/error.h"
 #include "output/jsonl.h"
@@ -32,9 +32,9 @@
 #define SANITIZED false
 #endif
 
-struct desk {
+struct serve {
     struct event_base *base;
-    const struct desk_program *program;
+    const struct serve_program *program;
     struct bufferevent *bev; /* NULL = not started */
     struct event *patience, *fault;
     pid_t pid;
@@ -42,14 +42,14 @@ struct desk {
     bool interrupted; /* it may not have handled the signal yet */
     size_t answered;  /* bytes of the present answer */
     double rest; /* seconds of patience after the first line; 0 = it has come, or none is needed */
-    struct desk_answer answer;
+    struct serve_answer answer;
 };
 
 /* --- its process --- */
 
 /* Runs in the child, which becomes the other program. TERM stays blocked, since a command that can
  * be stopped takes it by sigtimedwait(). */
-static void become(const struct desk_program *program, int fd)
+static void serve_become(const struct serve_program *program, int fd)
 {
     if (!SANITIZED)
         setrlimit(RLIMIT_AS, &(struct rlimit){ MEMORY_MAX, MEMORY_MAX });
@@ -74,21 +74,21 @@ static void allow_time(pid_t pid, double seconds)
     prlimit(pid, RLIMIT_CPU, &(struct rlimit){ most, RLIM_INFINITY }, NULL);
 }
 
-static void end_process(struct desk *desk)
+static void end_process(struct serve *serve)
 {
-    if (desk->bev)
-        bufferevent_free(desk->bev); /* this also closes its socket */
-    if (desk->pid > 0)
-        kill(desk->pid, SIGKILL); /* killing it breaks nothing, since it holds nothing */
-    desk->bev = NULL;
-    desk->pid = 0;
-    desk->interrupted = false;
+    if (serve->bev)
+        bufferevent_free(serve->bev); /* this also closes its socket */
+    if (serve->pid > 0)
+        kill(serve->pid, SIGKILL); /* killing it breaks nothing, since it holds nothing */
+    serve->bev = NULL;
+    serve->pid = 0;
+    serve->interrupted = false;
 }
 
 static void readable(struct bufferevent *bev, void *arg);
 static void broken(struct bufferevent *bev, short what, void *arg);
 
-static int start(struct desk *desk)
+static int serve_start(struct serve *serve)
 {
     sigset_t term, before;
     int pair[2];
@@ -100,117 +100,118 @@ static int start(struct desk *desk)
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     sigprocmask(SIG_BLOCK, &term, &before);
-    desk->pid = fork();
-    if (desk->pid == 0)
-        become(desk->program, pair[1]);
+    serve->pid = fork();
+    if (serve->pid == 0)
+        serve_become(serve->program, pair[1]);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(pair[1]);
-    if (desk->pid > 0 && evutil_make_socket_nonblocking(pair[0]) == 0)
-        desk->bev = bufferevent_socket_new(desk->base, pair[0], BEV_OPT_CLOSE_ON_FREE);
-    if (!desk->bev) {
+    if (serve->pid > 0 && evutil_make_socket_nonblocking(pair[0]) == 0)
+        serve->bev = bufferevent_socket_new(serve->base, pair[0], BEV_OPT_CLOSE_ON_FREE);
+    if (!serve->bev) {
         close(pair[0]);
-        end_process(desk);
+        end_process(serve);
         return -1;
     }
-    bufferevent_setcb(desk->bev, readable, NULL, broken, desk);
-    bufferevent_enable(desk->bev, EV_READ | EV_WRITE);
+    bufferevent_setcb(serve->bev, readable, NULL, broken, serve);
+    bufferevent_enable(serve->bev, EV_READ | EV_WRITE);
     return 0;
 }
 
 /* --- answers --- */
 
-static void end(struct desk *desk, int status, const char *rest)
+static void serve_end(struct serve *serve, int status, const char *rest)
 {
-    struct desk_answer answer = desk->answer;
+    struct serve_answer answer = serve->answer;
 
-    if (!desk->busy)
+    if (!serve->busy)
         return;
-    desk->busy = false;
-    evtimer_del(desk->patience);
-    if (desk->interrupted)
-        end_process(desk); /* otherwise the next order might be stopped by the signal */
+    serve->busy = false;
+    evtimer_del(serve->patience);
+    if (serve->interrupted)
+        end_process(serve); /* otherwise the next order might be stopped by the signal */
     answer.end(answer.arg, status, rest);
 }
 
-static void fail(struct desk *desk, enum later_code code, const char *why)
+static void serve_fail(struct serve *serve, enum later_code code, const char *why)
 {
     char rest[256];
 
-    end_process(desk);
+    end_process(serve);
     snprintf(rest, sizeof rest, "\"status\":%d,\"words\":\"%s\"}", (int)code, why);
-    end(desk, (int)code, rest);
+    serve_end(serve, (int)code, rest);
 }
 
-static void be_patient(struct desk *desk, double seconds)
+static void be_patient(struct serve *serve, double seconds)
 {
     struct timeval patience = { .tv_sec = (time_t)seconds,
                                 .tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds))) };
 
-    evtimer_add(desk->patience, &patience);
+    evtimer_add(serve->patience, &patience);
 }
 
 /* Takes a line. The last one of an answer is `\036{"status":0,"words":"…"}`. */
-static void take_line(struct desk *desk, const char *line, size_t len)
+static void serve_take_line(struct serve *serve, const char *line, size_t len)
 {
     const char *status;
 
     if (line[0] != END_MARK) {
-        if (desk->busy && desk->rest > 0)
-            be_patient(desk, desk->rest);
-        desk->rest = 0;
-        if (desk->busy)
-            desk->answer.line(desk->answer.arg, line, len);
+        if (serve->busy && serve->rest > 0)
+            be_patient(serve, serve->rest);
+        serve->rest = 0;
+        if (serve->busy)
+            serve->answer.line(serve->answer.arg, line, len);
         return;
     }
     status = strstr(line, "\"status\":");
-    end(desk, status ? (int)strtol(status + strlen("\"status\":"), NULL, 10) : LATER_E_BUG,
-        len > 2 ? line + 2 : "}");
+    serve_end(serve, status ? (int)strtol(status + strlen("\"status\":"), NULL, 10) : LATER_E_BUG,
+              len > 2 ? line + 2 : "}");
 }
 
 static void readable(struct bufferevent *bev, void *arg)
 {
-    struct desk *desk = arg;
+    struct serve *serve = arg;
     size_t len;
     char *line;
 
-    while (desk->bev == bev &&
+    while (serve->bev == bev &&
            (line = evbuffer_readln(bufferevent_get_input(bev), &len, EVBUFFER_EOL_LF))) {
-        desk->answered += len;
-        take_line(desk, line, len);
+        serve->answered += len;
+        serve_take_line(serve, line, len);
         free(line);
     }
-    if (desk->bev == bev &&
-        desk->answered + evbuffer_get_length(bufferevent_get_input(bev)) > ANSWER_MAX)
-        fail(desk, LATER_E_DATA, "the answer is larger than 32 MiB: ask for fewer jobs");
+    if (serve->bev == bev &&
+        serve->answered + evbuffer_get_length(bufferevent_get_input(bev)) > ANSWER_MAX)
+        serve_fail(serve, LATER_E_DATA, "the answer is larger than 32 MiB: ask for fewer jobs");
 }
 
 static void broken(struct bufferevent *bev, short what, void *arg)
 {
     (void)bev;
     (void)what;
-    fail(arg, LATER_E_BUG,
-         "the command could not be finished: `later serve` has ended; it may use 256 MiB of memory "
-         "and 300 s of processor time");
+    serve_fail(
+        arg, LATER_E_BUG,
+        "the command could not be finished: `later serve` has ended; it may use 256 MiB of memory "
+        "and 300 s of processor time");
 }
 
 static void out_of_patience(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    fail(arg, LATER_E_REDIS, "Redis does not answer in time");
+    serve_fail(arg, LATER_E_REDIS, "Redis does not answer in time");
 }
 
 static void not_started(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    fail(arg, LATER_E_SYSTEM, "`later serve` cannot be started");
+    serve_fail(arg, LATER_E_SYSTEM, "`later serve` cannot be started");
 }
 
 /* --- orders --- */
 
 /* Returns the order as a line of JSON, or NULL without memory. */
-static char *line_of(const struct order *order)
+static char *serve_line_of(const struct order *order)
 {
     char *line = NULL;
     size_t len;
@@ -227,67 +228,67 @@ static char *line_of(const struct order *order)
     return line;
 }
 
-void desk_order(struct desk *desk, const struct order *order, const struct desk_answer *answer)
+void serve_order(struct serve *serve, const struct order *order, const struct serve_answer *answer)
 {
-    char *line = line_of(order);
+    char *line = serve_line_of(order);
 
-    desk->busy = true;
-    desk->answered = 0;
-    desk->rest = order->first > 0 ? order->patience : 0;
-    desk->answer = *answer;
-    if (!line || (!desk->bev && start(desk) < 0) ||
-        bufferevent_write(desk->bev, line, strlen(line)) < 0) {
-        event_active(desk->fault, EV_TIMEOUT, 0);
+    serve->busy = true;
+    serve->answered = 0;
+    serve->rest = order->first > 0 ? order->patience : 0;
+    serve->answer = *answer;
+    if (!line || (!serve->bev && serve_start(serve) < 0) ||
+        bufferevent_write(serve->bev, line, strlen(line)) < 0) {
+        event_active(serve->fault, EV_TIMEOUT, 0);
     } else {
-        allow_time(desk->pid, order->patience);
-        be_patient(desk, order->first > 0 ? order->first : order->patience);
+        allow_time(serve->pid, order->patience);
+        be_patient(serve, order->first > 0 ? order->first : order->patience);
     }
     free(line);
 }
 
-void desk_interrupt(struct desk *desk)
+void serve_interrupt(struct serve *serve)
 {
-    if (!desk->busy || desk->pid <= 0)
+    if (!serve->busy || serve->pid <= 0)
         return;
-    desk->interrupted = true;
-    kill(desk->pid, SIGTERM);
+    serve->interrupted = true;
+    kill(serve->pid, SIGTERM);
 }
 
-void desk_stop(struct desk *desk)
+void serve_stop(struct serve *serve)
 {
-    desk->busy = false;
-    evtimer_del(desk->patience);
-    end_process(desk);
+    serve->busy = false;
+    evtimer_del(serve->patience);
+    end_process(serve);
 }
 
-bool desk_is_free(const struct desk *desk)
+bool serve_is_free(const struct serve *serve)
 {
-    return !desk->busy;
+    return !serve->busy;
 }
 
-struct desk *desk_new(struct event_base *base, const struct desk_program *program)
+struct serve *serve_new(struct event_base *base, const struct serve_program *program)
 {
-    struct desk *desk = calloc(1, sizeof *desk);
+    struct serve *serve = calloc(1, sizeof *serve);
 
-    if (!desk)
+    if (!serve)
         return NULL;
-    *desk = (struct desk){ .base = base, .program = program };
-    desk->patience = evtimer_new(base, out_of_patience, desk);
-    desk->fault = evtimer_new(base, not_started, desk);
-    if (desk->patience && desk->fault)
-        return desk;
-    desk_free(desk);
+    *serve = (struct serve){ .base = base, .program = program };
+    serve->patience = evtimer_new(base, out_of_patience, serve);
+    serve->fault = evtimer_new(base, not_started, serve);
+    if (serve->patience && serve->fault)
+        return serve;
+    serve_free(serve);
     return NULL;
 }
 
-void desk_free(struct desk *desk)
+void serve_free(struct serve *serve)
 {
-    if (!desk)
+    if (!serve)
         return;
-    end_process(desk);
-    if (desk->patience)
-        event_free(desk->patience);
-    if (desk->fault)
-        event_free(desk->fault);
-    free(desk);
+    end_process(serve);
+    if (serve->patience)
+        event_free(serve->patience);
+    if (serve->fault)
+        event_free(serve->fault);
+    free(serve);
 }

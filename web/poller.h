@@ -1,40 +1,41 @@
 /*
- * pulse.h: what runs, what waits and which hosts there are, asked for once and sent to all readers.
+ * poller.h: what runs, what waits and which hosts there are, asked for once and sent to all
+ * readers.
  *
  * While somebody looks, `later status` is asked once a second, whatever the number of readers. It
  * is asked about as many queues as take some 16 commands in Redis. If there are more, they take
- * turns (board.h). When somebody looks after a time without readers, all are asked about. If Redis
- * is away, the last answer stays, with its age.
+ * turns (snapshot.h). When somebody looks after a time without readers, all are asked about. If
+ * Redis is away, the last answer stays, with its age.
  */
-#ifndef LATER_WEB_PULSE_H
-#define LATER_WEB_PULSE_H
+#ifndef LATER_WEB_POLLER_H
+#define LATER_WEB_POLLER_H
 
-#include "desk.h"
+#include "serve.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct event_base;
-struct pulse;
+struct poller;
 
 /* Called with each update: one JSON object, borrowed. */
-typedef void pulse_fn(void *arg, const char *json, size_t len);
+typedef void poller_fn(void *arg, const char *json, size_t len);
 
 /* Returns NULL with *err. */
-struct pulse *pulse_new(struct event_base *base, const struct desk_program *program, pulse_fn *fn,
-                        void *arg, struct later_error *err);
-void pulse_free(struct pulse *pulse);
+struct poller *poller_new(struct event_base *base, const struct serve_program *program,
+                          poller_fn *fn, void *arg, struct later_error *err);
+void poller_free(struct poller *poller);
 
 /* Notes that somebody looks. It asks now, unless it has within the last second, and goes on for ten
  * seconds after the last call. */
-void pulse_look(struct pulse *pulse);
+void poller_look(struct poller *poller);
 
 /* Was the state asked for within the last two seconds? If not, the next one comes soon, or the news
  * that Redis does not answer. */
-bool pulse_is_fresh(const struct pulse *pulse);
+bool poller_is_fresh(const struct poller *poller);
 
 /* Notes that something was done to this queue, so that it is among the next to be asked about. */
-void pulse_hurry(struct pulse *pulse, const char *queue);
+void poller_hurry(struct poller *poller, const char *queue);
 
 /* Returns the whole state:
  *
@@ -45,6 +46,6 @@ void pulse_hurry(struct pulse *pulse, const char *queue);
  * they changed, with only the queues that changed, and with `"gone":["…"]`. The result is
  * malloc'ed;
  * NULL without memory. */
-char *pulse_text(const struct pulse *pulse, size_t *len);
+char *poller_text(const struct poller *poller, size_t *len);
 
 #endif

@@ -1,5 +1,5 @@
-/* board.c: the queues as they were last seen. */
-#include "board.h"
+/* snapshot.c: the queues as they were last seen. */
+#include "snapshot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,44 +21,44 @@ struct row {
     bool named, news;
 };
 
-struct board {
+struct snapshot {
     struct row *rows; /* sorted by name */
     size_t count, room;
     char *gone; /* names as elements of a JSON list; owned */
 };
 
-struct board *board_new(void)
+struct snapshot *snapshot_new(void)
 {
-    return calloc(1, sizeof(struct board));
+    return calloc(1, sizeof(struct snapshot));
 }
 
-void board_free(struct board *board)
+void snapshot_free(struct snapshot *snapshot)
 {
-    if (!board)
+    if (!snapshot)
         return;
-    for (size_t i = 0; i < board->count; i++)
-        free(board->rows[i].line);
-    free(board->rows);
-    free(board->gone);
-    free(board);
+    for (size_t i = 0; i < snapshot->count; i++)
+        free(snapshot->rows[i].line);
+    free(snapshot->rows);
+    free(snapshot->gone);
+    free(snapshot);
 }
 
-size_t board_count(const struct board *board)
+size_t snapshot_count(const struct snapshot *snapshot)
 {
-    return board->count;
+    return snapshot->count;
 }
 
 /* --- the list of queues --- */
 
 /* Returns where a name is, or where it belongs. */
-static size_t index_of(const struct board *board, const char *name)
+static size_t snapshot_index_of(const struct snapshot *snapshot, const char *name)
 {
-    size_t from = 0, to = board->count;
+    size_t from = 0, to = snapshot->count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
-        if (strcmp(board->rows[middle].name, name) < 0)
+        if (strcmp(snapshot->rows[middle].name, name) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -66,15 +66,16 @@ static size_t index_of(const struct board *board, const char *name)
     return from;
 }
 
-static struct row *find(const struct board *board, const char *name)
+static struct row *snapshot_find(const struct snapshot *snapshot, const char *name)
 {
-    size_t i = index_of(board, name);
+    size_t i = snapshot_index_of(snapshot, name);
 
-    return i < board->count && strcmp(board->rows[i].name, name) == 0 ? &board->rows[i] : NULL;
+    return i < snapshot->count && strcmp(snapshot->rows[i].name, name) == 0 ? &snapshot->rows[i]
+                                                                            : NULL;
 }
 
 /* Returns NULL without memory, or if the text is not a queue's name. */
-static struct row *find_or_add(struct board *board, const char *text, size_t len)
+static struct row *find_or_add(struct snapshot *snapshot, const char *text, size_t len)
 {
     char name[NAME_MAX_LEN + 1];
     struct row *row;
@@ -84,64 +85,65 @@ static struct row *find_or_add(struct board *board, const char *text, size_t len
         return NULL;
     memcpy(name, text, len);
     name[len] = '\0';
-    row = find(board, name);
+    row = snapshot_find(snapshot, name);
     if (row)
         return row;
-    if (board->count == board->room) {
-        size_t room = board->room ? 2 * board->room : 64;
-        struct row *rows = realloc(board->rows, room * sizeof *rows);
+    if (snapshot->count == snapshot->room) {
+        size_t room = snapshot->room ? 2 * snapshot->room : 64;
+        struct row *rows = realloc(snapshot->rows, room * sizeof *rows);
 
         if (!rows)
             return NULL;
-        board->rows = rows;
-        board->room = room;
+        snapshot->rows = rows;
+        snapshot->room = room;
     }
-    i = index_of(board, name);
-    memmove(board->rows + i + 1, board->rows + i, (board->count - i) * sizeof *board->rows);
-    board->count++;
-    board->rows[i] = (struct row){ 0 };
-    strcpy(board->rows[i].name, name);
-    return &board->rows[i];
+    i = snapshot_index_of(snapshot, name);
+    memmove(snapshot->rows + i + 1, snapshot->rows + i,
+            (snapshot->count - i) * sizeof *snapshot->rows);
+    snapshot->count++;
+    snapshot->rows[i] = (struct row){ 0 };
+    strcpy(snapshot->rows[i].name, name);
+    return &snapshot->rows[i];
 }
 
-void board_list(struct board *board)
+void snapshot_list(struct snapshot *snapshot)
 {
-    for (size_t i = 0; i < board->count; i++)
-        board->rows[i].named = false;
+    for (size_t i = 0; i < snapshot->count; i++)
+        snapshot->rows[i].named = false;
 }
 
-void board_name(struct board *board, const char *name, size_t len)
+void snapshot_name(struct snapshot *snapshot, const char *name, size_t len)
 {
-    struct row *row = find_or_add(board, name, len);
+    struct row *row = find_or_add(snapshot, name, len);
 
     if (row)
         row->named = true;
 }
 
 /* If readers have seen the queue, they must be told that it is gone. */
-static void drop(struct board *board, struct row *row)
+static void snapshot_drop(struct snapshot *snapshot, struct row *row)
 {
     char *gone = NULL;
 
-    if (asprintf(&gone, "%s%s\"%s\"", board->gone ? board->gone : "", board->gone ? "," : "",
-                 row->name) > 0) {
-        free(board->gone);
-        board->gone = gone;
+    if (asprintf(&gone, "%s%s\"%s\"", snapshot->gone ? snapshot->gone : "",
+                 snapshot->gone ? "," : "", row->name) > 0) {
+        free(snapshot->gone);
+        snapshot->gone = gone;
     }
     free(row->line);
 }
 
-void board_listed(struct board *board)
+void snapshot_listed(struct snapshot *snapshot)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < board->count; i++) {
-        if (board->rows[i].named)
-            board->rows[kept++] = board->rows[i];
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (snapshot->rows[i].named)
+            snapshot->rows[kept++] = snapshot->rows[i];
         else
-            drop(board, &board->rows[i]);
+            snapshot_drop(snapshot, &snapshot->rows[i]);
     }
-    board->count = kept;
+    snapshot->count = kept;
 }
 
 /* --- what is seen --- */
@@ -175,7 +177,7 @@ static bool is_same(const struct row *a, const struct row *b)
            fabs(a->oldest - b->oldest) < 1;
 }
 
-bool board_see(struct board *board, const char *line, size_t len, double now)
+bool snapshot_see(struct snapshot *snapshot, const char *line, size_t len, double now)
 {
     static const char begin[] = "{\"queue\":\"";
     const char *name = line + sizeof begin - 1, *end;
@@ -184,7 +186,7 @@ bool board_see(struct board *board, const char *line, size_t len, double now)
     if (len < sizeof begin || strncmp(line, begin, sizeof begin - 1) != 0)
         return false;
     end = memchr(name, '"', len - (sizeof begin - 1));
-    row = end ? find_or_add(board, name, (size_t)(end - name)) : NULL;
+    row = end ? find_or_add(snapshot, name, (size_t)(end - name)) : NULL;
     if (!row)
         return false;
     before = *row;
@@ -212,15 +214,15 @@ static double urgency(const struct row *row, double now)
     return (now - row->asked) * (row->changed > 0 && now - row->changed < LATELY ? OFTEN : 1);
 }
 
-size_t board_due(struct board *board, double now, const char **names, size_t max)
+size_t snapshot_due(struct snapshot *snapshot, double now, const char **names, size_t max)
 {
     size_t count = 0;
 
-    while (count < max && count < board->count) {
+    while (count < max && count < snapshot->count) {
         struct row *most = NULL;
 
-        for (size_t i = 0; i < board->count; i++) {
-            struct row *row = &board->rows[i];
+        for (size_t i = 0; i < snapshot->count; i++) {
+            struct row *row = &snapshot->rows[i];
 
             if (row->asked < now && (!most || urgency(row, now) > urgency(most, now)))
                 most = row;
@@ -233,9 +235,9 @@ size_t board_due(struct board *board, double now, const char **names, size_t max
     return count;
 }
 
-void board_hurry(struct board *board, const char *name)
+void snapshot_hurry(struct snapshot *snapshot, const char *name)
 {
-    struct row *row = find(board, name);
+    struct row *row = snapshot_find(snapshot, name);
 
     if (row)
         row->asked = -1e9;
@@ -243,13 +245,13 @@ void board_hurry(struct board *board, const char *name)
 
 /* --- output --- */
 
-void board_write(const struct board *board, FILE *out, bool all, double now)
+void snapshot_write(const struct snapshot *snapshot, FILE *out, bool all, double now)
 {
     const char *comma = "";
 
     fputs("\"queues\":[", out);
-    for (size_t i = 0; i < board->count; i++) {
-        const struct row *row = &board->rows[i];
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const struct row *row = &snapshot->rows[i];
 
         if (!row->line || (!all && !row->news))
             continue;
@@ -258,13 +260,13 @@ void board_write(const struct board *board, FILE *out, bool all, double now)
     }
     putc(']', out);
     if (!all)
-        fprintf(out, ",\"gone\":[%s]", board->gone ? board->gone : "");
+        fprintf(out, ",\"gone\":[%s]", snapshot->gone ? snapshot->gone : "");
 }
 
-void board_told(struct board *board)
+void snapshot_told(struct snapshot *snapshot)
 {
-    for (size_t i = 0; i < board->count; i++)
-        board->rows[i].news = false;
-    free(board->gone);
-    board->gone = NULL;
+    for (size_t i = 0; i < snapshot->count; i++)
+        snapshot->rows[i].news = false;
+    free(snapshot->gone);
+    snapshot->gone = NULL;
 }
