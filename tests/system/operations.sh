@@ -105,10 +105,14 @@ block admin
 block backup
 later push null --in 1h --id second >/dev/null
 is "$(delayed default)" 2 "two jobs wait in the old Redis"
+runs "laterd has seen both" wait_until 30 grep -q '^default 2 ' "$dir/counters"
 block restore
 redis-cli -s "$dir/restore.sock" shutdown nosave >/dev/null 2>&1 # if the block ended early
 is "$(delayed default)" 1 "one after the restore"
 contains "$(later show first)" delayed "it is that of the backup"
+
+runs "laterd looks at what was restored" wait_until 30 grep -q '^default 1 ' "$dir/counters"
+is "$(grep -c 'has lost writes' "$work/log")" 0 "a restore is not lost writes"
 
 block cold
 later push null --in 1h --id third >/dev/null
