@@ -18,23 +18,38 @@ struct making {
     char *built; /* the document, if it is not the caller's */
 };
 
-static bool is_number(const struct later_option *option)
+static int check_option(const char *word, double number, struct later_error *err)
 {
-    return option->kind == LATER_OPTION_SECONDS || option->kind == LATER_OPTION_SPAN ||
-           option->kind == LATER_OPTION_TIME;
+    return later_option_check(later_option_find(word), number, err);
 }
 
-/* Checks what is not read back from the document (later_document_build()). */
+/* Checks what is not read back from the document (later_document_build()). Most is not set. */
 static int check_times(const struct later_new_job *job, struct later_error *err)
 {
-    for (size_t i = 0; i < later_option_count; i++) {
-        const struct later_option *option = &later_options[i];
-        const char *at = (const char *)job + option->in_job;
-
-        if (is_number(option) &&
-            later_option_check(option, *(const double *)(const void *)at, err) < 0)
-            return -1;
-    }
+    /* clang-format off */
+    /* @options seconds,span,time: if (job->{name} != 0 && check_option("{dashed}", job->{name}, err) < 0)\n    return -1; */
+    if (job->in != 0 && check_option("in", job->in, err) < 0)
+        return -1;
+    if (job->at != 0 && check_option("at", job->at, err) < 0)
+        return -1;
+    if (job->timeout != 0 && check_option("timeout", job->timeout, err) < 0)
+        return -1;
+    if (job->expires_at != 0 && check_option("expires-at", job->expires_at, err) < 0)
+        return -1;
+    if (job->expires_in != 0 && check_option("expires-in", job->expires_in, err) < 0)
+        return -1;
+    if (job->result != 0 && check_option("result", job->result, err) < 0)
+        return -1;
+    if (job->unique_for != 0 && check_option("unique-for", job->unique_for, err) < 0)
+        return -1;
+    if (job->debounce != 0 && check_option("debounce", job->debounce, err) < 0)
+        return -1;
+    if (job->max_wait != 0 && check_option("max-wait", job->max_wait, err) < 0)
+        return -1;
+    if (job->throttle != 0 && check_option("throttle", job->throttle, err) < 0)
+        return -1;
+    /* @end */
+    /* clang-format on */
     return 0;
 }
 

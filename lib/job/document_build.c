@@ -131,8 +131,8 @@ static int add_members(struct draft *draft, const struct later_new_job *job,
 {
     if (job->type && add_string(draft, "type", job->type, strlen(job->type), err) < 0)
         return -1;
-    for (size_t i = 0; i < later_option_count; i++) {
-        if (later_options[i].of_document && add_option(draft, &later_options[i], job, err) < 0)
+    for (size_t i = 0; later_options[i].of_document; i++) {
+        if (add_option(draft, &later_options[i], job, err) < 0)
             return -1;
     }
     if (job->payload && job->text)

@@ -3,32 +3,31 @@
 
 #include <string.h>
 
-#define JOB(member)  offsetof(struct later_new_job, member)
-#define ITEM(member) offsetof(struct later_push_item, member)
+#define JOB(member) offsetof(struct later_new_job, member)
 
 /* clang-format off */
 const struct later_option later_options[] = {
-    /* @options document: { "{name}", "{dashed}", LATER_OPTION_{KIND}, true, {least}, {most}, JOB({name}), 0 }, */
-    { "id", "id", LATER_OPTION_WORD, true, 1, 200, JOB(id), 0 },
-    { "priority", "priority", LATER_OPTION_WHOLE, true, -100, 100, JOB(priority), 0 },
-    { "max_attempts", "max-attempts", LATER_OPTION_COUNT, true, 1, 1000000, JOB(max_attempts), 0 },
-    { "timeout", "timeout", LATER_OPTION_SPAN, true, 0, 604800, JOB(timeout), 0 },
-    { "backoff", "backoff", LATER_OPTION_WAITS, true, 0, 1e300, JOB(backoff), 0 },
-    { "expires_at", "expires-at", LATER_OPTION_TIME, true, 1e9, 1e300, JOB(expires_at), 0 },
-    { "result", "result", LATER_OPTION_SPAN, true, 0, 86400, JOB(result), 0 },
-    { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock), 0 },
-    { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace), 0 },
+    /* @options document: { "{name}", "{dashed}", LATER_OPTION_{KIND}, true, {least}, {most}, JOB({name}) }, */
+    { "id", "id", LATER_OPTION_WORD, true, 1, 200, JOB(id) },
+    { "priority", "priority", LATER_OPTION_WHOLE, true, -100, 100, JOB(priority) },
+    { "max_attempts", "max-attempts", LATER_OPTION_COUNT, true, 1, 1000000, JOB(max_attempts) },
+    { "timeout", "timeout", LATER_OPTION_SPAN, true, 0, 604800, JOB(timeout) },
+    { "backoff", "backoff", LATER_OPTION_WAITS, true, 0, 1e300, JOB(backoff) },
+    { "expires_at", "expires-at", LATER_OPTION_TIME, true, 1e9, 1e300, JOB(expires_at) },
+    { "result", "result", LATER_OPTION_SPAN, true, 0, 86400, JOB(result) },
+    { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock) },
+    { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },
     /* @end */
-    /* @options line,item: { "{name}", "{dashed}", LATER_OPTION_{KIND}, false, {least}, {most}, JOB({name}), ITEM({name}) }, */
-    { "in", "in", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(in), ITEM(in) },
-    { "at", "at", LATER_OPTION_TIME, false, 1e9, 1e11, JOB(at), ITEM(at) },
-    { "expires_in", "expires-in", LATER_OPTION_SPAN, false, 0, 315360000, JOB(expires_in), ITEM(expires_in) },
-    { "unique_for", "unique-for", LATER_OPTION_SECONDS, false, 0, 1000000000, JOB(unique_for), ITEM(unique_for) },
-    { "replace", "replace", LATER_OPTION_FLAG, false, 0, 1, JOB(replace), ITEM(replace) },
-    { "again", "again", LATER_OPTION_FLAG, false, 0, 1, JOB(again), ITEM(again) },
-    { "debounce", "debounce", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(debounce), ITEM(debounce) },
-    { "max_wait", "max-wait", LATER_OPTION_SPAN, false, 0, 315360000, JOB(max_wait), ITEM(max_wait) },
-    { "throttle", "throttle", LATER_OPTION_SPAN, false, 0, 1000000000, JOB(throttle), ITEM(throttle) },
+    /* @options line,item: { "{name}", "{dashed}", LATER_OPTION_{KIND}, false, {least}, {most}, JOB({name}) }, */
+    { "in", "in", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(in) },
+    { "at", "at", LATER_OPTION_TIME, false, 1e9, 1e11, JOB(at) },
+    { "expires_in", "expires-in", LATER_OPTION_SPAN, false, 0, 315360000, JOB(expires_in) },
+    { "unique_for", "unique-for", LATER_OPTION_SECONDS, false, 0, 1000000000, JOB(unique_for) },
+    { "replace", "replace", LATER_OPTION_FLAG, false, 0, 1, JOB(replace) },
+    { "again", "again", LATER_OPTION_FLAG, false, 0, 1, JOB(again) },
+    { "debounce", "debounce", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(debounce) },
+    { "max_wait", "max-wait", LATER_OPTION_SPAN, false, 0, 315360000, JOB(max_wait) },
+    { "throttle", "throttle", LATER_OPTION_SPAN, false, 0, 1000000000, JOB(throttle) },
     /* @end */
 };
 /* clang-format on */
@@ -74,16 +73,15 @@ void later_option_take(struct later_push_item *item, const struct later_new_job 
     item->id = job->id;
     item->priority = job->priority;
     item->has_expires_at = job->expires_at != 0;
-    for (size_t i = 0; i < later_option_count; i++) {
-        const struct later_option *option = &later_options[i];
-        const char *from = (const char *)job + option->in_job;
-        char *to = (char *)item + option->in_item;
-
-        if (option->of_document)
-            continue;
-        if (option->kind == LATER_OPTION_FLAG)
-            *(bool *)(void *)to = *(const int *)(const void *)from != 0;
-        else
-            *(double *)(void *)to = *(const double *)(const void *)from;
-    }
+    /* @options line,item: item->{name} = job->{name}; */
+    item->in = job->in;
+    item->at = job->at;
+    item->expires_in = job->expires_in;
+    item->unique_for = job->unique_for;
+    item->replace = job->replace;
+    item->again = job->again;
+    item->debounce = job->debounce;
+    item->max_wait = job->max_wait;
+    item->throttle = job->throttle;
+    /* @end */
 }

@@ -32,9 +32,9 @@ struct later_option {
     bool of_document;   /* it is a member of the document; otherwise it says how to push */
     double least, most; /* characters, bytes, seconds … */
     size_t in_job;      /* its place in struct later_new_job */
-    size_t in_item;     /* its place in struct later_push_item, if it says how to push */
 };
 
+/* Those of the document come first. */
 extern const struct later_option later_options[];
 extern const size_t later_option_count;
 

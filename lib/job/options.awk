@@ -4,8 +4,8 @@
 #
 # A region begins with a line that has `@options WHO +N: TEMPLATE` in a comment, and ends with the
 # next line that has `@end`. N lines after its beginning stay as they are (`+N` may be missing). Then
-# comes the template for each row that has one of the words WHO (a,b,c) in its column `in` or as its
-# name; `push` means all rows. The beginning's indentation comes before each line.
+# comes the template for each row that has one of the words WHO (a,b,c) in its column `in`, or as its
+# name or kind; `push` means all rows. The beginning's indentation comes before each line.
 #
 # In a template, `{column}` stands for the value of the row, or else of its kind; {dashed}, {camel},
 # {Pascal}, {UPPER} and {py} are its name in other spellings, with the exceptions of the table; {KIND}
@@ -37,7 +37,7 @@ function fill(row, template,    word) {
 function is_of(row, who,    words, i, n) {
     n = split(who, words, ",")
     for (i = 1; i <= n; i++)
-        if (words[i] == "push" || words[i] == cells[row, "name"] || index(" " cells[row, "in"] " ", " " words[i] " ")) return 1
+        if (words[i] == "push" || words[i] == cells[row, "name"] || words[i] == cells[row, "kind"] || index(" " cells[row, "in"] " ", " " words[i] " ")) return 1
     return 0
 }
 
