@@ -361,12 +361,15 @@ static void keep(struct slots *slots, struct arena *arena)
     }
 }
 
-/* The worker's: holds, waits a moment that changes, runs what it still has. */
-static void work(struct slots *slots, struct arena *arena)
+/* The worker's: holds, waits a moment that changes, runs what it still has. On a busy machine the
+ * keeper may not run for thousands of rounds: it goes on until both had their turn. Returns how
+ * many rounds there were. */
+static int work(struct slots *slots, struct arena *arena)
 {
     struct slot *slot = &slots->page->slots[0];
+    int i = 0;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (; i < ROUNDS || !arena->returned || !arena->run; i++) {
         while (slot_state(slot) != SLOT_FREE || !atomic_load(&arena->ready))
             ;
         atomic_store_explicit(&slot->state, SLOT_HELD, memory_order_release);
@@ -380,6 +383,7 @@ static void work(struct slots *slots, struct arena *arena)
     }
     while (slot_state(slot) != SLOT_FREE)
         ;
+    return i;
 }
 
 START_TEST(test_never_both)
@@ -387,7 +391,7 @@ START_TEST(test_never_both)
     struct slots *slots = create(1), *theirs;
     struct arena *arena =
         mmap(NULL, sizeof *arena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int status;
+    int status, rounds;
     pid_t pid;
 
     ck_assert_ptr_ne(arena, MAP_FAILED);
@@ -399,14 +403,12 @@ START_TEST(test_never_both)
         keep(theirs, arena);
         _exit(0);
     }
-    work(slots, arena);
+    rounds = work(slots, arena);
     atomic_store(&arena->stop, 1);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
     ck_assert_int_eq(arena->overlaps, 0);
-    ck_assert_int_eq(arena->run + arena->returned, ROUNDS);
-    ck_assert_int_gt(arena->run, 0);
-    ck_assert_int_gt(arena->returned, 0);
+    ck_assert_int_eq(arena->run + arena->returned, rounds);
     slots_close(slots, true);
 }
 END_TEST
