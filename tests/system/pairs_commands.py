@@ -165,12 +165,12 @@ class Setting:
     @staticmethod
     def listen(redis):
         port = os.getpid() % 20000 + 20000
-        while redis.call("CONFIG", "GET", "port")[1] == "0":
+        while redis.call("CONFIG", "GET", "port")[1] == "0":  # an earlier seed may have set it
             try:
                 redis.call("CONFIG", "SET", "port", port)
             except AssertionError:
                 port += 1
-        return port
+        return int(redis.call("CONFIG", "GET", "port")[1])
 
     def start_replica(self):
         path = self.work + "/replica.sock"

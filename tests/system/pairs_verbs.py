@@ -314,7 +314,7 @@ COMMANDS = {
     "new": ("new handler {name} --lang sh", "none", says(0)),
     "help": ("help push", "none", says(0)),
 }
-PROGRAMS = ("work", "lock", "lock exit", "lock waits", "lock show", "top", "push wait")  # not by `later serve`, or too long for it
+PROGRAMS = ("status local", "work", "lock", "lock exit", "lock waits", "lock show", "top", "push wait")  # not by `later serve`, or with an option that no line has
 TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "top")
 # What no row has, and why.
 OUTSIDE = {"serve": "it is how the others are run"}
