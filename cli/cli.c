@@ -24,7 +24,8 @@ const char *cli_wrong_count(const struct cli *cli)
         return "something is missing";
     if (cli->command->max >= 0 && cli->args.count > cli->command->max)
         return "there are too many words";
-    if (cli->command->instead && args_flag(&cli->args, cli->command->instead))
+    if (cli->command->instead && !cli->args.program &&
+        (cli->args.count == 0 || args_flag(&cli->args, cli->command->instead)))
         return NULL;
     if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
         return "`-- PROGRAM` is missing";

@@ -30,17 +30,10 @@ struct command {
     const struct args_option *options; /* ends with a NULL name; NULL = none */
     int min, max;                      /* number of words; max -1 = any */
     bool program;                      /* a program must follow after -- */
-    const char *instead;               /* the flag that replaces the program; NULL = none */
+    const char *instead;               /* the flag that replaces the program, as having no word
+                                          does; NULL = neither */
     int (*run)(struct cli *cli, struct later_error *err);
 };
-
-/* The commands, in the order of the help. */
-extern const struct command *const commands[];
-extern const size_t command_count;
-
-/* Returns the command of this name. If there is none, returns NULL, with the nearest name (or NULL)
- * in *nearest. */
-const struct command *command_find(const char *name, const char **nearest);
 
 /* The options that every command has. */
 extern const struct args_option global_options[];
@@ -83,7 +76,8 @@ int64_t cli_count(struct later_reply *reply);
 int cli_clock(struct cli *cli, double *now, struct later_error *err);
 int cli_ping(struct cli *cli, struct later_error *err);
 
-/* Returns the queue given by -q, or "default". */
+/* Returns the queue given by -q, or "default". Only for commands that make something: those that
+ * look for a job ask all queues (jobs/find.h). */
 const char *cli_queue(const struct cli *cli);
 
 /* Refuses what cannot be the name of a lock, a limit or a stock. Returns 0, or -1 with *err. */
@@ -117,10 +111,5 @@ void cli_print_count(const struct cli *cli, struct table *table, const char *que
 /* Asks before something that touches many jobs. On a terminal it asks "WHAT? [y/N]"; elsewhere
  * --yes must have been given. Returns 0 to go on, or the exit status after saying why. */
 int cli_ask(const struct cli *cli, const char *what);
-
-/* In help.c. They print the list of commands; one command's help; the usage line. */
-void help_all(FILE *out);
-void help_command(FILE *out, const struct command *command);
-void help_usage(FILE *out, const struct command *command);
 
 #endif

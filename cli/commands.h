@@ -1,44 +1,52 @@
-/* commands.h: the commands of `later`, by the file that they are in. */
+/* commands.h: the commands of `later`, in the groups of the help and of the manual. */
 #ifndef LATER_CLI_COMMANDS_H
 #define LATER_CLI_COMMANDS_H
 
 #include "cli.h"
 
+#define COMMANDS_MAX 64 /* in all groups */
+#define GROUP_MAX    12 /* commands in one group, and the NULL behind them */
+
+/* A NULL title ends the table of them. */
+struct command_group {
+    const char *title;
+    const struct command *commands[GROUP_MAX]; /* ends with NULL */
+};
+extern const struct command_group command_groups[];
+
+/* Returns the command of this number, in the order of the groups; NULL behind the last one. */
+const struct command *command_at(size_t number);
+
+/* Returns the command of this name. If there is none, returns NULL with *err (LATER_E_USAGE): one
+ * line that names the command for a word that others use for it, or the nearest name. */
+const struct command *command_find(const char *name, struct later_error *err);
+
 /* jobs/push.c */
 extern const struct command command_push;
 /* jobs/size.c, jobs/peek.c */
-extern const struct command command_queues, command_size, command_peek, command_show;
-/* jobs/count.c, jobs/export.c */
-extern const struct command command_count_jobs, command_export;
-/* jobs/forget.c */
-extern const struct command command_forget;
-/* jobs/act.c, jobs/pause.c, jobs/cancel.c */
-extern const struct command command_kick, command_purge, command_pause, command_resume;
-extern const struct command command_cancel;
-/* jobs/bury.c */
-extern const struct command command_bury;
+extern const struct command command_size, command_peek, command_show;
+/* jobs/search.c, jobs/export.c */
+extern const struct command command_search, command_export;
+/* jobs/kick.c, jobs/bury.c, jobs/cancel.c */
+extern const struct command command_kick, command_bury, command_cancel;
+/* jobs/pause.c, jobs/forget.c */
+extern const struct command command_pause, command_resume, command_forget;
 /* jobs/wait.c */
-extern const struct command command_wait, command_result;
-/* work/reserve.c, work/settle.c */
-extern const struct command command_reserve;
-extern const struct command command_ack, command_release, command_return, command_touch;
-/* work/work.c */
-extern const struct command command_work;
-/* lock/lock.c, lock/locks.c, lock/limit.c, lock/stock.c */
-extern const struct command command_lock, command_locks, command_limit, command_stock;
+extern const struct command command_wait;
+/* work/work.c, work/reserve.c, work/settle.c */
+extern const struct command command_work, command_reserve;
+extern const struct command command_ack, command_release, command_touch;
+/* lock/lock.c, lock/limit.c, lock/stock.c */
+extern const struct command command_lock, command_limit, command_stock;
 /* cron/cron.c */
 extern const struct command command_cron;
 /* status/status.c, top/top.c, check/check.c */
 extern const struct command command_status, command_top, command_check;
-/* jobs/search.c */
-extern const struct command command_search;
-/* serve.c */
-extern const struct command command_serve;
 /* see/history.c, see/metrics.c */
 extern const struct command command_history, command_metrics;
 /* new/new.c */
 extern const struct command command_new;
-/* help.c */
-extern const struct command command_help;
+/* serve.c, help.c */
+extern const struct command command_serve, command_help;
 
 #endif

@@ -1,7 +1,8 @@
 /* help.c: `later help`, --help, and the usage line of a wrong command. */
+#include "help.h"
+
 #include "commands.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NAME_WIDTH   10
@@ -46,8 +47,11 @@ void help_all(FILE *out)
 {
     fputs("usage: later COMMAND [WORDS] [OPTIONS]\n\nPush jobs, look at queues, work on them.\n\n",
           out);
-    for (size_t i = 0; i < command_count; i++)
-        fprintf(out, "  %-*s %s\n", NAME_WIDTH, commands[i]->name, commands[i]->brief);
+    for (const struct command_group *group = command_groups; group->title; group++) {
+        fprintf(out, "%s%s:\n", group == command_groups ? "" : "\n", group->title);
+        for (const struct command *const *c = group->commands; *c; c++)
+            fprintf(out, "  %-*s %s\n", NAME_WIDTH, (*c)->name, (*c)->brief);
+    }
     fputs("\nOptions of every command:\n", out);
     put_options(out, global_options);
     fputs("\n`later help COMMAND` explains a command; the manual is later(1).\n", out);
@@ -56,17 +60,16 @@ void help_all(FILE *out)
 static int run_help(struct cli *cli, struct later_error *err)
 {
     const struct command *command;
-    const char *nearest;
 
     if (cli->args.count == 0) {
         help_all(stdout);
         return LATER_OK;
     }
-    command = command_find(cli->args.words[0], &nearest);
-    if (!command)
-        return later_fail(err, LATER_E_USAGE, "no command %.40s%s%s%s", cli->args.words[0],
-                          nearest ? "; did you mean " : "", nearest ? nearest : "",
-                          nearest ? "?" : "");
+    command = command_find(cli->args.words[0], err);
+    if (!command) {
+        cli_say(cli, "%s", err->text);
+        return LATER_E_USAGE;
+    }
     help_command(stdout, command);
     return LATER_OK;
 }

@@ -1,5 +1,6 @@
 /* main.c: `later` finds the command, reads its options and runs it. */
 #include "commands.h"
+#include "help.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,50 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const commands[] = {
-    &command_push,    &command_wait,    &command_result,     &command_queues,  &command_size,
-    &command_peek,    &command_show,    &command_count_jobs, &command_export,  &command_kick,
-    &command_cancel,  &command_purge,   &command_pause,      &command_resume,  &command_forget,
-    &command_work,    &command_reserve, &command_ack,        &command_release, &command_return,
-    &command_bury,    &command_touch,   &command_lock,       &command_locks,   &command_limit,
-    &command_stock,   &command_cron,    &command_status,     &command_top,     &command_check,
-    &command_history, &command_metrics, &command_search,     &command_serve,   &command_new,
-    &command_help,
-};
-const size_t command_count = sizeof commands / sizeof *commands;
-
-const struct args_option global_options[] = {
-    { "redis", 0, "URL", "unix:/path, redis://[user@]host[:port][/db], sentinel://…, cluster://…" },
-    { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
-    { "config", 'c', "FILE", "the configuration that says where Redis is" },
-    { "daemon-config", 'C', "FILE", "the daemon's configuration, if not in its usual place" },
-    { "json", 0, NULL, "one JSON object a line" },
-    { "help", 'h', NULL, "this help" },
-    { "version", 0, NULL, "the version of later" },
-    { 0 },
-};
-
-const struct command *command_find(const char *name, const char **nearest)
-{
-    const char *names[64];
-
-    for (size_t i = 0; i < command_count; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        names[i] = commands[i]->name;
-    }
-    *nearest = args_nearest(name, names, command_count);
-    return NULL;
-}
-
 /* Returns which word of argv is the command, 0 = none. */
 static int word_of_command(int argc, char **argv)
 {
-    const struct args_option *tables[sizeof commands / sizeof *commands + 1] = { global_options };
+    const struct args_option *tables[COMMANDS_MAX + 1] = { global_options };
+    const struct command *command;
+    size_t count = 0;
 
-    for (size_t i = 0; i < command_count; i++)
-        tables[i + 1] = commands[i]->options;
-    return args_command(argc, argv, tables, command_count + 1);
+    while ((command = command_at(count)))
+        tables[++count] = command->options;
+    return args_command(argc, argv, tables, count + 1);
 }
 
 static int without_command(int argc, char **argv)
@@ -122,17 +89,14 @@ int main(int argc, char **argv)
 {
     struct later_error err;
     struct cli cli = { 0 };
-    const char *nearest;
     int at = word_of_command(argc, argv), status;
 
     signal(SIGPIPE, SIG_DFL); /* if the reader of our output goes away, we end silently */
     if (!at)
         return without_command(argc, argv);
-    cli.command = command_find(argv[at], &nearest);
+    cli.command = command_find(argv[at], &err);
     if (!cli.command) {
-        fprintf(stderr, "later: no command %.40s%s%s%s\n", argv[at],
-                nearest ? "; did you mean " : "", nearest ? nearest : "",
-                nearest ? "?" : " (`later help` lists them)");
+        fprintf(stderr, "later: %s\n", err.text);
         return LATER_E_USAGE;
     }
     if (args_parse(&cli.args, argc, argv, at, global_options, cli.command->options,

@@ -9,7 +9,7 @@
 #define NAMES_MAX 100000  /* names, before duplicates are removed */
 #define SCANS_MAX 1000000 /* pages of keys: a thousand million keys */
 
-static int add(struct queue_list *list, const char *name, struct later_error *err)
+int queue_list_add(struct queue_list *list, const char *name, struct later_error *err)
 {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
@@ -68,7 +68,7 @@ static void put_in_order(struct queue_list *list)
 
 /* --- from Redis --- */
 
-static int read_known(struct cli *cli, struct queue_list *list, struct later_error *err)
+int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -84,9 +84,11 @@ static int read_known(struct cli *cli, struct queue_list *list, struct later_err
         const char *name = later_reply_text(later_reply_at(reply, i), NULL);
 
         if (later_key_shard_valid(name)) /* somebody else may have written into our set */
-            ok = add(list, name, err);
+            ok = queue_list_add(list, name, err);
     }
     later_reply_free(reply);
+    if (ok == 0)
+        put_in_order(list);
     return ok;
 }
 
@@ -97,7 +99,7 @@ static int read_named(struct cli *cli, struct queue_list *list, struct later_err
         /* A name that is too long must not be cut to a good one. */
         if (!later_key_shard_valid(cli->args.words[i]))
             return later_call_whole(cli->args.words[i], err);
-        if (add(list, cli->args.words[i], err) < 0)
+        if (queue_list_add(list, cli->args.words[i], err) < 0)
             return -1;
     }
     return 0;
@@ -105,7 +107,7 @@ static int read_named(struct cli *cli, struct queue_list *list, struct later_err
 
 int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
-    if (read_known(cli, list, err) < 0)
+    if (queue_list_each(cli, list, err) < 0)
         return -1;
     for (size_t i = 0; i < list->count; i++)
         list->names[i][strcspn(list->names[i], "/")] = '\0';
@@ -141,7 +143,7 @@ static int take_keys(struct queue_list *list, const struct later_reply *keys,
         later_queue_name name;
 
         if (name_in(later_reply_text(later_reply_at(keys, i), NULL), name) &&
-            add(list, name, err) < 0)
+            queue_list_add(list, name, err) < 0)
             return -1;
     }
     if (list->count > NAMES_MAX) /* each queue has several keys */
@@ -204,12 +206,10 @@ int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_erro
 
         ok = whole_find(cli, wholes.names[i], &whole, err);
         for (size_t n = 0; ok == 0 && n < whole.count; n++)
-            ok = add(list, whole.parts[n].queue, err);
+            ok = queue_list_add(list, whole.parts[n].queue, err);
     }
     queue_list_free(&wholes);
     if (ok < 0 || cli->args.count > 0)
         return ok;
-    ok = read_known(cli, list, err); /* shards may outlive their plan */
-    put_in_order(list);
-    return ok;
+    return queue_list_each(cli, list, err); /* shards may outlive their plan */
 }

@@ -16,6 +16,13 @@ struct queue_list {
  * Shards are not listed apart from their queue. Returns 0, or -1 with *err. */
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err);
 
+/* Adds a name at the end. Returns 0, or -1 with *err if there is no memory. */
+int queue_list_add(struct queue_list *list, const char *name, struct later_error *err);
+
+/* Add all names that Redis knows, in order, each once: every shard by itself. Return 0, or -1 with
+ * *err. */
+int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error *err);
+
 /* Lists all queues that Redis knows, whatever the command line names. */
 int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err);
 

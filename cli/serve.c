@@ -88,11 +88,14 @@ static int answer(const struct cli *cli, int argc, char **argv)
 {
     struct cli inner = { .where = cli->where, .client = cli->client };
     struct later_error err = { .code = LATER_E_BUG };
-    const char *nearest, *foreign;
+    const char *foreign;
     char why[80];
 
-    inner.command = argc > 1 ? command_find(argv[1], &nearest) : NULL;
-    if (!inner.command || inner.command->program || inner.command == cli->command)
+    inner.command = argc > 1 ? command_find(argv[1], &err) : NULL;
+    if (argc > 1 && !inner.command)
+        return usage(err.text);
+    if (!inner.command || inner.command == cli->command ||
+        (inner.command->program && !inner.command->instead))
         return usage("not a command that can be run here");
     if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
                    &err) < 0)

@@ -1,11 +1,10 @@
--- act: kick, bury, cancel or purge jobs that are still where they were seen
+-- act: kick, bury or cancel jobs that are still where they were seen
 -- KEYS   ready delayed reserved held dead jobs records wake paused stats
 -- KEYS   cancelled done kept
 -- ARGV   verb state error (id score)...
 -- reply  how many there were
 --
--- verb   kick: delayed, dead; bury: ready, delayed; purge: ready, delayed, dead, done; cancel: ready,
---        delayed, reserved, dead
+-- verb   kick: delayed, dead; bury: ready, delayed; cancel: ready, delayed, reserved, dead, done
 -- state  the one in which they were seen; for `reserved`, under the token of `held`
 -- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
@@ -25,11 +24,10 @@ local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, d
 local may = {
     kick = { delayed = true, dead = true },
     bury = { ready = true, delayed = true },
-    purge = { ready = true, delayed = true, dead = true, done = true },
-    cancel = { ready = true, delayed = true, dead = true, reserved = true },
+    cancel = { ready = true, delayed = true, dead = true, reserved = true, done = true },
 }
 if not may[verb] or not may[verb][state] then
-    return redis.error_reply('ERR act: kick, bury, purge or cancel, and a state that it takes')
+    return redis.error_reply('ERR act: kick, bury or cancel, and a state that it takes')
 end
 local total, set = (#ARGV - 3) / 2, sets[state]
 guard(total, { ready, delayed, reserved, held, dead, done }, { jobs, records, stats, kept })
@@ -115,8 +113,8 @@ if state == 'done' then
     return #ids
 end
 
-local acts = { kick = kick, bury = bury, purge = drop, cancel = drop }
-local counters = { kick = 'kicked', bury = 'buried', purge = 'purged', cancel = 'cancelled' }
+local acts = { kick = kick, bury = bury, cancel = drop }
+local counters = { kick = 'kicked', bury = 'buried', cancel = 'cancelled' }
 if state == 'reserved' then
     take_out(ids)
 else

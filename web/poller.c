@@ -209,7 +209,7 @@ static void take_names(void *arg, int status, const char *rest)
 
 static void ask_names(struct poller *poller)
 {
-    struct order order = { .words = { "queues" }, .count = 1, .patience = 5 };
+    struct order order = { .words = { "size", "--names" }, .count = 2, .patience = 5 };
     struct serve_answer answer = { .line = poller_take_name, .end = take_names, .arg = poller };
 
     snapshot_list(poller->snapshot);

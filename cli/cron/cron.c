@@ -64,7 +64,7 @@ static const struct args_option cron_options[] = {
       "a job that has not begun this long after it was due is dropped" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "next: the ticks after this time (now)" },
-    { "count", 'n', "N", "next: how many (5)" },
+    { "number", 'n', "N", "next: how many (5)" },
     { 0 },
 };
 

@@ -89,7 +89,7 @@ int cron_next(struct cli *cli, char **words, struct later_error *err)
     double after = (double)time(NULL);
     int64_t number = 5;
 
-    if (cli_number(cli, "count", 1, COUNT_MAX, &number, err) < 0 ||
+    if (cli_number(cli, "number", 1, COUNT_MAX, &number, err) < 0 ||
         (from && text_time(from, "--from", &after, err) < 0) ||
         take_expression(cli, words[0], &schedule, err) < 0)
         return -1;

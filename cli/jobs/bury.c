@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct many_verb verb = {
+static const struct many_verb bury_many = {
     .name = "bury",
     .done = "buried",
     .ask = "Bury",
@@ -34,25 +34,28 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
     return there;
 }
 
-static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
+/* arg: the error. */
+static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
                 char was[EACH_STATE], struct later_error *err)
 {
-    for (size_t s = 0; s < verb.set_count; s++) {
-        int there = bury_in(cli, keys, verb.sets[s], id, error, err);
+    for (size_t s = 0; s < bury_many.set_count; s++) {
+        int there = bury_in(cli, keys, bury_many.sets[s], id, arg, err);
 
         if (there < 0)
             return -1;
         if (there > 0) {
-            snprintf(was, EACH_STATE, "%s", later_key_name(verb.sets[s]));
+            snprintf(was, EACH_STATE, "%s", later_key_name(bury_many.sets[s]));
             return 0;
         }
     }
     return 0;
 }
 
-static const struct each_verb each = {
-    .heading = "BURIED", .done = "buried", .none = "no ready or delayed job", .fn = bury
-};
+static const struct each_verb bury_each = { .heading = "BURIED",
+                                            .done = "buried",
+                                            .none = "no ready or delayed job",
+                                            .missing = LATER_E_NONE,
+                                            .fn = bury };
 
 static int bury_ids(struct cli *cli, struct later_error *err)
 {
@@ -63,50 +66,47 @@ static int bury_ids(struct cli *cli, struct later_error *err)
 
     if (!error)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    status = each_run(cli, &each, error, err);
+    status = each_run(cli, &bury_each, error, err);
     if (status >= 0) /* only the announcement of the queue can fail now */
         (void)later_call_drain(cli->client, 0, &ignored);
     free(error);
     return status;
 }
 
-/* With ids, --error is the reason, as it is for a reserved job. Without, it can only be a
- * condition. */
-static int run(struct cli *cli, struct later_error *err)
+/* With ids, --error is the reason; otherwise it is a condition. */
+static int bury_run(struct cli *cli, struct later_error *err)
 {
-    bool no_id = cli->args.count == 0;
+    int many = choose_is_asked(cli, true, err);
 
-    if (choose_is_asked(cli, "error") || (no_id && args_text(&cli->args, "error")))
-        return choose_take_queue(cli, err) < 0 ? -1 : many_run(cli, &verb, err);
-    if (choose_refuse_alone(cli, err) < 0)
+    if (many < 0)
         return -1;
-    if (cli->args.count == 3 && !args_text(&cli->args, "queue") &&
-        settle_is_token(cli->args.words[2]))
-        return settle_bury(cli, err);
-    return bury_ids(cli, err);
+    if (many && args_text(&cli->args, "token"))
+        return later_fail(err, LATER_E_USAGE, "--token goes with ids");
+    if (many)
+        return many_run(cli, &bury_many, err);
+    return args_text(&cli->args, "token") ? settle_bury(cli, err) : bury_ids(cli, err);
 }
 
-static const struct args_option options[] = {
-    { "queue", 'q', "Q", "of this queue (default)" },
+static const struct args_option bury_options[] = {
     MANY_OPTIONS,
+    { "token", 0, "T", "reserved jobs, which this token owns" },
     { 0 },
 };
 
 const struct command command_bury = {
     .name = "bury",
-    .usage = "Q ID TOKEN [--error TEXT] | ID... [-q Q] [--error TEXT] | Q CONDITIONS",
+    .usage = "ID... [-q Q] [--token T] [--error TEXT] | -q Q CONDITIONS | -A CONDITIONS",
     .brief = "Make jobs dead: another attempt cannot help",
     .more =
-        "Takes a reserved job with its owner's token (else status 77), or waiting jobs. --error "
-        "is\n"
-        "the reason, which `later show` prints. With other conditions, or if no job is named, it "
-        "is\n"
-        "a condition.\n"
-        "In a pipe: id and former state; for many jobs, their number.\n" MANY_MORE,
-    .example = "later bury mail order-1138 0k3v9x2m5t8w1q7z --error 'no such address'\n"
-               "later bury order-1138 -q mail --error 'customer is gone'\n"
-               "later bury mail --type 'newsletter.*' --state ready\n",
-    .options = options,
+        "Takes waiting jobs or, with their owner's token (else status 77), reserved ones. Beside "
+        "ids\n"
+        "--error is the reason, which `later show` prints; otherwise it is a condition. In a "
+        "pipe: id\n"
+        "and former state; for many jobs, their number.\n" MANY_MORE,
+    .example = "later bury order-1138 --token 0k3v9x2m5t8w1q7z --error 'no such address'\n"
+               "later bury order-1138 order-1139 -q mail --error 'customer is gone'\n"
+               "later bury -q mail --type 'newsletter.*' --state ready\n",
+    .options = bury_options,
     .max = -1,
-    .run = run,
+    .run = bury_run,
 };

@@ -1,6 +1,7 @@
 /* cancel.c: `later cancel`. */
 #include "commands.h"
 #include "jobs/each.h"
+#include "jobs/find.h"
 #include "jobs/many.h"
 #include "jobs/members.h"
 #include "queue/queue.h"
@@ -18,12 +19,12 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     return each_call(cli, &cmd, state, err);
 }
 
-static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, const char *error,
+static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
                   char state[EACH_STATE], struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, "", state, err);
 
-    (void)error;
+    (void)arg;
     for (int i = 0; ok == 0 && !*state && i < TRIES; i++) {
         char token[LATER_TOKEN_LEN + 1];
 
@@ -34,44 +35,52 @@ static int cancel(struct cli *cli, const struct later_keys *keys, const char *id
     return ok;
 }
 
-static const struct each_verb each = {
-    .heading = "CANCELLED", .done = "cancelled", .freed = "freed", .none = "no job", .fn = cancel
-};
+static const struct each_verb cancel_each = { .heading = "CANCELLED",
+                                              .done = "cancelled",
+                                              .freed = "freed",
+                                              .none = "no job",
+                                              .missing = LATER_E_NONE,
+                                              .find = FIND_TAKEN,
+                                              .fn = cancel };
 
-static const struct many_verb verb = {
+/* Done jobs are dropped only if --state asks for them. */
+static const struct many_verb cancel_many = {
     .name = "cancel",
     .done = "cancelled",
     .ask = "Cancel",
     .ask_end = " for good",
-    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED, LATER_KEY_DEAD },
-    .set_count = 4,
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED, LATER_KEY_DEAD,
+              LATER_KEY_DONE },
+    .set_count = 5,
+    .brisk = true,
 };
 
-static int run(struct cli *cli, struct later_error *err)
+static int cancel_run(struct cli *cli, struct later_error *err)
 {
-    if (choose_is_asked(cli, ""))
-        return choose_take_queue(cli, err) < 0 ? -1 : many_run(cli, &verb, err);
-    return choose_refuse_alone(cli, err) < 0 ? -1 : each_run(cli, &each, NULL, err);
+    int many = choose_is_asked(cli, false, err);
+
+    if (many < 0)
+        return -1;
+    return many ? many_run(cli, &cancel_many, err) : each_run(cli, &cancel_each, NULL, err);
 }
 
-static const struct args_option options[] = {
-    { "queue", 'q', "Q", "of this queue (default)" },
+static const struct args_option cancel_options[] = {
     MANY_OPTIONS,
     { 0 },
 };
 
 const struct command command_cancel = {
     .name = "cancel",
-    .usage = "ID... [-q Q] | Q CONDITIONS | --all-queues CONDITIONS",
+    .usage = "ID... [-q Q] | -q Q CONDITIONS | -A CONDITIONS",
     .brief = "Drop jobs, whatever their state",
     .more = "If a job is running, its reservation is withdrawn: its handler is told, and its "
             "result is\n"
             "refused. An id that --unique-for keeps taken is freed. In a pipe: id and former "
             "state; of\n"
-            "many jobs, their number.\n" MANY_MORE,
-    .example = "later cancel order-1138 -q mail\n"
-               "later cancel mail --where payload.tenant=42 --dry-run\n",
-    .options = options,
+            "many jobs, their number. With --state as the only condition it is quick.\n" MANY_MORE,
+    .example = "later cancel order-1138\nlater cancel -q mail --state dead\n"
+               "later cancel -q mail --where payload.tenant=42 --dry-run\n",
+    .options = cancel_options,
     .max = -1,
-    .run = run,
+    .run = cancel_run,
 };

@@ -24,35 +24,32 @@ bool choose_is_asked_of(const struct choice *choice, enum later_key set)
     return only ? strcmp(only, later_key_name(set)) == 0 : set != LATER_KEY_DONE;
 }
 
-bool choose_is_asked(const struct cli *cli, const char *but)
+/* Is a condition given, or what stands for one? */
+static bool has_condition(const struct cli *cli, bool reason)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {
-        if (args_text(&cli->args, later_filter_names[i]) && strcmp(later_filter_names[i], but) != 0)
+        if (args_text(&cli->args, later_filter_names[i]) &&
+            !(reason && cli->args.count > 0 && strcmp(later_filter_names[i], "error") == 0))
             return true;
     }
-    return args_text(&cli->args, "limit") || args_flag(&cli->args, "all-queues");
+    return args_text(&cli->args, "number") || args_flag(&cli->args, "all");
 }
 
-int choose_take_queue(struct cli *cli, struct later_error *err)
+int choose_is_asked(const struct cli *cli, bool reason, struct later_error *err)
 {
-    const char *queue = args_text(&cli->args, "queue");
+    bool asked = has_condition(cli, reason);
 
-    if (queue && cli->args.count > 0)
+    if (asked && cli->args.count > 0)
         return later_fail(err, LATER_E_USAGE,
-                          "with conditions, %.64s is a queue, and so is that of --queue: name one",
+                          "%.64s is the id of a job: conditions stand alone, with -q or -A",
                           cli->args.words[0]);
-    if (queue) {
-        cli->args.words[0] = (char *)(uintptr_t)queue;
-        cli->args.count = 1;
-    }
-    return 0;
-}
-
-int choose_refuse_alone(const struct cli *cli, struct later_error *err)
-{
-    if (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate"))
+    if (!asked && (args_flag(&cli->args, "dry-run") || args_text(&cli->args, "rate")))
         return later_fail(err, LATER_E_USAGE, "a condition is missing, such as --state");
-    return 0;
+    if (!asked && cli->args.count == 0)
+        return later_fail(err, LATER_E_USAGE,
+                          "name jobs by ID, or give -q or -A and a condition, such "
+                          "as --state, or --all");
+    return asked;
 }
 
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err)
@@ -106,7 +103,7 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
     if (!choice->filter)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (read_conditions(choice, err) < 0 || check_ages(choice, err) < 0 ||
-        cli_number(cli, "limit", 1, INT64_MAX / 10, &limit, err) < 0 ||
+        cli_number(cli, "number", 1, INT64_MAX / 10, &limit, err) < 0 ||
         pace_begin(&choice->pace, cli, rate, err) < 0) {
         later_filter_free(choice->filter);
         return -1;
@@ -131,12 +128,19 @@ void choose_end(struct choice *choice)
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err)
 {
     const struct args *args = &choice->cli->args;
+    const char *queue = args_text(args, "queue");
+    bool all = args_flag(args, "all-queues");
 
-    if (args_flag(args, "all-queues") && args->count > 0)
-        return later_fail(err, LATER_E_USAGE, "--all-queues takes no queue");
-    if (!args_flag(args, "all-queues") && args->count != 1)
-        return later_fail(err, LATER_E_USAGE, "name one queue, or give --all-queues");
-    return queue_list_find(choice->cli, list, err);
+    if (all && queue)
+        return later_fail(err, LATER_E_USAGE,
+                          "-q is one queue, -A all of them: give one of the two");
+    if (!all && !queue)
+        return later_fail(err, LATER_E_USAGE, "which queue? -q Q, or -A for all");
+    if (all)
+        return queue_list_known(choice->cli, list, err);
+    if (!later_key_shard_valid(queue)) /* a name that is too long must not be cut to a good one */
+        return later_call_whole(queue, err);
+    return queue_list_add(list, queue, err);
 }
 
 /* --- progress --- */

@@ -29,24 +29,18 @@
         { "where", 0, "PATH=VALUE",                                                                \
           "with this value: payload.tenant=42; several must all match" },                          \
         { "text", 0, "STRING", "with this text in the document" },                                 \
-        { "limit", 0, "N", "at most N jobs, the first ones" },                                     \
-        { "all-queues", 0, NULL, "in all queues" },                                                \
+        { "number", 'n', "N", "at most N jobs, the first ones" },                                  \
+        { "queue", 'q', "Q", "of this queue" }, { "all-queues", 'A', NULL, "of all queues" },      \
     {                                                                                              \
         "progress", 0, NULL, "with --json: lines that report progress"                             \
     }
 
 #define CHOOSE_RATE_MAX 1000000 /* jobs a second */
 
-/* Has any of these options been given, besides the condition `but`? "" = any at all. */
-bool choose_is_asked(const struct cli *cli, const char *but);
-
-/* For a command that takes --queue with ids: with conditions too --queue names the queue, if no
- * word does. Returns 0, or -1 with *err if both do. */
-int choose_take_queue(struct cli *cli, struct later_error *err);
-
-/* For such a command without a condition: refuses the options that only go with one, rather than
- * act on ids as if they were not there. Returns 0, or -1 with *err. */
-int choose_refuse_alone(const struct cli *cli, struct later_error *err);
+/* For a command that takes either ids or conditions: are there conditions? reason: beside ids
+ * --error is no condition. -q or -A alone is not enough; --all stands for a condition. Returns 1 or
+ * 0, or -1 with *err if there is neither, or both, or if options would be ignored. */
+int choose_is_asked(const struct cli *cli, bool reason, struct later_error *err);
 
 /* Reads the set of --state, which is required and may not be reserved. Returns 0, or -1 with
  * *err. */
@@ -85,8 +79,8 @@ void choose_end(struct choice *choice);
 /* Is there more to find, and was it not stopped? */
 bool choose_goes_on(const struct choice *choice);
 
-/* Lists the queues: the one that is named, or all, each with its shards as a whole. Returns 0, or
- * -1 with *err. */
+/* Lists the queues: that of -q, or with -A all, each with its shards as a whole. Returns 0, or -1
+ * with *err. */
 int choose_queues(const struct choice *choice, struct queue_list *list, struct later_error *err);
 
 /* If --progress was given, prints a line at most twice a second, and always at the end:

@@ -1,5 +1,6 @@
-/* count.c: `later count`. */
-#include "commands.h"
+/* count.c: `later search --count`. */
+#include "jobs/count.h"
+
 #include "jobs/choose.h"
 
 #include <inttypes.h>
@@ -52,7 +53,7 @@ static int count_all(struct choice *choice, const struct queue_list *list, struc
     return ok;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+int count_run(struct cli *cli, struct later_error *err)
 {
     struct queue_list list = { 0 };
     struct choice choice;
@@ -71,22 +72,3 @@ static int run(struct cli *cli, struct later_error *err)
     choose_end(&choice);
     return status;
 }
-
-static const struct args_option options[] = {
-    CHOOSE_OPTIONS,
-    { 0 },
-};
-
-const struct command command_count_jobs = {
-    .name = "count",
-    .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
-    .brief = "Count the jobs that meet conditions",
-    .more =
-        "With --all-queues: each queue that has such jobs, and their number. It looks at every\n"
-        "job, and takes at most a tenth of Redis's time; `later size` is faster.\n",
-    .example = "later count mail --state dead --kind crash\n"
-               "later count --all-queues --where payload.tenant=42\n",
-    .options = options,
-    .max = 1,
-    .run = run,
-};

@@ -1,10 +1,22 @@
 /* each.c: one verb for jobs given by id. */
 #include "jobs/each.h"
+
+#include "jobs/find.h"
 #include "output/jsonl.h"
 #include "whole.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* One run of the command. */
+struct each {
+    struct cli *cli;
+    const struct each_verb *verb;
+    const void *arg;
+    struct finder finder;
+    struct whole whole; /* the queue that was read last; name "" = none yet */
+    struct table table;
+};
 
 int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
               struct later_error *err)
@@ -16,73 +28,82 @@ int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
     return reply ? 0 : -1;
 }
 
-/* Tries one part after the other. */
-static int act(struct cli *cli, const struct each_verb *verb, const struct whole *whole,
-               const char *id, const char *error, char was[EACH_STATE], struct later_error *err)
+/* Tries one part of the queue after the other. */
+static int each_act(struct each *each, const char *queue, const char *id, char was[EACH_STATE],
+                    struct later_error *err)
 {
     const struct later_keys *parts[LATER_WHOLE_MAX];
-    size_t count = whole_parts(whole, id, parts);
+    size_t count;
     int ok = 0;
 
-    was[0] = '\0';
+    if (strcmp(each->whole.name, queue) != 0 && whole_find(each->cli, queue, &each->whole, err) < 0)
+        return -1;
+    count = whole_parts(&each->whole, id, parts);
     for (size_t i = 0; ok == 0 && !*was && i < count; i++)
-        ok = verb->fn(cli, parts[i], id, error, was, err);
+        ok = each->verb->fn(each->cli, parts[i], id, each->arg, was, err);
     return ok;
 }
 
-static void print_json(const struct each_verb *verb, const char *queue, const char *id,
-                       const char *was)
+static void each_tell(struct each *each, const char *queue, const char *id, const char *was)
 {
+    const struct each_verb *verb = each->verb;
     struct jsonl json;
 
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "id", id);
-    jsonl_text(&json, "result",
-               verb->freed && strcmp(was, "ended") == 0 ? verb->freed : verb->done);
-    jsonl_text(&json, "state", was);
-    jsonl_end(&json);
+    if (each->cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", queue);
+        jsonl_text(&json, "id", id);
+        jsonl_text(&json, "result",
+                   verb->freed && strcmp(was, "ended") == 0 ? verb->freed : verb->done);
+        jsonl_text(&json, "state", was);
+        jsonl_end(&json);
+    } else if (verb->heading) {
+        table_text(&each->table, PLAIN, id);
+        table_text(&each->table, PLAIN, was);
+    }
 }
 
-static int act_and_tell(struct cli *cli, const struct each_verb *verb, struct table *table,
-                        const struct whole *whole, const char *id, const char *error,
-                        struct later_error *err)
+/* Says why an id was not acted on, and returns the status for that. */
+static int each_leave(struct each *each, const char *id)
 {
-    char was[EACH_STATE];
+    char where[LATER_QUEUE_MAX + 16];
 
-    if (act(cli, verb, whole, id, error, was, err) < 0)
+    cli_say(each->cli, "%s %s%s", each->verb->none, id, find_where(each->cli, where));
+    return each->verb->missing;
+}
+
+static int each_one(struct each *each, const char *id, struct later_error *err)
+{
+    char was[EACH_STATE] = "";
+    later_queue_name queue;
+    int found = finder_look(&each->finder, id, queue, err);
+
+    if (found < 0 && err->code == LATER_E_USAGE) {
+        cli_say(each->cli, "%s", err->text);
+        return LATER_E_USAGE;
+    }
+    if (found < 0 || (found > 0 && each_act(each, queue, id, was, err) < 0))
         return -1;
-    if (!*was) {
-        cli_say(cli, "%s %s in queue %s", verb->none, id, whole->name);
-        return LATER_E_NONE;
-    }
-    if (cli->json) {
-        print_json(verb, whole->name, id, was);
-    } else {
-        table_text(table, PLAIN, id);
-        table_text(table, PLAIN, was);
-    }
+    if (!*was)
+        return each_leave(each, id);
+    each_tell(each, queue, id, was);
     return LATER_OK;
 }
 
-int each_run(struct cli *cli, const struct each_verb *verb, const char *error,
+int each_run(struct cli *cli, const struct each_verb *verb, const void *arg,
              struct later_error *err)
 {
-    const char *const headings[] = { verb->heading, "WAS", NULL };
-    struct whole whole;
-    struct table table;
-    int status = LATER_OK;
+    const char *const headings[] = { verb->heading ? verb->heading : "", "WAS", NULL };
+    struct each each = { .cli = cli, .verb = verb, .arg = arg };
+    int status = finder_begin(&each.finder, cli, verb->find, err);
 
-    if (cli->args.count == 0)
-        return later_fail(err, LATER_E_USAGE, "ID is missing");
-    if (whole_find(cli, cli_queue(cli), &whole, err) < 0)
-        return -1;
-    cli_table(cli, &table, headings);
+    cli_table(cli, &each.table, headings);
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = act_and_tell(cli, verb, &table, &whole, cli->args.words[i], error, err);
+        int one = each_one(&each, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }
-    table_end(&table);
+    table_end(&each.table);
+    finder_end(&each.finder);
     return status;
 }

@@ -175,16 +175,15 @@ static const struct args_option options[] = {
 
 const struct command command_export = {
     .name = "export",
-    .usage = "Q --state STATE [CONDITIONS] | --all-queues --state STATE [CONDITIONS]",
+    .usage = "-q Q --state STATE [CONDITIONS] | -A --state STATE [CONDITIONS]",
     .brief = "Write the jobs of a state as lines for `later push --file`",
     .more =
         "Each line has queue, id, the time at which a delayed job is due, how long its id stays\n"
         "taken, priority, and the document, byte for byte. The jobs stay where they are; their\n"
         "attempts and errors are not written. In a queue in use, each job that keeps its state is\n"
         "written once. A dead or done job whose line is pushed runs again. ^C ends it.\n",
-    .example = "later export mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
-               "later export mail --state delayed --type 'newsletter.*'\n",
+    .example = "later export -q mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
+               "later export -q mail --state delayed --type 'newsletter.*'\n",
     .options = options,
-    .max = 1,
     .run = run,
 };

@@ -253,7 +253,8 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     }
     many->cli = cli;
     many->verb = verb;
-    many->choice.pace.brisk = verb->brisk && later_filter_is_plain(many->choice.filter);
+    many->choice.pace.brisk = verb->brisk && later_filter_state(many->choice.filter) &&
+                              later_filter_is_plain(many->choice.filter);
     many->choice.passed = look_on;
     many->reason =
         strcmp(verb->name, "bury") == 0 ? take_error(LATER_ENDED_BURY, "by hand") : strdup("");

@@ -1,5 +1,5 @@
 /*
- * many.h: acts on all jobs that match a filter: kick, bury, cancel, purge.
+ * many.h: acts on all jobs that match a filter: kick, bury, cancel.
  *
  * It first looks at all jobs and notes those that match. Then it asks. Then it acts on the noted
  * jobs only, and only if each is still as it was seen. So a dry run tells the most that can be
@@ -14,14 +14,15 @@ struct many_verb {
     const char *name, *done; /* "kick", "kicked" */
     const char *ask;         /* "Kick" */
     const char *ask_end;     /* " for good"; "" */
-    enum later_key sets[4];  /* the sets that it takes, in the order of the walk */
+    enum later_key sets[5];  /* the sets that it takes, in the order of the walk */
     size_t set_count;
-    bool brisk; /* without conditions it does not rest between its calls */
+    bool brisk; /* if --state is the only condition it does not rest between its calls */
 };
 
 /* The options of a command that uses many_run(). */
 #define MANY_OPTIONS                                                                               \
     CHOOSE_OPTIONS, { "rate", 0, "N", "at most N jobs a second" },                                 \
+        { "all", 0, NULL, "all of them, without a condition" },                                    \
         { "dry-run", 0, NULL, "only say how many" },                                               \
     {                                                                                              \
         "yes", 'y', NULL, "do not ask"                                                             \

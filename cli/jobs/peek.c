@@ -3,6 +3,7 @@
 #include "job/document.h"
 #include "output/jsonl.h"
 #include "jobs/earlier.h"
+#include "jobs/find.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
 #include "queue_list.h"
@@ -316,45 +317,40 @@ static int show_in(struct cli *cli, struct table *table, const char *queue, cons
     return found;
 }
 
-/* Without -q, looks in every queue that Redis knows, since two queues may have the same id. Returns
- * as show_in(). */
-static int show_anywhere(struct cli *cli, struct table *table, const struct queue_list *list,
-                         const char *id, struct later_error *err)
+/* Returns the exit status, or -1 with *err. */
+static int show_one(struct cli *cli, struct table *table, struct finder *finder, const char *id,
+                    struct later_error *err)
 {
-    int found = show_in(cli, table, cli_queue(cli), id, err);
+    char where[LATER_QUEUE_MAX + 16];
+    later_queue_name queue;
+    int found = finder_look(finder, id, queue, err);
 
-    for (size_t i = 0; found >= 0 && i < list->count; i++) {
-        int one = 0;
-
-        if (strcmp(list->names[i], cli_queue(cli)) != 0)
-            one = show_in(cli, table, list->names[i], id, err);
-        found = one < 0 ? -1 : found || one;
-    }
+    if (found > 0)
+        found = show_in(cli, table, queue, id, err);
+    if (found < 0 && err->code != LATER_E_USAGE)
+        return -1;
+    if (found < 0)
+        cli_say(cli, "%s", err->text);
     if (found == 0)
-        cli_say(cli, "no job %s in queue %s%s", id, cli_queue(cli),
-                list->count > 0 ? " or any other" : "");
-    return found;
+        cli_say(cli, "no job %s%s", id, find_where(cli, where));
+    return found < 0 ? LATER_E_USAGE : found ? LATER_OK : LATER_E_NONE;
 }
 
-static int run_show(struct cli *cli, struct later_error *err)
+static int show_run(struct cli *cli, struct later_error *err)
 {
-    struct queue_list list = { 0 };
+    struct finder finder;
     struct table table;
-    int status = LATER_OK;
+    int status = finder_begin(&finder, cli, FIND_DONE, err);
 
-    if (!args_text(&cli->args, "queue") && queue_list_known(cli, &list, err) < 0) {
-        queue_list_free(&list);
-        return -1;
-    }
     peek_begin_rows(cli, &table);
     /* One id per call, since documents may be large. */
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int found = show_anywhere(cli, &table, &list, cli->args.words[i], err);
+        int one = show_one(cli, &table, &finder, cli->args.words[i], err);
 
-        status = found < 0 ? -1 : found ? status : LATER_E_NONE;
+        status = one != LATER_OK ? one : status;
     }
     table_end(&table);
-    queue_list_free(&list);
+    finder_end(&finder);
     return status;
 }
 
@@ -368,9 +364,9 @@ const struct command command_show = {
     .usage = "ID... [-q Q]",
     .brief = "Show jobs, whatever their state",
     .more = "In a pipe, like `later peek`.\n",
-    .example = "later show 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q mail\n",
+    .example = "later show 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d\n",
     .options = show_options,
     .min = 1,
     .max = -1,
-    .run = run_show,
+    .run = show_run,
 };

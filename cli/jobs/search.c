@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "base/digest.h"
 #include "jobs/choose.h"
+#include "jobs/count.h"
 #include "jobs/peek.h"
 #include "jobs/walk.h"
 #include "sizes.h"
@@ -271,17 +272,21 @@ static int search(struct searching *searching, struct later_error *err)
 
 /* --- the command --- */
 
-static int run(struct cli *cli, struct later_error *err)
+static int search_run(struct cli *cli, struct later_error *err)
 {
     struct searching searching = { 0 };
     int status;
 
+    if (args_flag(&cli->args, "count") && args_text(&cli->args, "after"))
+        return later_fail(err, LATER_E_USAGE, "--count begins at the beginning, without --after");
+    if (args_flag(&cli->args, "count"))
+        return count_run(cli, err);
     if (choose_begin(&searching.choice, cli, true, 0, err) < 0)
         return -1;
     searching.choice.back = true;
     searching.choice.counted = !choose_is_asked_of(&searching.choice, LATER_KEY_DONE);
     searching.choice.passed = search_on;
-    if (!args_text(&cli->args, "limit"))
+    if (!args_text(&cli->args, "number"))
         searching.choice.left = HITS;
     status = search(&searching, err);
     if (status == 0 && searching.choice.pace.stopped) {
@@ -295,23 +300,24 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
     { "after", 0, "PLACE", "go on from the `next` of an earlier search" },
+    { "count", 0, NULL, "only count them" },
     { 0 },
 };
 
 const struct command command_search = {
     .name = "search",
-    .usage = "Q [CONDITIONS] | --all-queues [CONDITIONS]",
+    .usage = "-q Q [CONDITIONS] | -A [CONDITIONS]",
     .brief = "Find jobs that meet conditions, newest first",
     .more =
-        "Prints at most 100, or --limit; in a pipe, like `later peek`. With --state done, the "
+        "Prints at most 100, or N of -n; in a pipe, like `later peek`. With --state done, the "
         "jobs\n"
         "that are kept longest come first. It takes at most a tenth of Redis's time. --progress\n"
         "says twice a second how many jobs were searched, of how many, and in `next` where "
         "--after\n"
-        "can go on.\n",
-    .example = "later search mail --text greylisted\n"
-               "later search --all-queues --state dead --where payload.to=a@b.c\n",
+        "can go on. --count prints how many there are, with -A for each queue that has any.\n",
+    .example = "later search -q mail --text greylisted\n"
+               "later search -A --state dead --where payload.to=a@b.c\n"
+               "later search -q mail --state dead --kind crash --count\n",
     .options = options,
-    .max = 1,
-    .run = run,
+    .run = search_run,
 };

@@ -1,4 +1,4 @@
-/* size.c: `later queues`; `later size` of many queues in few round trips. */
+/* size.c: `later size` of many queues in few round trips; `later size --names`. */
 #include "jobs/size.h"
 
 #include "commands.h"
@@ -10,7 +10,7 @@
 
 #define TOGETHER 1000 /* queues held in memory at a time */
 
-/* --- queues --- */
+/* --- names --- */
 
 static int print_name(struct cli *cli, const char *queue, struct later_error *err)
 {
@@ -31,24 +31,20 @@ static int print_name(struct cli *cli, const char *queue, struct later_error *er
     return 0;
 }
 
-static int run_queues(struct cli *cli, struct later_error *err)
+static int print_names(struct cli *cli, struct later_error *err)
 {
     struct queue_list list = { 0 };
-    int ok = queue_list_find(cli, &list, err);
+    int ok = 0;
+
+    if (cli->args.count > 0)
+        return later_fail(err, LATER_E_USAGE, "--names lists all queues: it takes no word");
+    ok = queue_list_known(cli, &list, err);
 
     for (size_t i = 0; ok == 0 && i < list.count; i++)
         ok = print_name(cli, list.names[i], err);
     queue_list_free(&list);
     return ok;
 }
-
-const struct command command_queues = {
-    .name = "queues",
-    .usage = "",
-    .brief = "List the queues that have ever been pushed to",
-    .example = "later queues\n",
-    .run = run_queues,
-};
 
 /* --- size --- */
 
@@ -186,7 +182,7 @@ int size_print(struct cli *cli, const struct queue_list *list, const struct serv
     return status;
 }
 
-static int run_size(struct cli *cli, struct later_error *err)
+static int print_sizes(struct cli *cli, struct later_error *err)
 {
     struct served *served = served_read(cli, err);
     struct queue_list list = { 0 };
@@ -202,9 +198,19 @@ static int run_size(struct cli *cli, struct later_error *err)
     return status;
 }
 
+static int run_size(struct cli *cli, struct later_error *err)
+{
+    return args_flag(&cli->args, "names") ? print_names(cli, err) : print_sizes(cli, err);
+}
+
+static const struct args_option size_options[] = {
+    { "names", 0, NULL, "only list the queues that have ever been pushed to" },
+    { 0 },
+};
+
 const struct command command_size = {
     .name = "size",
-    .usage = "[Q...]",
+    .usage = "[Q...] | --names",
     .brief = "Count the jobs of queues, by state",
     .more =
         "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no, or\n"
@@ -212,6 +218,7 @@ const struct command command_size = {
         "whose laterd serves it, overdue reservations (the lease ran out, and nobody has returned\n"
         "the jobs yet). The status is 66 if a named queue is unknown.\n",
     .example = "later size mail\nlater size --json\n",
+    .options = size_options,
     .max = -1,
     .run = run_size,
 };

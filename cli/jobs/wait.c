@@ -1,8 +1,9 @@
-/* wait.c: `later wait` and `later result`. */
+/* wait.c: `later wait`. */
 #include "jobs/wait.h"
 
 #include "base/clock.h"
 #include "commands.h"
+#include "jobs/find.h"
 #include "output/jsonl.h"
 
 #include <jansson.h>
@@ -56,7 +57,8 @@ int wait_tell(struct cli *cli, const char *queue, const char *id, const struct l
     if (end->how == LATER_JOB_IS_DEAD)
         say_dead(cli, id, end);
     else if (end->how == LATER_JOB_IS_GONE)
-        cli_say(cli, "no job %s in queue %s, and no result of it", id, queue);
+        cli_say(cli, "no job %s in %s%s, and no result of it", id, queue ? "queue " : "any queue",
+                queue ? queue : "");
     else if (end->how == LATER_JOB_GOES_ON)
         cli_say(cli, "%s has not ended yet; it goes on", id);
     return status_of[end->how];
@@ -70,40 +72,45 @@ int wait_option(const struct cli *cli, const char *option, double *seconds, stru
     return word && *word ? cli_duration(cli, option, seconds, err) : 0;
 }
 
-/* All jobs share the same time limit. Waiting for one after the other is enough, since the last one
- * to end decides. */
-static int wait_for_all(struct cli *cli, double seconds, struct later_error *err)
+static int wait_for_one(struct cli *cli, struct finder *finder, const char *id, double until,
+                        struct later_error *err)
 {
-    double until = later_clock() + seconds;
-    int status = LATER_OK;
+    struct later_end end = { .how = LATER_JOB_IS_GONE };
+    later_queue_name queue;
+    int status, found = finder_look(finder, id, queue, err);
 
-    for (int i = 0; i < cli->args.count; i++) {
-        const char *id = cli->args.words[i];
-        struct later_end end;
-        int one;
-
-        if (later_wait(cli->client, cli_queue(cli), id, until - later_clock(), &end, err) < 0)
-            return -1;
-        one = wait_tell(cli, cli_queue(cli), id, &end);
-        later_end_free(&end);
-        fflush(stdout);
-        status = status ? status : one;
-    }
+    if (found < 0 ||
+        (found > 0 && later_wait(cli->client, queue, id, until - later_clock(), &end, err) < 0))
+        return -1;
+    status = wait_tell(cli, found ? queue : NULL, id, &end);
+    later_end_free(&end);
+    fflush(stdout);
     return status;
 }
 
-static int run_wait(struct cli *cli, struct later_error *err)
+/* All jobs share the same time limit. Waiting for one after the other is enough, since the last one
+ * to end decides. */
+static int wait_run(struct cli *cli, struct later_error *err)
 {
+    int status = LATER_OK, one = 0;
+    struct finder finder;
     double seconds;
 
-    if (wait_option(cli, "timeout", &seconds, err) < 0 || !cli_client(cli, err))
+    if (wait_option(cli, "timeout", &seconds, err) < 0)
         return -1;
-    return wait_for_all(cli, seconds, err);
+    seconds += later_clock();
+    one = finder_begin(&finder, cli, FIND_DONE | FIND_RESULT, err);
+    for (int i = 0; i < cli->args.count && one >= 0; i++) {
+        one = wait_for_one(cli, &finder, cli->args.words[i], seconds, err);
+        status = status ? status : one;
+    }
+    finder_end(&finder);
+    return one < 0 ? -1 : status;
 }
 
 static const struct args_option wait_options[] = {
-    { "queue", 'q', "Q", "of this queue (default)" },
-    { "timeout", 0, "DURATION", "wait at most this long (until all have ended)" },
+    { "queue", 'q', "Q", "of this queue (any)" },
+    { "timeout", 0, "DURATION", "wait at most this long (until all have ended); 0: only look" },
     { 0 },
 };
 
@@ -117,31 +124,9 @@ const struct command command_wait = {
         "dead;\n"
         "66 gone without a result, or never there; 75 the time is up. For several jobs it is the\n"
         "first that is not 0.\n",
-    .example = "later wait 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film --timeout 10m\n",
+    .example = "later wait 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d --timeout 10m\n",
     .options = wait_options,
     .min = 1,
     .max = -1,
-    .run = run_wait,
-};
-
-static int run_result(struct cli *cli, struct later_error *err)
-{
-    return cli_client(cli, err) ? wait_for_all(cli, 0, err) : -1;
-}
-
-static const struct args_option result_options[] = {
-    { "queue", 'q', "Q", "of this queue (default)" },
-    { 0 },
-};
-
-const struct command command_result = {
-    .name = "result",
-    .usage = "ID... [-q Q]",
-    .brief = "Print the results of jobs that have ended",
-    .more = "Like `later wait`, but without waiting.\n",
-    .example = "later result 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d -q film\n",
-    .options = result_options,
-    .min = 1,
-    .max = -1,
-    .run = run_result,
+    .run = wait_run,
 };

@@ -8,8 +8,8 @@
 
 #include "client/wait.h"
 
-/* Prints how a job has ended: its value on standard output, or a message. Returns the exit status:
- * 0 done, 65 dead, 66 gone, 75 not ended. */
+/* Prints how a job has ended: its value on standard output, or a message. queue: NULL if it is in
+ * none. Returns the exit status: 0 done, 65 dead, 66 gone, 75 not ended. */
 int wait_tell(struct cli *cli, const char *queue, const char *id, const struct later_end *end);
 
 /* Reads how long to wait from an option. If it has no value ("" or not given) the result is

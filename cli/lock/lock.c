@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "lock/lock_run.h"
+#include "lock/locks.h"
 #include "redis/script.h"
 
 #include <math.h>
@@ -91,6 +92,10 @@ static int run(struct cli *cli, struct later_error *err)
     const char *name = cli->args.words[0];
     struct lock_order order;
 
+    if (!name && (args_flag(&cli->args, "show") || cli->args.program))
+        return later_fail(err, LATER_E_USAGE, "NAME is missing");
+    if (!name)
+        return locks_run(cli, err);
     if (cli_check_name(name, err) < 0 || read_order(cli, &order, err) < 0 || !cli_client(cli, err))
         return -1;
     return args_flag(&cli->args, "show") ? show(cli, name, err) : lock_run(cli, &order, err);
@@ -107,8 +112,8 @@ static const struct args_option options[] = {
 
 const struct command command_lock = {
     .name = "lock",
-    .usage = "NAME [-t TTL] [-w WAIT] [--conflict-exit N] -- PROGRAM [ARGUMENTS] | NAME --show",
-    .brief = "Run a program under a distributed lock",
+    .usage = "[NAME [-t TTL] [-w WAIT] [--conflict-exit N] -- PROGRAM [ARGUMENTS] | NAME --show]",
+    .brief = "Run a program under a distributed lock; list what is locked",
     .more =
         "One program at a time has the lock, on all hosts. Those who wait get it in the order in\n"
         "which they came. The program has LATER_LOCK_NAME and LATER_LOCK_FENCE, a number that "
@@ -116,10 +121,18 @@ const struct command command_lock = {
         "grows, in its environment. The status is the program's. If the lock is lost the program "
         "is\n"
         "ended, by TERM and then KILL, and the status is 77; or 69 if Redis could not be reached.\n"
-        "TERM, INT, HUP, QUIT, USR1 and USR2 are passed on to the program.\n",
-    .example = "later lock nightly --wait 5m -- ./backup\nlater lock nightly --show\n",
+        "TERM, INT, HUP, QUIT, USR1 and USR2 are passed on to the program.\n"
+        "\n"
+        "Without words it lists the locks, permits and limits that are in use. Permits are those "
+        "of\n"
+        "`exclusive` and `max_running`. HELD: how many have it, or how often a limit was used. "
+        "FOR:\n"
+        "since when. LEFT: until it ends if nobody renews it. WAITING: how many jobs wait for it;\n"
+        "NEXT: the first of them, queue and id. In a pipe, times are seconds; --json lists up to "
+        "ten\n"
+        "waiting jobs. It goes through the names of all keys.\n",
+    .example = "later lock nightly --wait 5m -- ./backup\nlater lock nightly --show\nlater lock\n",
     .options = options,
-    .min = 1,
     .max = 1,
     .program = true,
     .instead = "show",

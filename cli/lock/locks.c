@@ -1,5 +1,6 @@
-/* locks.c: `later locks` lists the locks, permits and limits in use. */
-#include "commands.h"
+/* locks.c: `later lock` without words lists the locks, permits and limits in use. */
+#include "lock/locks.h"
+
 #include "lock/locks_look.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
@@ -139,7 +140,7 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
     return later_fail(err, LATER_E_REDIS, "Redis does not finish listing its keys");
 }
 
-static int run(struct cli *cli, struct later_error *err)
+int locks_run(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "KIND",     "NAME", ">HELD", ">FOR", ">LEFT",
                                             ">WAITING", "NEXT", "OWNER", NULL };
@@ -159,18 +160,3 @@ static int run(struct cli *cli, struct later_error *err)
     table_end(&locks.table);
     return ok;
 }
-
-const struct command command_locks = {
-    .name = "locks",
-    .usage = "",
-    .brief = "List the locks, permits and limits that are in use",
-    .more =
-        "Permits are those of `exclusive` and `max_running`. HELD: how many have it, or how often "
-        "a\n"
-        "limit was used. FOR: since when. LEFT: until it ends if nobody renews it. WAITING: how "
-        "many\n"
-        "jobs wait for it; NEXT: the first of them, queue and id. In a pipe, times are seconds;\n"
-        "--json lists up to ten waiting jobs. It goes through the names of all keys.\n",
-    .example = "later locks\n",
-    .run = run,
-};

@@ -317,7 +317,7 @@ const struct command command_reserve = {
     .brief = "Take jobs, to work on them by hand",
     .more =
         "Prints id, token, attempt and document, separated by TAB. End each job with `later ack`,\n"
-        "`release`, `return` or `bury`, and its token. A line end in a document is printed as a\n"
+        "`release` or `bury`, and its token. A line end in a document is printed as a\n"
         "space; --json gives the exact bytes. The status is 75 if the queue is empty or paused.\n",
     .example = "later reserve mail --wait 20\n",
     .options = options,

@@ -4,10 +4,8 @@
 
 #include "cli.h"
 
-/* Has the word the form of a token? */
-bool settle_is_token(const char *word);
-
-/* The command with the words Q ID TOKEN and the option --error. */
+/* Buries the jobs of the command line, which the token of --token owns, with the text of --error.
+ * Returns as each_run(). */
 int settle_bury(struct cli *cli, struct later_error *err);
 
 #endif

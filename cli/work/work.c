@@ -19,12 +19,12 @@ static int read_options(struct work *work, struct later_error *err)
     work->left = -1;
     work->until_empty = args_flag(&cli->args, "until-empty");
     if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
-        cli_number(cli, "count", 1, INT64_MAX, &work->left, err) < 0 ||
+        cli_number(cli, "number", 1, INT64_MAX, &work->left, err) < 0 ||
         take_lease(cli, &lease, err) < 0 ||
         cli_positive_duration(cli, "timeout", &work->shared.timeout, err) < 0)
         return -1;
     if (work->until_empty && work->left > 0)
-        return later_fail(err, LATER_E_USAGE, "--until-empty and --count: only one of them");
+        return later_fail(err, LATER_E_USAGE, "--until-empty and -n: only one of them");
     if (cli->args.count > WORK_QUEUES_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
     work->runner_count = (size_t)parallel;
@@ -89,7 +89,7 @@ static int run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "parallel", 'p', "N", "how many jobs at a time (1)" },
     { "until-empty", 0, NULL, "exit when nothing is ready and nothing runs" },
-    { "count", 'n', "N", "exit after N jobs" },
+    { "number", 'n', "N", "exit after N jobs" },
     { "lease", 'l', "DURATION",
       "how long a reservation holds; renewed after a third of that (30)" },
     { "timeout", 't', "DURATION",

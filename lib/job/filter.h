@@ -1,6 +1,6 @@
 /*
- * filter.h: the conditions that choose jobs: `later kick`, `cancel`, `bury`, `purge`, `count`,
- * `export` and `search` take them as options. Pure.
+ * filter.h: the conditions that choose jobs: `later kick`, `cancel`, `bury`, `export` and `search`
+ * take them as options. Pure.
  *
  * A condition is a name and a value, as a person writes them; a job matches if it meets all:
  *

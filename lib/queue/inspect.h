@@ -96,7 +96,7 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
 
 /* --- act, pause, resume, wake --- */
 
-/* Kicks, buries, cancels or purges (`verb`) jobs that are still where they were seen: in `state`,
+/* Kicks, buries or cancels (`verb`) jobs that are still where they were seen: in `state`,
  * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). error:
  * why they are buried, from later_queue_error(); else "". The reply is how many there were.
  * LATER_SCRIPT_ACT. */

@@ -373,7 +373,6 @@ START_TEST(act_takes_what_each_verb_may)
     } verbs[] = {
         { "kick", "delayed dead", "kicked" },
         { "bury", "ready delayed", "buried" },
-        { "purge", "ready delayed dead", "purged" },
         { "cancel", "ready delayed reserved dead", "cancelled" },
     };
 

@@ -237,8 +237,8 @@ START_TEST(kept_ones_go)
     ck_assert_str_eq(flat(run("trim_done", "10", "500", NULL)), "1");
     ck_assert_str_eq(flat(run("purge", "done", "1", NULL)), "1");
     hold_by("tttttttttttttttt");
-    ck_assert_str_eq(flat(run("act", "purge", "done", "", "e", "7", "f", "7", NULL)), "0");
-    ck_assert_str_eq(flat(run("act", "purge", "done", "", "e", score_text("done", "e"), NULL)),
+    ck_assert_str_eq(flat(run("act", "cancel", "done", "", "e", "7", "f", "7", NULL)), "0");
+    ck_assert_str_eq(flat(run("act", "cancel", "done", "", "e", score_text("done", "e"), NULL)),
                      "1");
     ck_assert_str_eq(members("done"), "f");
     ck_assert_int_eq(stat_of("purged"), 0);

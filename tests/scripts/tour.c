@@ -42,7 +42,7 @@ static const char *const calls[][28] = {
     { "reserve", "zzzzzzzzzzzzzzzz", "30", "50", "262144/beside", "0" },
     { "trim", "3", "1000", "1" },
     { "trim_done", "0", "1" },
-    { "act", "purge", "dead", "", "d3", "" },
+    { "act", "cancel", "dead", "", "d3", "" },
     { "purge", "dead", "2" },
     { "stock_set", "9" },
     { "stock_claim", "bob" },

@@ -1,5 +1,5 @@
 #!/bin/sh
-# later kick, cancel, purge, pause, resume.
+# later kick, cancel, pause, resume.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
@@ -7,7 +7,7 @@ start_redis 'appendonly no'
 bury()
 {
     later push t -q "$1" --id "$2" --priority 100 >/dev/null
-    later bury "$1" "$2" "$(later reserve "$1" | cut -f 2)"
+    later bury "$2" --token "$(later reserve "$1" | cut -f 2)" -q "$1"
 }
 
 # ---- kick
@@ -28,22 +28,22 @@ is "$(noted a a k)" '' "a kicked job begins anew"
 for id in e f g; do bury all "$id"; done
 later push t -q all --id h --in 1h >/dev/null
 redis ZADD 'later:{all}:delayed' 4102444800 '{"type":"plain"}' >/dev/null
-run later kick --all all
+run later kick -q all --all
 is "$status $out" "64 " "--all in a pipe wants --yes"
 like "$err" 'Kick 3 dead and 2 delayed jobs of queue all\? .*--yes' "and tells how many it would be"
 is "$(later size all | cut -f 5)" 3 "kick --all without --yes and a terminal changes nothing"
-is "$(later kick --all all --state dead --yes)" 3 "--all --state dead: how many"
-is "$(later kick --all all -y --json)" '{"queue":"all","kicked":2}' "kick --all --json counts the kicked jobs"
+is "$(later kick -q all --all --state dead --yes)" 3 "--state dead: how many"
+is "$(later kick -q all --all -y --json)" '{"queue":"all","kicked":2}' "kick --all --json counts the kicked jobs"
 is "$(later size all | cut -f 2-5)" "$(printf '5\t0\t0\t0')" "kick --all has made all jobs ready"
-is "$(later kick --all all)" 0 "nothing to do needs no --yes"
-run later kick --all all --state ready
+is "$(later kick -q all --all)" 0 "nothing to do needs no --yes"
+run later kick -q all --state ready
 is "$status" 64 "--state ready makes no sense"
 run later kick
 is "$status" 64 "kick with neither id nor --all: status 64"
 
 redis EVAL 'for i = 1, 1234 do redis.call("ZADD", KEYS[1], i, "id" .. i) redis.call("HSET", KEYS[2], "id" .. i, "{\"type\":\"n\"}") end' \
     2 'later:{many}:dead' 'later:{many}:jobs' >/dev/null
-is "$(later kick --all many --yes)" 1234 "kick --all of more jobs than one call takes"
+is "$(later kick -q many --all --yes)" 1234 "kick --all of more jobs than one call takes"
 
 # ---- cancel
 
@@ -62,7 +62,7 @@ is "$(later cancel 'a:b' -q held)" "$(printf 'a:b\treserved')" "an id with a col
 run later cancel b -q held
 is "$status" 66 "what ends like an id is another one"
 is "$(held_by_tokens held)" 2 "and only those are gone"
-run later ack held 'a*b' "$(sed -n '1s/^[^	]*	\([^	]*\)	.*/\1/p' "$work/held")"
+run later ack 'a*b' --token "$(sed -n '1s/^[^	]*	\([^	]*\)	.*/\1/p' "$work/held")" -q held
 is "$status" 77 "its holder is refused"
 run later cancel plain none -q held
 is "$status" 66 "cancel of an id that is not there: status 66"
@@ -79,29 +79,27 @@ for id in 1 2 3; do
     later push t -q p --id "ready$id" >/dev/null
 done
 later push t -q p --in 1h >/dev/null
-run later purge p --state dead
+run later cancel -q p --state dead
 is "$status $out" "64 " "purge in a pipe wants --yes"
-like "$err" 'Drop 3 dead jobs of queue p for good\?' "purge asks, and tells how many jobs"
-run later purge p
-is "$status" 64 "a state must be said"
-run later purge p --state reserved --yes
-is "$status" 64 "reserved ones are not purged"
-is "$(later purge p --state dead --yes)" 3 "purge of the dead jobs"
-is "$(later purge p --state delayed -y --json)" '{"queue":"p","purged":1}' "purge of the delayed jobs"
+like "$err" 'Cancel 3 dead jobs of queue p for good\?' "cancel asks, and tells how many jobs"
+run later cancel -q p
+is "$status" 64 "a condition must be given"
+is "$(later cancel -q p --state dead --yes)" 3 "cancel of the dead jobs"
+is "$(later cancel -q p --state delayed -y --json)" '{"queue":"p","cancelled":1}' "cancel of the delayed jobs"
 is "$(later size p | cut -f 2-5)" "$(printf '3\t0\t0\t0')" "the ready ones are still there"
-is "$(later purge p --state ready --yes)" 3 "purge of the ready jobs"
-is "$(later purge many --state ready --yes)" 1234 "purge of more jobs than one call takes"
+is "$(later cancel -q p --state ready --yes)" 3 "cancel of the ready jobs"
+is "$(later cancel -q many --state ready --yes)" 1234 "cancel of more jobs than one call takes"
 
 # ---- asking, on a terminal
 
 for id in 1 2; do bury ask "$id"; done
-screen=$(on_terminal "$later_bin purge ask --state dead" 'n\n')
+screen=$(on_terminal "$later_bin cancel -q ask --state dead" 'n\n')
 is $? 75 "the answer no: status 75"
-like "$screen" 'Drop 2 dead jobs of queue ask for good\? \[y/N\]' "on a terminal purge asks first"
-is "$(redis ZCARD 'later:{ask}:dead')" 2 "after a no, nothing is purged"
-on_terminal "$later_bin purge ask --state dead" '\n' >/dev/null
+like "$screen" 'Cancel 2 dead jobs of queue ask for good\? \[y/N\]' "on a terminal cancel asks first"
+is "$(redis ZCARD 'later:{ask}:dead')" 2 "after a no, nothing is cancelled"
+on_terminal "$later_bin cancel -q ask --state dead" '\n' >/dev/null
 is $? 75 "an empty answer is a no"
-screen=$(on_terminal "$later_bin kick --all ask" 'y\n')
+screen=$(on_terminal "$later_bin kick -q ask --all" 'y\n')
 is $? 0 "the answer yes: status 0"
 like "$screen" '2 kicked$' "kick tells how many jobs it kicked"
 is "$(redis ZCARD 'later:{ask}:ready')" 2 "after a yes, the jobs are kicked"
@@ -109,17 +107,17 @@ is "$(redis ZCARD 'later:{ask}:ready')" 2 "after a yes, the jobs are kicked"
 # Only what was there when it was asked, whatever comes until the answer.
 later push t -q swap --id old >/dev/null
 mkfifo "$work/answer"
-TERM=xterm script -qec "$later_bin purge swap --state ready" /dev/null <"$work/answer" >"$work/screen" &
-purger=$!
-own "$purger"
+TERM=xterm script -qec "$later_bin cancel -q swap --state ready" /dev/null <"$work/answer" >"$work/screen" &
+canceller=$!
+own "$canceller"
 exec 4>"$work/answer"
-runs "purge has asked" wait_until 60 grep -q 'Drop 1 ready jobs' "$work/screen"
+runs "cancel has asked" wait_until 60 grep -q 'Cancel 1 ready jobs' "$work/screen"
 later cancel old -q swap >/dev/null
 later push t -q swap --id new --priority 5 >/dev/null
 echo y >&4
-wait "$purger"
+wait "$canceller"
 exec 4>&-
-is "$(redis ZRANGE 'later:{swap}:ready' 0 -1)" new "purge leaves a job that came after the question"
+is "$(redis ZRANGE 'later:{swap}:ready' 0 -1)" new "cancel leaves a job that came after the question"
 like "$(tr -d '\r' <"$work/screen")" '1 left alone: no longer where they were' "and says that the other one had gone"
 
 # ---- done jobs that are kept
@@ -129,11 +127,11 @@ for id in 1 2 3 4; do
     redis HSET 'later:{kept}:kept' "$id" "{\"type\":\"t$id\"}" >/dev/null
 done
 redis SADD later:queues kept >/dev/null
-is "$(later purge kept --state=done --dry-run) $(redis HLEN 'later:{kept}:kept')" "4 4" "purge --state done --dry-run"
-is "$(later purge kept --state=done --type t4 --yes)" 1 "purge --state done with a condition"
-is "$(later purge kept --state=done --limit 1 --rate 5 --yes) $(redis ZRANGE 'later:{kept}:done' 0 -1 | tr '\n' ' ')" \
-    "1 2 3 " "with --limit and --rate"
-is "$(later purge --all-queues --state=done --yes)" "$(printf 'kept\t2')" "of all queues"
+is "$(later cancel -q kept --state=done --dry-run) $(redis HLEN 'later:{kept}:kept')" "4 4" "cancel --state done --dry-run"
+is "$(later cancel -q kept --state=done --type t4 --yes)" 1 "cancel --state done with a condition"
+is "$(later cancel -q kept --state=done -n 1 --rate 5 --yes) $(redis ZRANGE 'later:{kept}:done' 0 -1 | tr '\n' ' ')" \
+    "1 2 3 " "with -n and --rate"
+is "$(later cancel --all-queues --state=done --yes)" "$(printf 'kept\t2')" "of all queues"
 is "$(redis EXISTS 'later:{kept}:kept')" 0 "and their documents are gone"
 
 # ---- pause, resume
@@ -213,12 +211,12 @@ later cron delete nightly -q gone >/dev/null
 run later forget gone
 is "$status$out$err" 0 "forget: no words"
 is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "forget leaves no key of the queue"
-is "$(later queues | grep -c '^gone$')" 0 "a forgotten queue is not listed"
+is "$(later size --names | grep -c '^gone$')" 0 "a forgotten queue is not listed"
 run later forget gone
 is "$status $err" "66 later forget: no queue gone" "now it is unknown"
 later push t -q gone --id 1 >/dev/null
-is "$(later queues | grep -c '^gone$')" 1 "who pushes to it makes it anew"
-later purge gone --state ready --yes >/dev/null
+is "$(later size --names | grep -c '^gone$')" 1 "who pushes to it makes it anew"
+later cancel -q gone --state ready --yes >/dev/null
 is "$(later forget gone --json)" '{"queue":"gone","result":"forgotten"}' "forget --json names the queue"
 run later forget 'a/1'
 is "$status" 64 "a shard goes with its queue"
@@ -226,14 +224,14 @@ redis SET 'later:{spread}:shards' '1 3' >/dev/null
 redis SADD later:queues spread spread/0 spread/1 spread/2 >/dev/null
 later push t -q spread --id s >/dev/null
 run later forget spread
-is "$status $(later queues | grep -c '^spread$')" "75 1" "one with shards, whichever has the job"
+is "$status $(later size --names | grep -c '^spread$')" "75 1" "one with shards, whichever has the job"
 later cancel s -q spread >/dev/null
 run later forget spread
 is "$status $(redis SMEMBERS later:queues | grep -c spread) $(redis --scan --pattern 'later:{spread*' |
     grep -cv ':call:')" "0 0 0" "goes with all of them"
 
 redis ZADD 'later:{known}:ready' 5 '{"type":"a"}' 6 '{"type":"b"}' >/dev/null
-is "$(later bury known --state ready --limit 1 --yes)" 1 "bury of what a plain ZADD has pushed"
+is "$(later bury -q known --state ready -n 1 --yes)" 1 "bury of what a plain ZADD has pushed"
 redis SISMEMBER later:queues known >"$work/known"
 redis SREM later:queues known >/dev/null
 later bury '{"type":"b"}' -q known >/dev/null

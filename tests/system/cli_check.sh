@@ -15,14 +15,14 @@ later push t -q q --id delayed --in 1h >/dev/null
 redis ZADD 'later:{q}:ready' 1 '{"type":"plain","n":1}' 2 '{"type":"plain","n":2}' >/dev/null
 redis ZADD 'later:{q}:delayed' 4102444800 '{"type":"plain","n":3}' >/dev/null
 later reserve q -n 300 >"$work/held"
-sed -n 3,12p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later ack q "$id" "$token"; done
-sed -n 13,20p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later bury q "$id" "$token"; done
+sed -n 3,12p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later ack "$id" --token "$token" -q q; done
+sed -n 13,20p "$work/held" | while IFS="$(printf '\t')" read -r id token _; do later bury "$id" --token "$token" -q q; done
 later cancel j20 j600 -q q >/dev/null
-later purge q --state dead --yes >/dev/null
+later cancel -q q --state dead --yes >/dev/null
 run later check q
 is "$status" 0 "all is well: status 0"
 is "$out" "$(printf '%s\t%s\t%s\t%s\n' \
-    q counters ok 'pushed 701 + adopted 2 = done 10 + expired 0 + cancelled 2 + purged 8 + trimmed 0 + jobs 683' \
+    q counters ok 'pushed 701 + adopted 2 = done 10 + expired 0 + cancelled 10 + purged 0 + trimmed 0 + jobs 683' \
     q sets ok 'ready 401 + delayed 2 + reserved 281 + dead 0 = jobs 683 + unadopted 1' \
     q members ok '684 looked at, each in one set, with its document')" "both sums, and what was looked at"
 is "$(later check q --json | sed -n 2p)" \

@@ -45,27 +45,27 @@ done
 printf '{"type":"f","id":"f1","queue":"q","in":0,"mine":true}\n' | later push --file - >/dev/null
 redis ZADD 'later:{q}:ready' 0 '{"type":"plain"}' >/dev/null
 later push dead --id dead1 -q dead --priority -4 >/dev/null
-later bury dead dead1 "$(later reserve dead | cut -f 2)" --error 'no'
+later bury dead1 --token "$(later reserve dead | cut -f 2)" -q dead --error 'no'
 
 jobs q delayed >"$work/delayed"
 jobs q ready >"$work/ready"
 jobs dead dead >"$work/dead"
-run later export q --state delayed
+run later export -q q --state delayed
 is "$status $err" "0 " "export --state delayed"
 is "$(printf '%s\n' "$out" | head -n 1 | sed 's/"at":[0-9.]*/"at":T/')" \
     '{"queue":"q","id":"d1","at":T,"priority":7,"document":{"type":"a","id":"d1","priority":7,"payload":{"n":  12345678901234567890, "x":[1.50,"\u00e9"]}}}' \
     "a line: queue, id, at, priority, the document's own bytes"
 is "$(printf '%s\n' "$out" | grep -c document_base64)" 2 "base64 where bytes cannot stand in a line"
-later export q --state delayed >"$work/lines"
-later export q --state ready >>"$work/lines"
-later export dead --state dead >"$work/dead.lines"
+later export -q q --state delayed >"$work/lines"
+later export -q q --state ready >>"$work/lines"
+later export -q dead --state dead >"$work/dead.lines"
 is "$(wc -l <"$work/lines")" 9 "a job a line"
 is "$(later size q | cut -f 2,3)" "$(printf '5\t4')" "exporting changes nothing"
 
 for state in delayed ready; do
-    later purge q --state $state --yes >/dev/null
+    later cancel -q q --state $state --yes >/dev/null
 done
-later purge dead --state dead --yes >/dev/null
+later cancel -q dead --state dead --yes >/dev/null
 run later push --file "$work/lines" --json
 is "$status $(printf '%s\n' "$out" | grep -c '"queue":"q".*"result":"pushed"')" "0 9" \
     "all exported lines are pushed again"
@@ -91,7 +91,7 @@ is "$status" 0 "later check adds up"
 redis SET 'later:{ev}:shards' '1 2' >/dev/null
 later push t -q ev --id e1 >/dev/null
 part=$(redis --raw ZSCORE 'later:{ev/0}:ready' e1)
-is "$(later export "ev/$([ -n "$part" ]; echo $?)" --state ready)" \
+is "$(later export -q "ev/$([ -n "$part" ]; echo $?)" --state ready)" \
     '{"queue":"ev","id":"e1","priority":0,"document":{"type":"t","id":"e1"}}' "a line of a shard goes to its queue"
 
 later push t -q stay --id u --unique-for 7200 --in 1h >/dev/null
@@ -99,11 +99,11 @@ later push t -q stay --id d --throttle 4000000 --in 1h >/dev/null
 later push old -q stay --id s >/dev/null
 later reserve stay >"$work/held"
 later push new '"100%"' -q stay --id s --again --priority 4 --unique-for 60 2>/dev/null >/dev/null
-later release stay s "$(cut -f 2 "$work/held")" --in 1h
-later export stay --state delayed >"$work/lines"
+later release s --token "$(cut -f 2 "$work/held")" -q stay --in 1h
+later export -q stay --state delayed >"$work/lines"
 until=$(noted d d stay)
 is "$(field type <"$work/lines" | tr '\n' ' ')" "t t old new " "a job and the one that is to follow it are two lines"
-later purge stay --state delayed --yes >/dev/null
+later cancel -q stay --state delayed --yes >/dev/null
 later push --file "$work/lines" >/dev/null 2>&1
 is "$(noted u u stay) $(echo "$until $(noted d d stay)" | awk '{ print ($2 - $1 > -1 && $2 - $1 < 3600) }')" "7200.000000 1" \
     "ids stay taken as long as they would have"
@@ -116,7 +116,7 @@ redis ZADD 'later:{odd}:delayed' 1e300 far >/dev/null
 redis HSET 'later:{odd}:jobs' far '{"type":"t"}' >/dev/null
 redis ZADD 'later:{odd}:delayed' 4000000000 bad 4000000001 'no json' 4000000002 '{"type":"t","n":1}' >/dev/null
 redis HSET 'later:{odd}:jobs' bad 'not JSON' >/dev/null
-run later export odd --state delayed
+run later export -q odd --state delayed
 is "$status $out" "65 {\"queue\":\"odd\",\"id\":\"$(printf '{"type":"t","n":1}' | sha1sum | cut -d' ' -f 1)\",\"at\":4000000002,\"priority\":0,\"document\":{\"type\":\"t\",\"n\":1}}" \
     "a plain job keeps its time; what could not be pushed is left out"
 is "$(printf '%s\n' "$err" | sed 's/left out: document: .*/left out: document/; s/[0-9a-f]\{40\}/SHA/')" \
@@ -124,10 +124,10 @@ is "$(printf '%s\n' "$err" | sed 's/left out: document: .*/left out: document/; 
 later export: SHA: left out: document
 later export: far: left out: it is due at a time that cannot be pushed
 later export: 1 exported, 3 left out" "and each is named: no JSON, and a time beyond all"
-run later export odd
+run later export -q odd
 is "$status" 64 "--state must be said"
 like "$err" '--state is missing: ready, delayed, dead or done' "a missing --state is named"
-run later export odd --state reserved
+run later export -q odd --state reserved
 is "$status" 64 "what is reserved is somebody's"
 
 # ---- many jobs, with equal and different scores, while others come and go
@@ -137,7 +137,7 @@ redis EVAL 'for i = 1, 2500 do
     redis.call("ZADD", KEYS[1], i % 5 == 0 and i or 7, id)
     redis.call("HSET", KEYS[2], id, "{\"type\":\"n\",\"payload\":" .. i .. "}")
 end' 2 'later:{many}:ready' 'later:{many}:jobs' >/dev/null
-later export many --state ready >"$work/lines"
+later export -q many --state ready >"$work/lines"
 is "$(wc -l <"$work/lines") $(field id <"$work/lines" | sort -u | wc -l)" "2500 2500" \
     "export of more jobs than a page, each once"
 is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
@@ -145,7 +145,7 @@ is "$(sed 's/.*"id":"\([^"]*\)".*/\1/' "$work/lines" | md5sum)" \
 # The output goes to a slow reader. Meanwhile every third job goes, and others come before those
 # that are left.
 mkfifo "$work/fifo"
-"$later_bin" export many --state ready >"$work/fifo" &
+"$later_bin" export -q many --state ready >"$work/fifo" &
 exporter=$!
 own "$exporter"
 exec 3<"$work/fifo"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# later locks: what is held now, by whom, since when and for how long, and who waits.
+# later lock without words: what is held now, by whom, since when and for how long, and who waits.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-is "$(later locks)" '' "locks prints nothing if nothing is held"
+is "$(later lock)" '' "lock prints nothing if nothing is held"
 
 # locked NAME: is it held?
 locked()
@@ -33,7 +33,7 @@ redis SET 'later:lock:{once}:fence' 7 >/dev/null
 redis SET 'later:limit:{a b}' 1 >/dev/null
 redis SET 'other:limit:{x}' 1 >/dev/null
 
-later locks | sort >"$work/locks"
+later lock | sort >"$work/locks"
 is "$(cut -f 1-3,6-7 "$work/locks" | tr '\t' ' ')" "limit slide 1 0 
 limit sms:[1] 2 0 
 lock free 0 1 default j7
@@ -44,16 +44,16 @@ like "$(grep night "$work/locks" | cut -f 4,5,8)" \
 like "$(grep video "$work/locks" | cut -f 4,5)" '^.(5[0-9][0-9]|600)[0-9.]*$' "the permit that ends first"
 like "$(grep slide "$work/locks" | cut -f 4,5)" '^[0-9.]+.3[56][0-9.]+$' "the limit: since when, and till when"
 
-later locks --json | sort >"$work/locks"
+later lock --json | sort >"$work/locks"
 like "$(grep video "$work/locks")" \
     '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\]\}$' \
     "--json: those that wait"
 like "$(grep night "$work/locks")" \
     '"held":1,"remaining":[0-9.]+,"since":[0-9.]+,"owner":"[^"]+","fence":1,"waiting":1,"waiters":\["default j9"\]' \
     "--json: the lock"
-like "$(NO_COLOR=1 on_terminal "$later_bin locks")" '^KIND +NAME +HELD +FOR +LEFT +WAITING +NEXT +OWNER$' "headings on a terminal"
+like "$(NO_COLOR=1 on_terminal "$later_bin lock")" '^KIND +NAME +HELD +FOR +LEFT +WAITING +NEXT +OWNER$' "headings on a terminal"
 
 kill "$locker"
 wait_until 20 gone "$locker"
-is "$(later locks | grep -c night)" 0 "freed, and the job that waited is called: it is not told any more"
+is "$(later lock | grep -c night)" 0 "freed, and the job that waited is called: it is not told any more"
 finish

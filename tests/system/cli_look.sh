@@ -1,9 +1,9 @@
 #!/bin/sh
-# later queues, size, peek, show.
+# later size --names, size, peek, show.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
-run later queues
+run later size --names
 is "$status $out" "0 " "no queues, no output"
 run later size nothing --json
 is "$status $out$err" '66 later size: no queue nothing' "a queue that never was is no queue"
@@ -14,13 +14,13 @@ later push c --id d1 -q mail --at 4102444800 >/dev/null
 later push d --id x1 -q big >/dev/null
 later push e --id dead1 -q mail --priority 100 >/dev/null
 line=$(later reserve mail)
-later bury mail dead1 "$(printf '%s' "$line" | cut -f 2)" --error 'no "such" address'
+later bury dead1 --token "$(printf '%s' "$line" | cut -f 2)" -q mail --error 'no "such" address'
 later push f --id held -q mail --priority 100 >/dev/null
 later reserve mail >/dev/null
 redis ZADD 'later:{mail}:ready' 1000 '{"type":"plain","payload":[1]}' >/dev/null
 
-is "$(later queues | tr '\n' ' ')" "big mail " "queues in order"
-is "$(later queues --json | tr '\n' ' ')" '{"queue":"big"} {"queue":"mail"} ' "queues --json prints an object a queue"
+is "$(later size --names | tr '\n' ' ')" "big mail " "queues in order"
+is "$(later size --names --json | tr '\n' ' ')" '{"queue":"big"} {"queue":"mail"} ' "queues --json prints an object a queue"
 is "$(later size | cut -f 1-6)" "$(printf 'big\t1\t0\t0\t0\tno\nmail\t3\t1\t1\t1\tno')" \
     "size in a pipe: separated by TAB, no headings"
 is "$(later size mail --json | sed 's/,"oldest_ready.*//')" \
@@ -115,9 +115,12 @@ run later show r1 -q big
 is "$status $err" "66 later show: no job r1 in queue big" "in another queue it is not"
 is "$(later show r1 held --json | field queue | tr '\n' ' ')" "mail mail " "without -q it is found in any queue"
 later push a --id r1 >/dev/null
-is "$(later show r1 --json | field queue | tr '\n' ' ')" "default mail " "in each, if it is in several"
+run later show r1 held --json
+is "$status $(printf '%s' "$out" | field queue) $err" \
+    "64 mail later show: the queues default and mail both have a job r1: say which with -q" \
+    "if it is in several, they are named"
 run later show nowhere
-is "$status $err" "66 later show: no job nowhere in queue default or any other" "show names an id that is in no queue"
+is "$status $err" "66 later show: no job nowhere in any queue" "show names an id that is in no queue"
 
 # ---- on a terminal
 
@@ -142,7 +145,7 @@ later push t -q failing --id f >/dev/null
 is "$(later show f -q failing --json | field earlier)" "" "a job that has not failed has no earlier errors"
 for why in one "two$(printf '\033')[31m
 more" three; do
-    later release failing f "$(later reserve failing | cut -f 2)" --error "$why" >/dev/null
+    later release f --token "$(later reserve failing | cut -f 2)" -q failing --error "$why" >/dev/null
 done
 told=$(later show f -q failing --json)
 like "$told" '"error":\{"at":[0-9.]+,"attempt":3,"kind":"retry","text":"three".*"earlier":\[\{"at":[0-9.]+,"attempt":2,"kind":"retry","text":"two\\u001B\[31m","host":"[^"]+"\},\{"at":[0-9.]+,"attempt":1,"kind":"retry","text":"one","host":"[^"]+"\}\]' \

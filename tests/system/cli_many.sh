@@ -1,5 +1,5 @@
 #!/bin/sh
-# later count, kick, bury, cancel, purge and export, with conditions, in a queue in use: exactly the
+# later search --count, kick, bury, cancel and export, with conditions, in a queue in use: exactly the
 # right jobs are affected. LATER_SOAK=N: N million jobs instead of a few thousand.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no' 'lua-time-limit 600000' # the test's own scripts are no short ones
@@ -47,7 +47,7 @@ exactly()
 
 grave='n % 5 > 2' plan='(n % 5 == 1 || n % 5 == 2)'
 
-later bury m --type 'grave.*' --state ready --yes >"$work/count"
+later bury -q m --type 'grave.*' --state ready --yes >"$work/count"
 is "$(cat "$work/count")" $((total * 2 / 5)) "bury --type: it tells how many"
 there dead >"$work/dead"
 exactly "bury --type" "$work/dead" "$grave"
@@ -77,7 +77,7 @@ look()
 {
     redis CONFIG RESETSTAT >/dev/null
     before="$(date +%s.%N) $(worked)"
-    found=$(later count m --type 'none.*')
+    found=$(later search --count -q m --type 'none.*')
     after="$(date +%s.%N) $(worked)"
     calls=$(redis INFO commandstats | awk -F '[=,]' '{ sum += $2 } END { print sum }')
     share=$(echo "$before $after" | awk '{ printf "%.0f", 100 * ($4 - $2) / ($3 - $1) }')
@@ -96,7 +96,7 @@ if [ "$redis_kind" = single ]; then
     is "$status" 0 "and a tenth of Redis's time, or little more: $took, $share %"
 fi
 
-like "$(on_terminal "$later_bin count m --type 'none.*'" | cat -v)" '\[#* *\] +[0-9]+ %  [0-9]+ jobs  [0-9]+/s' \
+like "$(on_terminal "$later_bin search --count -q m --type 'none.*'" | cat -v)" '\[#* *\] +[0-9]+ %  [0-9]+ jobs  [0-9]+/s' \
     "on a terminal: how far it is"
 
 spawn "$later_bin" work m -- true
@@ -108,7 +108,7 @@ exported()
 {
     state=$1 name=$2 condition=$3
     shift 3
-    "$later_bin" export m --state "$state" "$@" 2>"$work/err" |
+    "$later_bin" export -q m --state "$state" "$@" 2>"$work/err" |
         sed 's/^{"queue":"m","id":"\([^"]*\)".*/\1/' | sort >"$work/got"
     exactly "export $name" "$work/got" "$condition"
 }
@@ -121,32 +121,32 @@ exported dead '--newer and --type' "$grave && n % 2 == 1 && n % 3 == 2" --newer 
 exported delayed '--where' "$plan && n % 10 == 6 && n % 50 == 16" \
     --where payload.tenant=6 --where payload.deep.0.s=x16
 exported delayed '--text' "$plan && n % 50 == 7" --text '"x7"'
-is "$(later export m --state delayed --limit 5 | wc -l)" 5 "export --limit writes that many lines"
-is "$(later count m --where payload.deep.0.s=x7)" "$(ids "($grave || $plan) && n % 50 == 7" | wc -l)" \
+is "$(later export -q m --state delayed -n 5 | wc -l)" 5 "export -n writes that many lines"
+is "$(later search --count -q m --where payload.deep.0.s=x7)" "$(ids "($grave || $plan) && n % 50 == 7" | wc -l)" \
     "count, in all states"
 
 # ---- a dry run
 
-run later cancel m --state delayed --type plan.1 --dry-run
+run later cancel -q m --state delayed --type plan.1 --dry-run
 is "$status $out $(later size m | cut -f 3)" "0 $(ids "$plan && n % 4 == 1" | wc -l) $((total * 2 / 5))" \
     "a dry run tells how many, and does nothing"
 
 # ---- acting
 
-later kick m --state dead --kind crash --attempts '<=2' --yes >"$work/count"
+later kick -q m --state dead --kind crash --attempts '<=2' --yes >"$work/count"
 exactly_kicked="$grave && n % 3 == 2 && n % 7 <= 2"
 is "$(cat "$work/count")" "$(ids "$exactly_kicked" | wc -l)" "kick: how many"
 there dead >"$work/dead"
 exactly "kick leaves" "$work/dead" "$grave && !($exactly_kicked)"
-later purge m --state dead --older 1h --type grave.1 --yes >"$work/count"
+later cancel -q m --state dead --older 1h --type grave.1 --yes >"$work/count"
 purged="$grave && n % 2 == 0 && n % 3 == 1"
 is "$(cat "$work/count")" "$(ids "$purged" | wc -l)" "purge: how many"
 there dead >"$work/dead"
 exactly "purge leaves" "$work/dead" "$grave && !($exactly_kicked) && !($purged)"
-later cancel m --where payload.tenant=2 --state delayed --yes >"$work/count"
+later cancel -q m --where payload.tenant=2 --state delayed --yes >"$work/count"
 is "$(cat "$work/count")" "$(ids "$plan && n % 10 == 2" | wc -l)" "cancel: how many"
-later bury m --state delayed --text '"n":7,' --yes >/dev/null
-later kick m --state delayed --where payload.n=11 --yes >/dev/null
+later bury -q m --state delayed --text '"n":7,' --yes >/dev/null
+later kick -q m --state delayed --where payload.n=11 --yes >/dev/null
 there delayed >"$work/delayed"
 exactly "cancel, bury and kick leave" "$work/delayed" "$plan && n % 10 != 2 && n != 7 && n != 11"
 is "$(later show j7 -q m | cut -f 2)" dead "the buried one is dead"
@@ -180,15 +180,15 @@ print_of()
 }
 before="$(print_of delayed)$(print_of dead)"
 for state in delayed dead; do
-    later export m --state "$state" >"$work/$state.ndjson"
-    later purge m --state "$state" --yes >/dev/null
+    later export -q m --state "$state" >"$work/$state.ndjson"
+    later cancel -q m --state "$state" --yes >/dev/null
 done
 is "$(later size m | cut -f 3,5)" "$(printf '0\t0')" "exported and purged"
-later purge m --state ready --yes >/dev/null
+later cancel -q m --state ready --yes >/dev/null
 later push --file "$work/delayed.ndjson" >/dev/null
 delayed=$(print_of delayed)
 later push --file "$work/dead.ndjson" >/dev/null
-later bury m --state ready --yes >/dev/null
+later bury -q m --state ready --yes >/dev/null
 is "$delayed$(print_of dead)" "$before" "and pushed again: the same bytes, ids, times, priorities"
 is "$(later check m | cut -f 3 | sort -u)" ok "later check holds after acting beside a worker"
 
@@ -198,15 +198,15 @@ for i in 1 2 3; do
     later push mail '{"tenant":7}' --id "a$i" -q "all$i" >/dev/null
     later push mail '{"tenant":8}' --id "b$i" -q "all$i" >/dev/null
 done
-is "$(later count --all-queues --type mail --where payload.tenant=7)" \
+is "$(later search --count --all-queues --type mail --where payload.tenant=7)" \
     "$(printf 'all1\t1\nall2\t1\nall3\t1')" "count --all-queues prints a row a queue"
 is "$(later bury --all-queues --type mail --where payload.tenant=7 --yes --json)" \
     "$(printf '{"queue":"all%d","buried":1}\n' 1 2 3)" "bury --all-queues --json"
 later push t -q run --id r1 >/dev/null
 later push t -q run --id r2 >/dev/null
 later reserve run -n 1 >"$work/held"
-is "$(later cancel run --type t --yes)" 2 "cancel takes a running one, too"
-run later ack run r1 "$(cut -f 2 "$work/held")"
+is "$(later cancel -q run --type t --yes)" 2 "cancel takes a running one, too"
+run later ack r1 --token "$(cut -f 2 "$work/held")" -q run
 is "$status" 77 "whose token is worth nothing then"
 is "$(later check run | cut -f 3 | sort -u)" ok "later check holds after cancelling running jobs"
 
@@ -215,7 +215,7 @@ kicked()
 {
     [ "$(redis ZCARD "later:{$1}:ready")" -ge 2 ]
 }
-spawn "$later_bin" kick --all slow --rate 1 --yes # six seconds from the second job to the last
+spawn "$later_bin" kick -q slow --all --rate 1 --yes # six seconds from the second job to the last
 wait_until 20 kicked slow
 id=$(redis ZRANGE 'later:{slow}:delayed' 0 -1 | tail -n 1)
 later cancel "$id" -q slow >/dev/null
@@ -224,7 +224,7 @@ wait_until 40 gone "$spawned"
 is "$(cat "$work/spawned.out")" 6 "those that went elsewhere meanwhile are left alone"
 like "$(cat "$work/spawned.err")" '2 left alone: no longer where they were' "jobs that have moved are told of"
 for i in 1 2 3 4 5 6 7 8; do later push t -q stop --in 1h >/dev/null; done
-spawn env --default-signal=INT "$later_bin" kick --all stop --rate 1 --yes
+spawn env --default-signal=INT "$later_bin" kick -q stop --all --rate 1 --yes
 wait_until 20 kicked stop
 kill -INT "$spawned"
 wait "$spawned"
@@ -242,22 +242,22 @@ if [ "$redis_kind" = single ]; then
         redis CLIENT LIST | grep 'cmd=evalsha' | grep -q 'flags=b'
     }
     redis CLIENT PAUSE 60000 WRITE >/dev/null
-    spawn env --default-signal=INT "$later_bin" purge much --state ready --yes
+    spawn env --default-signal=INT "$later_bin" cancel -q much --state ready --yes
     wait_until 20 held_up
     kill -INT "$spawned"
     redis CLIENT UNPAUSE >/dev/null
     wait "$spawned"
-    is $? 75 "purge, ^C: status 75"
+    is $? 75 "cancel, ^C: status 75"
     left=$(redis ZCARD 'later:{much}:ready')
-    words="stopped: $((1200 - left)) of 1200 purged"
-    [ "$left" -lt 1200 ] || words='stopped(; nothing was done|: 0 of 1200 purged)' # it asks for the size first
-    like "$(cat "$work/spawned.err")" "^later purge: $words\$" "after ^C each verb says how far it came"
+    words="stopped: $((1200 - left)) of 1200 cancelled"
+    [ "$left" -lt 1200 ] || words='stopped(; nothing was done|: 0 of 1200 cancelled)' # it asks for the size first
+    like "$(cat "$work/spawned.err")" "^later cancel: $words\$" "after ^C each verb says how far it came"
     run test "$left" -ge 700
     is "$status" 0 "which is one call, or none"
 fi
-later purge much --state ready --yes >/dev/null
+later cancel -q much --state ready --yes >/dev/null
 is "$(later size much | cut -f 2)" 0 "and all of them"
-is "$(later export m --state delayed --dry-run) $(later export m --state delayed --limit 7 --dry-run --json)" \
+is "$(later export -q m --state delayed --dry-run) $(later export -q m --state delayed -n 7 --dry-run --json)" \
     "$(redis ZCARD 'later:{m}:delayed') {\"count\":7}" "export --dry-run only counts"
 
 # ---- refused
@@ -271,22 +271,25 @@ refuses()
     is "$status" 64 "$*: status 64"
     contains "$err" "$words" "a refusal says why"
 }
-refuses 'of a delayed job only the time' cancel m --state delayed --older 1h
-refuses 'is not one of dead, delayed' kick m --state ready
-refuses 'is not one of ready, delayed' bury m --state dead
-refuses '--state is missing' purge m --type t
-refuses '--state is missing' export m --type t
-refuses '--type: given twice' count m --type a --type b
-refuses 'name one queue, or give --all-queues' count
-refuses 'takes no queue' count m --all-queues
-refuses 'There is no terminal to ask on: add --yes' cancel m --type 'grave.*'
-refuses 'ID is missing' cancel
+refuses 'of a delayed job only the time' cancel -q m --state delayed --older 1h
+refuses 'is not one of dead, delayed' kick -q m --state ready
+refuses 'is not one of ready, delayed' bury -q m --state dead
+refuses '--state is missing' export -q m --type t
+refuses '--type: given twice' search --count -q m --type a --type b
+refuses 'which queue? -q Q, or -A for all' search --count
+refuses 'which queue? -q Q, or -A for all' cancel --state dead --yes
+refuses '-q is one queue, -A all of them' search --count -q m -A
+refuses 'there are too many words' search m --type a
+refuses 'There is no terminal to ask on: add --yes' cancel -q m --type 'grave.*'
+refuses 'name jobs by ID, or give -q or -A and a condition' cancel
+refuses 'name jobs by ID, or give -q or -A and a condition' cancel -q m
+refuses 'name jobs by ID, or give -q or -A and a condition' kick -A --yes
 later push t -q here --id alone >/dev/null
 later push t -q there --id other --in 1h >/dev/null
 for verb in kick bury cancel; do
     refuses 'a condition is missing' "$verb" alone -q here --dry-run
     refuses 'a condition is missing' "$verb" other -q there --rate 5
-    refuses 'here is a queue, and so is that of --queue' "$verb" here -q there --type t --yes
+    refuses 'alone is the id of a job' "$verb" alone -q here --type t --yes
 done
 is "$(later size here there | cut -f 2-5)" "$(printf '1\t0\t0\t0\n0\t1\t0\t0')" "and nothing happens to those jobs"
 finish

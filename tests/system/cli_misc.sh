@@ -33,6 +33,15 @@ for command in $commands; do
     done
     is "$missing" "" "later(1) has $command and its options"
 done
+# Groups and their commands, in their order.
+is "$(later help | sed -n '/^Options/q; s/:$//p; s/^  \([a-z]*\) .*/\1/p')" "$(awk '
+    /^\.Sh / { within = $2 == "COMMANDS" }
+    !within { next }
+    sub(/^\.Ss /, "") { print }
+    /^\.Bl/ { level++ }
+    /^\.El/ { level-- }
+    level == 1 && /^\.It Cm / && !told[$3]++ { print $3 }' "$top_srcdir/doc/later.1")" \
+    "help has the groups of later(1)"
 for option in redis prefix config daemon-config json help version; do
     grep -Eq "^\.It .*-$option( |\$)" "$top_srcdir/doc/later.1" && continue
     not_ok "later(1) has --$option: no item of that name in doc/later.1"
@@ -62,8 +71,8 @@ is "$status" 64 "a word is missing"
 LATER_REDIS_URL=unix:$redis_socket
 export LATER_REDIS_URL
 number=0
-for command in 'push t' 'push -f /dev/null' 'size q' queues 'peek q' 'show i' 'export q --state ready' \
-    'kick i' 'cancel i' 'pause q' 'reserve q --wait 30' 'ack q i 0123456789abcdef' 'work q -- true' \
+for command in 'push t' 'push -f /dev/null' 'size q' 'size --names' 'peek q' 'show i' 'export -q q --state ready' \
+    'kick i' 'cancel i' 'pause q' 'reserve q --wait 30' 'ack i --token 0123456789abcdef' 'work q -- true' \
     'stock show i' 'lock l -- true' 'lock l --show' 'limit l --max 1 --per 1' status check; do
     number=$((number + 1))
     # shellcheck disable=SC2086
@@ -166,7 +175,7 @@ port=$((20000 + $$ % 20000))
 until redis CONFIG SET port "$port" 2>&1 | grep -q OK; do port=$((port + 1)); done
 user=redis://pusher@127.0.0.1:$port
 is "$(later --redis "$user" push t --id acl)" acl "a user with few rights pushes"
-run later --redis "$user" queues
+run later --redis "$user" size --names
 is "$status" 77 "what it may not: status 77"
 like "$err" 'NOPERM' "without the right Redis's words are shown"
 run later --redis "$user" --prefix other push t

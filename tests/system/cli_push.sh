@@ -31,7 +31,7 @@ is "$(redis HGET 'later:{mail}:jobs' m1)" '{"type":"mail.send","id":"m1","payloa
 # perform Q ID: performs it by hand
 perform()
 {
-    later ack "$1" "$2" "$(later reserve "$1" | cut -f 2)"
+    later ack "$2" --token "$(later reserve "$1" | cut -f 2)" -q "$1"
 }
 is "$(later push t -q once --id u --unique-for 2h)" u "--unique-for pushes the job"
 is "$(noted u u once)" 7200.000000 "is kept beside the job"
@@ -118,7 +118,7 @@ while IFS= read -r payload; do
     line=$(later reserve bytes --json </dev/null)
     is "$(printf '%s' "$line" | field document | tr -d '\n' | sha256sum)" "$wanted" \
         "reserve --json gives back payload $number"
-    later ack bytes "$id" "$(printf '%s' "$line" | field token)" </dev/null
+    later ack "$id" --token "$(printf '%s' "$line" | field token)" -q bytes </dev/null
     later push bytes "$payload" -q bytes --id "$id" >/dev/null </dev/null
     is "$(later work bytes --until-empty -- cat </dev/null | sha256sum)" "$wanted" \
         "work hands on payload $number"
@@ -307,7 +307,8 @@ is $? 0 "and the end is the end"
 line=$(grep -o 'later push report\.daily [^`]*' "$top_srcdir/doc/coming-from.md")
 eval "$line -q crontab" >"$work/out"
 # shellcheck disable=SC2046
-runs "coming-from.md: the line of a crontab pushes a job" later ack crontab $(later reserve crontab | cut -f 1,2)
+runs "coming-from.md: the line of a crontab pushes a job" \
+    later ack -q crontab $(later reserve crontab | awk '{ print $1, "--token", $2 }')
 for _ in 2 3; do
     eval "$line -q crontab" >"$work/out" 2>&1
 done

@@ -8,35 +8,35 @@ awk 'BEGIN { for (i = 0; i < 450; i++)
     later push --file - -q a >/dev/null
 later push t1 '{"n":449}' -q b --id other --in 1h >/dev/null
 later push t1 -q b --id dead >/dev/null
-later bury b dead "$(later reserve b | cut -f 2)" --error 'smtp: greylisted'
+later bury dead --token "$(later reserve b | cut -f 2)" -q b --error 'smtp: greylisted'
 later push t1 -q b --id held >/dev/null
 later reserve b --lease 1h >/dev/null
 
-is "$(later search a --limit 3 | cut -f 1 | tr '\n' ' ')" "j449 j448 j447 " "the newest first"
-is "$(later search a | wc -l)" 100 "a hundred, if nothing is said"
-is "$(later search a --limit 1000 | cut -f 1 | sort -u | wc -l)" 450 "search finds all jobs, each once"
-is "$(later search a --limit 1000 | cut -f 1)" "$(later peek a -n 450 | cut -f 1 | tac)" "in the order of peek, from behind"
+is "$(later search -q a -n 3 | cut -f 1 | tr '\n' ' ')" "j449 j448 j447 " "the newest first"
+is "$(later search -q a | wc -l)" 100 "a hundred, if nothing is said"
+is "$(later search -q a -n 1000 | cut -f 1 | sort -u | wc -l)" 450 "search finds all jobs, each once"
+is "$(later search -q a -n 1000 | cut -f 1)" "$(later peek a -n 450 | cut -f 1 | tac)" "in the order of peek, from behind"
 is "$(later search --all-queues --where payload.n=449 | cut -f 1 | tr '\n' ' ')" "j449 other " "in all queues"
-is "$(later search b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "search by the error"
-is "$(later search b --state reserved | cut -f 1)" held "search finds what runs"
-is "$(later search b --state delayed --json | field id)" other "search --json"
-is "$(later search a --type t0 --limit 1 --json)" "$(later show j448 -q a --json)" "a line is that of show"
+is "$(later search -q b --error grey | cut -f 1,2)" "$(printf 'dead\tdead')" "search by the error"
+is "$(later search -q b --state reserved | cut -f 1)" held "search finds what runs"
+is "$(later search -q b --state delayed --json | field id)" other "search --json"
+is "$(later search -q a --type t0 -n 1 --json)" "$(later show j448 -q a --json)" "a line is that of show"
 for i in 1 2 3; do
     later push t3 -q held --id "h$i" >/dev/null
     later reserve held --lease 1h >/dev/null
 done
-place=$(later search held --limit 2 --json --progress | tail -n 1 | field next)
-is "$(later search held --limit 2 --json --progress --after "$place" | grep -c '"id"')" 1 "going on among those that run"
-later search a --text '"j00' --json --progress >"$work/lines"
+place=$(later search -q held -n 2 --json --progress | tail -n 1 | field next)
+is "$(later search -q held -n 2 --json --progress --after "$place" | grep -c '"id"')" 1 "going on among those that run"
+later search -q a --text '"j00' --json --progress >"$work/lines"
 is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
 is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"
-run later search a --progress
+run later search -q a --progress
 is "$status" 64 "--progress without --json: status 64"
 run later search
 is "$status" 64 "search without a queue: status 64"
-run later search a --state running
+run later search -q a --state running
 is "$status" 64 "search for a state that does not exist: status 64"
-run later search none --text x
+run later search -q none --text x
 is "$status $out$err" "0 " "a queue that is not there has no such job"
 
 # Continued searches together find what one search finds, each job once, even if scores are equal or
@@ -51,22 +51,22 @@ parts() # CONDITIONS: prints the documents found, two per search
 {
     place=
     while :; do
-        later search "$@" --limit 2 --json --progress ${place:+--after "$place"} >"$work/part"
+        later search "$@" -n 2 --json --progress ${place:+--after "$place"} >"$work/part"
         grep '"queue"' "$work/part" | field document
         place=$(tail -n 1 "$work/part" | field next)
         [ -n "$place" ] || break
     done
 }
-later search --all-queues --type t1 --limit 1000 --json | field document >"$work/whole"
+later search --all-queues --type t1 -n 1000 --json | field document >"$work/whole"
 parts --all-queues --type t1 >"$work/parts"
 runs "as many, in the same order" cmp "$work/parts" "$work/whole"
 is "$(grep -c . "$work/parts")" 247 "the parts of a continued search have all jobs"
-place=$(later search a --limit 1 --json --progress | tail -n 1 | field next)
+place=$(later search -q a -n 1 --json --progress | tail -n 1 | field next)
 later cancel -q a j449 j448 >/dev/null
-is "$(later search a --limit 1 --after "$place" | cut -f 1)" j447 "jobs between have gone"
+is "$(later search -q a -n 1 --after "$place" | cut -f 1)" j447 "jobs between have gone"
 for place in x "1,a,ready" "1,a,running,5,=x" "1,A b,ready,5,=x" "1,a,ready,abc,=x" \
     "1,a,ready,5,y" "1,a,ready,5,x1" "1,a,ready,5,xg0"; do
-    run later search a --after "$place"
+    run later search -q a --after "$place"
     is "$status" 64 "--after $place"
 done
 
@@ -76,20 +76,20 @@ redis EVAL 'for i = 1, 450 do
 end' 1 'later:{long}:ready' >/dev/null
 place='' turns=0
 while [ "$turns" -lt 20 ]; do # it takes eight
-    later search long --limit 60 --json --progress ${place:+--after "$place"} >"$work/part"
+    later search -q long -n 60 --json --progress ${place:+--after "$place"} >"$work/part"
     grep '"queue"' "$work/part"
     place=$(tail -n 1 "$work/part" | field next)
     [ -n "$place" ] || break
     turns=$((turns + 1))
 done >"$work/parts"
 is "$(wc -l <"$work/parts") $(sort -u "$work/parts" | wc -l)" "450 450" "searches go on behind long members, too"
-place=$(later search long --limit 250 --json --progress | tail -n 1 | field next)
-later search long --limit 251 --json | sed -n 251p >"$work/next"
+place=$(later search -q long -n 250 --json --progress | tail -n 1 | field next)
+later search -q long -n 251 --json | sed -n 251p >"$work/next"
 redis ZREMRANGEBYRANK 'later:{long}:ready' -250 -250 >/dev/null
-is "$(later search long --limit 2 --after "$place" --json | grep -c -F -f "$work/next")" 1 \
+is "$(later search -q long -n 2 --after "$place" --json | grep -c -F -f "$work/next")" 1 \
     "and where such a one was, if it has gone"
 for place in "1,long,ready,5,#" "1,long,ready,5,#0:$(printf %040d 0)" "1,long,ready,5,#1:abc"; do
-    run later search long --after "$place"
+    run later search -q long --after "$place"
     is "$status" 64 "--after $place"
 done
 
@@ -97,11 +97,11 @@ done
 redis ZADD 'later:{odd}:ready' 0 ' {"type":"a"}' $(($(redis TIME | head -n 1) + 60)) '{"type":"a"}' 0 nonsense >/dev/null
 redis HSET 'later:{odd}:jobs' ahead '{"type":"b"}' >/dev/null
 redis ZADD 'later:{odd}:dead' $(($(redis TIME | head -n 1) + 60)) ahead >/dev/null # Redis's clock was put back
-is "$(later search odd --json | field document | sort)" ' {"type":"a"}
+is "$(later search -q odd --json | field document | sort)" ' {"type":"a"}
 nonsense
 {"type":"a"}
 {"type":"b"}' "search finds what laterd would take, and what has a time to come"
-is "$(later count odd) $(later count odd --type a) $(later count odd --where type=b)" "4 2 1" "so does count"
+is "$(later search --count -q odd) $(later search --count -q odd --type a) $(later search --count -q odd --where type=b)" "4 2 1" "so does count"
 
 # Jobs that end while a search reads the others of their token hide none of those.
 redis EVAL 'for i = 1, 3 do
@@ -109,7 +109,7 @@ redis EVAL 'for i = 1, 3 do
     redis.call("HSET", KEYS[2], "b" .. i, "{\"type\":\"t\",\"payload\":\"" .. string.rep("x", 700000) .. "\"}")
 end redis.call("ZADD", KEYS[1], 4102444800, "aaaaaaaaaaaaaaaa")' 2 'later:{heavy}:reserved' 'later:{heavy}:jobs' >/dev/null
 mkfifo "$work/fifo"
-"$later_bin" search heavy --state reserved --json >"$work/fifo" &
+"$later_bin" search -q heavy --state reserved --json >"$work/fifo" &
 own $!
 exec 3<"$work/fifo"
 head -c 10 <&3 >/dev/null # the first one is being printed
@@ -122,5 +122,5 @@ for i in 1 2 3 4 5; do
     { printf '"' && head -c 400000 /dev/zero | tr '\0' x && printf '"'; } |
         later push large - -q large --id "l$i" >/dev/null
 done
-is "$(later search large | cut -f 1 | tr '\n' ' ')" "l5 l4 l3 l2 l1 " "large documents, the newest first"
+is "$(later search -q large | cut -f 1 | tr '\n' ' ')" "l5 l4 l3 l2 l1 " "large documents, the newest first"
 finish

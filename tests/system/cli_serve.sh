@@ -10,18 +10,18 @@ serve()
 }
 
 later push t --id a -q q >/dev/null
-is "$(serve '["queues","--json"]' '["kick","x","-q","q"]' '["queues"]')" \
+is "$(serve '["size","--names","--json"]' '["kick","x","-q","q"]' '["size","--names"]')" \
     '{"queue":"q"}
 end {"status":0,"words":""}
 end {"status":66,"words":"later kick: no dead or delayed job x in queue q"}
 q
 end {"status":0,"words":""}' "an answer to each line, with status and words"
 before=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
-serve '["queues"]' '["queues"]' '["queues"]' '["queues"]' >/dev/null
+serve '["size","--names"]' '["size","--names"]' '["size","--names"]' '["size","--names"]' >/dev/null
 after=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)
 # With a set, others may connect meanwhile.
 is "$((after - before < 5))" 1 "over one connection (and that of redis-cli), not one for each of four"
-is "$(serve '["push","t","-","-q","q"]' '["queues"]' | tail -n 2)" 'q
+is "$(serve '["push","t","-","-q","q"]' '["size","--names"]' | tail -n 2)" 'q
 end {"status":0,"words":""}' "a payload from standard input does not take what is asked for next"
 for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]' '["lock","l"]' \
     '["size","--none"]' '["show"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
@@ -29,14 +29,14 @@ for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]
 done
 # Of the options of all commands a line has only --json: the connection is open.
 options=$(sed -n '/^const struct args_option global_options/,/^};/s/^    { "\([a-z-]*\)", .*, \(NULL\|"[A-Z]*"\), .*/\1=\2/p' \
-    "$top_srcdir/cli/main.c")
+    "$top_srcdir/cli/commands.c")
 is "$(echo "$options" | wc -l)" 7 "the options of all commands are known"
 for option in $options; do
     case $option in json=*) continue ;; *=NULL) words="\"--${option%%=*}\"" ;; *) words="\"--${option%%=*}\",\"x\"" ;; esac
-    like "$(serve "[\"queues\",$words]")" \
+    like "$(serve "[\"size\",\"--names\",$words]")" \
         '^end \{"status":64,"words":"later serve: --'"${option%%=*}"' is an option of `later serve` itself' \
         "refused in a line: --${option%%=*}"
 done
-like "$(serve '["purge","q","--state","ready"]')" '"status":64,"words":".*add --yes"' \
+like "$(serve '["cancel","-q","q","--state","ready"]')" '"status":64,"words":".*add --yes"' \
     "serve asks nobody: purge needs --yes"
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# later reserve, ack, release, return, bury, touch: a worker by hand.
+# later reserve, ack, release, bury, touch: a worker by hand.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
@@ -29,36 +29,36 @@ is "$(test "$a" != "$b" && echo new)" new "each reserve has a token of its own"
 
 # ---- settle
 
-run later ack q a "$b"
+run later ack a --token "$b" -q q
 is "$status" 77 "another job's token: status 77"
-like "$err" 'a: this token is not, or no longer, its owner' "a wrong token is named"
-run later ack q a nonsense
+like "$err" 'this token is not, or no longer, the owner of job a in queue q' "a wrong token is named"
+run later ack a --token nonsense -q q
 is "$status" 77 "what is no token is nobody's"
-run later ack q nobody "$a"
+run later ack nobody --token "$a" -q q
 is "$status" 77 "the token of another job: status 77"
 is "$(held_by_tokens q)" 2 "wrong tokens have changed nothing"
-run later ack q a "$a"
+run later ack a --token "$a" -q q
 is "$status$out$err" 0 "ack: no words"
 is "$(redis HGET 'later:{q}:jobs' a)" "" "an acked job has no document"
-run later ack q a "$a"
+run later ack a --token "$a" -q q
 is "$status" 77 "acking twice: status 77"
 
-is "$(later release q b "$b" --in 1h --error 'try "again"' --json)" \
-    '{"queue":"q","id":"b","result":"released"}' "release --json names the result"
+is "$(later release b --token "$b" -q q --in 1h --error 'try "again"' --json)" \
+    '{"queue":"q","id":"b","result":"released","state":"reserved"}' "release --json names the result"
 is "$(later show b -q q | cut -f 2,5)" "$(printf 'delayed\t1')" "--in: delayed; an attempt is counted"
 is "$(later show b -q q --json | field text)" 'try "again"' "--error is kept"
 later kick b -q q >/dev/null
 b=$(later reserve q | token_of)
-later release q b "$b"
+later release b --token "$b" -q q
 is "$(later show b -q q | cut -f 2,5)" "$(printf 'ready\t2')" "release without --in: ready"
 line=$(later reserve q)
 is "$(printf '%s' "$line" | cut -f 3)" 3 "the third attempt"
-later return q b "$(printf '%s' "$line" | token_of)"
+later release b --token "$(printf '%s' "$line" | token_of)" -q q --uncounted
 is "$(later show b -q q | cut -f 2,5)" "$(printf 'ready\t2')" "return: no attempt"
-later return q b "$(later reserve q | token_of)" --in 1h
+later release b --token "$(later reserve q | token_of)" -q q --uncounted --in 1h
 is "$(later show b -q q | cut -f 2)" delayed "return --in delays the job"
 later kick b -q q >/dev/null
-later bury q b "$(later reserve q | token_of)" --error 'hopeless'
+later bury b --token "$(later reserve q | token_of)" -q q --error 'hopeless'
 is "$(later show b -q q | cut -f 2,7)" "$(printf 'dead\tburied: hopeless')" "bury --error keeps the reason"
 run later release q b
 is "$status" 64 "ack without a token: status 64"
@@ -71,11 +71,11 @@ later push t -q l --id l >/dev/null
 line=$(later reserve l --lease 60)
 token=$(printf '%s' "$line" | token_of)
 before=$(redis ZSCORE 'later:{l}:reserved' "$token")
-is "$(later touch l l "$token" --lease 1h --json)" '{"queue":"l","id":"l","result":"touched"}' \
+is "$(later touch l --token "$token" -q l --lease 1h --json)" '{"queue":"l","id":"l","result":"touched","state":"reserved"}' \
     "touch --json names the end of the lease"
 after=$(redis ZSCORE 'later:{l}:reserved' "$token")
 is "$(awk "BEGIN { gain = $after - $before; print (gain > 3535 && gain < 3545) }")" 1 "the lease is renewed"
-run later touch l l 0123456789abcdef
+run later touch l --token 0123456789abcdef -q l
 is "$status" 77 "touch with another token: status 77"
 
 # ---- many
@@ -91,8 +91,8 @@ is "$status" 64 "reserve -n 501: status 64"
 
 later push n -q over --id o >/dev/null
 old=$(later reserve over | token_of)
-later return over o "$old"
-run later ack over o "$old"
+later release o --token "$old" -q over --uncounted
+run later ack o --token "$old" -q over
 is "$status" 77 "returned since: ack is refused"
 gone_token=$(later reserve over --lease 1s | token_of)
 advance_redis 1
@@ -121,14 +121,15 @@ old_enough()
 advance_redis 4
 wait_until 10 old_enough
 new=$(later reserve over --lease 9 | token_of)
-later touch over o "$new" --lease 1h
+later touch o --token "$new" -q over --lease 1h
 like "$new" '^[0-9a-z]{16}$' "nobody serves it: another has the job at once"
-for verb in ack release return bury touch; do
-    run later "$verb" over o "$gone_token"
+for verb in ack release 'release --uncounted' bury touch; do
+    # shellcheck disable=SC2086 # words
+    run later $verb o --token "$gone_token" -q over
     is "$status $out" "77 " "taken over since: $verb is refused"
 done
 is "$(later show o -q over | cut -f 2,5)" "$(printf 'reserved\t1')" "and has changed nothing but the lapse"
-run later ack over o "$new"
+run later ack o --token "$new" -q over
 is "$status" 0 "who has it now may ack"
 
 fi

@@ -132,8 +132,8 @@ is "$(later size none --json | sed 's/"oldest_ready":[0-9.]*/"oldest_ready":A/; 
     "a queue without shards: no word of them"
 is "$(($(called get) - before - connecting))" 0 "no call more tells that it has none"
 
-is "$(later queues | tr '\n' ' ')" "events none " "queues: no shards"
-is "$(later queues --json | tr '\n' ' ')" '{"queue":"events","shards":4} {"queue":"none"} ' \
+is "$(later size --names | tr '\n' ' ')" "events none " "queues: no shards"
+is "$(later size --names --json | tr '\n' ' ')" '{"queue":"events","shards":4} {"queue":"none"} ' \
     "queues --json lists no shards"
 is "$(later size | cut -f 1,2 | tr '\t\n' '= ')" "events=101 none=1 " "size of all"
 is "$(later status --json | field queue | tr '\n' ' ')" "events none " "status: no shards"
@@ -226,26 +226,24 @@ sed -n 1,4p "$work/held" >"$work/ack"
 sed -n 5,8p "$work/held" >"$work/release"
 sed -n 9,12p "$work/held" >"$work/bury"
 sed -n 13,16p "$work/held" >"$work/return"
-for verb in ack bury return; do
+for verb in ack bury 'release --in 1h' 'release --uncounted'; do
     while read -r id token; do
-        later "$verb" acts "$id" "$token"
-    done <"$work/$verb"
+        # shellcheck disable=SC2086 # words
+        later $verb "$id" --token "$token"
+    done <"$work/$(echo "$verb" | sed 's/.*--uncounted/return/; s/ .*//')" >/dev/null
 done
-while read -r id token; do
-    later release acts "$id" "$token" --in 1h
-done <"$work/release"
 is "$(for key in ready delayed dead reserved; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" \
     "4 4 4 4 " "ack, release, bury, return: each finds its job"
 is "$(counted acts 8 'done')" 4 "four are done"
 is "$(later size acts | cut -f 2-5)" "$(printf '4\t4\t4\t4')" "size agrees with what was settled"
 read -r id token <"$work/ack"
-run later ack acts "$id" "$token"
+run later ack "$id" --token "$token" -q acts
 is "$status" 77 "twice: LOST, since none has it"
-like "$err" 'this token is not, or no longer, its owner' "a wrong token in a shard is named"
+like "$err" 'this token is not, or no longer, the owner of job ' "a wrong token in a shard is named"
 tail -n 1 "$work/held" >"$work/last"
 read -r id token <"$work/last"
-is "$(later touch acts "$id" "$token" --lease 2h --json)" \
-    "{\"queue\":\"acts\",\"id\":\"$id\",\"result\":\"touched\"}" "touch --json names the whole"
+is "$(later touch "$id" --token "$token" -q acts --lease 2h --json)" \
+    "{\"queue\":\"acts\",\"id\":\"$id\",\"result\":\"touched\",\"state\":\"reserved\"}" "touch --json names the whole"
 shard=$(shards 4 "$id")
 until=$(redis ZSCORE "later:{acts/$shard}:reserved" "$token" | cut -d. -f1)
 now=$(redis TIME | head -n 1)
@@ -256,20 +254,20 @@ is "$(sum acts 8 ZCARD reserved)" 3 "an acked job is in no shard"
 id=$(head -n 1 "$work/bury" | cut -d ' ' -f 1)
 is "$(later kick "$id" -q acts)" "$(printf '%s\tdead' "$id")" "kick of one"
 is "$(sum acts 8 ZCARD dead)" 3 "it is not dead any more"
-run later kick --all acts
+run later kick -q acts --all
 like "$err" 'Kick 3 dead and 4 delayed jobs of queue acts\?' "kick --all tells the sum"
-is "$(later kick --all acts --state dead --yes)" 3 "kick --all: the dead ones of all"
-is "$(later kick --all acts --yes --json)" '{"queue":"acts","kicked":4}' \
+is "$(later kick -q acts --state dead --yes)" 3 "kick --all: the dead ones of all"
+is "$(later kick -q acts --all --yes --json)" '{"queue":"acts","kicked":4}' \
     "kick --all kicks the delayed jobs of all shards"
 is "$(for key in ready delayed dead; do sum acts 8 ZCARD $key; done | tr '\n' ' ')" "12 0 0 " \
     "the kicked jobs of all shards are ready"
-run later purge acts --state ready
-like "$err" 'Drop 12 ready jobs of queue acts for good\?' "purge tells the sum"
-is "$(later purge acts/0 --state ready --yes)" "$(redis HGET 'later:{acts/0}:stats' purged)" \
-    "purge of a shard"
-gone=$(redis HGET 'later:{acts/0}:stats' purged)
-is "$(later purge acts --state ready --yes)" $((12 - gone)) "purge of the rest"
-is "$(sum acts 8 ZCARD ready)" 0 "purge leaves no ready job in any shard"
+run later cancel -q acts --state ready
+like "$err" 'Cancel 12 ready jobs of queue acts for good\?' "cancel tells the sum"
+before=$(redis HGET 'later:{acts/0}:stats' cancelled)
+gone=$(later cancel -q acts/0 --state ready --yes)
+is "$(redis HGET 'later:{acts/0}:stats' cancelled)" $((${before:-0} + gone)) "cancel of a shard"
+is "$(later cancel -q acts --state ready --yes)" $((12 - gone)) "cancel of the rest"
+is "$(sum acts 8 ZCARD ready)" 0 "cancel leaves no ready job in any shard"
 
 # ---- waiting
 
@@ -379,5 +377,5 @@ is "$status $(printf '%s\n' "$out" | awk '/VIOLATED/ { print $1 }' | uniq)" "1 c
     "or where there is no plan any more"
 is "$(printf '%s\n' "$out" | cut -f 1 | uniq | grep '^c' | tr '\n' ' ')" "c c/3 c/10 " \
     "check goes through the shards in order"
-is "$(later queues | grep '^c')" c "the queue stays one"
+is "$(later size --names | grep '^c')" c "the queue stays one"
 finish

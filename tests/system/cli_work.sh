@@ -38,7 +38,7 @@ is "$(later work q --until-empty -- sh -c 'cat; echo; echo "$LATER_ID $LATER_TYP
 is "$(redis HGET 'later:{q}:stats' 'done')" 1 "0: the job is done"
 
 later push t -q q --id bury >/dev/null
-run later work q --count 1 -- sh -c 'exit 65'
+run later work q -n 1 -- sh -c 'exit 65'
 is "$status $(state q bury)" "0 dead" "exit status 65 buries the job"
 is "$(later show bury -q q | cut -f 7)" "buried: exit status 65" "on purpose, as its error says"
 is "$err" "later work: bury: buried: exit status 65" "a burial is told"
@@ -120,7 +120,7 @@ is "$status" 64 "work without a program: status 64"
 run later work -- true
 is "$status" 64 "work without a queue: status 64"
 run later work q --until-empty -n 3 -- true
-is "$status" 64 "--until-empty and --count together: status 64"
+is "$status" 64 "--until-empty and -n together: status 64"
 
 # ---- how many, in which order, when it ends
 
@@ -129,7 +129,7 @@ for i in 1 2 3 4 5 6; do
     later push t -q high --id "high$i" >/dev/null
 done
 is "$(later work high low -n 8 -- sh -c 'echo "$LATER_ID"' | tr '\n' ' ')" \
-    "high1 high2 high3 high4 high5 high6 low1 low2 " "queues in their order; --count"
+    "high1 high2 high3 high4 high5 high6 low1 low2 " "queues in their order; -n"
 is "$(count low ready) $(count low reserved)" "4 0" "not one more is taken"
 is "$(later work low --until-empty -- cat </dev/null | wc -c | tr -d ' ')" 96 \
     "--until-empty ends when nothing is left"

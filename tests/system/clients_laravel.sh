@@ -66,7 +66,7 @@ dispatch Noted
 within 15 "down for maintenance: a job is given back" counts returned $((before + 1))
 php "$app/artisan" up >/dev/null
 php "$app/artisan" queue:restart >/dev/null
-later kick --all default --yes >/dev/null 2>&1
+later kick -q default --all --yes >/dev/null 2>&1
 within 15 "and performed afterwards" sh -c "[ \$(grep -cx 'noted handle 1' $work/notes) = 2 ]"
 end_well
 

@@ -68,27 +68,27 @@ like "$(later show w3 --json)" '"queue":"wide","id":"w3","state":"done"' "and ea
 # ---- search, count and export find them if their state is asked for
 
 sorted_ids() { field id | sort | tr '\n' ' '; }
-is "$(later search wide --state "done" --json | sorted_ids)" "w1 w2 w3 w4 " "search --state done"
-is "$(later search wide --json | sorted_ids)" "" "search finds none where nobody asks for them"
-like "$(later search wide --state "done" --limit 1 --json)" '"state":"done".*"finished":\{' "a hit is that of show"
-is "$(later search wide --state "done" --json --progress --text nowhere | tail -n 1)" \
+is "$(later search -q wide --state "done" --json | sorted_ids)" "w1 w2 w3 w4 " "search --state done"
+is "$(later search -q wide --json | sorted_ids)" "" "search finds none where nobody asks for them"
+like "$(later search -q wide --state "done" -n 1 --json)" '"state":"done".*"finished":\{' "a hit is that of show"
+is "$(later search -q wide --state "done" --json --progress --text nowhere | tail -n 1)" \
     '{"searched":4,"of":4,"found":0,"ended":true}' "their documents are looked at"
-later search wide --state "done" --limit 3 --json --progress >"$work/first"
-later search wide --state "done" --json --after "$(tail -n 1 "$work/first" | field next)" >"$work/rest"
+later search -q wide --state "done" -n 3 --json --progress >"$work/first"
+later search -q wide --state "done" --json --after "$(tail -n 1 "$work/first" | field next)" >"$work/rest"
 is "$(cat "$work/first" "$work/rest" | grep '"document"' | sorted_ids)" "w1 w2 w3 w4 " "search goes on among them"
-is "$(later count wide --state "done") $(later count wide) $(later count wide --state "done" --type 'other*')" \
+is "$(later search --count -q wide --state "done") $(later search --count -q wide) $(later search --count -q wide --state "done" --type 'other*')" \
     "4 0 0" "count --state done"
-is "$(later count wide --state "done" --newer 1h) $(later count wide --state "done" --older 1h)" "4 0" \
+is "$(later search --count -q wide --state "done" --newer 1h) $(later search --count -q wide --state "done" --older 1h)" "4 0" \
     "by the time at which they were done, not until which they are kept"
-later export wide --state "done" >"$work/lines"
+later export -q wide --state "done" >"$work/lines"
 is "$(sorted_ids <"$work/lines")" "w1 w2 w3 w4 " "export --state done"
 like "$(head -n 1 "$work/lines")" '^\{"queue":"wide","id":"w.","priority":0,"document":\{' "lines that push takes"
-is "$(later purge wide --state "done" --yes)" 4 "purge --state done"
+is "$(later cancel -q wide --state "done" --yes)" 4 "purge --state done"
 is "$(done_ids wide)" "" "drops them"
 is "$(counted purged)" 0 "purging done jobs changes no counter"
 later push --file "$work/lines" >/dev/null
 within 10 "what was exported runs again where it is pushed" wide_done
-later purge wide --state "done" --yes >/dev/null
+later cancel -q wide --state "done" --yes >/dev/null
 wait_until 20 settled
 end_well
 run later check default
@@ -96,7 +96,7 @@ is "$status" 0 "check finds nothing wrong"
 redis HDEL "$(key kept)" d >/dev/null
 run later check default
 is "$status" 1 "and a kept job without its document"
-later purge default --state dead --yes >/dev/null
+later cancel -q default --state dead --yes >/dev/null
 run later forget default
 is "$status:$err" "0:" "forget takes the queue"
 is "$(redis EXISTS "$(key "done")" "$(key kept)")" 0 "forget: they go with their queue"

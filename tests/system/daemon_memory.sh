@@ -61,7 +61,7 @@ for round in 1 2; do
     push_many 2000 unknown-type null "unknown$round-"
     wait_until 20 counts returned $((round * 2000))
     wait_until 20 counts 'done' $((jobs + round * 2000))
-    later purge default --state delayed --yes >/dev/null
+    later cancel -q default --state delayed --yes >/dev/null
     for i in 1 2 3 4 5; do
         redis_all CLIENT KILL TYPE normal >/dev/null
         push_job "again$round-$i" '"type":"null"'

@@ -51,7 +51,7 @@ at_least "$(redis PTTL "$(result_key kept)")" 1 "still after one who waited"
 is "$(redis LLEN "$(result_key kept)")" 1 "who waits takes nothing away"
 push_event typed '"do":"done"'
 wait_until 10 unknown typed
-run later result typed
+run later wait typed --timeout 0
 is "$status:$out" 0:null "asked for by type"
 at_least "$(redis PTTL "$(result_key typed)")" 50000 "for as long as the type says"
 
@@ -62,7 +62,7 @@ is "$status" 66 "an unknown id is answered at once"
 run later push "do" '{"do":"sleep","for":0.3}' --wait --id kept
 is "$status:$out" 0:null "an id that is pushed again does not answer with its former result"
 run later push "do" --in 1h --id far
-run later result far
+run later wait far --timeout 0
 is "$status" 75 "result does not wait"
 spawn "$later_bin" wait far
 wait_until 10 waits
@@ -86,7 +86,7 @@ is "$status:$out" 65: "pushed again and buried: not the former value"
 later push "do" '{"do":"value","value":"old"}' --wait --id thrice >/dev/null
 later push "do" '{"do":"value"}' --id thrice --in 1h >/dev/null
 later cancel thrice >/dev/null
-run later result thrice
+run later wait thrice --timeout 0
 is "$status:$out" 66: "pushed again and cancelled: not the former value"
 later push "do" '{"do":"value","value":"first","for":1.5}' --id behind --result 1m >/dev/null
 wait_until 10 begun behind

@@ -237,7 +237,7 @@ is "$(dead) $(known)" "0 0" "none is buried or left"
 is "$(sort "$work/ran" | uniq -c | awk '$1 > ($2 ~ /^sh/ ? 2 : 1)')" "" "each job ran once, those by sh at most twice"
 wrong=
 while read -r kind; do
-    case $(later result "$kind") in
+    case $(later wait "$kind" --timeout 0) in
     "\"${kind#*.}\"") ;;
     *) wrong="$wrong $kind" ;;
     esac

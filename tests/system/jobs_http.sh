@@ -157,7 +157,7 @@ run later push http.text --result 60 --wait 30
 is "$status $out" '0 "because of\n200"' "value: text, as a string"
 run later push http.none --result 60 --wait 30
 is "$status" 65 "value: none of one that fails"
-later purge default --state dead --yes >/dev/null
+later cancel -q default --state dead --yes >/dev/null
 
 post tls tls
 within 20 "https, with a certificate of its own authority" unknown tls

@@ -41,7 +41,7 @@ MEMBERS = {
 ONE_PUSH = {"way": list(WAYS), "due": list(DUES), "priority": ["-7", "0", "100"], "life": list(LIVES),
             "expires": list(EXPIRES), "payload": ["json", "text"], "by": ["words", "line", "document"],
             **{name: list(levels) for name, levels in MEMBERS.items()}}
-BY_HAND = ["none", "kick", "cancel", "bury", "purge-ready", "purge-delayed", "purge-dead", "pause"]
+BY_HAND = ["none", "kick", "cancel", "bury", "cancel-ready", "cancel-delayed", "cancel-dead", "pause"]
 TABLE = {"queue": ["plain", "shards", "moved", "prefix"], "room": ["any", "last", "full"],
          "held": ["waits", "reserved", "dead", "retry", "returned", "ended"],
          "between": BY_HAND, "jump1": ["no", "yes"],
@@ -150,7 +150,8 @@ class Sequence:
             self.same("attempt", rows[0]["attempt"], self.model.jobs["x"].attempts + 1)
 
     def settle(self, verb, *options, seconds=0):
-        status, _, _ = self.later(verb, self.queue, "x", self.token, *options)
+        words = ["release", "--uncounted"] if verb == "return" else [verb]
+        status, _, _ = self.later(*words, "x", "--token", self.token, "-q", self.queue, *options)
         wanted = self.model.settle("x", verb, seconds)
         self.same(verb, status, 0 if wanted else 77)
 
@@ -176,10 +177,10 @@ class Sequence:
             status, rows, _ = self.later(verb, "x", "-q", self.queue)
             wanted = getattr(self.model, verb)("x")
             self.same(verb, (status, [row["state"] for row in rows]), (0, [wanted]) if wanted else (66, []))
-        elif verb.startswith("purge"):
-            state = verb[6:]
-            status, rows, _ = self.later("purge", self.queue, "--state", state, "--yes")
-            self.same(verb, (status, rows[0]["purged"]), (0, self.model.purge(state)))
+        elif verb.startswith("cancel-"):
+            state = verb[7:]
+            status, rows, _ = self.later("cancel", "-q", self.queue, "--state", state, "--yes")
+            self.same(verb, (status, rows[0]["cancelled"]), (0, self.model.cancel_all(state)))
         elif verb in ("pause", "resume"):
             self.later(verb, self.queue)
             self.model.paused = verb == "pause"

@@ -32,9 +32,9 @@ TABLE = {"command": list(COMMANDS), "condition": list(CONDITIONS),
 USERS = {"viewer": ["look"], "kicker": ["look", "kick"], "pusher": ["push", "wait"],
          "later": ["laterd", "later"]}
 # What the columns of a line without --json are, as later(1) has them.
-COLUMNS = {"size": ["queue", "ready", "delayed", "reserved", "dead", "paused"], "queues": ["queue"],
-           "peek": ["id", "state"], "show": ["id", "state"], "search": ["id", "state"], "count all": ["queue", "count"],
-           "count": ["count"], "kick": ["id", "state"], "bury": ["id", "state"], "cancel": ["id", "state"]}
+COLUMNS = {"size": ["queue", "ready", "delayed", "reserved", "dead", "paused"], "size names": ["queue"],
+           "peek": ["id", "state"], "show": ["id", "state"], "search": ["id", "state"], "search count all": ["queue", "count"],
+           "search count": ["count"], "kick": ["id", "state"], "bury": ["id", "state"], "cancel": ["id", "state"]}
 
 
 def clashes(a, b):
@@ -50,8 +50,6 @@ def clashes(a, b):
             return not words.startswith("kick {x}") and needs != "look"
         return one["redis"] == "pusher" and not words.startswith(("push", "wait"))
     if other == {"command", "condition"}:
-        if one["command"].startswith(("bury those", "bury all those")) and one["condition"] == "error":
-            return True  # a word beside --error alone is an id, and the text a reason
         return one["condition"] != "none" and "{condition" not in COMMANDS[one["command"]][0]
     if other == {"condition", "redis"}:  # these may run no command with conditions
         return one["redis"] in ("kicker", "pusher") and one["condition"] != "none"
@@ -96,8 +94,6 @@ class World:
     def act(self, verb, id):
         if id == self.kept and id not in self.model.jobs:
             self.kept = None
-        elif verb == "purge":
-            self.model.drop(id, "purged")
         else:
             getattr(self.model, verb)(id)
         self.unadopted.discard(id)
@@ -273,7 +269,8 @@ class Trial:
 
     def settle(self, verb, *options, seconds=0):
         w = self.world
-        self.later(verb, w.queue, w.x, w.token, *options)
+        words = ["release", "--uncounted"] if verb == "return" else [verb]
+        self.later(*words, w.x, "--token", w.token, "-q", w.queue, *options)
         w.model.settle(w.x, verb, seconds)
         if verb == "bury":
             w.model.jobs[w.x].buried = True

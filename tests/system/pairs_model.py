@@ -232,6 +232,6 @@ class Queue:
             return "ended"
         return self.drop(id, "cancelled").state if id in self.jobs else None
 
-    def purge(self, state):
-        self.why = "later(1), purge"
-        return len([self.drop(id, "purged") for id in [i for i in self.jobs if self.jobs[i].state == state]])
+    def cancel_all(self, state):
+        self.why = "later(1), cancel"
+        return len([self.drop(id, "cancelled") for id in [i for i in self.jobs if self.jobs[i].state == state]])

@@ -22,7 +22,7 @@ CONDITIONS = {
     "kind": ("--kind retry", lambda job: job["kind"] == "retry"),
     "newer": ("--newer 1h", lambda job: None if job["state"] == "reserved" else job["state"] != "delayed"),
     "older": ("--older 1h", lambda job: None if job["state"] == "reserved" else False),
-    "limit": ("--limit 1", lambda job: True),
+    "limit": ("-n 1", lambda job: True),
 }
 STATES = ["ready", "delayed", "reserved", "dead", "done"]
 
@@ -132,14 +132,6 @@ def dry(states):
     return lambda w: (0, [{"count": len(limited(w, chosen(w, states)))}])
 
 
-def purge(state, dry_run=False):
-    def oracle(w):
-        if dry_run:
-            return 0, [{"count": len(limited(w, chosen(w, STATES, state)))}]
-        return by_condition("purge", STATES, "purged")(w, state)
-    return oracle
-
-
 def pause(paused, timed=False):
     def oracle(w):
         changed = w.model.paused != paused or timed  # the last pause of a queue counts
@@ -217,8 +209,8 @@ COMMANDS = {
     "push wait": ("push t --id z -q {q} 7 --wait 0.05", "push", push_wait),
     "wait": ("wait {x} -q {q} --timeout 0.05", "read", result),
     "wait everywhere": ("wait {x} --timeout 0.05 -q {q}", "read", result),
-    "result": ("result {x} -q {q}", "read", result),
-    "queues": ("queues", "look", lambda w: (0, [{"queue": w.queue}])),
+    "wait not": ("wait {x} -q {q} --timeout 0", "read", result),
+    "size names": ("size --names", "look", lambda w: (0, [{"queue": w.queue}])),
     "size": ("size {q}", "look", size),
     "size all": ("size", "look", size),
     "size nosuch": ("size nosuch", "look", says(66)),
@@ -226,40 +218,43 @@ COMMANDS = {
     "peek behind": ("peek {q} --state delayed --offset 99 -n 1", "look", says(0)),
     "show": ("show {x} -q {q}", "look", show),
     "show everywhere": ("show {x}", "look", show),
-    "count": ("count {q} {condition}", "read", looks_at(ALL, "count")),
-    "count all": ("count --all-queues {condition}", "read", lambda w: (
+    "search count": ("search -q {q} --count {condition}", "read", looks_at(ALL, "count")),
+    "search count all": ("search --all-queues --count {condition}", "read", lambda w: (
         (0, [{"queue": w.queue, "count": len(limited(w, chosen(w, ALL)))}] if chosen(w, ALL) else []))),
-    "search": ("search {q} {condition}", "read", looks_at(ALL, "id")),
+    "search": ("search -q {q} {condition}", "read", looks_at(ALL, "id")),
     "search all": ("search --all-queues {condition}", "read", looks_at(ALL, "id")),
-    **{f"search {state}": (f"search {{q}} --state {state} {{condition}}", "read",
+    **{f"search {state}": (f"search -q {{q}} --state {state} {{condition}}", "read",
                            lambda w, s=state: looks_at(STATES, "id")(w, s)) for state in STATES},
-    **{f"export {state}": (f"export {{q}} --state {state} {{condition}}", "read",
+    **{f"export {state}": (f"export -q {{q}} --state {state} {{condition}}", "read",
                            lambda w, s=state: looks_at(STATES, "id")(w, s))
        for state in ("ready", "delayed", "dead", "done")},
     "export all": ("export --all-queues --state ready {condition} --rate 500", "read",
                    lambda w: looks_at(STATES, "id")(w, "ready")),
-    "export dry": ("export {q} --state ready {condition} --dry-run", "read",
+    "export dry": ("export -q {q} --state ready {condition} --dry-run", "read",
                    lambda w: looks_at(STATES, "count")(w, "ready")),
     "kick": ("kick {x} -q {q}", "write", by_id("kick")),
     "kick dry": ("kick {x} -q {q} --dry-run", "none", says(64)),
-    "kick all": ("kick --all {q} --yes", "write", lambda w: by_condition("kick", ["delayed", "dead"], "kicked")(w)),
-    "kick those": ("kick {q} {condition!} --yes --rate 500", "write", by_condition("kick", ["delayed", "dead"], "kicked")),
+    "kick all": ("kick -q {q} --all --yes", "write", lambda w: by_condition("kick", ["delayed", "dead"], "kicked")(w)),
+    "kick those": ("kick -q {q} {condition!} --yes --rate 500", "write", by_condition("kick", ["delayed", "dead"], "kicked")),
     "kick all those": ("kick --all-queues {condition!} --yes --rate 500", "write", acts_on_all("kick", ["delayed", "dead"])),
-    "kick those dry": ("kick {q} {condition!} --dry-run", "read", dry(["delayed", "dead"])),
+    "kick those dry": ("kick -q {q} {condition!} --dry-run", "read", dry(["delayed", "dead"])),
     "bury": ("bury {x} -q {q} --error why", "write", by_id("bury")),
-    "bury those": ("bury {q} {condition!} --yes", "write", by_condition("bury", ["ready", "delayed"], "buried")),
+    "bury those": ("bury -q {q} {condition!} --yes", "write", by_condition("bury", ["ready", "delayed"], "buried")),
     "bury all those": ("bury --all-queues {condition!} --yes --rate 500", "write", acts_on_all("bury", ["ready", "delayed"])),
-    "bury those dry": ("bury {q} {condition!} --dry-run", "read", dry(["ready", "delayed"])),
+    "bury those dry": ("bury -q {q} {condition!} --dry-run", "read", dry(["ready", "delayed"])),
     "cancel": ("cancel {x} -q {q}", "write", by_id("cancel")),
     "cancel dry": ("cancel {x} -q {q} --dry-run", "none", says(64)),
-    "cancel those": ("cancel {q} {condition!} --yes", "write", by_condition("cancel", ALL, "cancelled")),
+    "cancel those": ("cancel -q {q} {condition!} --yes", "write", by_condition("cancel", ALL, "cancelled")),
     "cancel all those": ("cancel --all-queues {condition!} --yes --rate 500", "write", acts_on_all("cancel", ALL)),
-    "cancel those dry": ("cancel {q} {condition!} --dry-run", "read", dry(ALL)),
-    **{f"purge {state}": (f"purge {{q}} --state {state} {{condition}} --yes", "write", purge(state))
-       for state in ("ready", "delayed", "dead", "done")},
-    "purge all": ("purge --all-queues --state ready {condition} --yes --rate 500", "write",
-                  lambda w: acts_on_all("purge", STATES)(w, "ready")),
-    "purge dry": ("purge {q} --state dead {condition} --dry-run", "read", purge("dead", True)),
+    "cancel those dry": ("cancel -q {q} {condition!} --dry-run", "read", dry(ALL)),
+    **{f"cancel {state}": (f"cancel -q {{q}} --state {state} {{condition}} --yes", "write",
+                           lambda w, s=state: by_condition("cancel", STATES, "cancelled")(w, s)) for state in STATES},
+    "cancel all": ("cancel -q {q} --all --yes", "write", lambda w: by_condition("cancel", ALL, "cancelled")(w)),
+    "bury all": ("bury -q {q} --all --yes", "write", lambda w: by_condition("bury", ["ready", "delayed"], "buried")(w)),
+    "cancel all ready": ("cancel --all-queues --state ready {condition} --yes --rate 500", "write",
+                         lambda w: acts_on_all("cancel", STATES)(w, "ready")),
+    "cancel dead dry": ("cancel -q {q} --state dead {condition} --dry-run", "read",
+                        lambda w: (0, [{"count": len(limited(w, chosen(w, STATES, "dead")))}])),
     "pause": ("pause {q}", "write", pause(True)),
     "pause for": ("pause {q} --for 1h", "write", pause(True, True)),
     "resume": ("resume {q}", "write", pause(False)),
@@ -268,18 +263,18 @@ COMMANDS = {
     "work": ("work {q} --until-empty --parallel 2 --lease 20 --timeout 9 -- true", "write", work),
     "reserve waits": ("reserve {q} -n 9 --wait 0.05 --lease 1h", "write", reserve),
     "reserve": ("reserve {q} -n 9", "write", reserve),
-    "ack": ("ack {q} {x} {token}", "write", settle("ack")),
-    "release": ("release {q} {x} {token} --error by.us", "write", settle("release")),
-    "release in": ("release {q} {x} {token} --error by.us --in 1d", "write", settle("release", 86400)),
-    "return in": ("return {q} {x} {token} --in 1d", "write", settle("return", 86400)),
-    "return": ("return {q} {x} {token}", "write", settle("return")),
-    "bury token": ("bury {q} {x} {token}", "write", settle("bury")),
-    "touch": ("touch {q} {x} {token} --lease 1h", "write", settle("touch")),
+    "ack": ("ack {x} --token {token} -q {q}", "write", settle("ack")),
+    "release": ("release {x} --token {token} -q {q} --error by.us", "write", settle("release")),
+    "release in": ("release {x} --token {token} -q {q} --error by.us --in 1d", "write", settle("release", 86400)),
+    "release uncounted in": ("release {x} --token {token} -q {q} --uncounted --in 1d", "write", settle("return", 86400)),
+    "release uncounted": ("release {x} --token {token} -q {q} --uncounted", "write", settle("return")),
+    "bury token": ("bury {x} --token {token} -q {q}", "write", settle("bury")),
+    "touch": ("touch {x} --token {token} -q {q} --lease 1h", "write", settle("touch")),
     "lock": ("lock l -- true", "write", if_held(0, 75)),
     "lock exit": ("lock l --conflict-exit 3 -- true", "write", if_held(0, 3)),
     "lock waits": ("lock l --ttl 5 --wait 0.05 -- true", "write", if_held(0, 75)),
     "lock show": ("lock l --show", "read", lock_show),
-    "locks": ("locks", "read", locks),
+    "lock list": ("lock", "read", locks),
     "limit": ("limit m --max 1 --per 1h", "write", if_held(0, 75)),
     "limit fixed": ("limit n --max 1 --per 1h --window fixed --wait 1", "write", says(0)),
     "limit waits": ("limit m --max 1 --per 1h --wait 1", "write", if_held(0, 75)),
@@ -319,7 +314,7 @@ TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "top")
 # What no row has, and why.
 OUTSIDE = {"serve": "it is how the others are run"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "count": "without an end of its own; cli_work.sh"}
+                   "after": "pages need many jobs; cli_search.sh", "work": "--number is without an end of its own; cli_work.sh"}
 
 
 def options_of(verb):

@@ -67,7 +67,7 @@ sed -n '/^## Counters/,/^## /s/^| \(`.*`\) |.*/\1/p' "$protocol" | tr -d '`,' | 
 redis --raw hkeys 'later:{default}:stats' | grep -vxE 'max_jobs|results' | sort >"$work/found"
 is "$(comm -13 "$work/told" "$work/found")" '' "every counter is in the table"
 
-later queues >/dev/null 2>&1 && later push null -q default --in 1h >/dev/null
+later size --names >/dev/null 2>&1 && later push null -q default --in 1h >/dev/null
 [ "$(redis --raw hget 'later:{default}:stats' pushed)" -gt 4 ] || not_ok "the examples have pushed jobs"
 later check default --json >"$work/checked"
 is "$(sed -n 's/.*"check":"\([a-z]*\)","ok":\([a-z]*\).*/\1 \2/p' "$work/checked" | head -n 2 | tr '\n' ' ')" \

@@ -211,7 +211,7 @@ redis lpush 'later:{mail}:result:left' '{"state":"done","attempt":1,"at":1}
 7' >/dev/null
 may wait left -q mail
 may push null -q mail --id left --in 60
-run later result left -q mail
+run later wait left -q mail --timeout 0
 is "$status" 75 "result: of an earlier life"
 none_denied wait
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
@@ -220,7 +220,7 @@ redis hset 'later:{mail}:records' a 'p=3' >/dev/null
 become look
 may size
 may size mail
-may queues
+may size --names
 may peek mail
 may peek mail --state dead
 may show a -q mail
@@ -264,7 +264,7 @@ hgetall other
 END
 } >"$work/commands"
 may_not <"$work/commands"
-for verb in 'push null' 'kick a' 'cancel a' 'purge mail --state dead --yes' 'pause mail' 'reserve mail'; do
+for verb in 'push null' 'kick a' 'cancel a' 'cancel -q mail --state dead --yes' 'pause mail' 'reserve mail'; do
     # shellcheck disable=SC2086 # words
     case $verb in
     *mail*) run later $verb ;;
@@ -277,7 +277,7 @@ become look kick
 may kick a -q mail
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
 redis zrem 'later:{mail}:ready' a >/dev/null
-may kick --all mail --yes
+may kick -q mail --all --yes
 may show a -q mail
 none_denied kick
 {
@@ -395,12 +395,12 @@ become laterd later
 {
     later push null -q tour --id t1
     later push null -q tour --id t2 --in 60
-    later queues
+    later size --names
     later size
     later peek tour
     later show t1 -q tour
     later kick t2 -q tour
-    later kick --all tour --yes
+    later kick -q tour --all --yes
     later pause tour
     later resume tour
     for verb in ack release return bury touch; do
@@ -409,8 +409,8 @@ become laterd later
         later "$verb" "by-$verb" "$verb" "$token"
     done
     later cancel touch -q by-touch
-    later work tour --count 1 -- true
-    later purge tour --state ready --yes
+    later work tour -n 1 -- true
+    later cancel -q tour --state ready --yes
     later stock set thing 1
     later stock claim thing me
     later stock show thing

@@ -148,8 +148,8 @@ for i in range(3):
     run('push', 't', '-q', 'mail', '--id', f'd{i}', '--in', '1h')
 same(act('kick-all', queue='mail', state='delayed')[2]['answers'], [{'queue': 'mail', 'kicked': 3}],
      'kick all')
-same(act('purge', queue='mail', state='ready')[2]['answers'], [{'queue': 'mail', 'purged': 4}],
-     'purge')
+same(act('cancel-all', queue='mail', state='ready')[2]['answers'], [{'queue': 'mail', 'cancelled': 4}],
+     'cancel-all')
 status, _, answer = act('push', queue='mail', type='mail.send', payload='{"big": 12345678901234567890}',
                         id='again', **{'in': '1h'})
 same(status, 200, 'push')
@@ -218,15 +218,15 @@ for turn in range(5):  # it may have ended before it is stopped: then everything
         break
 same((stopped, end['status']), ([200], 75), 'a cancellation that is stopped')
 check('stopped' in end['words'], 'says how far it came', end)
-left = int(run('count', 'many', '--type', 'm.1'))
+left = int(run('search', '--count', '-q', 'many', '--type', 'm.1'))
 check(left > 0, 'and left some', left)
 same(act('stop', task=1)[0], 404, 'it has ended')
 lines, end = act_long('cancel-queue-matching', queue='many', glob='m.1', most=left - 5)
 same((lines[-1], end['status']), ({'queue': 'many', 'cancelled': left - 5}, 0), 'no more than were counted')
 same(lines[-2], {'acted': left - 5, 'of': left - 5, 'ended': True}, 'with its progress')
-same(end['command'], f'later cancel --queue=many --limit={left - 5} --type=m.1', 'its command')
+same(end['command'], f'later cancel --queue=many --number={left - 5} --type=m.1', 'its command')
 same(run('size', 'many').split('\t')[1], str(20005), 'exactly those are gone')
-run('purge', 'many', '--state', 'ready', '--yes')
+run('cancel', '-q', 'many', '--state', 'ready', '--yes')
 run('forget', 'many')
 
 # ---- what a look may cost
@@ -271,7 +271,7 @@ texts = [''.join(choice.choices('ab', k=900)) for i in range(40)]
 for text in texts:
     run('push', 't', '-q', 'errors')
     taken = json.loads(run('reserve', 'errors', '--json'))
-    run('bury', 'errors', taken['id'], taken['token'], '--error', text)
+    run('bury', taken['id'], '--token', taken['token'], '-q', 'errors', '--error', text)
 HOSTILE = ['(a{1,32767})', '(a{0,32767}){0,32767}', 'a{256}', '((a{9}){9}){9}', '(a)\\1', '((x){1,255}){1,255}',
            f'(({"x" * 100}){{1,255}}){{1,255}}', f'((({"(a|b)" * 30}){{1,255}}){{1,255}}', '(((a*)*)*x?){1,200}', 'a{,99999999}z',
            '.*a.{200}z', '.*a.{100}z', '.*a.{60}z', '.*a.{30}z', f'.*a{"." * 240}z', f'.*a{"." * 100}z', f'.*[ab]?a{"." * 200}z',
@@ -322,15 +322,15 @@ for reader in slow:
     reader.close()
 check(wait_until(lambda: ask(where, '/api/1/jobs?queue=big&number=40')[0] == 200), 'then there is room again')
 for name in ('big', 'large'):
-    run('purge', name, '--state', 'ready', '--yes')
+    run('cancel', '-q', name, '--state', 'ready', '--yes')
     run('forget', name)
 
-run('kick', '--all', 'errors', '--state', 'dead', '--yes')
+run('kick', '-q', 'errors', '--state', 'dead', '--yes')
 lines, end = act_long('bury-queue-matching', queue='errors', error='^a')
 same((end['status'], end['command']), (0, "later bury --queue=errors '--error=^a'"), 'an error is a condition of bury, too')
 same([line['buried'] for line in lines if 'buried' in line], [sum(text[0] == 'a' for text in texts)], 'and chooses the jobs')
-run('purge', 'errors', '--state', 'ready', '--yes')
-run('purge', 'errors', '--state', 'dead', '--yes')
+run('cancel', '-q', 'errors', '--state', 'ready', '--yes')
+run('cancel', '-q', 'errors', '--state', 'dead', '--yes')
 run('forget', 'errors')
 
 # ---- live

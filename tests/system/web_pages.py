@@ -61,11 +61,11 @@ run('push', 'report', '-q', 'slow', '--id', 'due', '--in', '1h')
 for i, error in enumerate(hostile[:12]):  # none of these contains a NUL
     run('push', 't', '-q', 'dead', '--id', f'dead{i}')
     taken = json.loads(run('reserve', 'dead', '--json'))
-    run('bury', 'dead', taken['id'], taken['token'], '--error', error)
+    run('bury', taken['id'], '--token', taken['token'], '-q', 'dead', '--error', error)
 # A job that failed five times and was kicked before the last of them.
 run('push', 't', '-q', 'failing', '--id', 'failing')
 taken = json.loads(run('reserve', 'failing', '--json'))
-run('bury', 'failing', 'failing', taken['token'])
+run('bury', 'failing', '--token', taken['token'], '-q', 'failing')
 then = time.time() - 1000
 last = {'at': then + 63, 'attempt': 1, 'kind': 'buried', 'text': 'no such address', 'host': 'two'}
 redis('ZADD', 'later:{failing}:dead', f'{then + 64:.6f}', 'failing')
@@ -281,7 +281,7 @@ try:
     browser.click('Change this job', 'main')
     check(browser.wait('document.querySelector("#notes").innerText.includes("reserved by now")'),
           'a job that runs by now is left as it is', browser.text('#notes'))
-    run('ack', 'slow', 'edited', held['token'])
+    run('ack', 'edited', '--token', held['token'], '-q', 'slow')
     go('job?id=dead3&queue=dead')
     browser.click('Edit and push again', 'main')
     fill('id', 'dead3')
@@ -295,7 +295,7 @@ try:
     run('cancel', 'risen', '-q', 'dead')
     run('push', 't', '-q', 'dead', '--id', 'dead3')
     held = json.loads(run('reserve', 'dead', '--json'))
-    run('bury', 'dead', held['id'], held['token'], '--error', hostile[3])
+    run('bury', held['id'], '--token', held['token'], '-q', 'dead', '--error', hostile[3])
     kept = '{"type":"mail.send","id":"kept","payload":[1.0],"other":7}'
     redis('ZADD', 'later:{mail}:done', str(now + 86400), 'kept')
     redis('HSET', 'later:{mail}:kept', 'kept', f'k={{"at":{now:.6f},"attempt":1,"ms":12.5,"host":"one"}}\n\n{kept}')
@@ -350,7 +350,7 @@ try:
     check(wait_until(lambda: run('size', 'dead').split('\t')[1] == '12'), 'kick all')
     for i in range(12):
         taken = json.loads(run('reserve', 'dead', '--json'))
-        run('bury', 'dead', taken['id'], taken['token'], '--error', hostile[i])
+        run('bury', taken['id'], '--token', taken['token'], '-q', 'dead', '--error', hostile[i])
 
     # search, and all that match
     run('push', '--file', '-', input='\n'.join(json.dumps(
@@ -378,7 +378,7 @@ try:
     browser.type('dialog input', '400')
     browser.click('Cancel', 'dialog')
     check(wait_until(lambda: run('size', 'many').split('\t')[1] == '200'), 'exactly those are gone')
-    same(run('count', 'many', '--type', 'found').strip(), '0', 'none is left')
+    same(run('search', '--count', '-q', 'many', '--type', 'found').strip(), '0', 'none is left')
     browser.go(f'{base}#/')
     browser.type('#search-field', 'm0\ue007')
     check(browser.wait('location.hash.startsWith("#/job?id=m0&")'), 'an id leads to its job')

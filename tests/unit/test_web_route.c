@@ -39,7 +39,8 @@ START_TEST(commands)
                      "later cancel --queue=a -- --help");
     ck_assert_str_eq(typed("/api/1/push", true, "queue=q&type=t&payload=%7b%7D&in=5m"),
                      "later push --queue=q --in=5m t '{}'");
-    ck_assert_str_eq(typed("/api/1/kick-all", true, "queue=q"), "later kick --all q");
+    ck_assert_str_eq(typed("/api/1/kick-all", true, "queue=q&state=dead"),
+                     "later kick --queue=q --state=dead");
 }
 END_TEST
 

@@ -37,9 +37,9 @@ export function queue(main, parameters) {
                 `Kick ${number(counted(state))} ${state} jobs of ${name}?`, counted(state), 'Kick all',
                 ([answer]) => `${number(answer.kicked)} jobs are ready`)) : null,
         state !== 'reserved' && state !== 'done'
-            ? button(`Drop all ${state}`, () => act('purge', { state },
+            ? button(`Drop all ${state}`, () => act('cancel-all', { state },
                 `Drop ${number(counted(state))} ${state} jobs of ${name} for good?`, counted(state),
-                'Drop all', ([answer]) => `${number(answer.purged)} jobs are gone`),
+                'Drop all', ([answer]) => `${number(answer.cancelled)} jobs are gone`),
                 { class: 'danger' }) : null);
 
     main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,

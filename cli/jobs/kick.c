@@ -1,0 +1,57 @@
+/* kick.c: `later kick`. */
+#include "commands.h"
+#include "jobs/each.h"
+#include "jobs/many.h"
+
+static int kick(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
+                char was[EACH_STATE], struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    (void)arg;
+    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
+    return each_call(cli, &cmd, was, err);
+}
+
+static const struct each_verb kick_each = { .heading = "KICKED",
+                                            .done = "kicked",
+                                            .none = "no dead or delayed job",
+                                            .missing = LATER_E_NONE,
+                                            .fn = kick };
+
+static const struct many_verb kick_many = {
+    .name = "kick",
+    .done = "kicked",
+    .ask = "Kick",
+    .ask_end = "",
+    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED },
+    .set_count = 2,
+};
+
+static int kick_run(struct cli *cli, struct later_error *err)
+{
+    int many = choose_is_asked(cli, false, err);
+
+    if (many < 0)
+        return -1;
+    return many ? many_run(cli, &kick_many, err) : each_run(cli, &kick_each, NULL, err);
+}
+
+static const struct args_option kick_options[] = {
+    MANY_OPTIONS,
+    { 0 },
+};
+
+const struct command command_kick = {
+    .name = "kick",
+    .usage = "ID... [-q Q] | -q Q CONDITIONS | -A CONDITIONS",
+    .brief = "Make dead or delayed jobs ready",
+    .more =
+        "A dead job starts afresh: its attempts are forgotten. In a pipe: id and former state; of\n"
+        "many jobs, their number.\n" MANY_MORE,
+    .example = "later kick order-1138\nlater kick -q mail --state dead --yes\n"
+               "later kick -q mail --error 'smtp: 4[0-9][0-9]' --newer 1h --rate 50\n",
+    .options = kick_options,
+    .max = -1,
+    .run = kick_run,
+};
