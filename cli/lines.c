@@ -133,14 +133,24 @@ const char *lines_next(struct lines *lines, size_t *len)
     }
 }
 
-bool lines_would_wait(const struct lines *lines)
+static bool has_line(const struct lines *lines)
+{
+    return lines->end > lines->start &&
+           memchr(lines->buffer + lines->start, '\n', lines->end - lines->start);
+}
+
+/* What is there may be less than a line, so it is read to be sure. */
+bool lines_would_wait(struct lines *lines)
 {
     struct pollfd poller = { .fd = lines->fd, .events = POLLIN };
 
-    if (lines->ended || (lines->end > lines->start &&
-                         memchr(lines->buffer + lines->start, '\n', lines->end - lines->start)))
-        return false;
-    return poll(&poller, 1, 0) == 0;
+    while (!lines->ended && !has_line(lines)) {
+        if (poll(&poller, 1, 0) != 1)
+            return true;
+        if (lines->end - lines->start > lines->max || !fill(lines))
+            return false;
+    }
+    return false;
 }
 
 void lines_end(struct lines *lines)

@@ -31,8 +31,9 @@ void lines_begin(struct lines *lines, int fd, size_t max);
  * Returns NULL at the end, or if a read failed; lines->failed is then its errno. */
 const char *lines_next(struct lines *lines, size_t *len);
 
-/* Would lines_next() have to wait for input that is not there yet? */
-bool lines_would_wait(const struct lines *lines);
+/* Would lines_next() have to wait for input that is not there yet? Reads what is there, so the line
+ * that lines_next() has returned is no longer valid. */
+bool lines_would_wait(struct lines *lines);
 
 void lines_end(struct lines *lines);
 

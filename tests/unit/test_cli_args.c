@@ -494,9 +494,11 @@ START_TEST(lines_that_are_not_there_yet)
     ck_assert(!lines_would_wait(&lines));
     ck_assert_ptr_nonnull(lines_next(&lines, &len));
     ck_assert(lines_would_wait(&lines));
+    ck_assert_int_eq(write(ends[1], "d", 1), 1); /* more of the line, but not its end */
+    ck_assert(lines_would_wait(&lines));
     close(ends[1]);
     ck_assert(!lines_would_wait(&lines));
-    ck_assert_mem_eq(lines_next(&lines, &len), "c", 1);
+    ck_assert_mem_eq(lines_next(&lines, &len), "cd", 2);
     ck_assert_ptr_null(lines_next(&lines, &len));
     lines_end(&lines);
     close(ends[0]);
