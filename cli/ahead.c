@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void ahead_take_answer(void *arg, struct later_answer *answer)
 {
     struct ahead_answer *to = arg;
 
@@ -25,7 +25,7 @@ void ahead_ask(struct later_client *client, struct ahead *ahead, struct later_co
         to->len = cmd->len;
         to->reply = NULL;
         ahead->count++;
-        (void)later_call_add(client, cmd, take_answer, to, &ignored);
+        (void)later_call_add(client, cmd, ahead_take_answer, to, &ignored);
     }
     later_command_free(cmd);
 }

@@ -9,7 +9,7 @@
 
 /* --- nearest --- */
 
-static int least(int a, int b, int c)
+static int args_least(int a, int b, int c)
 {
     int ab = a < b ? a : b;
 
@@ -17,7 +17,7 @@ static int least(int a, int b, int c)
 }
 
 /* Returns the optimal string alignment distance of a and b, both at most WORD_MAX long. */
-static int distance(const char *a, const char *b)
+static int args_distance(const char *a, const char *b)
 {
     int rows[3][WORD_MAX + 1];
     int *before = rows[0], *last = rows[1], *row = rows[2];
@@ -30,7 +30,7 @@ static int distance(const char *a, const char *b)
 
         row[0] = (int)i;
         for (size_t j = 1; j <= b_len; j++) {
-            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = args_least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before[j - 2] + 1 < row[j])
                 row[j] = before[j - 2] + 1;
@@ -51,7 +51,7 @@ const char *args_nearest(const char *word, const char *const *names, size_t coun
     if (len > WORD_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        int away = strlen(names[i]) > WORD_MAX ? WORD_MAX : distance(word, names[i]);
+        int away = strlen(names[i]) > WORD_MAX ? WORD_MAX : args_distance(word, names[i]);
 
         /* If every letter would have to change, the words have nothing in common. */
         if (away <= best && (size_t)away < len) {
@@ -96,8 +96,8 @@ static bool names(const char *word, const struct args_option *option, const char
     return true;
 }
 
-static const struct args_option *find(const struct args_option *table, const char *word,
-                                      const char **inside)
+static const struct args_option *args_find(const struct args_option *table, const char *word,
+                                           const char **inside)
 {
     for (; table && table->name; table++) {
         if (names(word, table, inside))
@@ -117,7 +117,7 @@ int args_command(int argc, char **argv, const struct args_option *const *tables,
         if (strcmp(argv[i], "--") == 0)
             return i + 1 < argc ? i + 1 : 0;
         for (size_t t = 0; t < count && !option; t++)
-            option = find(tables[t], argv[i], &inside);
+            option = args_find(tables[t], argv[i], &inside);
         if (option && !inside && takes(option, argv[i + 1]))
             i++;
     }
@@ -143,14 +143,14 @@ static int refuse_unknown(const struct args *args, const char *word, struct late
 }
 
 /* Reads the option in argv[i]. Returns how many words it used, or -1 with *err. */
-static int take(struct args *args, char **argv, int i, struct later_error *err)
+static int args_take(struct args *args, char **argv, int i, struct later_error *err)
 {
     const struct args_option *option = NULL;
     const char *inside = NULL, **value;
     int t = -1, taken = 1;
 
     while (!option && ++t < ARGS_TABLES)
-        option = find(args->tables[t], argv[i], &inside);
+        option = args_find(args->tables[t], argv[i], &inside);
     if (!option)
         return refuse_unknown(args, argv[i], err);
     value = &args->values[t][option - args->tables[t]];
@@ -189,7 +189,7 @@ int args_parse(struct args *args, int argc, char **argv, int command,
             args->words[args->count++] = argv[i];
             continue;
         }
-        taken = take(args, argv, i, err);
+        taken = args_take(args, argv, i, err);
         if (taken < 0)
             return -1;
     }

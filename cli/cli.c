@@ -68,8 +68,8 @@ int cli_keys(struct cli *cli, const char *queue, struct later_keys *keys, struct
     return client ? later_call_keys(client, queue, keys, err) : -1;
 }
 
-static struct later_reply *call(struct cli *cli, struct later_command *cmd, bool repeat,
-                                struct later_error *err)
+static struct later_reply *cli_call_anew(struct cli *cli, struct later_command *cmd, bool repeat,
+                                         struct later_error *err)
 {
     struct later_client *client = cli_client(cli, err);
 
@@ -87,13 +87,13 @@ struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct 
         later_command_free(cmd);
         return reply;
     }
-    return call(cli, cmd, true, err);
+    return cli_call_anew(cli, cmd, true, err);
 }
 
 struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err)
 {
-    return call(cli, cmd, false, err);
+    return cli_call_anew(cli, cmd, false, err);
 }
 
 int64_t cli_count(struct later_reply *reply)

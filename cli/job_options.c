@@ -7,8 +7,8 @@
 
 #include <time.h>
 
-static int take_number(const struct cli *cli, const struct later_option *option, void *to,
-                       struct later_error *err)
+static int job_options_take_number(const struct cli *cli, const struct later_option *option,
+                                   void *to, struct later_error *err)
 {
     int64_t number = 0;
 
@@ -22,8 +22,8 @@ static int take_number(const struct cli *cli, const struct later_option *option,
     return 0;
 }
 
-static int take_seconds(const struct cli *cli, const struct later_option *option, double *to,
-                        struct later_error *err)
+static int job_options_take_seconds(const struct cli *cli, const struct later_option *option,
+                                    double *to, struct later_error *err)
 {
     char what[40];
 
@@ -51,11 +51,11 @@ static int take_option(const struct cli *cli, const struct later_option *option,
     switch (option->kind) {
     case LATER_OPTION_WHOLE:
     case LATER_OPTION_COUNT:
-        return take_number(cli, option, to, err);
+        return job_options_take_number(cli, option, to, err);
     case LATER_OPTION_SECONDS:
     case LATER_OPTION_SPAN:
     case LATER_OPTION_TIME:
-        return take_seconds(cli, option, to, err);
+        return job_options_take_seconds(cli, option, to, err);
     case LATER_OPTION_FLAG:
         *(int *)to = 1;
         return 0;

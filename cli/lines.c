@@ -34,7 +34,7 @@ static bool lines_wait(const struct lines *lines)
 }
 
 /* Moves the rest to the front and reads more. Returns false at the end or on failure. */
-static bool fill(struct lines *lines)
+static bool lines_fill(struct lines *lines)
 {
     size_t left = lines->end - lines->start;
     ssize_t got;
@@ -90,9 +90,9 @@ static void pass_over(struct lines *lines)
             return;
         }
         lines->end = keep;
-        if (!fill(lines))
+        if (!lines_fill(lines))
             return;
-        keep = lines->max + 1; /* fill() has moved it to the front */
+        keep = lines->max + 1; /* lines_fill() has moved it to the front */
     }
 }
 
@@ -100,7 +100,7 @@ const char *lines_next(struct lines *lines, size_t *len)
 {
     size_t looked = 0;
 
-    if (!lines->buffer && !fill(lines))
+    if (!lines->buffer && !lines_fill(lines))
         return NULL;
     for (;;) {
         size_t have = lines->end - lines->start;
@@ -124,7 +124,7 @@ const char *lines_next(struct lines *lines, size_t *len)
             return line;
         }
         looked = have;
-        if (fill(lines))
+        if (lines_fill(lines))
             continue;
         *len = lines->end - lines->start;
         line = lines->buffer + lines->start;
@@ -147,7 +147,7 @@ bool lines_would_wait(struct lines *lines)
     while (!lines->ended && !has_line(lines)) {
         if (poll(&poller, 1, 0) != 1)
             return true;
-        if (lines->end - lines->start > lines->max || !fill(lines))
+        if (lines->end - lines->start > lines->max || !lines_fill(lines))
             return false;
     }
     return false;

@@ -57,7 +57,7 @@ static int wrong_usage(const struct command *command, const char *why)
     return LATER_E_USAGE;
 }
 
-static int run(struct cli *cli)
+static int main_run_command(struct cli *cli)
 {
     struct later_error err = { .code = LATER_E_BUG };
     const char *why;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     if (args_parse(&cli.args, argc, argv, at, global_options, cli.command->options,
                    cli.command->program, &err) < 0)
         return wrong_usage(cli.command, err.text);
-    status = run(&cli);
+    status = main_run_command(&cli);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "later: standard output: %s\n", strerror(errno));
         return LATER_E_SYSTEM;

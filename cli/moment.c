@@ -33,17 +33,18 @@ struct moment {
     struct tm tm;
 };
 
-static int refuse(const struct moment *moment, const char *why, struct later_error *err)
+static int moment_refuse(const struct moment *moment, const char *why, struct later_error *err)
 {
     return later_fail(err, LATER_E_USAGE, "%s: %.40s %s", moment->what, moment->word, why);
 }
 
 static int refuse_form(const struct moment *moment, struct later_error *err)
 {
-    return refuse(moment,
-                  "is not a time: write UNIX seconds, 2026-01-31T12:00:00Z, \"2026-01-31 9:00\", "
-                  "\"tomorrow 9:00\", \"mon 9:00\" or 9:00",
-                  err);
+    return moment_refuse(
+        moment,
+        "is not a time: write UNIX seconds, 2026-01-31T12:00:00Z, \"2026-01-31 9:00\", "
+        "\"tomorrow 9:00\", \"mon 9:00\" or 9:00",
+        err);
 }
 
 /* glibc takes an unknown zone for UTC, so it must be checked. */
@@ -105,7 +106,7 @@ static time_t instant(const struct tm *wanted)
 }
 
 /* Moves the local date on by some days. */
-static void go_on(struct tm *tm, int count)
+static void moment_go_on(struct tm *tm, int count)
 {
     struct tm noon = { .tm_year = tm->tm_year,
                        .tm_mon = tm->tm_mon,
@@ -119,12 +120,13 @@ static void go_on(struct tm *tm, int count)
     tm->tm_mday = noon.tm_mday;
 }
 
-static int finish(const struct moment *moment, double *unix_seconds, struct later_error *err)
+static int moment_finish(const struct moment *moment, double *unix_seconds, struct later_error *err)
 {
     time_t at = instant(&moment->tm);
 
     if (at < 0)
-        return refuse(moment, "is a time that the clocks skip when they are put forward", err);
+        return moment_refuse(moment, "is a time that the clocks skip when they are put forward",
+                             err);
     *unix_seconds = (double)at;
     return 0;
 }
@@ -136,8 +138,8 @@ static int finish_next(struct moment *moment, int step, double *unix_seconds,
     time_t at = instant(&moment->tm);
 
     if (at >= 0 && at <= moment->now)
-        go_on(&moment->tm, step);
-    return finish(moment, unix_seconds, err);
+        moment_go_on(&moment->tm, step);
+    return moment_finish(moment, unix_seconds, err);
 }
 
 /* Reads `today 9:00`: the name of a day, a space, a time. */
@@ -149,14 +151,14 @@ static int read_day(struct moment *moment, int day, const char *clock, double *u
     if (!read_clock(clock, &moment->tm))
         return refuse_form(moment, err);
     if (day >= 0) {
-        go_on(&moment->tm, (day - today + 7) % 7);
+        moment_go_on(&moment->tm, (day - today + 7) % 7);
         return finish_next(moment, 7, unix_seconds, err);
     }
     if (day == TOMORROW)
-        go_on(&moment->tm, 1);
-    if (finish(moment, unix_seconds, err) < 0)
+        moment_go_on(&moment->tm, 1);
+    if (moment_finish(moment, unix_seconds, err) < 0)
         return -1;
-    return *unix_seconds > (double)moment->now ? 0 : refuse(moment, "has passed", err);
+    return *unix_seconds > (double)moment->now ? 0 : moment_refuse(moment, "has passed", err);
 }
 
 /* `2026-01-31`, `2026-01-31 9:00`. */
@@ -174,10 +176,10 @@ static int read_date(struct moment *moment, double *unix_seconds, struct later_e
     tm->tm_mon = (int)strtol(word + 5, NULL, 10) - 1;
     tm->tm_mday = (int)strtol(word + 8, NULL, 10);
     there = *tm;
-    go_on(&there, 0);
+    moment_go_on(&there, 0);
     if (tm->tm_year < 70 || there.tm_mon != tm->tm_mon || there.tm_mday != tm->tm_mday)
-        return refuse(moment, "is not a date", err);
-    return finish(moment, unix_seconds, err);
+        return moment_refuse(moment, "is not a date", err);
+    return moment_finish(moment, unix_seconds, err);
 }
 
 int moment_read(const char *word, const char *what, time_t now, double *unix_seconds,
@@ -197,7 +199,8 @@ int moment_read(const char *word, const char *what, time_t now, double *unix_sec
     if (check_zone(&moment, err) < 0)
         return -1;
     if (!localtime_r(&now, &moment.tm))
-        return refuse(&moment, "cannot be read, since this host cannot tell its local time", err);
+        return moment_refuse(&moment, "cannot be read, since this host cannot tell its local time",
+                             err);
     for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
         if (strlen(days[i].name) == len && strncasecmp(word, days[i].name, len) == 0)
             return read_day(&moment, days[i].day, word + len + (word[len] == ' '), unix_seconds,

@@ -41,7 +41,7 @@ static long shard_of(const char *name)
 }
 
 /* Orders a queue before its shards, and shards by number. */
-static int by_name(const void *a, const void *b)
+static int queue_list_by_name(const void *a, const void *b)
 {
     later_queue_name one, other;
     long difference = shard_of(a) - shard_of(b);
@@ -53,12 +53,12 @@ static int by_name(const void *a, const void *b)
     return order ? order : (difference > 0) - (difference < 0);
 }
 
-static void put_in_order(struct queue_list *list)
+static void queue_list_put_in_order(struct queue_list *list)
 {
     size_t kept = 0;
 
     if (list->count > 0)
-        qsort(list->names, list->count, sizeof *list->names, by_name);
+        qsort(list->names, list->count, sizeof *list->names, queue_list_by_name);
     for (size_t i = 0; i < list->count; i++) {
         if (kept == 0 || strcmp(list->names[kept - 1], list->names[i]) != 0)
             memmove(list->names[kept++], list->names[i], sizeof *list->names);
@@ -88,12 +88,12 @@ int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error
     }
     later_reply_free(reply);
     if (ok == 0)
-        put_in_order(list);
+        queue_list_put_in_order(list);
     return ok;
 }
 
 /* Reads the names from the command line. */
-static int read_named(struct cli *cli, struct queue_list *list, struct later_error *err)
+static int queue_list_read_named(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     for (int i = 0; i < cli->args.count; i++) {
         /* A name that is too long must not be cut to a good one. */
@@ -111,13 +111,14 @@ int queue_list_known(struct cli *cli, struct queue_list *list, struct later_erro
         return -1;
     for (size_t i = 0; i < list->count; i++)
         list->names[i][strcspn(list->names[i], "/")] = '\0';
-    put_in_order(list);
+    queue_list_put_in_order(list);
     return 0;
 }
 
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
-    return cli->args.count > 0 ? read_named(cli, list, err) : queue_list_known(cli, list, err);
+    return cli->args.count > 0 ? queue_list_read_named(cli, list, err)
+                               : queue_list_known(cli, list, err);
 }
 
 /* --- from the names of keys --- */
@@ -147,7 +148,7 @@ static int take_keys(struct queue_list *list, const struct later_reply *keys,
             return -1;
     }
     if (list->count > NAMES_MAX) /* each queue has several keys */
-        put_in_order(list);
+        queue_list_put_in_order(list);
     return 0;
 }
 
@@ -160,7 +161,7 @@ static bool has(const struct queue_list *list, const char *name)
     return false;
 }
 
-static void leave_out(struct queue_list *list, const struct queue_list *known)
+static void queue_list_leave_out(struct queue_list *list, const struct queue_list *known)
 {
     size_t kept = 0;
 
@@ -188,8 +189,8 @@ int queue_list_strays(struct cli *cli, const struct queue_list *known, struct qu
         if (ok < 0)
             return -1;
         if (strcmp(cursor, "0") == 0) {
-            put_in_order(list);
-            leave_out(list, known);
+            queue_list_put_in_order(list);
+            queue_list_leave_out(list, known);
             return 0;
         }
     }

@@ -84,7 +84,7 @@ static const char *foreign_option(const struct args *args)
 }
 
 /* argv[0] stands for the program. argv is NULL-terminated. */
-static int answer(const struct cli *cli, int argc, char **argv)
+static int serve_answer(const struct cli *cli, int argc, char **argv)
 {
     struct cli inner = { .where = cli->where, .client = cli->client };
     struct later_error err = { .code = LATER_E_BUG };
@@ -112,7 +112,7 @@ static int answer(const struct cli *cli, int argc, char **argv)
 
 /* Fills argv with words borrowed from *line. Returns how many, or -1 if it is not a list of
  * strings. */
-static int words_of(const json_t *line, char *argv[WORDS_MAX + 2])
+static int serve_words_of(const json_t *line, char *argv[WORDS_MAX + 2])
 {
     size_t count = json_array_size(line);
 
@@ -134,9 +134,9 @@ static int answer_line(const struct cli *cli, const char *text, size_t len)
 {
     char later[] = "later", *argv[WORDS_MAX + 2] = { later };
     json_t *line = json_loadb(text, len, 0, NULL); /* refuses NULs in strings */
-    int argc = words_of(line, argv);
+    int argc = serve_words_of(line, argv);
     int status =
-        argc > 0 ? answer(cli, argc, argv) : usage("a line must be a JSON list of strings");
+        argc > 0 ? serve_answer(cli, argc, argv) : usage("a line must be a JSON list of strings");
 
     json_decref(line);
     return status;
@@ -157,7 +157,7 @@ static void end_answer(int status, int words)
 
 /* --- the command --- */
 
-static int run(struct cli *cli, struct later_error *err)
+static int serve_run(struct cli *cli, struct later_error *err)
 {
     char *text = NULL;
     size_t room = 0;
@@ -192,5 +192,5 @@ const struct command command_serve = {
             "and\n"
             "--config in a line: they are options of `later serve` itself. later-web uses this.\n",
     .example = "echo '[\"size\",\"--json\"]' | later serve\n",
-    .run = run,
+    .run = serve_run,
 };

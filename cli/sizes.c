@@ -124,8 +124,8 @@ static void take_exact(void *arg, struct later_answer *answer)
 
 /* --- questions --- */
 
-static int add_part(struct asking *asking, struct sized *of, const char *name, bool exact,
-                    struct later_error *err)
+static int sizes_add_part(struct asking *asking, struct sized *of, const char *name, bool exact,
+                          struct later_error *err)
 {
     struct part *part = calloc(1, sizeof *part);
 
@@ -167,7 +167,8 @@ static int ask_totals(struct asking *asking, struct sized *sized, const struct l
     return later_call_add(asking->cli->client, &cmd, take_totals, sized, err);
 }
 
-static int ask_one(struct asking *asking, struct part *part, bool first, struct later_error *err)
+static int sizes_ask_one(struct asking *asking, struct part *part, bool first,
+                         struct later_error *err)
 {
     struct later_keys keys;
 
@@ -181,7 +182,7 @@ static int ask_one(struct asking *asking, struct part *part, bool first, struct 
 static int ask_parts(struct asking *asking, bool first, struct later_error *err)
 {
     for (struct part *part = asking->parts; part; part = part->next) {
-        if (ask_one(asking, part, first, err) == 0)
+        if (sizes_ask_one(asking, part, first, err) == 0)
             continue;
         if (asking->cli->client)
             /* Drops the questions already sent, whose targets end here. */
@@ -198,7 +199,7 @@ static int add_shards(struct asking *asking, struct sized *sized, bool exact,
     size_t count = later_shards_all(sized->name, later_plan_span(&sized->plan), names);
 
     for (size_t i = 1; i < count; i++) {
-        if (add_part(asking, sized, names[i], exact, err) < 0)
+        if (sizes_add_part(asking, sized, names[i], exact, err) < 0)
             return -1;
     }
     return 0;
@@ -212,7 +213,7 @@ static int take_part(struct asking *asking, struct part *part, bool exact, struc
     if (sized->err.code != LATER_OK)
         return 0;
     if (!part->exact && !later_glance_done(&part->glance, asking->now))
-        return add_part(asking, sized, part->name, true, err);
+        return sizes_add_part(asking, sized, part->name, true, err);
     sizes_add(&sized->sizes, &part->glance.sizes);
     sized->paused += part->glance.sizes.paused;
     sized->parts++;
@@ -247,15 +248,15 @@ static void free_parts(struct asking *asking)
     }
 }
 
-static int ask_some(struct asking *asking, struct sized *sized, size_t count, bool exact,
-                    struct later_error *err)
+static int sizes_ask_some(struct asking *asking, struct sized *sized, size_t count, bool exact,
+                          struct later_error *err)
 {
     int ok = 0;
 
     for (size_t i = count; ok == 0 && i-- > 0;) {
         sized[i].sizes = (struct later_sizes){ .oldest_ready = -1 };
         sized[i].err.code = LATER_OK;
-        ok = add_part(asking, &sized[i], sized[i].name, exact, err);
+        ok = sizes_add_part(asking, &sized[i], sized[i].name, exact, err);
     }
     for (bool first = true; ok == 0 && asking->parts; first = false) {
         ok = ask_parts(asking, first, err);
@@ -272,8 +273,8 @@ int sizes_ask(struct cli *cli, struct sized *sized, size_t count, bool exact, do
     int ok = 0;
 
     for (size_t from = 0; ok == 0 && from < count; from += TOGETHER)
-        ok = ask_some(&asking, &sized[from], count - from < TOGETHER ? count - from : TOGETHER,
-                      exact, err);
+        ok = sizes_ask_some(&asking, &sized[from],
+                            count - from < TOGETHER ? count - from : TOGETHER, exact, err);
     free_parts(&asking);
     return ok;
 }

@@ -38,7 +38,7 @@ static int days_in(int year, int month)
 }
 
 /* Reads `Z` or `+01:00`: seconds east of Greenwich. */
-static bool read_zone(const char **p, int *east)
+static bool text_read_zone(const char **p, int *east)
 {
     int sign = **p == '-' ? -1 : 1, hours, minutes;
 
@@ -69,7 +69,7 @@ static bool read_rfc3339(const char *word, double *unix_seconds)
         !read_field(&p, 2, ":", 0, 23, &tm.tm_hour) || !read_field(&p, 2, ":", 0, 59, &tm.tm_min))
         return false;
     if (p[0] < '0' || p[0] > '6' || p[1] < '0' || p[1] > '9' || (p[2] >= '0' && p[2] <= '9') ||
-        !later_duration_real(&p, &second) || second >= 61 || !read_zone(&p, &east) || *p)
+        !later_duration_real(&p, &second) || second >= 61 || !text_read_zone(&p, &east) || *p)
         return false;
     tm.tm_year = year - 1900;
     tm.tm_mon = month - 1;

@@ -10,7 +10,8 @@
 
 #define CLIENT_FILE LATER_CONF_DIR "/client.conf"
 
-static int copy(char *to, size_t room, const char *text, const char *what, struct later_error *err)
+static int where_copy(char *to, size_t room, const char *text, const char *what,
+                      struct later_error *err)
 {
     if (strlen(text) >= room)
         return later_fail(err, LATER_E_USAGE, "%s: longer than %zu bytes", what, room - 1);
@@ -47,13 +48,14 @@ static int take_config(struct where *where, const char *file, struct later_error
                  ? 0
                  : later_fail(err, LATER_E_CONFIG, "%s: state_dir is too long", file);
     } else {
-        ok = copy(where->url, sizeof where->url, url, "redis.url", err);
+        ok = where_copy(where->url, sizeof where->url, url, "redis.url", err);
     }
     if (ok == 0 && config->redis.password_file)
-        ok = copy(where->password_file, sizeof where->password_file, config->redis.password_file,
-                  "redis.password_file", err);
+        ok = where_copy(where->password_file, sizeof where->password_file,
+                        config->redis.password_file, "redis.password_file", err);
     if (ok == 0)
-        ok = copy(where->prefix, sizeof where->prefix, config->redis.prefix, "redis.prefix", err);
+        ok = where_copy(where->prefix, sizeof where->prefix, config->redis.prefix, "redis.prefix",
+                        err);
     where->document_max = config->document_max;
     config_free(config);
     return ok;
@@ -80,13 +82,13 @@ int where_find(struct where *where, const struct where_given *given, struct late
         file = file_of(given);
     if (file && take_config(where, file, err) < 0)
         return -1;
-    if (url && copy(where->url, sizeof where->url, url, "redis url", err) < 0)
+    if (url && where_copy(where->url, sizeof where->url, url, "redis url", err) < 0)
         return -1;
-    if (password_file && copy(where->password_file, sizeof where->password_file, password_file,
-                              "$LATER_REDIS_PASSWORD_FILE", err) < 0)
+    if (password_file && where_copy(where->password_file, sizeof where->password_file,
+                                    password_file, "$LATER_REDIS_PASSWORD_FILE", err) < 0)
         return -1;
     if (given->prefix)
-        return copy(where->prefix, sizeof where->prefix, given->prefix, "--prefix", err);
+        return where_copy(where->prefix, sizeof where->prefix, given->prefix, "--prefix", err);
     return 0;
 }
 

@@ -20,7 +20,8 @@ int whole_find(struct cli *cli, const char *queue, struct whole *whole, struct l
 }
 
 /* Adds a part unless it is there. */
-static size_t add_part(const struct later_keys **parts, size_t count, const struct later_keys *part)
+static size_t whole_add_part(const struct later_keys **parts, size_t count,
+                             const struct later_keys *part)
 {
     for (size_t i = 0; i < count; i++) {
         if (parts[i] == part)
@@ -36,7 +37,7 @@ static size_t add_named(const struct whole *whole, const struct later_keys **par
 {
     for (size_t i = 0; i < whole->count; i++) {
         if (strcmp(whole->parts[i].queue, name) == 0)
-            return add_part(parts, count, &whole->parts[i]);
+            return whole_add_part(parts, count, &whole->parts[i]);
     }
     return count;
 }
@@ -50,6 +51,6 @@ size_t whole_parts(const struct whole *whole, const char *id,
     for (size_t i = later_plan_route(&whole->plan, whole->name, id, route); i-- > 0;)
         count = add_named(whole, parts, count, route[i]);
     for (size_t i = 0; i < whole->count; i++)
-        count = add_part(parts, count, &whole->parts[i]);
+        count = whole_add_part(parts, count, &whole->parts[i]);
     return count;
 }

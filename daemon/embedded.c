@@ -24,7 +24,7 @@ bool embedded_wanted(const struct config *config)
 }
 
 /* Makes a new file that nobody else may read, in place of any that is there. */
-static FILE *create(const char *path, struct later_error *err)
+static FILE *embedded_create(const char *path, struct later_error *err)
 {
     FILE *file;
     int fd;
@@ -51,7 +51,7 @@ static int write_password(const char *path, char password[2 * PASSWORD_BYTES + 1
                           struct later_error *err)
 {
     unsigned char random[PASSWORD_BYTES];
-    FILE *file = create(path, err);
+    FILE *file = embedded_create(path, err);
 
     if (!file)
         return -1;
@@ -73,7 +73,7 @@ static int write_conf(const struct config *config, const char *path, const char 
                       struct later_error *err)
 {
     const char *prefix = config->redis.prefix;
-    FILE *file = create(path, err);
+    FILE *file = embedded_create(path, err);
 
     if (!file)
         return -1;

@@ -8,7 +8,8 @@
 #define FIRST_AGAIN 60.0 /* seconds, doubling */
 #define LAST_AGAIN  3600.0
 
-static void note(struct fault *fault, enum log_level level, const char *format, va_list args)
+static void fault_note_text(struct fault *fault, enum log_level level, const char *format,
+                            va_list args)
 {
     double now = later_clock();
 
@@ -33,7 +34,7 @@ void fault_note(struct fault *fault, enum log_level level, const char *format, .
     va_list args;
 
     va_start(args, format);
-    note(fault, level, format, args);
+    fault_note_text(fault, level, format, args);
     va_end(args);
 }
 
@@ -44,7 +45,7 @@ void fault_judge(struct fault *fault, const struct later_answer *answer, enum lo
 
     va_start(args, format);
     if (answer->outcome == LATER_REFUSED)
-        note(fault, level, format, args);
+        fault_note_text(fault, level, format, args);
     va_end(args);
     if (answer->outcome == LATER_ANSWERED)
         fault_over(fault);

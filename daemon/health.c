@@ -61,7 +61,7 @@ static bool is_locked(int fd)
 }
 
 /* Writes a part of the page. What a full disk refuses is written with the next beat. */
-static void put(const struct health *health, const void *part, size_t size)
+static void health_put(const struct health *health, const void *part, size_t size)
 {
     const char *page = (const char *)&health->page;
 
@@ -84,7 +84,7 @@ struct health *health_open(const char *state_dir, struct later_error *err)
         health->page.pid = getpid();
         (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
         health_beat(health, false, 0, 0);
-        put(health, &health->page.serial, sizeof health->page - NUMBERS);
+        health_put(health, &health->page.serial, sizeof health->page - NUMBERS);
         return health;
     }
     if (fd >= 0)
@@ -109,35 +109,35 @@ void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_
     page->workers = workers;
     page->busy = busy;
     page->beat = (int64_t)(later_clock() * 1e6);
-    put(health, page, NUMBERS);
+    health_put(health, page, NUMBERS);
 }
 
 /* A reader may copy the page at any time. The serial shows it whether the copy is of one moment. */
-static void set_text(struct health *health, char *text, const char *why)
+static void health_set_text(struct health *health, char *text, const char *why)
 {
     uint32_t *serial = &health->page.serial;
 
     if (strncmp(text, why ? why : "", HEALTH_TEXT - 1) == 0)
         return;
     ++*serial;
-    put(health, serial, sizeof *serial);
+    health_put(health, serial, sizeof *serial);
     snprintf(text, HEALTH_TEXT, "%s", why ? why : "");
-    put(health, text, HEALTH_TEXT);
+    health_put(health, text, HEALTH_TEXT);
     ++*serial;
-    put(health, serial, sizeof *serial);
+    health_put(health, serial, sizeof *serial);
 }
 
 void health_fault(struct health *health, const char *why)
 {
-    set_text(health, health->page.fault, why);
+    health_set_text(health, health->page.fault, why);
 }
 
 void health_reload(struct health *health, const char *why)
 {
-    set_text(health, health->page.reload, why);
+    health_set_text(health, health->page.reload, why);
 }
 
-static bool read_page(int fd, struct page *page)
+static bool health_read_page(int fd, struct page *page)
 {
     memset(page, 0, sizeof *page); /* the page of an older laterd has no texts */
     return pread(fd, page, sizeof *page, 0) >= (ssize_t)NUMBERS;
@@ -148,10 +148,10 @@ static bool copy_page(int fd, struct page *page)
 {
     struct page next;
 
-    if (!read_page(fd, page))
+    if (!health_read_page(fd, page))
         return false;
     for (int i = 0; i < READ_TRIES; i++) {
-        if (!read_page(fd, &next))
+        if (!health_read_page(fd, &next))
             return false;
         if (next.serial == page->serial && page->serial % 2 == 0)
             break;

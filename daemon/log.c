@@ -109,7 +109,7 @@ bool log_wants(enum log_level level)
 /* ---- a line */
 
 /* Adds the bytes if they fit into the first `most` bytes of the line. */
-static bool add_bytes(struct line *line, size_t most, const char *bytes, size_t len)
+static bool log_add_bytes(struct line *line, size_t most, const char *bytes, size_t len)
 {
     if (line->len + len > most)
         return false;
@@ -118,8 +118,9 @@ static bool add_bytes(struct line *line, size_t most, const char *bytes, size_t 
     return true;
 }
 
-static bool add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool add(struct line *line, const char *format, ...)
+static bool log_add(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool log_add(struct line *line, const char *format, ...)
 {
     char text[128];
     va_list args;
@@ -129,7 +130,7 @@ static bool add(struct line *line, const char *format, ...)
     len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return len >= 0 && (size_t)len < sizeof text &&
-           add_bytes(line, sizeof line->text - END_BYTES, text, (size_t)len);
+           log_add_bytes(line, sizeof line->text - END_BYTES, text, (size_t)len);
 }
 
 /* Adds text up to `most` bytes of the line. If quoted, its quotes and backslashes are escaped. */
@@ -156,7 +157,7 @@ static void add_escaped(struct line *line, size_t most, const char *text, bool q
             piece[0] = '\\';
             piece[1] = *c;
         }
-        if (!add_bytes(line, most, bytes, len))
+        if (!log_add_bytes(line, most, bytes, len))
             return;
         c += size ? size : 1;
     }
@@ -165,19 +166,19 @@ static void add_escaped(struct line *line, size_t most, const char *text, bool q
 /* Adds text in quotes, up to `most` bytes of the line with the second quote. */
 static void add_quoted(struct line *line, size_t most, const char *text)
 {
-    add_bytes(line, most, "\"", 1);
+    log_add_bytes(line, most, "\"", 1);
     add_escaped(line, most - 1, text, true);
-    add_bytes(line, most, "\"", 1);
+    log_add_bytes(line, most, "\"", 1);
 }
 
 /* Adds a member, or nothing if there is hardly any room. */
-static void add_field(struct line *line, const char *name, const char *text)
+static void log_add_field(struct line *line, const char *name, const char *text)
 {
     size_t most = sizeof line->text - END_BYTES;
 
     if (!text || line->len + strlen(name) + 16 > most)
         return;
-    add(line, state.json ? ",\"%s\":" : " %s=", name);
+    log_add(line, state.json ? ",\"%s\":" : " %s=", name);
     if (state.json || !*text || text[strcspn(text, " \"=\\")])
         add_quoted(line, most, text);
     else
@@ -186,23 +187,23 @@ static void add_field(struct line *line, const char *name, const char *text)
 
 static void add_job(struct line *line, const struct log_job *job)
 {
-    add_field(line, "job", job->id);
-    add_field(line, "queue", job->queue);
-    add_field(line, "type", job->type);
+    log_add_field(line, "job", job->id);
+    log_add_field(line, "queue", job->queue);
+    log_add_field(line, "type", job->type);
     if (job->attempt)
-        add(line, state.json ? ",\"attempt\":%u" : " attempt=%u", (unsigned)job->attempt);
+        log_add(line, state.json ? ",\"attempt\":%u" : " attempt=%u", (unsigned)job->attempt);
     if (job->worker)
-        add(line, state.json ? ",\"worker\":%u" : " worker=%u", (unsigned)job->worker);
+        log_add(line, state.json ? ",\"worker\":%u" : " worker=%u", (unsigned)job->worker);
     if (job->ms >= 0 && job->ms < 1e15) { /* with integers: a handler may change the locale */
         unsigned long long micros = (unsigned long long)(job->ms * 1000 + 0.5);
 
-        add(line, state.json ? ",\"ms\":%llu.%03llu" : " ms=%llu.%03llu", micros / 1000,
-            micros % 1000);
+        log_add(line, state.json ? ",\"ms\":%llu.%03llu" : " ms=%llu.%03llu", micros / 1000,
+                micros % 1000);
     }
-    add_field(line, "trace", job->trace);
+    log_add_field(line, "trace", job->trace);
 }
 
-static void add_time(struct line *line)
+static void log_add_time(struct line *line)
 {
     struct timespec now;
     struct tm parts;
@@ -211,11 +212,11 @@ static void add_time(struct line *line)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    add(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
+    log_add(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
 /* Returns false if it could not be written. */
-static bool write_line(enum log_level level, const struct log_job *job, const char *words)
+static bool log_write_line(enum log_level level, const struct log_job *job, const char *words)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
     static const int priorities[] = { 3, 4, 6, 7 }; /* sd-daemon(3) */
@@ -223,18 +224,19 @@ static bool write_line(enum log_level level, const struct log_job *job, const ch
 
     line.len = 0;
     if (state.journal)
-        add(&line, "<%d>", priorities[level]);
+        log_add(&line, "<%d>", priorities[level]);
     if (state.json) {
-        add(&line, "{\"time\":\"");
-        add_time(&line);
-        add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", names[level], state.name);
+        log_add(&line, "{\"time\":\"");
+        log_add_time(&line);
+        log_add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", names[level],
+                state.name);
         add_quoted(&line, TEXT_MAX_BYTES, words);
     } else {
         if (!state.journal) {
-            add_time(&line);
-            add(&line, " ");
+            log_add_time(&line);
+            log_add(&line, " ");
         }
-        add(&line, "%s %s: ", names[level], state.name);
+        log_add(&line, "%s %s: ", names[level], state.name);
         add_escaped(&line, TEXT_MAX_BYTES, words, false);
     }
     if (job)
@@ -258,14 +260,14 @@ static bool over_limit(void)
     return state.limit && ++state.lines > state.limit;
 }
 
-static bool tell_count(unsigned long *count, const char *why)
+static bool log_tell_count(unsigned long *count, const char *why)
 {
     char words[96];
 
     if (!*count)
         return true;
     snprintf(words, sizeof words, "%lu log lines were dropped: %s", *count, why);
-    if (!write_line(LOG_WARN, NULL, words))
+    if (!log_write_line(LOG_WARN, NULL, words))
         return false;
     *count = 0;
     return true;
@@ -274,8 +276,8 @@ static bool tell_count(unsigned long *count, const char *why)
 /* Before a line, says how many were dropped. If that cannot be written, the line is dropped too. */
 static bool tell_dropped(void)
 {
-    return tell_count(&state.dropped, "standard error was full") &&
-           tell_count(&state.over, "more than log.rate a second");
+    return log_tell_count(&state.dropped, "standard error was full") &&
+           log_tell_count(&state.over, "more than log.rate a second");
 }
 
 void log_jobv(enum log_level level, const struct log_job *job, const char *format, va_list args)
@@ -289,7 +291,7 @@ void log_jobv(enum log_level level, const struct log_job *job, const char *forma
         return;
     }
     vsnprintf(words, sizeof words, format, args);
-    if (!tell_dropped() || !write_line(level, job, words))
+    if (!tell_dropped() || !log_write_line(level, job, words))
         state.dropped++;
 }
 

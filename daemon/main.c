@@ -70,7 +70,7 @@ static int parse(struct options *options, int argc, char **argv)
     return optind < argc || (options->action == PERFORM && !options->type) ? -1 : 0;
 }
 
-static int fail(const struct later_error *err)
+static int main_fail(const struct later_error *err)
 {
     if (err->text[0])
         fprintf(stderr, "laterd: %s\n", err->text);
@@ -80,7 +80,7 @@ static int fail(const struct later_error *err)
 static void tell_fault(void *arg, const struct later_error *err)
 {
     (void)arg;
-    fail(err);
+    main_fail(err);
 }
 
 /* The plugins are not started: their start may open what belongs to the running service. */
@@ -105,11 +105,11 @@ int main(int argc, char **argv)
         return LATER_E_USAGE;
     }
     if (options.action == DESCRIBE)
-        return plugin_describe(options.plugin, stdout, &err) < 0 ? fail(&err) : 0;
+        return plugin_describe(options.plugin, stdout, &err) < 0 ? main_fail(&err) : 0;
     config =
         config_load_telling(options.config, options.action == TEST ? tell_fault : NULL, NULL, &err);
     if (!config)
-        return fail(&err);
+        return main_fail(&err);
     if (options.action == RUN)
         return supervisor_run(config, options.config, options.verbose);
     if (options.action == PRINT)
@@ -119,5 +119,5 @@ int main(int argc, char **argv)
     else
         status = perform_once(config, options.plugin, options.type, &err);
     config_free(config);
-    return status ? (fail(&err), status) : 0;
+    return status ? (main_fail(&err), status) : 0;
 }

@@ -27,7 +27,7 @@ static const char *const usual[] = { "oO0OoO0OoO0Oo",           "Redis version="
                                      "User requested shutdown", "Redis is now ready to exit" };
 
 /* `1234:M 22 Nov 2026 04:15:31.561 # words`: returns where the words begin, or the whole line. */
-static const char *words_of(const char *line)
+static const char *server_log_words_of(const char *line)
 {
     int at = 0;
 
@@ -36,9 +36,9 @@ static const char *words_of(const char *line)
     return line;
 }
 
-static void tell(struct server_log *log, const char *line)
+static void server_log_tell(struct server_log *log, const char *line)
 {
-    const char *words = words_of(line);
+    const char *words = server_log_words_of(line);
     enum log_level level = strstr(line, "signal-handler") ? LOG_DEBUG : LOG_WARN;
 
     if (!*words)
@@ -58,7 +58,7 @@ static void tell(struct server_log *log, const char *line)
     log_from("redis", level, words);
 }
 
-static void take(struct server_log *log, const char *bytes, size_t count)
+static void server_log_take(struct server_log *log, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (bytes[i] != '\n' && log->len + 1 < sizeof log->line) {
@@ -66,32 +66,32 @@ static void take(struct server_log *log, const char *bytes, size_t count)
             continue;
         }
         log->line[log->len] = '\0';
-        tell(log, log->line);
+        server_log_tell(log, log->line);
         log->len = 0;
         if (bytes[i] != '\n')
             log->line[log->len++] = bytes[i];
     }
 }
 
-static void end(struct server_log *log)
+static void server_log_end(struct server_log *log)
 {
     if (log->len)
-        take(log, "\n", 1);
+        server_log_take(log, "\n", 1);
     if (log->readable)
         event_free(log->readable);
     close(log->fd);
     log->readable = NULL;
 }
 
-static bool read_some(struct server_log *log)
+static bool server_log_read_some(struct server_log *log)
 {
     char bytes[4096];
     ssize_t got = read(log->fd, bytes, sizeof bytes);
 
     if (got > 0)
-        take(log, bytes, (size_t)got);
+        server_log_take(log, bytes, (size_t)got);
     else if (got == 0)
-        end(log);
+        server_log_end(log);
     return got > 0;
 }
 
@@ -99,7 +99,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    read_some(arg);
+    server_log_read_some(arg);
 }
 
 struct server_log *server_log_new(struct event_base *base)
@@ -111,27 +111,27 @@ struct server_log *server_log_new(struct event_base *base)
     return log;
 }
 
-static void finish(struct server_log *log)
+static void server_log_finish(struct server_log *log)
 {
-    while (log->readable && read_some(log))
+    while (log->readable && server_log_read_some(log))
         ;
     if (log->readable)
-        end(log);
+        server_log_end(log);
 }
 
 void server_log_read(struct server_log *log, int fd)
 {
-    finish(log);
+    server_log_finish(log);
     log->fd = fd;
     log->readable = event_new(log->base, fd, EV_READ | EV_PERSIST, on_readable, log);
     if (!log->readable || event_add(log->readable, NULL) < 0)
-        end(log); /* without memory nobody reads it */
+        server_log_end(log); /* without memory nobody reads it */
 }
 
 void server_log_free(struct server_log *log)
 {
     if (!log)
         return;
-    finish(log);
+    server_log_finish(log);
     free(log);
 }

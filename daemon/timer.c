@@ -41,7 +41,7 @@ void timer_free(struct timer *timer)
     free(timer);
 }
 
-static void set(const struct timer *timer, double seconds)
+static void timer_set(const struct timer *timer, double seconds)
 {
     time_t whole = seconds > 0 ? (time_t)seconds : 0;
     struct timeval wait = { whole,
@@ -53,7 +53,7 @@ static void set(const struct timer *timer, double seconds)
 void timer_in(struct timer *timer, double seconds)
 {
     timer->every = 0;
-    set(timer, seconds);
+    timer_set(timer, seconds);
 }
 
 bool timer_soon(struct timer *timer, double seconds)
@@ -67,7 +67,7 @@ bool timer_soon(struct timer *timer, double seconds)
 void timer_every(struct timer *timer, double seconds)
 {
     timer->every = seconds;
-    set(timer, seconds);
+    timer_set(timer, seconds);
 }
 
 void timer_stop(struct timer *timer)

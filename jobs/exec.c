@@ -45,7 +45,8 @@ static enum later_result result_of(struct later_job *job, const struct exec_prog
                                       : LATER_RETRY;
 }
 
-static enum later_result perform_once(struct later_job *job, const struct exec_program *program)
+static enum later_result exec_perform_once(struct later_job *job,
+                                           const struct exec_program *program)
 {
     enum later_result result = LATER_RETRY;
     struct exec_output output;
@@ -67,7 +68,7 @@ static enum later_result perform_once(struct later_job *job, const struct exec_p
     return result;
 }
 
-static enum later_result perform(struct later_job *job)
+static enum later_result exec_perform(struct later_job *job)
 {
     const char *type = later_job_type(job);
     const struct exec_program *program = exec_config_of_type(type);
@@ -79,7 +80,7 @@ static enum later_result perform(struct later_job *job)
     }
     if (program->parallel)
         return exec_parallel_perform(job, program);
-    return program->lines ? exec_lines_perform(job, program) : perform_once(job, program);
+    return program->lines ? exec_lines_perform(job, program) : exec_perform_once(job, program);
 }
 
 static int ready(const char *type)
@@ -101,12 +102,12 @@ static uint32_t room(const char *type)
 
 static struct later_type *more;
 
-static void add_type(size_t *count, const struct exec_program *program, const char *name)
+static void exec_add_type(size_t *count, const struct exec_program *program, const char *name)
 {
     struct later_type *type = &more[(*count)++];
 
     *type = (struct later_type){
-        .name = name, .perform = perform, .ready = ready, .flags = LATER_TELLS_BEGIN
+        .name = name, .perform = exec_perform, .ready = ready, .flags = LATER_TELLS_BEGIN
     };
     if (!program->parallel)
         return;
@@ -128,14 +129,14 @@ const struct later_type *exec_more_types(void)
     count = 0;
     for (size_t i = 0; more && (program = exec_config_at(i)); i++) {
         if (program->parallel)
-            add_type(&count, program, program->type);
+            exec_add_type(&count, program, program->type);
         for (size_t n = 0; n < program->type_count; n++)
-            add_type(&count, program, program->types[n]);
+            exec_add_type(&count, program, program->types[n]);
     }
     return more;
 }
 
-static void stop(void)
+static void exec_stop(void)
 {
     exec_lines_stop();
     exec_config_free();
@@ -144,9 +145,9 @@ static void stop(void)
 }
 
 static const struct later_type types[] = {
-    { .name = "exec.*", .perform = perform, .ready = ready, .flags = LATER_TELLS_BEGIN }, { 0 }
+    { .name = "exec.*", .perform = exec_perform, .ready = ready, .flags = LATER_TELLS_BEGIN }, { 0 }
 };
 
 LATER_PLUGIN(.name = "exec", .version = "1", .types = types, .config = exec_config,
-             .config_done = exec_config_done, .stop = stop, .config_help = exec_config_help,
+             .config_done = exec_config_done, .stop = exec_stop, .config_help = exec_config_help,
              .more_types = exec_more_types);

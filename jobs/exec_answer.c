@@ -102,7 +102,7 @@ uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *li
     return LATER_BURY;
 }
 
-static double number_of(const struct line *line, enum exec_member which)
+static double exec_answer_number_of(const struct line *line, enum exec_member which)
 {
     json_t *json = exec_members_json(&line->members, which);
     double number = json_is_number(json) ? json_number_value(json) : -1;
@@ -112,7 +112,7 @@ static double number_of(const struct line *line, enum exec_member which)
 }
 
 /* Sets the job's value: the very bytes. What laterd cannot keep is logged. */
-static void take_value(struct later_job *job, const struct line *line)
+static void exec_answer_take_value(struct later_job *job, const struct line *line)
 {
     const char *fault = line->members.fault;
 
@@ -124,7 +124,7 @@ static void take_value(struct later_job *job, const struct line *line)
                       line->text);
 }
 
-static void take_error(struct later_job *job, const struct line *line)
+static void exec_answer_take_error(struct later_job *job, const struct line *line)
 {
     char *error = exec_members_text(&line->members, EXEC_ERROR);
     const char *hint = error ? exec_output_hint(error, strlen(error)) : "";
@@ -152,7 +152,8 @@ static uint32_t unknown_result(struct later_job *job, const struct line *line, c
     return LATER_RETRY;
 }
 
-static uint32_t take_word(struct later_job *job, const struct line *line, const char *said)
+static uint32_t exec_answer_take_word(struct later_job *job, const struct line *line,
+                                      const char *said)
 {
     static const struct {
         const char *word;
@@ -169,10 +170,10 @@ static uint32_t take_word(struct later_job *job, const struct line *line, const 
     if (i == sizeof results / sizeof *results)
         return unknown_result(job, line, said);
     if (results[i].result == LATER_DONE)
-        take_value(job, line);
+        exec_answer_take_value(job, line);
     else
-        take_error(job, line);
-    in = number_of(line, EXEC_IN);
+        exec_answer_take_error(job, line);
+    in = exec_answer_number_of(line, EXEC_IN);
     if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
         later_job_retry_in(job, fmin(in, 315360000));
     return results[i].result;
@@ -181,7 +182,7 @@ static uint32_t take_word(struct later_job *job, const struct line *line, const 
 static uint32_t take_result(struct later_job *job, const struct line *line)
 {
     char *said = exec_members_text(&line->members, EXEC_RESULT);
-    uint32_t result = take_word(job, line, said ? said : "");
+    uint32_t result = exec_answer_take_word(job, line, said ? said : "");
 
     free(said);
     return result;
@@ -218,8 +219,8 @@ static enum exec_answer_kind take_progress(struct later_job *job, const struct l
     return progress && job ? EXEC_ANSWER_NOTE : EXEC_ANSWER_REFUSED;
 }
 
-static enum exec_answer_kind take(struct later_job *job, const struct line *line,
-                                  struct exec_answer *answer)
+static enum exec_answer_kind exec_answer_take(struct later_job *job, const struct line *line,
+                                              struct exec_answer *answer)
 {
     const struct exec_members *members = &line->members;
 
@@ -259,5 +260,5 @@ enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *p
     if (id && strlen(id) < sizeof answer->id)
         strcpy(answer->id, id);
     free(id);
-    return take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
+    return exec_answer_take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
 }

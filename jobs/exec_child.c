@@ -50,7 +50,7 @@ double exec_now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static _Noreturn void give_up(const struct start *start, enum step step)
+static _Noreturn void exec_child_give_up(const struct start *start, enum step step)
 {
     struct failure failure = { .step = (int)step, .error = errno };
     ssize_t n = write(start->failure, &failure, sizeof failure);
@@ -72,7 +72,7 @@ static void close_others(int first)
 
 /* Resets all signal dispositions, since an ignored signal would stay ignored in the program. Those
  * that cannot be changed are refused, which does no harm. */
-static void reset_signals(void)
+static void exec_child_reset_signals(void)
 {
     struct sigaction action;
     sigset_t none;
@@ -89,26 +89,26 @@ static void reset_signals(void)
  * The child dies with the worker. A program for a single job stays in the worker's process group,
  * which the supervisor kills when a job hangs. A long-lived program leads its own group, which we
  * kill. */
-static _Noreturn void run(const struct start *start)
+static _Noreturn void exec_child_run(const struct start *start)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        give_up(start, STEP_PARENT);
+        exec_child_give_up(start, STEP_PARENT);
     if (getppid() != start->parent) /* the worker died before we asked for a signal */
         _exit(127);
     if (start->leads)
         setpgid(0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        give_up(start, STEP_PRIVILEGES);
+        exec_child_give_up(start, STEP_PRIVILEGES);
     if (dup2(start->in, STDIN_FILENO) == -1 || dup2(start->out, STDOUT_FILENO) == -1 ||
         dup2(start->out, STDERR_FILENO) == -1 ||
         (start->answers != -1 && dup2(start->answers, ANSWERS) == -1))
-        give_up(start, STEP_FILES);
+        exec_child_give_up(start, STEP_FILES);
     close_others(start->answers == -1 ? ANSWERS : FIRST);
     if (chdir(start->program->dir) != 0)
-        give_up(start, STEP_DIR);
-    reset_signals();
+        exec_child_give_up(start, STEP_DIR);
+    exec_child_reset_signals();
     execve(start->program->argv[0], start->program->argv, start->envp);
-    give_up(start, STEP_RUN);
+    exec_child_give_up(start, STEP_RUN);
 }
 
 /* Moves a descriptor above 3, so that dup2() in the child does not overwrite it. */
@@ -138,7 +138,7 @@ static int make_pipe(int *read_end, int *write_end, const int *ours)
 }
 
 /* Makes a read-only file in memory with these bytes. Returns a descriptor, or -1 with errno. */
-static int make_document(const char *bytes, size_t len)
+static int exec_child_make_document(const char *bytes, size_t len)
 {
     int fd = above_3(memfd_create("job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     size_t done = 0;
@@ -171,7 +171,7 @@ static pid_t fork_quietly(const struct start *start)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        run(start);
+        exec_child_run(start);
     error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
@@ -189,7 +189,8 @@ static int open_pidfd(pid_t pid)
 }
 
 /* Forks, and then closes the program's ends of the pipes, which are in *start. */
-static int start_child(struct exec_child *child, struct start *start, struct exec_end *end)
+static int exec_child_start_child(struct exec_child *child, struct start *start,
+                                  struct exec_end *end)
 {
     int theirs[] = { start->in, start->out, start->answers, start->failure };
 
@@ -213,8 +214,8 @@ const struct exec_child exec_no_child = {
     .pid = -1, .pidfd = -1, .input = -1, .output = -1, .answers = -1, .failure = -1
 };
 
-static struct start begin(struct exec_child *child, const struct exec_program *program,
-                          char *const *envp, struct exec_end *end)
+static struct start exec_child_begin(struct exec_child *child, const struct exec_program *program,
+                                     char *const *envp, struct exec_end *end)
 {
     *child = exec_no_child;
     *end = (struct exec_end){ .how = EXEC_FAILED };
@@ -230,21 +231,21 @@ static struct start begin(struct exec_child *child, const struct exec_program *p
 int exec_child_start(struct exec_child *child, const struct exec_program *program,
                      char *const *envp, const char *document, size_t len, struct exec_end *end)
 {
-    struct start start = begin(child, program, envp, end);
+    struct start start = exec_child_begin(child, program, envp, end);
 
-    start.in = make_document(document, len);
+    start.in = exec_child_make_document(document, len);
     if (start.in == -1)
         end->step = "get its document";
     else if (make_pipe(&child->output, &start.out, &child->output) != 0 ||
              make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
-    return start_child(child, &start, end);
+    return exec_child_start_child(child, &start, end);
 }
 
 int exec_child_start_lines(struct exec_child *child, const struct exec_program *program,
                            char *const *envp, struct exec_end *end)
 {
-    struct start start = begin(child, program, envp, end);
+    struct start start = exec_child_begin(child, program, envp, end);
 
     start.leads = true;
     if (make_pipe(&start.in, &child->input, &child->input) != 0 ||
@@ -252,7 +253,7 @@ int exec_child_start_lines(struct exec_child *child, const struct exec_program *
         make_pipe(&child->answers, &start.answers, &child->answers) != 0 ||
         make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
-    return start_child(child, &start, end);
+    return exec_child_start_child(child, &start, end);
 }
 
 void exec_child_signal(const struct exec_child *child, int signal)

@@ -39,7 +39,7 @@ const char exec_config_help[] =
 static struct exec_program *programs;
 static size_t program_count;
 
-static int refuse(char *err, size_t n, const char *text)
+static int exec_config_refuse(char *err, size_t n, const char *text)
 {
     snprintf(err, n, "%s", text);
     return -1;
@@ -114,7 +114,7 @@ void exec_config_free(void)
 }
 
 /* Appends a copy of a string to a NULL-terminated list. Returns 0, or -1 without memory. */
-static int append(char ***list, size_t *count, const char *string)
+static int exec_config_append(char ***list, size_t *count, const char *string)
 {
     char **grown = realloc(*list, (*count + 2) * sizeof *grown);
 
@@ -163,11 +163,12 @@ static int set_argv(struct exec_program *program, const char *index, const char 
 
     snprintf(expected, sizeof expected, "%zu", program->argc);
     if (strcmp(index, expected) != 0)
-        return refuse(err, n, "argv must be one list of words");
+        return exec_config_refuse(err, n, "argv must be one list of words");
     if (program->argc == 0 && value[0] != '/')
-        return refuse(err, n, "the program must be an absolute path, such as \"/usr/bin/tee\"");
-    if (append(&program->argv, &program->argc, value) != 0)
-        return refuse(err, n, "no memory");
+        return exec_config_refuse(err, n,
+                                  "the program must be an absolute path, such as \"/usr/bin/tee\"");
+    if (exec_config_append(&program->argv, &program->argc, value) != 0)
+        return exec_config_refuse(err, n, "no memory");
     return 0;
 }
 
@@ -185,16 +186,16 @@ int exec_env_add(struct exec_program *program, const char *key, const char *valu
     int result;
 
     if (!env_name_valid(key))
-        return refuse(err, n, "not a variable's name: letters, digits and _ only");
+        return exec_config_refuse(err, n, "not a variable's name: letters, digits and _ only");
     if (strncmp(key, "LATER_", 6) == 0)
-        return refuse(err, n, "variables that begin with LATER_ are set by laterd");
+        return exec_config_refuse(err, n, "variables that begin with LATER_ are set by laterd");
     pair = malloc(strlen(key) + strlen(value) + 2);
     if (!pair)
-        return refuse(err, n, "no memory");
+        return exec_config_refuse(err, n, "no memory");
     sprintf(pair, "%s=%s", key, value);
-    result = append(&program->env, &program->env_count, pair);
+    result = exec_config_append(&program->env, &program->env_count, pair);
     free(pair);
-    return result == 0 ? 0 : refuse(err, n, "no memory");
+    return result == 0 ? 0 : exec_config_refuse(err, n, "no memory");
 }
 
 static int set_path(char **path, const char *value, char *err, size_t n)
@@ -202,10 +203,10 @@ static int set_path(char **path, const char *value, char *err, size_t n)
     char *copy;
 
     if (value[0] != '/')
-        return refuse(err, n, "must be an absolute path");
+        return exec_config_refuse(err, n, "must be an absolute path");
     copy = strdup(value);
     if (!copy)
-        return refuse(err, n, "no memory");
+        return exec_config_refuse(err, n, "no memory");
     free(*path);
     *path = copy;
     return 0;
@@ -219,15 +220,15 @@ static int set_output_max(struct exec_program *program, const char *value, char 
     errno = 0;
     max = strtoul(value, &end, 10);
     if (value[0] < '0' || value[0] > '9' || *end || errno || max > OUTPUT_MAX)
-        return refuse(err, n, "must be a number of bytes from 0 to 16777216");
+        return exec_config_refuse(err, n, "must be a number of bytes from 0 to 16777216");
     program->output_max = max;
     return 0;
 }
 
-static int set_flag(bool *flag, const char *value, char *err, size_t n)
+static int exec_config_set_flag(bool *flag, const char *value, char *err, size_t n)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return refuse(err, n, "must be true or false");
+        return exec_config_refuse(err, n, "must be true or false");
     *flag = value[0] == 't';
     return 0;
 }
@@ -248,8 +249,8 @@ static int set_number(unsigned long *number, const char *value, unsigned long le
 
 static int set_type(struct exec_program *program, const char *value, char *err, size_t n)
 {
-    if (append(&program->types, &program->type_count, value) != 0)
-        return refuse(err, n, "no memory");
+    if (exec_config_append(&program->types, &program->type_count, value) != 0)
+        return exec_config_refuse(err, n, "no memory");
     return 0;
 }
 
@@ -260,11 +261,12 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     char name[129];
 
     if (!dot || dot == key || (size_t)(dot - key) >= sizeof name)
-        return refuse(err, n, "must be a group: NAME = { argv = (\"/path/of/program\"); };");
+        return exec_config_refuse(err, n,
+                                  "must be a group: NAME = { argv = (\"/path/of/program\"); };");
     snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
     program = program_of(name);
     if (!program)
-        return refuse(err, n, "no memory");
+        return exec_config_refuse(err, n, "no memory");
     if (strncmp(dot, ".argv.", 6) == 0)
         return set_argv(program, dot + 6, value, err, n);
     if (strncmp(dot, ".env.", 5) == 0)
@@ -276,9 +278,9 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strcmp(dot, ".output_max") == 0)
         return set_output_max(program, value, err, n);
     if (strcmp(dot, ".lines") == 0)
-        return set_flag(&program->lines, value, err, n);
+        return exec_config_set_flag(&program->lines, value, err, n);
     if (strcmp(dot, ".hello") == 0)
-        return set_flag(&program->hello, value, err, n);
+        return exec_config_set_flag(&program->hello, value, err, n);
     if (strcmp(dot, ".start_max") == 0)
         return set_number(&program->start_max, value, 1, START_MAX, err, n);
     if (strcmp(dot, ".recycle") == 0)
@@ -289,9 +291,10 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
         return set_number(&program->programs, value, 1, PROGRAMS_MAX, err, n);
     if (strncmp(dot, ".types.", 7) == 0)
         return set_type(program, value, err, n);
-    return refuse(err, n,
-                  "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
-                  "lines, hello, start_max, parallel, programs, types (a list) and recycle");
+    return exec_config_refuse(
+        err, n,
+        "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
+        "lines, hello, start_max, parallel, programs, types (a list) and recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -342,7 +345,7 @@ int exec_config_done(char *err, size_t n)
         else if (programs[i].lines && !programs[i].process)
             programs[i].process = exec_process_new();
         if (programs[i].lines && !programs[i].process && !programs[i].crew)
-            return refuse(err, n, "no memory");
+            return exec_config_refuse(err, n, "no memory");
     }
     return 0;
 }

@@ -83,7 +83,7 @@ static bool code_is_denied(void)
 }
 
 /* The hint is given once for all programs, in addition to the job's own line. */
-static const char *sandbox_hint(const struct exec_program *program, int signal)
+static const char *exec_env_sandbox_hint(const struct exec_program *program, int signal)
 {
     static bool told;
 
@@ -108,7 +108,7 @@ void exec_end_text(const struct exec_end *end, const struct exec_program *progra
         break;
     case EXEC_KILLED:
         snprintf(text, n, "killed by signal %d (%s)%s", end->code, strsignal(end->code),
-                 sandbox_hint(program, end->code));
+                 exec_env_sandbox_hint(program, end->code));
         break;
     case EXEC_TIMED_OUT:
         snprintf(text, n, "timed out");

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* Reads a line of the file without its newline: a variable, a comment or nothing. */
-static int take_line(struct exec_program *program, char *line, char *err, size_t n)
+static int exec_env_file_take_line(struct exec_program *program, char *line, char *err, size_t n)
 {
     char *equals = strchr(line, '=');
 
@@ -23,7 +23,7 @@ static int take_line(struct exec_program *program, char *line, char *err, size_t
     return exec_env_has(program, line) ? 0 : exec_env_add(program, line, equals + 1, err, n);
 }
 
-static int take_lines(struct exec_program *program, FILE *file, char *err, size_t n)
+static int exec_env_file_take_lines(struct exec_program *program, FILE *file, char *err, size_t n)
 {
     char *line = NULL, why[200];
     size_t room = 0, number = 0;
@@ -33,7 +33,7 @@ static int take_lines(struct exec_program *program, FILE *file, char *err, size_
     while (result == 0 && (len = getline(&line, &room, file)) > 0) {
         number++;
         line[len - (line[len - 1] == '\n')] = '\0';
-        result = take_line(program, line, why, sizeof why);
+        result = exec_env_file_take_line(program, line, why, sizeof why);
         if (result != 0)
             snprintf(err, n, "%s: env_file %s:%zu: %s", program->name, program->env_file, number,
                      why);
@@ -58,7 +58,7 @@ int exec_env_file(struct exec_program *program, char *err, size_t n)
                  "%s: env_file %s: others may read or change it (mode %04o); chmod o-rwx it",
                  program->name, program->env_file, (unsigned)st.st_mode & 07777U);
     else
-        result = take_lines(program, file, err, n);
+        result = exec_env_file_take_lines(program, file, err, n);
     if (file)
         fclose(file);
     return result;

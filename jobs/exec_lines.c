@@ -62,7 +62,7 @@ struct talk {
     double kill_at;
 };
 
-static void say(void *arg, const char *line)
+static void exec_lines_say(void *arg, const char *line)
 {
     struct talk *talk = arg;
     const char *text;
@@ -73,7 +73,7 @@ static void say(void *arg, const char *line)
 
 /* --- its answers --- */
 
-static void refuse_line(struct talk *talk, const char *why, const char *line)
+static void exec_lines_refuse_line(struct talk *talk, const char *why, const char *line)
 {
     if (talk->refused++ == 0)
         later_job_log(talk->job, LATER_WARN, "refused a line of %s %s: %.100s", talk->program->name,
@@ -87,7 +87,7 @@ static struct later_job *present(void *job, const char *id)
 }
 
 /* A line that names no job and is no note can only be an answer to the present one. */
-static void take_line(struct talk *talk, const char *line, bool cut)
+static void exec_lines_take_line(struct talk *talk, const char *line, bool cut)
 {
     struct exec_answer answer;
     enum exec_answer_kind kind =
@@ -100,32 +100,32 @@ static void take_line(struct talk *talk, const char *line, bool cut)
     } else if (kind == EXEC_ANSWER_REFUSED && answer.ends && !answer.id[0]) {
         talk->result = (int)exec_answer_bury(talk->job, answer.why, line);
     } else if (kind == EXEC_ANSWER_REFUSED) {
-        refuse_line(talk, answer.why, line);
+        exec_lines_refuse_line(talk, answer.why, line);
     }
 }
 
-static void take_lines(struct talk *talk)
+static void exec_lines_take_lines(struct talk *talk)
 {
     char *line;
     bool cut;
 
     while (talk->result == GOING && (line = exec_reader_line(&talk->process->answers, &cut)))
-        take_line(talk, line, cut);
+        exec_lines_take_line(talk, line, cut);
 }
 
-static enum exec_read read_answers(struct talk *talk)
+static enum exec_read exec_lines_read_answers(struct talk *talk)
 {
     enum exec_read got;
 
-    take_lines(talk); /* one read may have brought several lines */
+    exec_lines_take_lines(talk); /* one read may have brought several lines */
     if (talk->result != GOING || talk->process->child.answers == -1)
         return EXEC_READ_NONE;
     got = exec_reader_read(&talk->process->answers, talk->process->child.answers);
-    take_lines(talk);
+    exec_lines_take_lines(talk);
     return got;
 }
 
-static void broke(struct talk *talk, const char *why)
+static void exec_lines_broke(struct talk *talk, const char *why)
 {
     if (talk->broken)
         return;
@@ -153,7 +153,7 @@ static void write_input(struct talk *talk)
         n = exec_process_write(talk->process, bytes, len);
         if (n < 0) {
             talk->written = talk->len + talk->cancel_len;
-            broke(talk, "it closed its standard input");
+            exec_lines_broke(talk, "it closed its standard input");
         }
         if (n <= 0)
             return;
@@ -164,7 +164,8 @@ static void write_input(struct talk *talk)
 
 /* --- its end --- */
 
-static void reason_of(const struct talk *talk, const struct exec_end *end, char *text, size_t n)
+static void exec_lines_reason_of(const struct talk *talk, const struct exec_end *end, char *text,
+                                 size_t n)
 {
     char how[300];
 
@@ -181,7 +182,7 @@ static void reason_of(const struct talk *talk, const struct exec_end *end, char 
         snprintf(text, n, "the program died: %s", how);
 }
 
-static void charge(struct talk *talk, const struct exec_end *end)
+static void exec_lines_charge(struct talk *talk, const struct exec_end *end)
 {
     char text[400];
 
@@ -189,7 +190,7 @@ static void charge(struct talk *talk, const struct exec_end *end)
         later_job_kind(talk->job, LATER_KIND_TIMEOUT);
     else if (!talk->cancelled)
         later_job_kind(talk->job, LATER_KIND_CRASH);
-    reason_of(talk, end, text, sizeof text);
+    exec_lines_reason_of(talk, end, text, sizeof text);
     exec_output_fail(talk->job, text, &talk->process->tail);
     talk->result = LATER_RETRY;
 }
@@ -200,15 +201,15 @@ static void died(struct talk *talk, const struct exec_end *end)
     char how[300], why[EXEC_ERROR_MAX + 1];
     bool in_vain;
 
-    for (int i = 0; i < READS_MAX && read_answers(talk) == EXEC_READ_SOME; i++)
+    for (int i = 0; i < READS_MAX && exec_lines_read_answers(talk) == EXEC_READ_SOME; i++)
         ; /* it may have answered before it ended */
-    exec_process_output(talk->process, true, say, talk);
+    exec_process_output(talk->process, true, exec_lines_say, talk);
     in_vain =
         talk->result == GOING && talk->process->jobs == 0 && !talk->timed_out && !talk->cancelled;
     talk->unread = talk->result == GOING && !talk->timed_out && !talk->cancelled &&
                    (unread >= talk->sent || end->how == EXEC_FAILED);
     if (talk->result == GOING)
-        charge(talk, end);
+        exec_lines_charge(talk, end);
     exec_end_text(end, talk->program, how, sizeof how);
     exec_process_why(talk->process, talk->program, how, why);
     exec_process_close(talk->process, !in_vain, why);
@@ -226,7 +227,7 @@ static void ask_to_give_up(struct talk *talk)
 
 /* Sends TERM shortly before the job's time is over, and KILL if that does not help. So the program
  * is gone in time: otherwise the supervisor would end the worker. */
-static void end_in_time(struct talk *talk)
+static void exec_lines_end_in_time(struct talk *talk)
 {
     double left = later_job_time_left(talk->job);
 
@@ -279,7 +280,7 @@ static void tell_begin(struct talk *talk)
 }
 
 /* Sleeps until something happens, then reads and writes what it can. */
-static void turn(struct talk *talk)
+static void exec_lines_turn(struct talk *talk)
 {
     struct exec_child *child = &talk->process->child;
     bool writing = talk->written < talk->len + talk->cancel_len;
@@ -293,11 +294,11 @@ static void turn(struct talk *talk)
     if (fds[3].revents)
         write_input(talk);
     if (fds[1].revents)
-        exec_process_output(talk->process, false, say, talk);
-    if (fds[0].revents && read_answers(talk) == EXEC_READ_END) {
+        exec_process_output(talk->process, false, exec_lines_say, talk);
+    if (fds[0].revents && exec_lines_read_answers(talk) == EXEC_READ_END) {
         close(child->answers);
         child->answers = -1;
-        broke(talk, "it closed descriptor 3, where its answers go");
+        exec_lines_broke(talk, "it closed descriptor 3, where its answers go");
     }
 }
 
@@ -313,7 +314,7 @@ static void exchange(struct talk *talk)
     talk->look = LOOK_FIRST;
     write_input(talk);
     while (talk->result == GOING) {
-        turn(talk);
+        exec_lines_turn(talk);
         if (talk->result != GOING)
             break;
         if (exec_process_ended(talk->process, &end)) {
@@ -321,15 +322,16 @@ static void exchange(struct talk *talk)
             return;
         }
         tell_begin(talk);
-        end_in_time(talk);
+        exec_lines_end_in_time(talk);
     }
     tell_begin(talk);
     talk->process->jobs++;
     talk->process->throttle.failures = 0;
     if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)
-        exec_process_end(talk->process, 0, say, talk); /* it is of no use for another job */
+        exec_process_end(talk->process, 0, exec_lines_say,
+                         talk); /* it is of no use for another job */
     else if (talk->last)
-        exec_process_end(talk->process, POLITE, say, talk);
+        exec_process_end(talk->process, POLITE, exec_lines_say, talk);
 }
 
 /* What the program said between two jobs is no answer to the next one. */
@@ -375,7 +377,7 @@ static void ended_idle(const struct exec_program *program, const struct exec_end
 }
 
 /* Cleans up a program that has ended since the last job or has performed its number of jobs. */
-static void look_after(const struct exec_program *program)
+static void exec_lines_look_after(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
     struct exec_end end;
@@ -391,7 +393,7 @@ static void look_after(const struct exec_program *program)
 }
 
 /* Starts the program, unless it has died too recently. Returns whether it runs. */
-static bool start(const struct exec_program *program)
+static bool exec_lines_start(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
     char text[300], why[EXEC_ERROR_MAX + 1];
@@ -426,9 +428,9 @@ bool exec_lines_ready(const struct exec_program *program)
 {
     struct exec_process *process = program->process;
 
-    look_after(program);
+    exec_lines_look_after(program);
     process->looked = true;
-    if (!start(program))
+    if (!exec_lines_start(program))
         return true;
     if (exec_process_ready(process, program))
         return true;
@@ -471,7 +473,7 @@ static int get_ready(struct talk *talk)
 
 /* Hands the job to the program. If the program had already ended, or ends before it has read
  * anything of the job, it is started once more, since that end has to do with earlier jobs. */
-static void perform(struct talk *talk)
+static void exec_lines_converse(struct talk *talk)
 {
     for (int tries = 0; tries < 2; tries++) {
         talk->result = GOING;
@@ -496,7 +498,7 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
     talk.grace = later_job_time_left(job) * TERM_SHARE;
     if (talk.grace > TERM_GRACE)
         talk.grace = TERM_GRACE;
-    perform(&talk);
+    exec_lines_converse(&talk);
     if (talk.unread) { /* not the job's fault: it is returned, and waits until the program may start
                           again */
         exec_process_give_back(&talk.process->throttle, job, 0.1);

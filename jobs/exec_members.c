@@ -11,14 +11,14 @@ static const char *const names[EXEC_MEMBERS] = {
     [EXEC_HELLO] = "hello",
 };
 
-static const char *skip_space(const char *at)
+static const char *exec_members_skip_space(const char *at)
 {
     return at + strspn(at, " \t\r\n");
 }
 
 /* These return what follows, or NULL if it does not end. */
 
-static const char *skip_string(const char *at)
+static const char *exec_members_skip_string(const char *at)
 {
     for (at++; *at != '"'; at++) {
         if (*at == '\\')
@@ -39,7 +39,7 @@ static const char *skip_nested(const char *at)
             return NULL;
         depth += *at == '[' || *at == '{';
         depth -= *at == ']' || *at == '}';
-        at = *at == '"' ? skip_string(at) : at + 1;
+        at = *at == '"' ? exec_members_skip_string(at) : at + 1;
     } while (at && depth > 0);
     return at;
 }
@@ -49,13 +49,13 @@ static const char *skip_value(const char *at)
     size_t len = strcspn(at, ",]} \t\r\n\"[{:");
 
     if (*at == '"')
-        return skip_string(at);
+        return exec_members_skip_string(at);
     if (*at == '{' || *at == '[')
         return skip_nested(at);
     return len > 0 && at[len] ? at + len : NULL;
 }
 
-static size_t index_of(const char *name, size_t len)
+static size_t exec_members_index_of(const char *name, size_t len)
 {
     size_t i = 0;
 
@@ -65,16 +65,16 @@ static size_t index_of(const char *name, size_t len)
 }
 
 /* Reads `"name": value` and returns what follows, or NULL at a fault. */
-static const char *read_member(struct exec_members *members, bool seen[EXEC_MEMBERS],
-                               const char *at)
+static const char *exec_members_read_member(struct exec_members *members, bool seen[EXEC_MEMBERS],
+                                            const char *at)
 {
-    const char *name = at, *end = *at == '"' ? skip_string(at) : NULL;
+    const char *name = at, *end = *at == '"' ? exec_members_skip_string(at) : NULL;
     size_t which;
 
-    if (!end || *(at = skip_space(end)) != ':')
+    if (!end || *(at = exec_members_skip_space(end)) != ':')
         return NULL;
-    which = index_of(name + 1, (size_t)(end - name) - 2);
-    at = skip_space(at + 1);
+    which = exec_members_index_of(name + 1, (size_t)(end - name) - 2);
+    at = exec_members_skip_space(at + 1);
     end = skip_value(at);
     if (which == EXEC_MEMBERS)
         return end;
@@ -92,25 +92,25 @@ static const char *read_member(struct exec_members *members, bool seen[EXEC_MEMB
 void exec_members_read(struct exec_members *members, const char *line)
 {
     bool seen[EXEC_MEMBERS] = { false };
-    const char *at = skip_space(line), *end;
+    const char *at = exec_members_skip_space(line), *end;
 
     *members = (struct exec_members){ .fault = NULL };
     if (*at != '{') {
         end = *at ? skip_value(at) : NULL;
-        members->fault =
-            end && !*skip_space(end) ? "that is not a JSON object" : "that is not JSON";
+        members->fault = end && !*exec_members_skip_space(end) ? "that is not a JSON object"
+                                                               : "that is not JSON";
         return;
     }
-    at = skip_space(at + 1);
+    at = exec_members_skip_space(at + 1);
     while (at && *at != '}') {
-        at = read_member(members, seen, at);
-        at = at ? skip_space(at) : NULL;
+        at = exec_members_read_member(members, seen, at);
+        at = at ? exec_members_skip_space(at) : NULL;
         if (at && *at == ',')
-            at = *(end = skip_space(at + 1)) == '}' ? NULL : end;
+            at = *(end = exec_members_skip_space(at + 1)) == '}' ? NULL : end;
         else if (at && *at != '}')
             at = NULL;
     }
-    if (!at || *skip_space(at + 1))
+    if (!at || *exec_members_skip_space(at + 1))
         members->fault = "that is not JSON";
 }
 

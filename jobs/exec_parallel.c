@@ -93,7 +93,7 @@ static struct exec_peer *idlest(const struct exec_program *program, const char *
 }
 
 /* Starts another program, if there may be one more. */
-static void start(const struct exec_program *program)
+static void exec_parallel_start(const struct exec_program *program)
 {
     struct exec_crew *crew = program->crew;
     struct exec_peer *peer;
@@ -120,7 +120,7 @@ bool exec_parallel_ready(const struct exec_program *program)
     if (room_now(crew) > 0)
         return true;
     if (count_starting(crew) == 0)
-        start(program);
+        exec_parallel_start(program);
     return count_peers(crew, &all) == 0;
 }
 
@@ -131,7 +131,7 @@ static struct exec_peer *peer_for(const struct exec_program *program, struct lat
     struct exec_peer *peer = idlest(program, later_job_id(job));
 
     if (!peer || peer->count > 0)
-        start(program);
+        exec_parallel_start(program);
     if (!peer && count_starting(program->crew) > 0)
         later_job_error(job, "%s still starts", program->name);
     else if (!peer)

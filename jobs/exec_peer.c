@@ -27,7 +27,7 @@ static struct timeval seconds(double n)
     return (struct timeval){ (time_t)n, (suseconds_t)((n - (double)(time_t)n) * 1e6) };
 }
 
-static void set_timer(struct event *timer, double n)
+static void exec_peer_set_timer(struct event *timer, double n)
 {
     const struct timeval tv = seconds(n);
 
@@ -43,7 +43,7 @@ void exec_task_free(struct exec_task *task)
     free(task);
 }
 
-static void append(struct exec_peer *peer, struct exec_task *task)
+static void exec_peer_append(struct exec_peer *peer, struct exec_task *task)
 {
     task->peer = peer;
     task->next = NULL;
@@ -90,7 +90,7 @@ static void close_if_idle(struct exec_peer *peer)
     event_del(peer->input);
     peer->closed = true;
     /* A program that hangs is not waited for. */
-    set_timer(peer->timer, peer->count > 0 ? 0 : POLITE);
+    exec_peer_set_timer(peer->timer, peer->count > 0 ? 0 : POLITE);
 }
 
 void exec_peer_retire(struct exec_peer *peer)
@@ -99,28 +99,28 @@ void exec_peer_retire(struct exec_peer *peer)
     close_if_idle(peer);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void exec_peer_on_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct exec_peer *peer = arg;
 
     (void)fd, (void)what;
     exec_process_signal(peer->process, peer->term_sent ? SIGKILL : SIGTERM);
     peer->term_sent = true;
-    set_timer(peer->timer, TERM_GRACE);
+    exec_peer_set_timer(peer->timer, TERM_GRACE);
 }
 
-static void broke(struct exec_peer *peer, const char *why)
+static void exec_peer_broke(struct exec_peer *peer, const char *why)
 {
     if (peer->broken)
         return;
     peer->broken = why;
     peer->retired = true;
     if (!peer->closed)
-        set_timer(peer->timer, BROKEN);
+        exec_peer_set_timer(peer->timer, BROKEN);
 }
 
 /* Ends a task for good. */
-static void finish(struct exec_task *task, uint32_t result)
+static void exec_peer_finish(struct exec_task *task, uint32_t result)
 {
     struct later_job *job = task->job;
     struct exec_peer *peer = task->peer;
@@ -134,27 +134,27 @@ static void finish(struct exec_task *task, uint32_t result)
 
 /* --- what it answers --- */
 
-static struct later_job *job_of(void *arg, const char *id)
+static struct later_job *exec_peer_job_of(void *arg, const char *id)
 {
     struct exec_task *task = task_of(arg, id);
 
     return task ? task->job : NULL;
 }
 
-static void refuse_line(struct exec_peer *peer, const char *why, const char *line)
+static void exec_peer_refuse_line(struct exec_peer *peer, const char *why, const char *line)
 {
     if (peer->refused++ < 10)
         later_log("exec", LATER_WARN, "%s: refused a line %s: %.100s", peer->program->name, why,
                   line);
 }
 
-static void take_line(struct exec_peer *peer, const char *line, bool cut)
+static void exec_peer_take_line(struct exec_peer *peer, const char *line, bool cut)
 {
     struct exec_answer answer;
     enum exec_answer_kind kind;
     struct exec_task *task;
 
-    kind = exec_answer_read(job_of, peer, peer->program->name, line, cut, &answer);
+    kind = exec_answer_read(exec_peer_job_of, peer, peer->program->name, line, cut, &answer);
     exec_process_heard(peer->process, answer.hello);
     switch (kind) {
     case EXEC_ANSWER_NOTE:
@@ -162,9 +162,9 @@ static void take_line(struct exec_peer *peer, const char *line, bool cut)
     case EXEC_ANSWER_REFUSED:
         task = answer.id[0] ? task_of(peer, answer.id) : NULL;
         if (task && answer.ends) /* a result for a job that was settled without it */
-            finish(task, LATER_RETRY);
+            exec_peer_finish(task, LATER_RETRY);
         else if (!task || task->job)
-            refuse_line(peer, answer.why, line);
+            exec_peer_refuse_line(peer, answer.why, line);
         return;
     case EXEC_ANSWER_RESULT:
         task = task_of(peer, answer.id);
@@ -173,12 +173,12 @@ static void take_line(struct exec_peer *peer, const char *line, bool cut)
             later_job_kind(task->job, LATER_KIND_TIMEOUT);
         peer->retired = peer->retired || answer.last;
         later_job_begun(task->job);
-        finish(task, answer.result);
+        exec_peer_finish(task, answer.result);
         return;
     }
 }
 
-static enum exec_read read_answers(struct exec_peer *peer)
+static enum exec_read exec_peer_read_answers(struct exec_peer *peer)
 {
     enum exec_read got;
     char *line;
@@ -188,7 +188,7 @@ static enum exec_read read_answers(struct exec_peer *peer)
         return EXEC_READ_NONE;
     got = exec_reader_read(&peer->process->answers, peer->process->child.answers);
     while ((line = exec_reader_line(&peer->process->answers, &cut)))
-        take_line(peer, line, cut);
+        exec_peer_take_line(peer, line, cut);
     return got;
 }
 
@@ -197,12 +197,12 @@ static void on_answers(evutil_socket_t fd, short what, void *arg)
     struct exec_peer *peer = arg;
 
     (void)what;
-    if (read_answers(peer) != EXEC_READ_END)
+    if (exec_peer_read_answers(peer) != EXEC_READ_END)
         return;
     event_del(peer->answers);
     close(fd);
     peer->process->child.answers = -1;
-    broke(peer, "it closed descriptor 3, where its answers go");
+    exec_peer_broke(peer, "it closed descriptor 3, where its answers go");
 }
 
 static void on_output(evutil_socket_t fd, short what, void *arg)
@@ -225,7 +225,7 @@ static uint64_t bytes_read(const struct exec_peer *peer)
 
 /* Limits are told of the jobs whose lines it has read. It does not say that it reads: so it is
  * looked after, as long as there are others. */
-static void on_look(evutil_socket_t fd, short what, void *arg)
+static void exec_peer_on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct exec_peer *peer = arg;
     uint64_t read = bytes_read(peer);
@@ -241,17 +241,17 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
             later_job_begun(task->job);
     }
     if (others)
-        set_timer(peer->look, peer->look_in);
+        exec_peer_set_timer(peer->look, peer->look_in);
     peer->look_in = peer->look_in < LOOK_LAST ? peer->look_in * 2 : LOOK_LAST;
 }
 
-static void look_after(struct exec_peer *peer, struct exec_task *task)
+static void exec_peer_look_after(struct exec_peer *peer, struct exec_task *task)
 {
     if (later_job_counted(task->job) != LATER_YES)
         return;
     task->end = peer->queued;
     peer->look_in = LOOK_FIRST;
-    set_timer(peer->look, peer->look_in);
+    exec_peer_set_timer(peer->look, peer->look_in);
 }
 
 static void on_input(evutil_socket_t fd, short what, void *arg)
@@ -272,12 +272,12 @@ static void on_input(evutil_socket_t fd, short what, void *arg)
         evbuffer_drain(peer->out, (size_t)n);
     }
     if (n < 0)
-        broke(peer, "it closed its standard input");
+        exec_peer_broke(peer, "it closed its standard input");
     else if (evbuffer_get_length(peer->out) > 0)
         event_add(peer->input, NULL);
 }
 
-static int put(struct exec_peer *peer, char *line, size_t len)
+static int exec_peer_put(struct exec_peer *peer, char *line, size_t len)
 {
     size_t ahead = peer->process->ahead; /* it has got so much of the line */
     int result = line && !peer->closed ? evbuffer_add(peer->out, line + ahead, len - ahead) : -1;
@@ -312,7 +312,7 @@ bool exec_peer_starts(struct exec_peer *peer)
     if (peer->retired || exec_process_ready(peer->process, peer->program))
         return false;
     if (exec_process_is_late(peer->process, peer->program))
-        broke(peer, "it said no hello in time: start_max");
+        exec_peer_broke(peer, "it said no hello in time: start_max");
     return !peer->retired;
 }
 
@@ -322,12 +322,12 @@ int exec_peer_hand(struct exec_peer *peer, struct exec_task *task)
     size_t len = 0;
     char *line = exec_answer_ask(task->job, later_job_time_left(task->job), &len);
 
-    if (put(peer, line, len) != 0)
+    if (exec_peer_put(peer, line, len) != 0)
         return -1;
     task->begin = begin;
     task->end = 0;
-    append(peer, task);
-    look_after(peer, task);
+    exec_peer_append(peer, task);
+    exec_peer_look_after(peer, task);
     peer->jobs++;
     if (peer->program->recycle && peer->jobs >= peer->program->recycle)
         exec_peer_retire(peer);
@@ -365,17 +365,17 @@ void exec_peer_give_up(struct exec_task *task)
     char *line = exec_answer_cancel(task->job, &len);
 
     task->timed_out = later_job_time_left(task->job) <= 0.1; /* the timer may fire a little early */
-    put(task->peer, line, len);
+    exec_peer_put(task->peer, line, len);
     if (!task->patience)
         task->patience = evtimer_new(later_event_base(), on_patience, task);
     if (task->patience)
-        set_timer(task->patience, ASKED);
+        exec_peer_set_timer(task->patience, ASKED);
 }
 
 /* --- the program --- */
 
-static void reason_of(const struct exec_peer *peer, const struct exec_end *end, char *text,
-                      size_t n)
+static void exec_peer_reason_of(const struct exec_peer *peer, const struct exec_end *end,
+                                char *text, size_t n)
 {
     char how[300];
 
@@ -386,13 +386,14 @@ static void reason_of(const struct exec_peer *peer, const struct exec_end *end, 
         snprintf(text, n, "the program died: %s", how);
 }
 
-static void charge(struct exec_task *task, const char *reason, const struct exec_output *tail)
+static void exec_peer_charge(struct exec_task *task, const char *reason,
+                             const struct exec_output *tail)
 {
     if (task->job) {
         exec_output_fail(task->job, reason, tail);
         later_job_kind(task->job, task->timed_out ? LATER_KIND_TIMEOUT : LATER_KIND_CRASH);
     }
-    finish(task, LATER_RETRY);
+    exec_peer_finish(task, LATER_RETRY);
 }
 
 /* Fails the tasks that the program had begun to read, and returns a list of the others. */
@@ -403,7 +404,7 @@ static struct exec_task *share_out(struct exec_peer *peer, const char *reason, u
     peer->retired = peer->closed = true;
     while ((task = peer->first)) {
         if (!task->job || task->begin < read) {
-            charge(task, reason, &peer->process->tail);
+            exec_peer_charge(task, reason, &peer->process->tail);
             continue;
         }
         take_out(task);
@@ -426,14 +427,14 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     (void)fd, (void)what;
     if (!exec_process_ended(peer->process, &end)) {
         if (peer->process->child.pidfd == -1) /* its end is only noticed by checking */
-            set_timer(peer->ended, 0.02);
+            exec_peer_set_timer(peer->ended, 0.02);
         return;
     }
     read = bytes_read(peer);
-    for (int i = 0; i < READS_MAX && read_answers(peer) == EXEC_READ_SOME; i++)
+    for (int i = 0; i < READS_MAX && exec_peer_read_answers(peer) == EXEC_READ_SOME; i++)
         ; /* it may have answered before it ended */
     exec_process_output(peer->process, true, exec_process_say, (void *)peer->program);
-    reason_of(peer, &end, reason, sizeof reason);
+    exec_peer_reason_of(peer, &end, reason, sizeof reason);
     if (!peer->closed && peer->open == 0 && !peer->process->quiet)
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
                   "%s: %s", peer->program->name, reason);
@@ -471,13 +472,13 @@ static int listen_to(struct exec_peer *peer)
     peer->output = event_new(base, child->output, EV_READ | EV_PERSIST, on_output, peer);
     peer->answers = event_new(base, child->answers, EV_READ | EV_PERSIST, on_answers, peer);
     peer->ended = event_new(base, child->pidfd, child->pidfd == -1 ? 0 : EV_READ, on_ended, peer);
-    peer->timer = evtimer_new(base, on_timer, peer);
-    peer->look = evtimer_new(base, on_look, peer);
+    peer->timer = evtimer_new(base, exec_peer_on_timer, peer);
+    peer->look = evtimer_new(base, exec_peer_on_look, peer);
     if (!peer->input || !peer->output || !peer->answers || !peer->ended || !peer->timer ||
         !peer->look || event_add(peer->output, NULL) != 0 || event_add(peer->answers, NULL) != 0)
         return -1;
     if (child->pidfd == -1)
-        set_timer(peer->ended, 0.02);
+        exec_peer_set_timer(peer->ended, 0.02);
     else if (event_add(peer->ended, NULL) != 0)
         return -1;
     return 0;

@@ -52,8 +52,8 @@ bool exec_process_runs(const struct exec_process *process)
 }
 
 /* It has begun with fresh pipes. */
-static void begin(struct exec_process *process, struct exec_throttle *throttle,
-                  const struct exec_program *program)
+static void exec_process_begin(struct exec_process *process, struct exec_throttle *throttle,
+                               const struct exec_program *program)
 {
     process->started = exec_now();
     process->quiet = !exec_throttle_tells(throttle, process->started);
@@ -78,7 +78,7 @@ int exec_process_start(struct exec_process *process, struct exec_throttle *throt
     result = exec_child_start_lines(&process->child, program, env, end);
     free(env);
     if (result == 0)
-        begin(process, throttle, program);
+        exec_process_begin(process, throttle, program);
     else
         exec_child_close(&process->child);
     return result;
@@ -214,7 +214,7 @@ void exec_process_forget_tail(struct exec_process *process)
 }
 
 /* Reads once from its output, and keeps the last bytes. */
-static enum exec_read read_output(struct exec_process *process)
+static enum exec_read exec_process_read_output(struct exec_process *process)
 {
     struct exec_reader *reader = &process->output;
     size_t before = reader->end - reader->begin, after;
@@ -227,7 +227,8 @@ static enum exec_read read_output(struct exec_process *process)
     return got;
 }
 
-static void tell(const struct exec_process *process, const char *line, exec_say *say, void *arg)
+static void exec_process_tell(const struct exec_process *process, const char *line, exec_say *say,
+                              void *arg)
 {
     if (!process->quiet)
         say(arg, line);
@@ -240,14 +241,14 @@ void exec_process_output(struct exec_process *process, bool all, exec_say *say, 
     bool cut;
 
     for (int i = 0; i < READS_MAX && process->child.output != -1; i++) {
-        got = read_output(process);
+        got = exec_process_read_output(process);
         while ((line = exec_reader_line(&process->output, &cut)))
-            tell(process, line, say, arg);
+            exec_process_tell(process, line, say, arg);
         if (got != EXEC_READ_SOME)
             break;
     }
     if ((all || got == EXEC_READ_END) && (line = exec_reader_rest(&process->output)))
-        tell(process, line, say, arg);
+        exec_process_tell(process, line, say, arg);
     if (got == EXEC_READ_END && process->child.output != -1) {
         close(process->child.output);
         process->child.output = -1;

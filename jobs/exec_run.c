@@ -23,7 +23,7 @@ struct run {
 };
 
 /* Reads once. Returns false if there is nothing to read for now. */
-static bool read_output(struct run *run)
+static bool exec_run_read_output(struct run *run)
 {
     char bytes[16384];
     ssize_t n;
@@ -43,7 +43,7 @@ static bool read_output(struct run *run)
 }
 
 /* Has it ended? Then run->end says how, unless we ended it and have said so. */
-static bool ended(struct run *run)
+static bool exec_run_ended(struct run *run)
 {
     int status;
     pid_t pid = waitpid(run->child.pid, &status, WNOHANG);
@@ -61,7 +61,7 @@ static bool ended(struct run *run)
     return true;
 }
 
-static void end_in_time(struct run *run)
+static void exec_run_end_in_time(struct run *run)
 {
     if (!run->term_sent) {
         if (later_job_time_left(run->job) <= 0)
@@ -94,7 +94,7 @@ static void wait_for_it(struct run *run)
     if (left < wait)
         wait = left > 0 ? left : 0;
     if (poll(fds, 2, (int)(wait * 1000) + 1) > 0 && fds[0].revents)
-        read_output(run);
+        exec_run_read_output(run);
 }
 
 struct exec_end exec_run(struct later_job *job, const struct exec_program *program,
@@ -107,12 +107,12 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
     output->len = 0;
     if (exec_child_start(&run.child, program, envp, document, len, &run.end) == 0) {
         later_job_begun(job);
-        while (!ended(&run)) {
-            end_in_time(&run);
+        while (!exec_run_ended(&run)) {
+            exec_run_end_in_time(&run);
             wait_for_it(&run);
         }
         /* This is bounded, since the program's own children may go on writing. */
-        for (int i = 0; i < DRAIN_READS && read_output(&run); i++)
+        for (int i = 0; i < DRAIN_READS && exec_run_read_output(&run); i++)
             ;
         if (!run.term_sent)
             exec_child_failed(&run.child, &run.end);

@@ -13,7 +13,7 @@
 
 /* Does the stock accept this name? A name that it never accepts must be buried here, since a retry
  * cannot help. */
-static bool name_valid(const char *name)
+static bool flash_sale_name_valid(const char *name)
 {
     size_t len = 0;
 
@@ -50,7 +50,7 @@ static enum later_result buy_perform(struct later_job *job)
     const char *buyer = later_json_string(payload, "buyer", NULL);
     enum later_result result = LATER_BURY;
 
-    if (name_valid(item) && name_valid(buyer))
+    if (flash_sale_name_valid(item) && flash_sale_name_valid(buyer))
         result = buy(job, item, buyer);
     else
         later_job_error(job, "payload must be {\"item\": \"…\", \"buyer\": \"…\"}, each 1 to 200 "

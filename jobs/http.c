@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static void ended(struct http_request *request, CURLcode code)
+static void http_ended(struct http_request *request, CURLcode code)
 {
     struct later_job *job = request->job;
     enum later_result result = http_request_result(request, code);
@@ -19,7 +19,7 @@ static void ended(struct http_request *request, CURLcode code)
     later_job_finish(job, result);
 }
 
-static void cancel(struct later_job *job)
+static void http_cancel(struct later_job *job)
 {
     struct http_request *request = later_job_data(job);
 
@@ -34,7 +34,7 @@ static void cancel(struct later_job *job)
     later_job_finish(job, LATER_RETRY);
 }
 
-static enum later_result perform(struct later_job *job)
+static enum later_result http_perform(struct later_job *job)
 {
     const char *name = later_job_type(job) + strlen("http.");
     const struct http_target *target = http_config_find(name);
@@ -45,7 +45,7 @@ static enum later_result perform(struct later_job *job)
         return LATER_BURY;
     }
     request = http_request_new(job, target);
-    if (!request || http_loop_add(request, ended) != 0) {
+    if (!request || http_loop_add(request, http_ended) != 0) {
         http_request_free(request);
         later_job_error(job, "no memory for a request");
         return LATER_RETRY;
@@ -54,15 +54,15 @@ static enum later_result perform(struct later_job *job)
     return LATER_DEFERRED;
 }
 
-static void stop(void)
+static void http_stop(void)
 {
     http_loop_stop();
     http_config_free();
 }
 
 static const struct later_type types[] = {
-    { .name = "http.*", .mode = LATER_EVENT, .perform = perform, .cancel = cancel }, { 0 }
+    { .name = "http.*", .mode = LATER_EVENT, .perform = http_perform, .cancel = http_cancel }, { 0 }
 };
 
 LATER_PLUGIN(.name = "http", .version = "1", .types = types, .config = http_config,
-             .config_done = http_config_done, .stop = stop, .config_help = http_config_help);
+             .config_done = http_config_done, .stop = http_stop, .config_help = http_config_help);

@@ -62,7 +62,7 @@ static uint32_t number(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static bool begins(const uint8_t *address, const uint8_t *net, unsigned bits)
+static bool http_address_begins(const uint8_t *address, const uint8_t *net, unsigned bits)
 {
     unsigned whole = bits / 8, rest = bits % 8;
 
@@ -83,7 +83,7 @@ static bool is_private6(const uint8_t *address)
     if (memcmp(address, six_to_four, sizeof six_to_four) == 0)
         return is_private4(number(address + 2));
     for (size_t i = 0; i < sizeof private6 / sizeof *private6; i++) {
-        if (begins(address, private6[i].net, private6[i].bits))
+        if (http_address_begins(address, private6[i].net, private6[i].bits))
             return true;
     }
     return false;

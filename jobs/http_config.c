@@ -26,7 +26,7 @@ const char http_config_help[] =
 static struct http_target *targets;
 static size_t target_count;
 
-static int refuse(char *err, size_t n, const char *text)
+static int http_config_refuse(char *err, size_t n, const char *text)
 {
     snprintf(err, n, "%s", text);
     return -1;
@@ -75,17 +75,17 @@ static struct http_target *target_of(const char *name)
     return target;
 }
 
-static int set_text(char **text, const char *value, char *err, size_t n)
+static int http_config_set_text(char **text, const char *value, char *err, size_t n)
 {
     free(*text);
     *text = strdup(value);
-    return *text ? 0 : refuse(err, n, "no memory");
+    return *text ? 0 : http_config_refuse(err, n, "no memory");
 }
 
-static int set_flag(bool *flag, const char *value, char *err, size_t n)
+static int http_config_set_flag(bool *flag, const char *value, char *err, size_t n)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-        return refuse(err, n, "must be true or false");
+        return http_config_refuse(err, n, "must be true or false");
     *flag = value[0] == 't';
     return 0;
 }
@@ -98,17 +98,18 @@ static int set_url(struct http_target *target, const char *value, char *err, siz
     int result;
 
     if (!url)
-        return refuse(err, n, "no memory");
+        return http_config_refuse(err, n, "no memory");
     if (http_curl.url_set(url, CURLUPART_URL, value, 0) != CURLUE_OK ||
         http_curl.url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
-        result = refuse(err, n, "no URL; such as \"https://example.org/hook\"");
+        result = http_config_refuse(err, n, "no URL; such as \"https://example.org/hook\"");
     else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0)
-        result = refuse(err, n, "must begin with http:// or https://");
+        result = http_config_refuse(err, n, "must begin with http:// or https://");
     else if (http_curl.url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK ||
              http_curl.url_get(url, CURLUPART_PASSWORD, &password, 0) == CURLUE_OK)
-        result = refuse(err, n, "no user and password here: put Authorization into headers_file");
+        result = http_config_refuse(
+            err, n, "no user and password here: put Authorization into headers_file");
     else
-        result = set_text(&target->url, value, err, n);
+        result = http_config_set_text(&target->url, value, err, n);
     http_curl.free(scheme);
     http_curl.free(user);
     http_curl.free(password);
@@ -120,12 +121,12 @@ static int set_send(struct http_target *target, const char *value, char *err, si
 {
     target->payload = strcmp(value, "payload") == 0;
     if (!target->payload && strcmp(value, "document") != 0)
-        return refuse(err, n, "must be \"document\" or \"payload\"");
+        return http_config_refuse(err, n, "must be \"document\" or \"payload\"");
     return 0;
 }
 
 /* Is this header one that we set? */
-static bool is_ours(const char *header, size_t len)
+static bool http_config_is_ours(const char *header, size_t len)
 {
     static const char *const ours[] = { "Content-Length", "Transfer-Encoding", "Host", "Connection",
                                         "Expect",         "Idempotency-Key" };
@@ -137,7 +138,8 @@ static bool is_ours(const char *header, size_t len)
     return len > 6 && strncasecmp(header, "Later-", 6) == 0;
 }
 
-static int add_header(struct http_target *target, const char *value, char *err, size_t n)
+static int http_config_add_header(struct http_target *target, const char *value, char *err,
+                                  size_t n)
 {
     static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "!#$%&'*+-.^_`|~"; /* RFC 9110, section 5.6.2 */
@@ -145,19 +147,19 @@ static int add_header(struct http_target *target, const char *value, char *err, 
     struct curl_slist *list;
 
     if (len == 0 || value[len] != ':' || value[len + 1 + strspn(value + len + 1, " \t")] == '\0')
-        return refuse(err, n, "a header must be \"Name: value\"");
+        return http_config_refuse(err, n, "a header must be \"Name: value\"");
     for (const char *at = value + len; *at; at++) {
         if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
-            return refuse(err, n, "a header must have no control characters");
+            return http_config_refuse(err, n, "a header must have no control characters");
     }
-    if (is_ours(value, len)) {
+    if (http_config_is_ours(value, len)) {
         snprintf(err, n, "the header %.*s is set by laterd", (int)len, value);
         return -1;
     }
     target->has_type = target->has_type || strncasecmp(value, "Content-Type:", 13) == 0;
     list = http_curl.slist_append(target->headers, value);
     if (!list)
-        return refuse(err, n, "no memory");
+        return http_config_refuse(err, n, "no memory");
     target->headers = list;
     return 0;
 }
@@ -169,32 +171,34 @@ int http_config(const char *key, const char *value, char *err, size_t n)
     char name[129];
 
     if (!dot || dot == key || (size_t)(dot - key) >= sizeof name)
-        return refuse(err, n, "must be a group: NAME = { url = \"https://example.org/hook\"; };");
+        return http_config_refuse(
+            err, n, "must be a group: NAME = { url = \"https://example.org/hook\"; };");
     if (http_curl_load(err, n) != 0)
         return -1;
     snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
     target = target_of(name);
     if (!target)
-        return refuse(err, n, "no memory");
+        return http_config_refuse(err, n, "no memory");
     if (strcmp(dot, ".url") == 0)
         return set_url(target, value, err, n);
     if (strcmp(dot, ".send") == 0)
         return set_send(target, value, err, n);
     if (strncmp(dot, ".headers.", 9) == 0)
-        return add_header(target, value, err, n);
+        return http_config_add_header(target, value, err, n);
     if (strcmp(dot, ".headers_file") == 0)
-        return set_text(&target->headers_file, value, err, n);
+        return http_config_set_text(&target->headers_file, value, err, n);
     if (strcmp(dot, ".private") == 0)
-        return set_flag(&target->private, value, err, n);
+        return http_config_set_flag(&target->private, value, err, n);
     if (strcmp(dot, ".return") == 0)
-        return set_flag(&target->give_back, value, err, n);
+        return http_config_set_flag(&target->give_back, value, err, n);
     if (strcmp(dot, ".value") == 0)
-        return set_flag(&target->value, value, err, n);
+        return http_config_set_flag(&target->value, value, err, n);
     if (strcmp(dot, ".ca_file") == 0)
-        return set_text(&target->ca_file, value, err, n);
-    return refuse(err, n,
-                  "unknown; there are url, send, headers (a list), headers_file, private, "
-                  "ca_file, return and value");
+        return http_config_set_text(&target->ca_file, value, err, n);
+    return http_config_refuse(
+        err, n,
+        "unknown; there are url, send, headers (a list), headers_file, private, "
+        "ca_file, return and value");
 }
 
 static int read_lines(struct http_target *target, FILE *file, char *err, size_t n)
@@ -210,7 +214,8 @@ static int read_lines(struct http_target *target, FILE *file, char *err, size_t 
             return -1;
         }
         line[len] = '\0';
-        if (len > 0 && line[0] != '#' && add_header(target, line, why, sizeof why) != 0) {
+        if (len > 0 && line[0] != '#' &&
+            http_config_add_header(target, line, why, sizeof why) != 0) {
             snprintf(err, n, "%s: %s:%u: %s", target->name, target->headers_file, number, why);
             return -1;
         }

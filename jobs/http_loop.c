@@ -47,7 +47,7 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
     tell_ended();
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void http_loop_on_timer(evutil_socket_t fd, short what, void *arg)
 {
     int running;
 
@@ -82,7 +82,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
     return 0;
 }
 
-static int set_timer(CURLM *multi, long ms, void *arg)
+static int http_loop_set_timer(CURLM *multi, long ms, void *arg)
 {
     struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
@@ -103,20 +103,20 @@ static long connections_max(void)
     return limit.rlim_cur > 2 * FDS_KEPT ? (long)limit.rlim_cur - FDS_KEPT : FDS_KEPT;
 }
 
-static int begin(void)
+static int http_loop_begin(void)
 {
     if (loop.multi)
         return 0;
     if (!later_event_base())
         return -1;
-    loop.timer = evtimer_new(later_event_base(), on_timer, NULL);
+    loop.timer = evtimer_new(later_event_base(), http_loop_on_timer, NULL);
     loop.multi = loop.timer ? http_curl.multi_init() : NULL;
     if (!loop.multi) {
         http_loop_stop();
         return -1;
     }
     http_curl.multi_setopt(loop.multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-    http_curl.multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    http_curl.multi_setopt(loop.multi, CURLMOPT_TIMERFUNCTION, http_loop_set_timer);
     http_curl.multi_setopt(loop.multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max());
     return 0;
 }
@@ -124,7 +124,7 @@ static int begin(void)
 int http_loop_add(struct http_request *request,
                   void (*ended)(struct http_request *request, CURLcode code))
 {
-    if (begin() != 0)
+    if (http_loop_begin() != 0)
         return -1;
     loop.ended = ended;
     return http_curl.multi_add_handle(loop.multi, request->easy) == CURLM_OK ? 0 : -1;

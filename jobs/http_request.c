@@ -95,8 +95,9 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 
 /* --- the request --- */
 
-static int add_header(struct http_request *request, const char *format, ...) LATER_PRINTF(2, 3);
-static int add_header(struct http_request *request, const char *format, ...)
+static int http_request_add_header(struct http_request *request, const char *format, ...)
+    LATER_PRINTF(2, 3);
+static int http_request_add_header(struct http_request *request, const char *format, ...)
 {
     struct curl_slist *list;
     char line[600];
@@ -130,14 +131,15 @@ static int add_headers(struct http_request *request)
             request->headers = list;
     }
     if (!request->target->has_type)
-        failed |= add_header(request, "Content-Type: application/json");
-    failed |= add_header(request, "Expect:"); /* do not wait for a 100 Continue */
-    failed |= add_header(request, "Idempotency-Key: %s", later_job_id(job));
-    failed |= add_header(request, "Later-Type: %s", later_job_type(job));
-    failed |= add_header(request, "Later-Queue: %s", later_job_queue(job));
-    failed |= add_header(request, "Later-Attempt: %u", (unsigned)later_job_attempt(job));
+        failed |= http_request_add_header(request, "Content-Type: application/json");
+    failed |= http_request_add_header(request, "Expect:"); /* do not wait for a 100 Continue */
+    failed |= http_request_add_header(request, "Idempotency-Key: %s", later_job_id(job));
+    failed |= http_request_add_header(request, "Later-Type: %s", later_job_type(job));
+    failed |= http_request_add_header(request, "Later-Queue: %s", later_job_queue(job));
+    failed |=
+        http_request_add_header(request, "Later-Attempt: %u", (unsigned)later_job_attempt(job));
     if (trace)
-        failed |= add_header(request, "Later-Trace: %s", trace);
+        failed |= http_request_add_header(request, "Later-Trace: %s", trace);
     return failed ? -1 : 0;
 }
 
@@ -227,7 +229,7 @@ void http_request_free(struct http_request *request)
 /* --- the result --- */
 
 /* Sets the job's value: JSON as it is, other text as a string. */
-static void take_value(struct http_request *request)
+static void http_request_take_value(struct http_request *request)
 {
     size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL;
     json_t *json;
@@ -262,7 +264,7 @@ static enum later_result result_of_status(struct http_request *request, long sta
     char *to = NULL;
 
     if (status >= 200 && status < 300) {
-        take_value(request);
+        http_request_take_value(request);
         return LATER_DONE;
     }
     if (status >= 300 && status < 400) {

@@ -26,7 +26,7 @@ static void sleep_cancel(struct later_job *job)
 }
 
 /* Returns the seconds to sleep, or -1 with the job's error set. */
-static double read_seconds(struct later_job *job)
+static double sleep_read_seconds(struct later_job *job)
 {
     json_t *payload = later_job_json(job, NULL);
     double seconds = later_json_number(payload, "seconds", -1);
@@ -40,7 +40,7 @@ static double read_seconds(struct later_job *job)
 
 static enum later_result sleep_perform(struct later_job *job)
 {
-    double seconds = read_seconds(job);
+    double seconds = sleep_read_seconds(job);
     struct timeval wait;
     struct event *timer;
 

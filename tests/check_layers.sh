@@ -118,4 +118,16 @@ ask '
         if (from != to) print from, to
     }'
 runs "no circle of modules" tsort "$out"
+
+# A static function that shares its bare name with another file's would be found twice by grep, and named
+# without its place in a backtrace: it carries its file's word (reshard_configure, wait_until_ended).
+shared() {
+    grep -rHE '^[a-z][^;={(]*[ *][a-z_0-9]+\(' --include='*.c' lib daemon cli jobs web |
+        sed -nE 's/^([^:]*):[^(]*[ *]([a-z_0-9]+)\(.*[^;]$/\2 \1/p' | sort -u |
+        awk '$1 != "main" { files[$1] = files[$1] " " $2; count[$1]++ }
+            END { for (name in count) if (count[name] > 1) print name files[name] }'
+}
+# Two programs each have their own wake listener.
+is "$(shared)" "wake_listener_follow cli/work/wake_listener.c daemon/queues/wake_listener.c" \
+    "a function's bare name leads to one file"
 finish

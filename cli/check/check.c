@@ -71,8 +71,8 @@ static int check_once(struct cli *cli, const struct later_keys *keys, struct rep
     return 0;
 }
 
-static int check_queue(struct cli *cli, const struct later_keys *keys, struct report *report,
-                       struct later_error *err)
+static int check_one_queue(struct cli *cli, const struct later_keys *keys, struct report *report,
+                           struct later_error *err)
 {
     int ok = -1;
 
@@ -107,7 +107,7 @@ static void begin_json(struct jsonl *json, const struct report *report, const ch
     jsonl_bool(json, "ok", ok);
 }
 
-static void print_json(const struct report *report)
+static void check_print_json(const struct report *report)
 {
     const struct later_sizes *sizes = &report->sizes;
     struct jsonl json;
@@ -135,8 +135,8 @@ static void print_json(const struct report *report)
     jsonl_end(&json);
 }
 
-static void add_row(struct table *table, const char *queue, const char *check, bool ok,
-                    const char *words)
+static void check_add_row(struct table *table, const char *queue, const char *check, bool ok,
+                          const char *words)
 {
     table_text(table, PLAIN, queue);
     table_text(table, PLAIN, check);
@@ -148,8 +148,8 @@ static void add_counters(struct table *table, const struct report *report)
 {
     char words[400];
 
-    add_row(table, report->queue, "counters", report->counters_ok,
-            later_conserved_text(&report->sizes, words, sizeof words));
+    check_add_row(table, report->queue, "counters", report->counters_ok,
+                  later_conserved_text(&report->sizes, words, sizeof words));
 }
 
 static void add_sets(struct table *table, const struct report *report)
@@ -165,10 +165,10 @@ static void add_sets(struct table *table, const struct report *report)
     snprintf(words + strlen(words), sizeof words - strlen(words),
              " = jobs %" PRIu64 " + unadopted %" PRIu64, report->sizes.jobs,
              report->scan.unadopted);
-    add_row(table, report->queue, "sets", report->sets_ok, words);
+    check_add_row(table, report->queue, "sets", report->sets_ok, words);
 }
 
-static void add_members(struct table *table, const struct report *report)
+static void check_add_members(struct table *table, const struct report *report)
 {
     char words[520];
 
@@ -178,14 +178,15 @@ static void add_members(struct table *table, const struct report *report)
     else
         snprintf(words, sizeof words, "%" PRIu64 " looked at, each in one set, with its document",
                  report->scan.looked_at);
-    add_row(table, report->queue, "members", report->members_ok, words);
+    check_add_row(table, report->queue, "members", report->members_ok, words);
 }
 
-static void add_name(struct table *table, const struct report *report)
+static void check_add_name(struct table *table, const struct report *report)
 {
-    add_row(table, report->queue, "name", report->name_ok,
-            report->name_ok ? "it is not in later:queues yet: only plain ZADDs so far"
-                            : "it has jobs but is not in later:queues, so nobody looks for it");
+    check_add_row(table, report->queue, "name", report->name_ok,
+                  report->name_ok
+                      ? "it is not in later:queues yet: only plain ZADDs so far"
+                      : "it has jobs but is not in later:queues, so nobody looks for it");
 }
 
 /* --- the command --- */
@@ -196,17 +197,17 @@ static int check_one(struct cli *cli, const char *queue, bool stray, struct tabl
     struct report report = { .queue = queue, .stray = stray };
     struct later_keys keys;
 
-    if (cli_keys(cli, queue, &keys, err) < 0 || check_queue(cli, &keys, &report, err) < 0)
+    if (cli_keys(cli, queue, &keys, err) < 0 || check_one_queue(cli, &keys, &report, err) < 0)
         return -1;
     report.name_ok = !stray || report.sizes.jobs == 0;
     if (cli->json) {
-        print_json(&report);
+        check_print_json(&report);
     } else {
         if (stray)
-            add_name(table, &report);
+            check_add_name(table, &report);
         add_counters(table, &report);
         add_sets(table, &report);
-        add_members(table, &report);
+        check_add_members(table, &report);
     }
     return report.counters_ok && report.sets_ok && report.members_ok && report.name_ok ? LATER_OK
                                                                                        : 1;
@@ -276,7 +277,7 @@ static int check_strays(struct cli *cli, const struct queue_list *known, struct 
     return status;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int check_run(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE", "CHECK", "RESULT", "NUMBERS", NULL };
     struct queue_list list = { 0 };
@@ -323,5 +324,5 @@ const struct command command_check = {
     .example = "later check\n",
     .options = check_options,
     .max = -1,
-    .run = run,
+    .run = check_run,
 };

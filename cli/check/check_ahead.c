@@ -16,8 +16,8 @@ static void ask_size(struct cli *cli, const struct later_keys *keys, struct ahea
     ahead_ask(cli->client, ahead, &cmd);
 }
 
-static void ask_count(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                      struct ahead *ahead)
+static void check_ahead_ask_count(struct cli *cli, const struct later_keys *keys,
+                                  enum later_key key, struct ahead *ahead)
 {
     struct later_command cmd = { 0 };
 
@@ -26,12 +26,12 @@ static void ask_count(struct cli *cli, const struct later_keys *keys, enum later
 }
 
 /* As members_scan() does. */
-static void ask_page(struct cli *cli, const struct later_keys *keys, enum later_key key,
-                     struct ahead *ahead)
+static void check_ahead_ask_page(struct cli *cli, const struct later_keys *keys, enum later_key key,
+                                 struct ahead *ahead)
 {
     struct later_command cmd = { 0 };
 
-    ask_count(cli, keys, key, ahead);
+    check_ahead_ask_count(cli, keys, key, ahead);
     later_inspect_scan(&cmd, keys, key, "0", NULL);
     ahead_ask(cli->client, ahead, &cmd);
 }
@@ -41,17 +41,17 @@ static void ask_rest(struct cli *cli, const struct later_keys *keys, struct ahea
 {
     struct later_command cmd = { 0 };
 
-    ask_page(cli, keys, LATER_KEY_READY, ahead);
-    ask_page(cli, keys, LATER_KEY_DELAYED, ahead);
-    ask_page(cli, keys, LATER_KEY_DEAD, ahead);
+    check_ahead_ask_page(cli, keys, LATER_KEY_READY, ahead);
+    check_ahead_ask_page(cli, keys, LATER_KEY_DELAYED, ahead);
+    check_ahead_ask_page(cli, keys, LATER_KEY_DEAD, ahead);
     members_ask_tokens(&cmd, keys);
     ahead_ask(cli->client, ahead, &cmd);
     later_inspect_second_wake(&cmd, keys);
     ahead_ask(cli->client, ahead, &cmd);
-    ask_count(cli, keys, LATER_KEY_DONE, ahead);
-    ask_count(cli, keys, LATER_KEY_KEPT, ahead);
-    ask_count(cli, keys, LATER_KEY_DONE, ahead);
-    ask_page(cli, keys, LATER_KEY_RECORDS, ahead);
+    check_ahead_ask_count(cli, keys, LATER_KEY_DONE, ahead);
+    check_ahead_ask_count(cli, keys, LATER_KEY_KEPT, ahead);
+    check_ahead_ask_count(cli, keys, LATER_KEY_DONE, ahead);
+    check_ahead_ask_page(cli, keys, LATER_KEY_RECORDS, ahead);
     ask_size(cli, keys, ahead);
 }
 

@@ -32,7 +32,7 @@ struct beside {
 
 /* --- many at once --- */
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void check_beside_take_answer(void *arg, struct later_answer *answer)
 {
     struct beside *beside = arg;
 
@@ -47,7 +47,8 @@ static int ask_chunk(struct beside *beside)
         struct later_command cmd = { 0 };
 
         beside->question->encode(&cmd, beside->keys, beside->ids[i]);
-        if (later_call_begin(beside->cli->client, &cmd, take_answer, beside, beside->err) < 0) {
+        if (later_call_begin(beside->cli->client, &cmd, check_beside_take_answer, beside,
+                             beside->err) < 0) {
             later_call_abort(beside->cli->client);
             return -1;
         }
@@ -55,7 +56,7 @@ static int ask_chunk(struct beside *beside)
     return later_call_drain(beside->cli->client, 0, beside->err);
 }
 
-static int look_at_chunk(struct beside *beside)
+static int check_beside_look_at_chunk(struct beside *beside)
 {
     int ok = ask_chunk(beside);
 
@@ -68,22 +69,22 @@ static int look_at_chunk(struct beside *beside)
     return ok;
 }
 
-static int add(struct beside *beside, const char *id)
+static int check_beside_add(struct beside *beside, const char *id)
 {
     beside->ids[beside->count] = strdup(id);
     if (!beside->ids[beside->count])
         return later_fail(beside->err, LATER_E_SYSTEM, "no memory");
     beside->count++;
-    return beside->count == CHUNK ? look_at_chunk(beside) : 0;
+    return beside->count == CHUNK ? check_beside_look_at_chunk(beside) : 0;
 }
 
 /* Asks the question about each field of a hash that fn adds. */
-static int look_at_all(struct beside *beside, enum later_key key, members_fn *fn,
-                       const struct question *question)
+static int check_beside_look_at_all(struct beside *beside, enum later_key key, members_fn *fn,
+                                    const struct question *question)
 {
     beside->question = question;
     if (members_scan(beside->cli, beside->keys, key, fn, beside, beside->err) == 0)
-        return look_at_chunk(beside);
+        return check_beside_look_at_chunk(beside);
     while (beside->count > 0)
         free(beside->ids[--beside->count]);
     return -1;
@@ -102,7 +103,7 @@ static bool exists(const struct later_reply *reply)
 }
 
 /* Returns 1 or 0, or -1 with *err. */
-static int has_job(struct beside *beside, const char *id)
+static int check_beside_has_job(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };
 
@@ -137,10 +138,10 @@ static int has_own_record(struct beside *beside, const char *id)
 
 /* A job may come or go meanwhile, and may leave a record for its taken id. So the record must be
  * there between two looks for the job before it counts as a fault. */
-static int look_again(struct beside *beside, const char *id)
+static int check_beside_look_again(struct beside *beside, const char *id)
 {
     int record = has_own_record(beside, id);
-    int job = record > 0 ? has_job(beside, id) : 1;
+    int job = record > 0 ? check_beside_has_job(beside, id) : 1;
 
     if (job == 0)
         check_scan_fault(beside->scan, id, "has a record and no job");
@@ -150,12 +151,12 @@ static int look_again(struct beside *beside, const char *id)
 static int take_record(void *arg, const char *id, size_t len, const char *record)
 {
     (void)len;
-    return outlives(record) ? 0 : add(arg, id);
+    return outlives(record) ? 0 : check_beside_add(arg, id);
 }
 
 /* --- done jobs --- */
 
-static int64_t count_of(struct beside *beside, enum later_key key)
+static int64_t check_beside_count_of(struct beside *beside, enum later_key key)
 {
     return members_count(beside->cli, beside->keys, key, beside->err);
 }
@@ -167,9 +168,9 @@ static int look_at_kept(struct beside *beside)
     int64_t before, documents, after;
 
     for (int i = 0; i < KEPT_TRIES; i++) {
-        if ((before = count_of(beside, LATER_KEY_DONE)) < 0 ||
-            (documents = count_of(beside, LATER_KEY_KEPT)) < 0 ||
-            (after = count_of(beside, LATER_KEY_DONE)) < 0)
+        if ((before = check_beside_count_of(beside, LATER_KEY_DONE)) < 0 ||
+            (documents = check_beside_count_of(beside, LATER_KEY_KEPT)) < 0 ||
+            (after = check_beside_count_of(beside, LATER_KEY_DONE)) < 0)
             return -1;
         if ((before <= documents && documents <= after) ||
             (before >= documents && documents >= after))
@@ -225,17 +226,17 @@ static int look_at_document(struct beside *beside, const char *id)
     if (found == 0)
         found = has_state(beside, id);
     if (found == 0)
-        found = 1 - has_job(beside, id);
+        found = 1 - check_beside_has_job(beside, id);
     if (found == 0)
         check_scan_fault(beside->scan, id, "has a document and is in no set");
     return found < 0 || found > 1 ? -1 : 0;
 }
 
-static int take_document(void *arg, const char *id, size_t len, const char *document)
+static int check_beside_take_document(void *arg, const char *id, size_t len, const char *document)
 {
     (void)len;
     (void)document;
-    return add(arg, id);
+    return check_beside_add(arg, id);
 }
 
 /* --- wakes --- */
@@ -258,12 +259,12 @@ static int look_at_wakes(struct beside *beside)
 int check_beside(struct cli *cli, const struct later_keys *keys, struct check_scan *scan,
                  struct later_error *err)
 {
-    static const struct question of_a_job = { ask_exists, exists, look_again };
+    static const struct question of_a_job = { ask_exists, exists, check_beside_look_again };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
     if (look_at_wakes(&beside) < 0 || look_at_kept(&beside) < 0)
         return -1;
-    return look_at_all(&beside, LATER_KEY_RECORDS, take_record, &of_a_job);
+    return check_beside_look_at_all(&beside, LATER_KEY_RECORDS, take_record, &of_a_job);
 }
 
 /* Most documents are in a set. Only the others are looked at one by one. */
@@ -273,5 +274,5 @@ int check_documents(struct cli *cli, const struct later_keys *keys, struct check
     static const struct question in_a_set = { ask_states, has_set, look_at_document };
     struct beside beside = { .cli = cli, .keys = keys, .scan = scan, .err = err };
 
-    return look_at_all(&beside, LATER_KEY_JOBS, take_document, &in_a_set);
+    return check_beside_look_at_all(&beside, LATER_KEY_JOBS, check_beside_take_document, &in_a_set);
 }

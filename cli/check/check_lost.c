@@ -17,7 +17,7 @@ static bool is_asked_for(const struct queue_list *queues, const char *queue)
     return !queues || i < queues->count;
 }
 
-static void tell_json(const struct later_lost *lost)
+static void check_lost_tell_json(const struct later_lost *lost)
 {
     struct jsonl json;
 
@@ -33,7 +33,7 @@ static void tell_json(const struct later_lost *lost)
     jsonl_end(&json);
 }
 
-static void tell_row(struct table *table, const struct later_lost *lost)
+static void check_lost_tell_row(struct table *table, const struct later_lost *lost)
 {
     char at[32];
 
@@ -73,9 +73,9 @@ int check_lost(struct cli *cli, const struct queue_list *queues, struct table *t
             continue;
         status = 1;
         if (cli->json)
-            tell_json(&lost);
+            check_lost_tell_json(&lost);
         else
-            tell_row(table, &lost);
+            check_lost_tell_row(table, &lost);
     }
     later_reply_free(reply);
     if (args_flag(&cli->args, "acknowledge") && acknowledge(cli, err) < 0)

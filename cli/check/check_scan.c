@@ -62,14 +62,14 @@ void check_scan_fault(struct check_scan *scan, const char *id, const char *what)
     }
 }
 
-static void fault(struct walk *walk, const char *id, const char *what)
+static void check_scan_found(struct walk *walk, const char *id, const char *what)
 {
     check_scan_fault(walk->scan, id, what);
 }
 
 /* --- what looks wrong, at one moment --- */
 
-static int look_again(struct walk *walk, const char *member)
+static int check_scan_look_again(struct walk *walk, const char *member)
 {
     const char *id = id_of(walk, member);
     struct later_command cmd = { 0 };
@@ -94,9 +94,9 @@ static int look_again(struct walk *walk, const char *member)
     known = later_reply_int(later_reply_at(reply, SETS)) != 0;
     /* Two that are not adopted yet may have the same bytes; they will get two ids. */
     if (count > 1 && (known || waiting < count))
-        fault(walk, id, what);
+        check_scan_found(walk, id, what);
     else if (in_own && !known && (walk->set == LATER_KEY_DEAD || walk->set == LATER_KEY_RESERVED))
-        fault(walk, id, "has no document");
+        check_scan_found(walk, id, "has no document");
     later_reply_free(reply);
     return 0;
 }
@@ -116,7 +116,7 @@ static void take_exists(void *arg, struct later_answer *answer)
         walk->suspect[i] = true;
 }
 
-static int ask_documents(struct walk *walk)
+static int check_scan_ask_documents(struct walk *walk)
 {
     walk->answered = 0;
     for (size_t i = 0; i < walk->count; i++) {
@@ -151,7 +151,7 @@ static int ask_set(struct walk *walk, enum later_key other)
     return later_call_add(walk->cli->client, &cmd, take_scores, walk, walk->err);
 }
 
-static int look_at_chunk(struct walk *walk)
+static int check_scan_look_at_chunk(struct walk *walk)
 {
     int ok = 0;
 
@@ -161,14 +161,14 @@ static int look_at_chunk(struct walk *walk)
             ok = ask_set(walk, sets[i]);
     }
     if (ok == 0 && walk->count > 0) /* and waits for all answers */
-        ok = ask_documents(walk);
+        ok = check_scan_ask_documents(walk);
     if (ok < 0)
         later_call_abort(walk->cli->client);
     if (walk->refused)
         ok = -1;
     for (size_t i = 0; i < walk->count; i++) {
         if (ok == 0 && walk->suspect[i])
-            ok = look_again(walk, walk->members[i]);
+            ok = check_scan_look_again(walk, walk->members[i]);
         free(walk->members[i]);
     }
     walk->scan->looked_at += walk->count;
@@ -224,7 +224,7 @@ static int look_at_pair(struct walk *walk, const char *a, const char *b)
     int first = is_held(walk, a), second = first > 0 ? is_held(walk, b) : 0;
 
     if (first > 0 && second > 0 && (first = is_held(walk, a)) > 0)
-        fault(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
+        check_scan_found(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
     return first < 0 || second < 0 ? -1 : 0;
 }
 
@@ -248,7 +248,7 @@ static int compare_reserved(struct walk *walk)
 
 /* --- all --- */
 
-static int take_member(void *arg, const char *member, size_t len, const char *score)
+static int check_scan_take_member(void *arg, const char *member, size_t len, const char *score)
 {
     struct walk *walk = arg;
 
@@ -259,7 +259,7 @@ static int take_member(void *arg, const char *member, size_t len, const char *sc
     if (!walk->members[walk->count])
         return later_fail(walk->err, LATER_E_SYSTEM, "no memory");
     walk->count++;
-    return walk->count == CHUNK ? look_at_chunk(walk) : 0;
+    return walk->count == CHUNK ? check_scan_look_at_chunk(walk) : 0;
 }
 
 /* Reads what each token holds, as `TOKEN:id`. */
@@ -279,7 +279,7 @@ static int scan_reserved(struct walk *walk)
                                           token, later_reply_text(later_reply_at(held, n), NULL));
 
             walk->scan->reserved++;
-            ok = take_member(walk, member, len, "");
+            ok = check_scan_take_member(walk, member, len, "");
         }
         later_reply_free(held);
     }
@@ -299,9 +299,9 @@ int check_scan(struct cli *cli, const struct later_keys *keys, struct check_scan
         if (sets[i] == LATER_KEY_RESERVED)
             ok = scan_reserved(&walk);
         else
-            ok = members_scan(cli, keys, sets[i], take_member, &walk, err);
+            ok = members_scan(cli, keys, sets[i], check_scan_take_member, &walk, err);
         if (ok == 0)
-            ok = look_at_chunk(&walk);
+            ok = check_scan_look_at_chunk(&walk);
     }
     for (size_t i = 0; i < walk.count; i++) /* what is left of a chunk after a failure */
         free(walk.members[i]);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Prints what was done, for programs. People only see the exit status. */
-static void tell(const struct cron_found *found, const char *name, const char *id,
-                 const char *result)
+static void cron_act_tell(const struct cron_found *found, const char *name, const char *id,
+                          const char *result)
 {
     struct jsonl json;
 
@@ -43,7 +43,7 @@ static int move(struct cli *cli, const struct cron_found *found, const char *nam
     if (!there)
         return later_fail(err, LATER_E_NONE, "there is no schedule %s", name);
     if (cli->json)
-        tell(found, name, NULL, done[what]);
+        cron_act_tell(found, name, NULL, done[what]);
     return LATER_OK;
 }
 
@@ -87,7 +87,7 @@ int cron_resume(struct cli *cli, char **words, struct later_error *err)
 }
 
 /* Finds the document in a definition: it follows the empty line. */
-static const char *find_document(const struct later_reply *reply, size_t *len)
+static const char *cron_act_find_document(const struct later_reply *reply, size_t *len)
 {
     size_t size;
     const char *text = later_reply_text(reply, &size), *at = strstr(text, "\n\n");
@@ -96,8 +96,8 @@ static const char *find_document(const struct later_reply *reply, size_t *len)
     return at ? at + 2 : NULL;
 }
 
-static int push(struct cli *cli, const struct cron_found *found, const char *name,
-                const char *document, size_t len, struct later_error *err)
+static int cron_act_push(struct cli *cli, const struct cron_found *found, const char *name,
+                         const char *document, size_t len, struct later_error *err)
 {
     char id[LATER_SCHEDULE_NAME_MAX + 64], made[LATER_NEW_ID_SIZE];
     struct later_push_item item = { .id = id,
@@ -112,7 +112,7 @@ static int push(struct cli *cli, const struct cron_found *found, const char *nam
     if (later_push_made(cli->client, found->keys.queue, &item, &pushed, err) < 0)
         return -1;
     if (cli->json)
-        tell(found, name, id, "pushed");
+        cron_act_tell(found, name, id, "pushed");
     else
         puts(id);
     return LATER_OK;
@@ -134,8 +134,8 @@ int cron_run(struct cli *cli, char **words, struct later_error *err)
     reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
-    document = find_document(reply, &len);
-    status = document ? push(cli, &found, words[0], document, len, err)
+    document = cron_act_find_document(reply, &len);
+    status = document ? cron_act_push(cli, &found, words[0], document, len, err)
                       : later_fail(err, LATER_E_NONE, "there is no schedule %s", words[0]);
     later_reply_free(reply);
     return status;

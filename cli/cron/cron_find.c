@@ -33,8 +33,8 @@ int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
     return status;
 }
 
-static int look_everywhere(struct cli *cli, const char *name, struct cron_found *found,
-                           struct later_error *err)
+static int cron_find_look_everywhere(struct cli *cli, const char *name, struct cron_found *found,
+                                     struct later_error *err)
 {
     struct queue_list list = { 0 };
     int count = 0, status = queue_list_known(cli, &list, err);
@@ -65,7 +65,7 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
     if (!later_schedule_name_valid(name))
         return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
     status = queue ? cron_look(cli, queue, name, true, found, err)
-                   : look_everywhere(cli, name, found, err);
+                   : cron_find_look_everywhere(cli, name, found, err);
     if (status == 0)
         return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
                           queue ? " in queue " : "", queue ? queue : "");

@@ -19,20 +19,20 @@ struct shown {
     const char *state; /* active, paused, stale, over */
 };
 
-static int64_t count_of(const struct shown *shown, const char *tag)
+static int64_t cron_list_count_of(const struct shown *shown, const char *tag)
 {
     char text[32];
 
     return strtoll(later_schedule_value(shown->row->state, tag, text, sizeof text), NULL, 10);
 }
 
-static const char *state_of(const struct shown *shown, double now)
+static const char *cron_list_state_of(const struct shown *shown, double now)
 {
     bool of_config = strncmp(shown->origin, "config:", 7) == 0;
 
-    if (count_of(shown, "paused"))
+    if (cron_list_count_of(shown, "paused"))
         return "paused";
-    if (of_config && now - (double)count_of(shown, "seen") > STALE)
+    if (of_config && now - (double)cron_list_count_of(shown, "seen") > STALE)
         return "stale";
     return isinf(shown->row->next) ? "over" : "active";
 }
@@ -47,10 +47,10 @@ static void take_apart(struct shown *shown, const char *queue, const struct late
     later_schedule_value(row->state, "tick", shown->tick, sizeof shown->tick);
     later_schedule_value(row->state, "outcome", shown->outcome, sizeof shown->outcome);
     later_schedule_value(row->state, "origin", shown->origin, sizeof shown->origin);
-    shown->state = state_of(shown, now);
+    shown->state = cron_list_state_of(shown, now);
 }
 
-static void tell_json(const struct shown *shown)
+static void cron_list_tell_json(const struct shown *shown)
 {
     static const char *const counts[] = { "fired", "skipped", "missed" };
     struct jsonl json;
@@ -66,11 +66,11 @@ static void tell_json(const struct shown *shown)
     jsonl_text(&json, "state", shown->state);
     jsonl_text(&json, "origin", shown->origin);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jsonl_int(&json, counts[i], count_of(shown, counts[i]));
+        jsonl_int(&json, counts[i], cron_list_count_of(shown, counts[i]));
     jsonl_end(&json);
 }
 
-static void add_time(struct table *table, double at)
+static void cron_list_add_time(struct table *table, double at)
 {
     char text[32];
     bool known = at > 0 && !isinf(at);
@@ -78,7 +78,7 @@ static void add_time(struct table *table, double at)
     table_text(table, PLAIN, known ? text_put_time(text, sizeof text, at) : NULL);
 }
 
-static void tell_row(struct table *table, const struct shown *shown)
+static void cron_list_tell_row(struct table *table, const struct shown *shown)
 {
     bool well = strcmp(shown->state, "active") == 0;
 
@@ -86,12 +86,12 @@ static void tell_row(struct table *table, const struct shown *shown)
     table_text(table, BOLD, shown->row->name);
     table_text(table, PLAIN, shown->at);
     table_text(table, PLAIN, shown->zone[0] ? shown->zone : "UTC");
-    add_time(table, shown->row->next);
-    add_time(table, strtod(shown->tick, NULL));
+    cron_list_add_time(table, shown->row->next);
+    cron_list_add_time(table, strtod(shown->tick, NULL));
     table_text(table, PLAIN, shown->outcome[0] ? shown->outcome : "-");
     table_text(table, well ? PLAIN : YELLOW, shown->state);
-    table_number(table, count_of(shown, "missed") ? YELLOW : PLAIN,
-                 (uint64_t)count_of(shown, "missed"));
+    table_number(table, cron_list_count_of(shown, "missed") ? YELLOW : PLAIN,
+                 (uint64_t)cron_list_count_of(shown, "missed"));
 }
 
 /* Reads the schedules page by page. */
@@ -121,9 +121,9 @@ static int list_queue(struct cli *cli, const char *queue, struct table *table,
             later_crontab_row(reply, i, &row);
             take_apart(&shown, queue, &row, crontab.now);
             if (cli->json)
-                tell_json(&shown);
+                cron_list_tell_json(&shown);
             else
-                tell_row(table, &shown);
+                cron_list_tell_row(table, &shown);
         }
         later_reply_free(reply);
     }

@@ -25,7 +25,7 @@ static void put_local(char *out, size_t room, int64_t at, int32_t offset, bool w
              offset < 0 ? '-' : '+', east / 60, east % 60);
 }
 
-static void tell_json(int64_t tick, int32_t offset, const char *zone)
+static void cron_next_tell_json(int64_t tick, int32_t offset, const char *zone)
 {
     struct jsonl json;
     char local[64], utc[32];
@@ -39,7 +39,7 @@ static void tell_json(int64_t tick, int32_t offset, const char *zone)
     jsonl_end(&json);
 }
 
-static void tell_row(struct table *table, int64_t tick, int32_t offset)
+static void cron_next_tell_row(struct table *table, int64_t tick, int32_t offset)
 {
     char text[64];
 
@@ -49,8 +49,9 @@ static void tell_row(struct table *table, int64_t tick, int32_t offset)
     table_number(table, PLAIN, (uint64_t)tick);
 }
 
-static void tell(const struct cli *cli, const struct later_expression *expr,
-                 const struct later_zone *zone, const char *name, int64_t from, int64_t count)
+static void cron_next_tell(const struct cli *cli, const struct later_expression *expr,
+                           const struct later_zone *zone, const char *name, int64_t from,
+                           int64_t count)
 {
     static const char *const headings[] = { "LOCAL", "UTC", ">TICK", NULL };
     struct table table;
@@ -61,9 +62,9 @@ static void tell(const struct cli *cli, const struct later_expression *expr,
         int32_t offset = later_zone_at(zone, tick).offset;
 
         if (cli->json)
-            tell_json(tick, offset, name);
+            cron_next_tell_json(tick, offset, name);
         else
-            tell_row(&table, tick, offset);
+            cron_next_tell_row(&table, tick, offset);
     }
     table_end(&table);
 }
@@ -96,7 +97,8 @@ int cron_next(struct cli *cli, char **words, struct later_error *err)
     zone = later_zone_open(later_schedule_zone(&schedule), err);
     if (!zone)
         return -1;
-    tell(cli, &schedule.expr, zone, later_schedule_zone(&schedule), (int64_t)after, number);
+    cron_next_tell(cli, &schedule.expr, zone, later_schedule_zone(&schedule), (int64_t)after,
+                   number);
     later_zone_free(zone);
     return LATER_OK;
 }

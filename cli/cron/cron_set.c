@@ -13,8 +13,8 @@
 
 #define TRIES 5 /* a try fails only if a tick passes meanwhile */
 
-static int take_word(const struct cli *cli, const char *option, const char *const *words,
-                     unsigned *value, struct later_error *err)
+static int cron_set_take_word(const struct cli *cli, const char *option, const char *const *words,
+                              unsigned *value, struct later_error *err)
 {
     const char *given = args_text(&cli->args, option);
     size_t count = 0;
@@ -29,8 +29,8 @@ static int take_word(const struct cli *cli, const char *option, const char *cons
                       words[0], words[1], words[2], words[3] ? ", " : "", words[3] ? words[3] : "");
 }
 
-static int take_seconds(const struct cli *cli, const char *option, int32_t *seconds,
-                        struct later_error *err)
+static int cron_set_take_seconds(const struct cli *cli, const char *option, int32_t *seconds,
+                                 struct later_error *err)
 {
     double given = *seconds;
 
@@ -49,11 +49,11 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
     int64_t priority = 0;
 
     *schedule = (struct later_schedule){ .late = LATER_SCHEDULE_LATE };
-    if (take_word(cli, "catch-up", later_catch_up_words, &catch_up, err) < 0 ||
-        take_word(cli, "overlap", later_overlap_words, &overlap, err) < 0 ||
-        take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
-        take_seconds(cli, "late", &schedule->late, err) < 0 ||
-        take_seconds(cli, "expires-in", &schedule->expires_in, err) < 0 ||
+    if (cron_set_take_word(cli, "catch-up", later_catch_up_words, &catch_up, err) < 0 ||
+        cron_set_take_word(cli, "overlap", later_overlap_words, &overlap, err) < 0 ||
+        cron_set_take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
+        cron_set_take_seconds(cli, "late", &schedule->late, err) < 0 ||
+        cron_set_take_seconds(cli, "expires-in", &schedule->expires_in, err) < 0 ||
         cli_number(cli, "priority", -100, 100, &priority, err) < 0)
         return -1;
     if (args_text(&cli->args, "expires-in") && schedule->expires_in == 0)
@@ -64,8 +64,8 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
     return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
 }
 
-static char *make_document(const struct cli *cli, char **words, size_t *len,
-                           struct later_error *err)
+static char *cron_set_make_document(const struct cli *cli, char **words, size_t *len,
+                                    struct later_error *err)
 {
     struct later_new_job job = { .type = words[2],
                                  .payload = words[3],
@@ -80,9 +80,9 @@ static char *make_document(const struct cli *cli, char **words, size_t *len,
     return document;
 }
 
-static int put(struct cli *cli, const struct later_keys *keys, const char *name,
-               const struct later_schedule *schedule, const char *definition, size_t len,
-               int64_t *next, struct later_error *err)
+static int cron_set_put(struct cli *cli, const struct later_keys *keys, const char *name,
+                        const struct later_schedule *schedule, const char *definition, size_t len,
+                        int64_t *next, struct later_error *err)
 {
     struct later_zone *zone = later_zone_open(later_schedule_zone(schedule), err);
     enum later_put result = LATER_CRON_AGAIN;
@@ -121,7 +121,7 @@ static int name_queue(struct cli *cli, const char *queue, struct later_error *er
     return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
 }
 
-static void tell(const struct cli *cli, const char *queue, const char *name, int64_t next)
+static void cron_set_tell(const struct cli *cli, const char *queue, const char *name, int64_t next)
 {
     struct jsonl json;
     char text[32];
@@ -153,17 +153,17 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
         take_schedule(cli, words[1], &schedule, err) < 0 ||
         cli_keys(cli, cli_queue(cli), &keys, err) < 0)
         return -1;
-    document = make_document(cli, words, &size, err);
+    document = cron_set_make_document(cli, words, &size, err);
     if (!document)
         return -1;
     definition = later_schedule_write(&schedule, document, size, &len);
     free(document);
     if (!definition)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    status = put(cli, &keys, words[0], &schedule, definition, len, &next, err);
+    status = cron_set_put(cli, &keys, words[0], &schedule, definition, len, &next, err);
     free(definition);
     if (status < 0 || name_queue(cli, keys.queue, err) < 0)
         return -1;
-    tell(cli, keys.queue, words[0], next);
+    cron_set_tell(cli, keys.queue, words[0], next);
     return LATER_OK;
 }

@@ -35,8 +35,8 @@ static int bury_in(struct cli *cli, const struct later_keys *keys, enum later_ke
 }
 
 /* arg: the error. */
-static int bury(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
-                char was[EACH_STATE], struct later_error *err)
+static int bury_bury(struct cli *cli, const struct later_keys *keys, const char *id,
+                     const void *arg, char was[EACH_STATE], struct later_error *err)
 {
     for (size_t s = 0; s < bury_many.set_count; s++) {
         int there = bury_in(cli, keys, bury_many.sets[s], id, arg, err);
@@ -55,7 +55,7 @@ static const struct each_verb bury_each = { .heading = "BURIED",
                                             .done = "buried",
                                             .none = "no ready or delayed job",
                                             .missing = LATER_E_NONE,
-                                            .fn = bury };
+                                            .fn = bury_bury };
 
 static int bury_ids(struct cli *cli, struct later_error *err)
 {

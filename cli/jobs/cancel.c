@@ -19,8 +19,8 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     return each_call(cli, &cmd, state, err);
 }
 
-static int cancel(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
-                  char state[EACH_STATE], struct later_error *err)
+static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const char *id,
+                         const void *arg, char state[EACH_STATE], struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, "", state, err);
 
@@ -41,7 +41,7 @@ static const struct each_verb cancel_each = { .heading = "CANCELLED",
                                               .none = "no job",
                                               .missing = LATER_E_NONE,
                                               .find = FIND_TAKEN,
-                                              .fn = cancel };
+                                              .fn = cancel_cancel };
 
 /* Done jobs are dropped only if --state asks for them. */
 static const struct many_verb cancel_many = {

@@ -146,8 +146,8 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
 /* --- progress --- */
 
 /* Begins a line with how many of the jobs are done. Returns whether it is time for one. */
-static bool begin_line(struct choice *choice, struct jsonl *json, const char *name, uint64_t done,
-                       uint64_t of, bool last)
+static bool choose_begin_line(struct choice *choice, struct jsonl *json, const char *name,
+                              uint64_t done, uint64_t of, bool last)
 {
     double now = later_clock();
 
@@ -161,7 +161,7 @@ static bool begin_line(struct choice *choice, struct jsonl *json, const char *na
     return true;
 }
 
-static void end_line(struct jsonl *json, bool last)
+static void choose_end_line(struct jsonl *json, bool last)
 {
     jsonl_bool(json, "ended", last);
     jsonl_end(json);
@@ -172,20 +172,20 @@ void choose_tell(struct choice *choice, uint64_t found, const char *next, bool l
 {
     struct jsonl json;
 
-    if (!begin_line(choice, &json, "searched", choice->seen, choice->total, last))
+    if (!choose_begin_line(choice, &json, "searched", choice->seen, choice->total, last))
         return;
     jsonl_int(&json, "found", (int64_t)found);
     if (next)
         jsonl_text(&json, "next", next);
-    end_line(&json, last);
+    choose_end_line(&json, last);
 }
 
 void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last)
 {
     struct jsonl json;
 
-    if (begin_line(choice, &json, "acted", acted, of, last))
-        end_line(&json, last);
+    if (choose_begin_line(choice, &json, "acted", acted, of, last))
+        choose_end_line(&json, last);
 }
 
 /* --- one job --- */
@@ -227,20 +227,20 @@ static struct later_filter_job choose_job(const struct choosing *choosing,
 
 /* Did a job enter its state after the walk began? A time beyond Redis's clock does not say so: a
  * program's clock is ahead, or Redis's was put back. */
-static bool is_new(const struct choice *choice, double since)
+static bool choose_is_new(const struct choice *choice, double since)
 {
     return since > choice->began && since <= choice->began + later_clock() - choice->began_here;
 }
 
 /* Offers a job to the caller if it matches and was there when the walk began. The score of one that
  * is its own document comes from some program's clock, and says nothing. */
-static int judge(const struct choosing *choosing, const struct chosen *chosen,
-                 struct later_error *err)
+static int choose_judge(const struct choosing *choosing, const struct chosen *chosen,
+                        struct later_error *err)
 {
     struct later_filter_job job = choose_job(choosing, chosen->seen);
     bool adopted = chosen->seen->document != chosen->member;
 
-    if ((adopted && is_new(choosing->choice, later_filter_since(&job))) ||
+    if ((adopted && choose_is_new(choosing->choice, later_filter_since(&job))) ||
         !later_filter_meets(choosing->choice->filter, &job))
         return later_filter_check(choosing->choice->filter, err);
     return offer(choosing, chosen, err);
@@ -263,8 +263,8 @@ static struct chosen chosen_at(const struct choosing *choosing, const struct wal
 }
 
 /* Collects what is known of job i of a page. Returns false if the job has gone meanwhile. */
-static bool find(const struct walk *walk, size_t i, const struct fields *fields, size_t at,
-                 struct chosen *chosen, struct later_seen *seen)
+static bool choose_find(const struct walk *walk, size_t i, const struct fields *fields, size_t at,
+                        struct chosen *chosen, struct later_seen *seen)
 {
     const struct later_reply *document = later_reply_at(fields->documents, at);
     const struct later_reply *score = later_reply_at(walk->page, 2 * i + 1);
@@ -292,8 +292,8 @@ static int judge_found(const struct choosing *choosing, const struct walk *walk,
         struct later_seen seen = { .state = NULL };
 
         choosing->choice->seen++;
-        if (find(walk, from + i, fields, i, &chosen, &seen))
-            ok = judge(choosing, &chosen, err);
+        if (choose_find(walk, from + i, fields, i, &chosen, &seen))
+            ok = choose_judge(choosing, &chosen, err);
     }
     return ok;
 }
@@ -330,14 +330,14 @@ static int offer_page(const struct choosing *choosing, const struct walk *walk,
         struct chosen chosen = chosen_at(choosing, walk, i);
 
         if (choosing->set != LATER_KEY_DEAD ||
-            !is_new(choosing->choice, strtod(chosen.score, NULL)))
+            !choose_is_new(choosing->choice, strtod(chosen.score, NULL)))
             ok = offer(choosing, &chosen, err);
     }
     return ok;
 }
 
 /* Tells the caller that everything up to job `last` of the page has been looked at. */
-static void pass(const struct choosing *choosing, const struct walk *walk, size_t last)
+static void choose_pass(const struct choosing *choosing, const struct walk *walk, size_t last)
 {
     struct choice *choice = choosing->choice;
     struct chosen chosen = chosen_at(choosing, walk, last);
@@ -346,8 +346,8 @@ static void pass(const struct choosing *choosing, const struct walk *walk, size_
         choice->passed(choosing->arg, &chosen);
 }
 
-static int take_page(const struct choosing *choosing, const struct walk *walk, size_t *most,
-                     struct later_error *err)
+static int choose_take_page(const struct choosing *choosing, const struct walk *walk, size_t *most,
+                            struct later_error *err)
 {
     struct choice *choice = choosing->choice;
     int ok = 0;
@@ -361,11 +361,11 @@ static int take_page(const struct choosing *choosing, const struct walk *walk, s
         ok = look_at_some(choosing, walk, i, count, most, err);
         i += count;
         if (ok == 0)
-            pass(choosing, walk, i - 1);
+            choose_pass(choosing, walk, i - 1);
     }
     choice->seen += choice->reads ? 0 : walk->count - walk->from;
     if (!choice->reads && ok == 0)
-        pass(choosing, walk, walk->count - 1);
+        choose_pass(choosing, walk, walk->count - 1);
     progress_jobs(&choice->progress, choice->seen, choice->total);
     return ok;
 }
@@ -409,7 +409,7 @@ static int walk_set(const struct choosing *choosing, struct later_error *err)
             break;
         pace_rest(&choice->pace);
         left -= walk.count - walk.from < left ? walk.count - walk.from : left;
-        more = take_page(choosing, &walk, &most, err);
+        more = choose_take_page(choosing, &walk, &most, err);
     }
     walk_end(&walk);
     return more;
@@ -435,7 +435,7 @@ static int walk_token(struct choosing *choosing, const char *token, struct later
         return -1;
     pace_rest(&choice->pace);
     held.count = later_reply_count(held.page) / 2;
-    ok = held.count > 0 ? take_page(choosing, &held, &most, err) : 0;
+    ok = held.count > 0 ? choose_take_page(choosing, &held, &most, err) : 0;
     walk_end(&held);
     return ok;
 }

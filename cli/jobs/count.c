@@ -13,7 +13,7 @@ struct counting {
     uint64_t count;
 };
 
-static int count_one(void *arg, const struct chosen *chosen, struct later_error *err)
+static int count_jobs_one(void *arg, const struct chosen *chosen, struct later_error *err)
 {
     struct counting *counting = arg;
 
@@ -32,7 +32,8 @@ static void count_on(void *arg, const struct chosen *last)
 }
 
 /* Of all queues, only those with such jobs are printed. */
-static int count_all(struct choice *choice, const struct queue_list *list, struct later_error *err)
+static int count_jobs_all(struct choice *choice, const struct queue_list *list,
+                          struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE", ">JOBS", NULL };
     bool all = args_flag(&choice->cli->args, "all-queues");
@@ -43,8 +44,8 @@ static int count_all(struct choice *choice, const struct queue_list *list, struc
     for (size_t i = 0; ok == 0 && i < list->count && !choice->pace.stopped; i++) {
         struct counting counting = { .choice = choice };
 
-        ok = choose_in_queue(choice, list->names[i], sets, sizeof sets / sizeof *sets, count_one,
-                             &counting, err);
+        ok = choose_in_queue(choice, list->names[i], sets, sizeof sets / sizeof *sets,
+                             count_jobs_one, &counting, err);
         progress_hide(&choice->progress);
         if (ok == 0 && (counting.count > 0 || !all))
             cli_print_count(choice->cli, &table, list->names[i], "count", NULL, counting.count);
@@ -63,7 +64,7 @@ int count_run(struct cli *cli, struct later_error *err)
         return -1;
     choice.passed = count_on;
     if (choose_queues(&choice, &list, err) == 0)
-        status = count_all(&choice, &list, err);
+        status = count_jobs_all(&choice, &list, err);
     if (status == 0 && choice.pace.stopped) {
         cli_say(cli, "stopped: %" PRIu64 " jobs were looked at", choice.seen);
         status = LATER_E_LATER;

@@ -26,7 +26,7 @@ static void complete(json_t *errors, const json_t *last)
 }
 
 /* Returns NULL if there are none, or if what is kept is not of our form. */
-static json_t *read_all(const struct later_seen *seen)
+static json_t *earlier_read_all(const struct later_seen *seen)
 {
     json_t *errors = seen->record.earlier_len
                          ? json_loadb(seen->record.earlier, seen->record.earlier_len, 0, NULL)
@@ -47,7 +47,7 @@ static json_t *read_all(const struct later_seen *seen)
 
 void earlier_json(struct jsonl *json, const struct later_seen *seen)
 {
-    json_t *errors = read_all(seen);
+    json_t *errors = earlier_read_all(seen);
     /* 16 digits show a present time to the microsecond, and no digit beyond what is known */
     char *text = errors ? json_dumps(errors, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
 
@@ -57,7 +57,7 @@ void earlier_json(struct jsonl *json, const struct later_seen *seen)
     json_decref(errors);
 }
 
-static void add_row(struct table *card, const json_t *error)
+static void earlier_add_row(struct table *card, const json_t *error)
 {
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *why = json_string_value(json_object_get(error, "text"));
@@ -71,12 +71,12 @@ static void add_row(struct table *card, const json_t *error)
 
 void earlier_rows(struct table *card, const struct later_seen *seen)
 {
-    json_t *errors = read_all(seen), *error;
+    json_t *errors = earlier_read_all(seen), *error;
     size_t i;
 
     json_array_foreach(errors, i, error)
     {
-        add_row(card, error);
+        earlier_add_row(card, error);
     }
     json_decref(errors);
 }

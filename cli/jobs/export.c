@@ -20,7 +20,7 @@ struct exporting {
     uint64_t written, left_out;
 };
 
-static void leave_out(struct exporting *exporting, const char *id, const char *why)
+static void export_leave_out(struct exporting *exporting, const char *id, const char *why)
 {
     exporting->left_out++;
     cli_say(exporting->cli, "%.200s: left out: %s", id, why);
@@ -28,8 +28,8 @@ static void leave_out(struct exporting *exporting, const char *id, const char *w
 
 /* --- one job --- */
 
-static int write_line(struct exporting *exporting, const struct later_line *line,
-                      struct later_error *err)
+static int export_write_line(struct exporting *exporting, const struct later_line *line,
+                             struct later_error *err)
 {
     struct later_error why;
     size_t len;
@@ -38,7 +38,7 @@ static int write_line(struct exporting *exporting, const struct later_line *line
     if (!bytes && why.code != LATER_E_DATA)
         return later_fail(err, why.code, "%s", why.text);
     if (!bytes) {
-        leave_out(exporting, line->item.id, why.text);
+        export_leave_out(exporting, line->item.id, why.text);
         return 0;
     }
     if (!exporting->dry && pace_count(exporting->pace, 1)) {
@@ -70,14 +70,14 @@ static int export_due(struct exporting *exporting, const char *id, const struct 
     if (at < LATER_AT_MIN && at > 0)
         line.item.at = LATER_AT_MIN; /* push takes nothing earlier */
     if (strlen(id) > LATER_ID_MAX) {
-        leave_out(exporting, id, "its id is too long to be pushed");
+        export_leave_out(exporting, id, "its id is too long to be pushed");
         return 0;
     }
     if (at >= LATER_AT_END) {
-        leave_out(exporting, id, "it is due at a time that cannot be pushed");
+        export_leave_out(exporting, id, "it is due at a time that cannot be pushed");
         return 0;
     }
-    return write_line(exporting, &line, err);
+    return export_write_line(exporting, &line, err);
 }
 
 /* Prints the job that is to run after another one of its id. Pushed with `again`, it takes the
@@ -135,7 +135,7 @@ static int export_all(struct exporting *exporting, struct choice *choice, struct
     return ok;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int export_run(struct cli *cli, struct later_error *err)
 {
     struct exporting exporting = { .cli = cli };
     struct choice choice;
@@ -185,5 +185,5 @@ const struct command command_export = {
     .example = "later export -q mail --state dead >dead.ndjson\nlater push --file dead.ndjson\n"
                "later export -q mail --state delayed --type 'newsletter.*'\n",
     .options = options,
-    .run = run,
+    .run = export_run,
 };

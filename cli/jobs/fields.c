@@ -12,7 +12,7 @@ struct asked {
     size_t count;
 };
 
-static void spell(struct later_command *cmd, const struct asked *asked, enum later_key hash)
+static void fields_spell(struct later_command *cmd, const struct asked *asked, enum later_key hash)
 {
     later_inspect_fields(cmd, asked->keys, hash, asked->count);
     for (size_t i = 0; i < asked->count; i++)
@@ -25,12 +25,12 @@ static int read_kept(struct fields *fields, struct cli *cli, const struct asked 
 {
     struct later_command cmd = { 0 };
 
-    spell(&cmd, asked, LATER_KEY_KEPT);
+    fields_spell(&cmd, asked, LATER_KEY_KEPT);
     fields->documents = cli_call(cli, &cmd, err);
     return fields->documents ? 0 : -1;
 }
 
-static void take(void *arg, struct later_answer *answer)
+static void fields_take(void *arg, struct later_answer *answer)
 {
     struct later_reply **reply = arg;
 
@@ -47,17 +47,17 @@ static int read_two(struct fields *fields, struct cli *cli, const struct asked *
 {
     struct later_command records = { 0 }, documents = { 0 }, again = { 0 };
 
-    spell(&records, asked, LATER_KEY_RECORDS);
-    if (later_call_begin(cli->client, &records, take, &fields->records, err) < 0)
+    fields_spell(&records, asked, LATER_KEY_RECORDS);
+    if (later_call_begin(cli->client, &records, fields_take, &fields->records, err) < 0)
         return -1;
-    spell(&documents, asked, LATER_KEY_JOBS);
+    fields_spell(&documents, asked, LATER_KEY_JOBS);
     fields->documents = cli_call(cli, &documents, err);
     if (!fields->documents || later_call_drain(cli->client, 0, err) < 0) {
         later_call_abort(cli->client); /* nobody waits for the records any more */
         return -1;
     }
     if (!fields->records) {
-        spell(&again, asked, LATER_KEY_RECORDS);
+        fields_spell(&again, asked, LATER_KEY_RECORDS);
         fields->records = cli_call(cli, &again, err);
     }
     return fields->records ? 0 : -1;

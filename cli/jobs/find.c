@@ -60,7 +60,7 @@ const char *find_where(const struct cli *cli, char text[LATER_QUEUE_MAX + 16])
 
 /* --- answers --- */
 
-static bool has_job(const struct search *search, const struct later_reply *reply)
+static bool find_has_job(const struct search *search, const struct later_reply *reply)
 {
     struct later_seen seen = { 0 };
 
@@ -90,7 +90,7 @@ static void note_found(struct search *search, const char *name)
         strcpy(search->second, whole);
 }
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void find_take_answer(void *arg, struct later_answer *answer)
 {
     const struct question *question = arg;
     struct search *search = question->search;
@@ -101,13 +101,13 @@ static void take_answer(void *arg, struct later_answer *answer)
             search->err = err;
         return;
     }
-    if (search->traces ? has_trace(search, answer->reply) : has_job(search, answer->reply))
+    if (search->traces ? has_trace(search, answer->reply) : find_has_job(search, answer->reply))
         note_found(search, question->name);
 }
 
 /* --- questions --- */
 
-static int ask(struct question *question, struct later_error *err)
+static int find_ask(struct question *question, struct later_error *err)
 {
     const struct search *search = question->search;
     struct later_client *client = search->finder->cli->client;
@@ -124,11 +124,11 @@ static int ask(struct question *question, struct later_error *err)
     } else {
         later_result_ask(&cmd, &keys, search->id);
     }
-    return later_call_add(client, &cmd, take_answer, question, err);
+    return later_call_add(client, &cmd, find_take_answer, question, err);
 }
 
-static int ask_some(struct search *search, struct question *questions, size_t from, size_t count,
-                    struct later_error *err)
+static int find_ask_some(struct search *search, struct question *questions, size_t from,
+                         size_t count, struct later_error *err)
 {
     struct later_client *client = search->finder->cli->client;
     struct later_error ignored;
@@ -136,7 +136,7 @@ static int ask_some(struct search *search, struct question *questions, size_t fr
 
     for (size_t i = 0; ok == 0 && i < count; i++) {
         questions[i] = (struct question){ search, search->finder->list.names[from + i] };
-        ok = ask(&questions[i], err);
+        ok = find_ask(&questions[i], err);
     }
     if (later_call_drain(client, 0, ok == 0 ? err : &ignored) < 0)
         return -1;
@@ -147,15 +147,15 @@ static int ask_some(struct search *search, struct question *questions, size_t fr
     return ok;
 }
 
-static int look_everywhere(struct search *search, struct later_error *err)
+static int find_look_everywhere(struct search *search, struct later_error *err)
 {
     const struct queue_list *list = &search->finder->list;
     struct question *questions = calloc(TOGETHER, sizeof *questions);
     int ok = questions ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 
     for (size_t from = 0; ok == 0 && from < list->count; from += TOGETHER)
-        ok = ask_some(search, questions, from,
-                      list->count - from < TOGETHER ? list->count - from : TOGETHER, err);
+        ok = find_ask_some(search, questions, from,
+                           list->count - from < TOGETHER ? list->count - from : TOGETHER, err);
     free(questions);
     return ok;
 }
@@ -179,10 +179,10 @@ int finder_look(struct finder *finder, const char *id, later_queue_name queue,
     snprintf(queue, sizeof(later_queue_name), "%s", named ? named : "");
     if (named)
         return 1;
-    if (look_everywhere(&search, err) < 0)
+    if (find_look_everywhere(&search, err) < 0)
         return -1;
     search.traces = !search.first[0] && finder->find & (FIND_TAKEN | FIND_RESULT);
-    if (search.traces && look_everywhere(&search, err) < 0)
+    if (search.traces && find_look_everywhere(&search, err) < 0)
         return -1;
     if (search.second[0])
         return finder_refuse(&search, err);

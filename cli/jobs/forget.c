@@ -133,7 +133,7 @@ static int forget_whole(struct cli *cli, const struct whole *whole, struct later
 }
 
 /* Returns 0; LATER_E_NONE if the queue was unknown, after saying so; or -1 with *err. */
-static int forget(struct cli *cli, const char *queue, struct later_error *err)
+static int forget_forget(struct cli *cli, const char *queue, struct later_error *err)
 {
     struct later_sizes sum;
     struct whole whole;
@@ -162,14 +162,14 @@ static int forget(struct cli *cli, const char *queue, struct later_error *err)
     return LATER_OK;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int forget_run(struct cli *cli, struct later_error *err)
 {
     int status = LATER_OK;
 
     if (!cli_client(cli, err))
         return -1;
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = forget(cli, cli->args.words[i], err);
+        int one = forget_forget(cli, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }
@@ -188,5 +188,5 @@ const struct command command_forget = {
     .example = "later forget defualt\n",
     .min = 1,
     .max = -1,
-    .run = run,
+    .run = forget_run,
 };

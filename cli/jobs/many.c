@@ -25,7 +25,7 @@ struct many {
 
 /* --- looking --- */
 
-static int note(void *arg, const struct chosen *chosen, struct later_error *err)
+static int many_note(void *arg, const struct chosen *chosen, struct later_error *err)
 {
     struct many *many = arg;
 
@@ -50,12 +50,12 @@ static int check_state(const struct many *many, struct later_error *err)
     return state ? cli_state(state, many->verb->sets, many->verb->set_count, &set, err) : 0;
 }
 
-static int look(struct many *many, const struct queue_list *list, struct later_error *err)
+static int many_look(struct many *many, const struct queue_list *list, struct later_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         many->whole = list->names[i];
         if (choose_in_queue(&many->choice, many->whole, many->verb->sets, many->verb->set_count,
-                            note, many, err) < 0)
+                            many_note, many, err) < 0)
             return -1;
     }
     progress_hide(&many->choice.progress);
@@ -65,7 +65,7 @@ static int look(struct many *many, const struct queue_list *list, struct later_e
 /* --- telling --- */
 
 /* Prints what was done in one queue. */
-static void tell_count(struct many *many)
+static void many_tell_count(struct many *many)
 {
     bool dry = args_flag(&many->cli->args, "dry-run");
     const char *done = many->verb->done;
@@ -80,12 +80,12 @@ static void turn_to(struct many *many, const char *whole)
 {
     if (strcmp(many->told, whole) == 0)
         return;
-    tell_count(many);
+    many_tell_count(many);
     snprintf(many->told, sizeof many->told, "%s", whole);
     many->count = 0;
 }
 
-static int ask(struct many *many, const struct queue_list *list)
+static int many_ask_which(struct many *many, const struct queue_list *list)
 {
     char what[320];
     int answer;
@@ -194,7 +194,7 @@ static int act_and_tell(struct many *many, struct later_error *err)
 {
     int ok = act(many, err);
 
-    tell_count(many); /* even if Redis went away in the middle */
+    many_tell_count(many); /* even if Redis went away in the middle */
     if (ok < 0)
         return -1;
     if (many->choice.pace.stopped)
@@ -205,11 +205,11 @@ static int act_and_tell(struct many *many, struct later_error *err)
     return LATER_OK;
 }
 
-static int go(struct many *many, const struct queue_list *list, struct later_error *err)
+static int many_go(struct many *many, const struct queue_list *list, struct later_error *err)
 {
     int status;
 
-    if (check_state(many, err) < 0 || look(many, list, err) < 0)
+    if (check_state(many, err) < 0 || many_look(many, list, err) < 0)
         return -1;
     if (many->choice.pace.stopped) {
         cli_say(many->cli, "stopped; nothing was done");
@@ -219,10 +219,10 @@ static int go(struct many *many, const struct queue_list *list, struct later_err
         turn_to(many, list->names[0]); /* it is reported even if there is none */
     if (args_flag(&many->cli->args, "dry-run")) {
         status = dry_run(many, err);
-        tell_count(many);
+        many_tell_count(many);
         return status;
     }
-    status = many->sum ? ask(many, list) : LATER_OK;
+    status = many->sum ? many_ask_which(many, list) : LATER_OK;
     return status == LATER_OK ? act_and_tell(many, err) : status;
 }
 
@@ -232,7 +232,7 @@ static int go_on_table(struct many *many, const struct queue_list *list, struct 
     int status;
 
     cli_table(many->cli, &many->table, headings);
-    status = go(many, list, err);
+    status = many_go(many, list, err);
     table_end(&many->table);
     return status;
 }

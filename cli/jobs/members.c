@@ -26,7 +26,7 @@ static int64_t most_pages(int64_t count)
     return 1000 + 4 * (count < COUNT_MAX ? count : COUNT_MAX);
 }
 
-static int take_page(const struct later_reply *page, members_fn *fn, void *arg)
+static int members_take_page(const struct later_reply *page, members_fn *fn, void *arg)
 {
     int result = 0;
 
@@ -57,7 +57,7 @@ int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key 
         reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;
-        result = take_page(later_inspect_scanned(reply, cursor), fn, arg);
+        result = members_take_page(later_inspect_scanned(reply, cursor), fn, arg);
         later_reply_free(reply);
         if (strcmp(cursor, "0") == 0)
             break;
@@ -90,7 +90,7 @@ struct wanted {
     size_t found; /* the first token that holds it; SIZE_MAX = none */
 };
 
-static void take_member(void *arg, struct later_answer *answer)
+static void members_take_member(void *arg, struct later_answer *answer)
 {
     struct wanted *wanted = arg;
 
@@ -112,7 +112,7 @@ int members_token_of(struct cli *cli, const struct later_keys *keys, const char 
         struct later_command cmd = { 0 };
 
         later_inspect_member(&cmd, keys, members_token(tokens, i), id);
-        ok = later_call_begin(cli->client, &cmd, take_member, &wanted, err);
+        ok = later_call_begin(cli->client, &cmd, members_take_member, &wanted, err);
     }
     if (ok == 0)
         ok = later_call_drain(cli->client, 0, err);

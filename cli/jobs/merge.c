@@ -36,8 +36,8 @@ static size_t page_size(const struct merge *merge)
     return share < LATER_BATCH_MAX ? (size_t)share : LATER_BATCH_MAX;
 }
 
-static int read_some(const struct merge *merge, struct merge_source *source, const char *token,
-                     struct later_error *err)
+static int merge_read_some(const struct merge *merge, struct merge_source *source,
+                           const char *token, struct later_error *err)
 {
     struct later_command cmd = { 0 };
 
@@ -61,7 +61,7 @@ static int read_reserved(const struct merge *merge, struct merge_source *source,
 
     source->ended = true;
     while (ok == 0 && source->ended && source->token < later_reply_count(source->tokens) / 2) {
-        ok = read_some(merge, source, members_token(source->tokens, source->token), err);
+        ok = merge_read_some(merge, source, members_token(source->tokens, source->token), err);
         if (ok == 0 && source->ended) {
             source->token++;
             source->offset = 0;
@@ -70,15 +70,16 @@ static int read_reserved(const struct merge *merge, struct merge_source *source,
     return ok;
 }
 
-static int read_page(const struct merge *merge, struct merge_source *source,
-                     struct later_error *err)
+static int merge_read_page(const struct merge *merge, struct merge_source *source,
+                           struct later_error *err)
 {
-    return merge->by_token ? read_reserved(merge, source, err) : read_some(merge, source, "", err);
+    return merge->by_token ? read_reserved(merge, source, err)
+                           : merge_read_some(merge, source, "", err);
 }
 
 /* Finds the next job of a source. The score of a reserved job is the end of its lease. */
-static void look_at(const struct merge *merge, const struct merge_source *source,
-                    struct later_seen *seen)
+static void merge_look_at(const struct merge *merge, const struct merge_source *source,
+                          struct later_seen *seen)
 {
     later_inspect_peeked(source->page, source->at, seen);
     if (merge->by_token)
@@ -87,7 +88,7 @@ static void look_at(const struct merge *merge, const struct merge_source *source
 
 /* Returns the part whose next job has the least score, and that job in *seen. NULL if no part has a
  * job. */
-static struct merge_source *least(struct merge *merge, struct later_seen *seen)
+static struct merge_source *merge_least(struct merge *merge, struct later_seen *seen)
 {
     struct merge_source *found = NULL;
 
@@ -97,7 +98,7 @@ static struct merge_source *least(struct merge *merge, struct later_seen *seen)
 
         if (source->ended)
             continue;
-        look_at(merge, source, &next);
+        merge_look_at(merge, source, &next);
         if (!found || next.score < seen->score) {
             found = source;
             *seen = next;
@@ -114,10 +115,11 @@ static int next(struct merge *merge, struct later_seen *seen, struct later_error
         return 0;
     for (size_t i = 0; i < merge->count; i++) {
         source = &merge->sources[i];
-        if (!source->ended && source->at == source->count && read_page(merge, source, err) < 0)
+        if (!source->ended && source->at == source->count &&
+            merge_read_page(merge, source, err) < 0)
             return -1;
     }
-    source = least(merge, seen);
+    source = merge_least(merge, seen);
     if (!source)
         return 0;
     source->at++;

@@ -264,8 +264,8 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
 }
 
 /* Looks in each part where the job may be. *seen borrows from the result. NULL with *err. */
-static struct later_reply *look_for(struct cli *cli, const struct whole *whole, const char *id,
-                                    struct later_seen *seen, struct later_error *err)
+static struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
+                                         struct later_seen *seen, struct later_error *err)
 {
     const struct later_keys *parts[LATER_WHOLE_MAX];
     size_t count = whole_parts(whole, id, parts);
@@ -306,7 +306,7 @@ static int show_in(struct cli *cli, struct table *table, const char *queue, cons
 
     if (whole_find(cli, queue, &whole, err) < 0)
         return -1;
-    reply = look_for(cli, &whole, id, &seen, err);
+    reply = peek_look_for(cli, &whole, id, &seen, err);
     if (!reply)
         return -1;
     seen.id = id;

@@ -70,7 +70,7 @@ static char *read_stdin(size_t max, size_t *len, struct later_error *err)
     return NULL;
 }
 
-static int take_payload(struct cli *cli, struct making *making, struct later_error *err)
+static int push_take_payload(struct cli *cli, struct making *making, struct later_error *err)
 {
     struct later_new_job *job = &making->job;
     const char *word = cli->args.count > 1 ? cli->args.words[1] : NULL;
@@ -117,7 +117,7 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
         cli_say(cli, "--at: %.40s has passed: the job is due now", args_text(&cli->args, "at"));
     /* The last push of a debounced job is to run. */
     job->again |= args_text(&cli->args, "debounce") != NULL;
-    return take_payload(cli, making, err);
+    return push_take_payload(cli, making, err);
 }
 
 /* The payload may be text without JSON's quotes: then the message suggests --text. */
@@ -146,7 +146,7 @@ static int wait_for(struct cli *cli, const struct making *making, const struct l
     return status;
 }
 
-static int push(struct cli *cli, const struct making *making, struct later_error *err)
+static int push_push(struct cli *cli, const struct making *making, struct later_error *err)
 {
     struct later_error ignored;
     struct later_pushed pushed;
@@ -190,7 +190,7 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int push_run(struct cli *cli, struct later_error *err)
 {
     const char *file = args_text(&cli->args, "file");
     struct making making = { 0 };
@@ -204,7 +204,7 @@ static int run(struct cli *cli, struct later_error *err)
         return -1;
     ok = take_options(cli, &making, err);
     if (ok == 0)
-        ok = push(cli, &making, err);
+        ok = push_push(cli, &making, err);
     free(making.payload);
     free(making.backoff);
     return ok;
@@ -268,5 +268,5 @@ const struct command command_push = {
                "later push --file jobs.ndjson\n",
     .options = options,
     .max = 2,
-    .run = run,
+    .run = push_run,
 };

@@ -37,7 +37,7 @@ struct filing {
 /* INT or TERM came. A second one ends us at once. */
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int signal)
+static void push_file_on_signal(int signal)
 {
     (void)signal;
     interrupted = 1;
@@ -46,14 +46,14 @@ static void on_signal(int signal)
 /* Catches it, unless it is ignored, as in the background of a shell. */
 static void catch (int signal, struct sigaction *before)
 {
-    struct sigaction caught = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction caught = { .sa_handler = push_file_on_signal, .sa_flags = (int)SA_RESETHAND };
 
     sigaction(signal, NULL, before);
     if (before->sa_handler != SIG_IGN)
         sigaction(signal, &caught, NULL);
 }
 
-static void refuse(struct filing *filing, uint64_t line, const char *why)
+static void push_file_refuse(struct filing *filing, uint64_t line, const char *why)
 {
     filing->refused++;
     progress_hide(&filing->progress);
@@ -67,7 +67,7 @@ static void take_told(void *arg, const struct later_bulk_told *told)
     if (!told->err || told->err->code == LATER_E_DATA)
         unpushed_drop(&filing->unpushed, told->mark);
     if (told->err && told->err->code == LATER_E_DATA) {
-        refuse(filing, told->mark, told->err->text);
+        push_file_refuse(filing, told->mark, told->err->text);
     } else if (told->err) {
         filing->refused++;
         if (filing->stop.code == LATER_OK || told->mark < filing->stop_line) {
@@ -91,7 +91,7 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
     int ok;
 
     if (later_line_parse(&line, bytes, len, filing->cli->where.document_max, &why) < 0) {
-        refuse(filing, filing->line, why.text);
+        push_file_refuse(filing, filing->line, why.text);
         return 0;
     }
     if (!line.item.id) {
@@ -109,7 +109,7 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
     return ok;
 }
 
-static void trim(const char **bytes, size_t *len)
+static void push_file_trim(const char **bytes, size_t *len)
 {
     while (*len > 0 && strchr(" \t\r", **bytes)) {
         (*bytes)++;
@@ -132,7 +132,7 @@ static int push_lines(struct filing *filing, struct later_error *err)
         if (!bytes)
             break;
         filing->line++;
-        trim(&bytes, &len);
+        push_file_trim(&bytes, &len);
         if (len > 0 && push_line(filing, bytes, len, err) < 0)
             return -1;
         progress_show(&filing->progress, filing->line, filing->lines.bytes);
@@ -183,7 +183,7 @@ static int tell_stop(const struct filing *filing, struct later_error *err)
 }
 
 /* Tells how it ended. Returns as push_file(). */
-static int tell_end(const struct filing *filing, struct later_error *err)
+static int push_file_tell_end(const struct filing *filing, struct later_error *err)
 {
     if (filing->stop.code != LATER_OK)
         return tell_stop(filing, err);
@@ -210,7 +210,7 @@ static int file_all(struct filing *filing, struct later_error *err)
     progress_hide(&filing->progress);
     print_sum(filing);
     if (ok == 0)
-        return tell_end(filing, err);
+        return push_file_tell_end(filing, err);
     print_rest(filing, "these lines may not have been pushed");
     return -1;
 }

@@ -68,7 +68,7 @@ static bool read_digest(const char *text, struct spot *from)
 }
 
 /* Returns false if the text is not a member. */
-static bool read_member(const char *text, struct spot *from)
+static bool search_read_member(const char *text, struct spot *from)
 {
     char *out = from->member;
     size_t len = strlen(text);
@@ -134,7 +134,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
         !take_piece(&rest, from->part, sizeof from->part, false) ||
         !take_piece(&rest, state, sizeof state, false) ||
         !take_piece(&rest, from->score, sizeof from->score, false) ||
-        !take_piece(&rest, member, sizeof member, true) || !read_member(member, from) ||
+        !take_piece(&rest, member, sizeof member, true) || !search_read_member(member, from) ||
         !later_key_shard_valid(from->part) || cli_state(state, sets, SETS, &from->set, err) < 0)
         return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     strtod(from->score, &end);
@@ -180,7 +180,7 @@ static void search_on(void *arg, const struct chosen *last)
     choose_tell(&searching->choice, searching->found, searching->next, false);
 }
 
-static void tell_end(struct searching *searching)
+static void search_tell_end(struct searching *searching)
 {
     const char *next =
         choose_goes_on(&searching->choice) || !searching->next[0] ? NULL : searching->next;
@@ -232,8 +232,8 @@ static int look_at_queue(struct searching *searching, const char *queue, struct 
 
 /* Counts the jobs to look at, for the progress. Done jobs are not part of a queue's size. They are
  * counted when their turn comes. */
-static int count_all(struct searching *searching, const struct queue_list *list,
-                     struct later_error *err)
+static int search_count_all(struct searching *searching, const struct queue_list *list,
+                            struct later_error *err)
 {
     for (size_t i = 0; searching->choice.counted && i < list->count; i++) {
         struct later_sizes sum;
@@ -248,7 +248,7 @@ static int count_all(struct searching *searching, const struct queue_list *list,
     return 0;
 }
 
-static int search(struct searching *searching, struct later_error *err)
+static int search_search(struct searching *searching, struct later_error *err)
 {
     struct cli *cli = searching->choice.cli;
     struct queue_list list = { 0 };
@@ -257,7 +257,7 @@ static int search(struct searching *searching, struct later_error *err)
     if (ok == 0)
         ok = read_spot(searching, err);
     if (ok == 0)
-        ok = count_all(searching, &list, err);
+        ok = search_count_all(searching, &list, err);
     if (ok == 0)
         choose_tell(&searching->choice, 0, NULL, false);
     peek_begin_rows(cli, &searching->table);
@@ -265,7 +265,7 @@ static int search(struct searching *searching, struct later_error *err)
         ok = look_at_queue(searching, list.names[i], err);
     table_end(&searching->table);
     if (ok == 0)
-        tell_end(searching);
+        search_tell_end(searching);
     queue_list_free(&list);
     return ok;
 }
@@ -288,7 +288,7 @@ static int search_run(struct cli *cli, struct later_error *err)
     searching.choice.passed = search_on;
     if (!args_text(&cli->args, "number"))
         searching.choice.left = HITS;
-    status = search(&searching, err);
+    status = search_search(&searching, err);
     if (status == 0 && searching.choice.pace.stopped) {
         cli_say(cli, "stopped: %" PRIu64 " jobs were looked at", searching.choice.seen);
         status = LATER_E_LATER;

@@ -54,7 +54,7 @@ static bool is_partly_paused(const struct sized *sized)
     return sized->paused > 0 && sized->paused < sized->parts;
 }
 
-static void print_json(const struct sized *sized, int served)
+static void size_print_json(const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
     struct jsonl json;
@@ -76,7 +76,7 @@ static void print_json(const struct sized *sized, int served)
     jsonl_end(&json);
 }
 
-static void add_row(struct table *table, const struct sized *sized, int served)
+static void size_add_row(struct table *table, const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
     const char *paused = is_partly_paused(sized) ? "partly" : sized->paused ? "yes" : "no";
@@ -98,7 +98,7 @@ static void add_row(struct table *table, const struct sized *sized, int served)
 }
 
 /* A queue that was named and has no trace anywhere is probably a typing error. */
-static bool is_known(const struct sized *sized, int served)
+static bool size_is_known(const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
     uint64_t sum = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead + sizes->jobs;
@@ -114,16 +114,16 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
     for (size_t i = 0; i < count; i++) {
         int hosts = served_by(served, sized[i].name);
 
-        if (cli->args.count > 0 && !is_known(&sized[i], hosts)) {
+        if (cli->args.count > 0 && !size_is_known(&sized[i], hosts)) {
             const char *nearest = served ? served_nearest(served, sized[i].name) : NULL;
 
             cli_say(cli, "no queue %s%s%s%s", sized[i].name, nearest ? "; did you mean " : "",
                     nearest ? nearest : "", nearest ? "?" : "");
             status = LATER_E_NONE;
         } else if (cli->json) {
-            print_json(&sized[i], hosts);
+            size_print_json(&sized[i], hosts);
         } else {
-            add_row(table, &sized[i], hosts);
+            size_add_row(table, &sized[i], hosts);
         }
     }
     return status;
@@ -131,8 +131,8 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
 
 /* Queues that were named are read exactly, each by a script. For all queues the cheaper commands
  * are used. */
-static int ask_some(struct cli *cli, const struct served *served, struct sized *sized, size_t count,
-                    struct later_error *err)
+static int size_ask_some(struct cli *cli, const struct served *served, struct sized *sized,
+                         size_t count, struct later_error *err)
 {
     bool exact = cli->args.count > 0 || !served;
 
@@ -159,7 +159,7 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
 
         for (size_t i = 0; i < count; i++)
             sized[i] = (struct sized){ .name = list->names[from + i] };
-        if (ask_some(cli, served, sized, count, err) == 0)
+        if (size_ask_some(cli, served, sized, count, err) == 0)
             one = print_some(cli, table, served, sized, count);
         status = one != LATER_OK ? one : status;
     }

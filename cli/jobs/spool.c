@@ -55,7 +55,7 @@ void spool_free(struct spool *spool)
     free(spool);
 }
 
-static int fail(struct later_error *err)
+static int spool_fail(struct later_error *err)
 {
     return later_fail(err, LATER_E_SYSTEM, "the temporary file: %s", strerror(errno));
 }
@@ -77,14 +77,14 @@ int spool_add(struct spool *spool, const char *whole, const struct chosen *chose
     if (fwrite(&head, sizeof head, 1, spool->file) != 1 ||
         (head.moves && fwrite(&origin, sizeof origin, 1, spool->file) != 1) ||
         fwrite(chosen->member, 1, chosen->len, spool->file) != chosen->len)
-        return fail(err);
+        return spool_fail(err);
     return 0;
 }
 
 int spool_rewind(struct spool *spool, struct later_error *err)
 {
     if (fflush(spool->file) != 0)
-        return fail(err);
+        return spool_fail(err);
     rewind(spool->file);
     spool->has_head = false;
     return 0;
@@ -99,11 +99,11 @@ static int read_head(struct spool *spool, struct later_error *err)
         spool->has_head = true;
         return 1;
     }
-    return ferror(spool->file) ? fail(err) : 0;
+    return ferror(spool->file) ? spool_fail(err) : 0;
 }
 
 /* Reads its member and puts it after `used` bytes of others. */
-static int read_member(struct spool *spool, size_t used, struct later_error *err)
+static int spool_read_member(struct spool *spool, size_t used, struct later_error *err)
 {
     size_t len = spool->head.len;
 
@@ -117,7 +117,7 @@ static int read_member(struct spool *spool, size_t used, struct later_error *err
         spool->room = room;
     }
     if (fread(spool->members + used, 1, len, spool->file) != len)
-        return fail(err);
+        return spool_fail(err);
     spool->has_head = false;
     return 0;
 }
@@ -130,10 +130,10 @@ int spool_next(struct spool *spool, size_t most, struct spool_batch *batch, stru
     while ((more = read_head(spool, err)) > 0 && count < most &&
            (count == 0 || (!spool->head.moves && used + spool->head.len <= SPOOL_BYTES))) {
         if (spool->head.moves && fread(&spool->origin, sizeof spool->origin, 1, spool->file) != 1)
-            return fail(err);
+            return spool_fail(err);
         memcpy(spool->scores[count], spool->head.score, SCORE_SIZE);
         spool->jobs[count].len = spool->head.len;
-        if (read_member(spool, used, err) < 0)
+        if (spool_read_member(spool, used, err) < 0)
             return -1;
         used += spool->jobs[count++].len;
     }

@@ -15,7 +15,7 @@ static const int status_of[] = { [LATER_JOB_IS_DONE] = LATER_OK,
                                  [LATER_JOB_IS_GONE] = LATER_E_NONE,
                                  [LATER_JOB_GOES_ON] = LATER_E_LATER };
 
-static void print_json(const char *queue, const char *id, const struct later_end *end)
+static void wait_print_json(const char *queue, const char *id, const struct later_end *end)
 {
     static const char *const states[] = { "done", "dead", "gone", "waiting" };
     const char *name = end->how == LATER_JOB_IS_DEAD ? "error" : "value";
@@ -51,7 +51,7 @@ static void say_dead(const struct cli *cli, const char *id, const struct later_e
 int wait_tell(struct cli *cli, const char *queue, const char *id, const struct later_end *end)
 {
     if (cli->json)
-        print_json(queue, id, end);
+        wait_print_json(queue, id, end);
     else if (end->how == LATER_JOB_IS_DONE)
         printf("%.*s\n", (int)end->value_len, end->value);
     if (end->how == LATER_JOB_IS_DEAD)

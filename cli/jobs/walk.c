@@ -39,7 +39,7 @@ static bool is_seen(const struct walk *walk, size_t i)
     return walk->back ? order >= 0 : order <= 0;
 }
 
-static int read_page(struct walk *walk, uint64_t offset, struct later_error *err)
+static int walk_read_page(struct walk *walk, uint64_t offset, struct later_error *err)
 {
     const char *first = walk->back ? "+inf" : "-inf", *from = walk->last ? walk->score : first;
     struct later_command cmd = { 0 };
@@ -57,11 +57,11 @@ static int read_page(struct walk *walk, uint64_t offset, struct later_error *err
 /* Finds the page that begins with a member already seen, so that none in between is missed.
  * `offset` becomes that member's place among those of its score. If members have gone, the page is
  * found further back. */
-static int find_page(struct walk *walk, uint64_t *offset, struct later_error *err)
+static int walk_find_page(struct walk *walk, uint64_t *offset, struct later_error *err)
 {
     *offset = walk->equals > 0 ? walk->equals - 1 : 0;
     for (;;) {
-        if (read_page(walk, *offset, err) < 0)
+        if (walk_read_page(walk, *offset, err) < 0)
             return -1;
         if (*offset == 0 || (walk->count > 0 && is_seen(walk, 0)))
             return 0;
@@ -101,7 +101,7 @@ int walk_next(struct walk *walk, struct later_error *err)
     uint64_t offset;
 
     do {
-        if (find_page(walk, &offset, err) < 0)
+        if (walk_find_page(walk, &offset, err) < 0)
             return -1;
         walk->from = 0;
         while (walk->from < walk->count && is_seen(walk, walk->from))
@@ -152,7 +152,7 @@ int walk_behind_digest(struct walk *walk, const char *score, const char *digest,
     for (;;) {
         size_t i;
 
-        if (read_page(walk, offset, err) < 0)
+        if (walk_read_page(walk, offset, err) < 0)
             return -1;
         walk->before = offset;
         i = find_digest(walk, digest);
@@ -165,7 +165,7 @@ int walk_behind_digest(struct walk *walk, const char *score, const char *digest,
     if (equals < 2) /* it was the first one */
         return 0;
     walk->before = equals - 2;
-    if (read_page(walk, walk->before, err) < 0)
+    if (walk_read_page(walk, walk->before, err) < 0)
         return -1;
     return walk->count > 0 && has_score(walk, 0) ? note_seen(walk, 0, err) : 0;
 }

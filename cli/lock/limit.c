@@ -17,7 +17,8 @@ struct limit_order {
     bool sliding;
 };
 
-static int read_order(const struct cli *cli, struct limit_order *order, struct later_error *err)
+static int limit_read_order(const struct cli *cli, struct limit_order *order,
+                            struct later_error *err)
 {
     const char *window = args_text(&cli->args, "window");
 
@@ -40,7 +41,7 @@ static int read_order(const struct cli *cli, struct limit_order *order, struct l
 
 /* Asks once. Returns the seconds until it may happen, 0 if it may now, or -1 with *err. The
  * question is not repeated after a lost answer, since it might count twice. */
-static double ask(struct cli *cli, const struct limit_order *order, struct later_error *err)
+static double limit_ask(struct cli *cli, const struct limit_order *order, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -75,12 +76,12 @@ static double ask_and_wait(struct cli *cli, const struct limit_order *order,
 {
     double until = later_clock() + order->wait, left;
 
-    while ((left = ask(cli, order, err)) > 0 && later_clock() + left + 0.001 <= until)
+    while ((left = limit_ask(cli, order, err)) > 0 && later_clock() + left + 0.001 <= until)
         pause_for(left + 0.001);
     return left;
 }
 
-static void tell(const struct cli *cli, const struct limit_order *order, double left)
+static void limit_tell(const struct cli *cli, const struct limit_order *order, double left)
 {
     char seconds[40];
     struct jsonl json;
@@ -96,17 +97,17 @@ static void tell(const struct cli *cli, const struct limit_order *order, double 
     jsonl_end(&json);
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int limit_run(struct cli *cli, struct later_error *err)
 {
     struct limit_order order;
     double left;
 
-    if (read_order(cli, &order, err) < 0 || !cli_client(cli, err))
+    if (limit_read_order(cli, &order, err) < 0 || !cli_client(cli, err))
         return -1;
     left = ask_and_wait(cli, &order, err);
     if (left < 0)
         return -1;
-    tell(cli, &order, left);
+    limit_tell(cli, &order, left);
     return left > 0 ? LATER_E_LATER : LATER_OK;
 }
 
@@ -130,5 +131,5 @@ const struct command command_limit = {
     .options = options,
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = limit_run,
 };

@@ -15,7 +15,7 @@
 
 /* --- show --- */
 
-static void tell(const struct cli *cli, const char *name, const struct later_lock_seen *seen)
+static void lock_tell(const struct cli *cli, const char *name, const struct later_lock_seen *seen)
 {
     static const char *const headings[] = { "LOCK", "STATE", ">LEFT", ">FENCE", "OWNER", NULL };
     struct table table;
@@ -29,7 +29,7 @@ static void tell(const struct cli *cli, const char *name, const struct later_loc
     table_end(&table);
 }
 
-static void tell_json(const char *name, const struct later_lock_seen *seen)
+static void lock_tell_json(const char *name, const struct later_lock_seen *seen)
 {
     struct jsonl json;
 
@@ -44,7 +44,7 @@ static void tell_json(const char *name, const struct later_lock_seen *seen)
     jsonl_end(&json);
 }
 
-static int show(struct cli *cli, const char *name, struct later_error *err)
+static int lock_show(struct cli *cli, const char *name, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_lock_seen seen;
@@ -58,16 +58,16 @@ static int show(struct cli *cli, const char *name, struct later_error *err)
         return -1;
     later_lock_seen(reply, &seen);
     if (cli->json)
-        tell_json(name, &seen);
+        lock_tell_json(name, &seen);
     else
-        tell(cli, name, &seen);
+        lock_tell(cli, name, &seen);
     later_reply_free(reply);
     return LATER_OK;
 }
 
 /* --- the command --- */
 
-static int read_order(const struct cli *cli, struct lock_order *order, struct later_error *err)
+static int lock_read_order(const struct cli *cli, struct lock_order *order, struct later_error *err)
 {
     const char *wait = args_text(&cli->args, "wait");
     int64_t busy = LATER_E_LATER;
@@ -87,7 +87,7 @@ static int read_order(const struct cli *cli, struct lock_order *order, struct la
     return 0;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int lock_run_command(struct cli *cli, struct later_error *err)
 {
     const char *name = cli->args.words[0];
     struct lock_order order;
@@ -96,9 +96,10 @@ static int run(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "NAME is missing");
     if (!name)
         return locks_run(cli, err);
-    if (cli_check_name(name, err) < 0 || read_order(cli, &order, err) < 0 || !cli_client(cli, err))
+    if (cli_check_name(name, err) < 0 || lock_read_order(cli, &order, err) < 0 ||
+        !cli_client(cli, err))
         return -1;
-    return args_flag(&cli->args, "show") ? show(cli, name, err) : lock_run(cli, &order, err);
+    return args_flag(&cli->args, "show") ? lock_show(cli, name, err) : lock_run(cli, &order, err);
 }
 
 static const struct args_option options[] = {
@@ -136,5 +137,5 @@ const struct command command_lock = {
     .max = 1,
     .program = true,
     .instead = "show",
-    .run = run,
+    .run = lock_run_command,
 };

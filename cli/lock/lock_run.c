@@ -53,7 +53,7 @@ static const int passed_on[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 /* Signals that were ignored when we were started (nohup) stay ignored, for the program too. The
  * mask stays until the end. child_start() clears it for the program. */
-static int catch_signals(struct run *run, struct later_error *err)
+static int lock_run_catch_signals(struct run *run, struct later_error *err)
 {
     struct sigaction before;
     sigset_t set;
@@ -90,7 +90,7 @@ static void stop_with_it(struct run *run)
     child_signal(run->pid, SIGCONT);
 }
 
-static void reap(struct run *run)
+static void lock_run_reap(struct run *run)
 {
     int status;
 
@@ -104,7 +104,7 @@ static void reap(struct run *run)
     }
 }
 
-static void read_signals(struct run *run)
+static void lock_run_read_signals(struct run *run)
 {
     struct signalfd_siginfo info;
 
@@ -115,7 +115,7 @@ static void read_signals(struct run *run)
         if (run->pid && !run->ended)
             child_signal(run->pid, run->caught);
     }
-    reap(run);
+    lock_run_reap(run);
 }
 
 /* --- keeping the lock --- */
@@ -128,7 +128,7 @@ static double last_moment(const struct run *run)
     return run->locked.since + ttl - fmin(GRACE, ttl / 6);
 }
 
-static void lose(struct run *run, enum loss how)
+static void lock_run_lose(struct run *run, enum loss how)
 {
     double now = later_clock();
 
@@ -161,12 +161,12 @@ static void take_touch(void *arg, struct later_answer *answer)
         run->locked.since = run->sent_at;
         run->touch_at = run->sent_at + run->order->ttl / 3;
     } else {
-        lose(run, TAKEN_AWAY);
+        lock_run_lose(run, TAKEN_AWAY);
     }
 }
 
 /* Renews the lock, and connects first if needed. An answer that comes too late is given up. */
-static void touch(struct run *run)
+static void lock_run_touch(struct run *run)
 {
     const struct lock_order *order = run->order;
     struct later_command cmd = { 0 };
@@ -190,7 +190,7 @@ static void touch(struct run *run)
 }
 
 /* Sleeps until Redis, a signal or the clock needs something. */
-static void rest(struct run *run)
+static void lock_run_rest(struct run *run)
 {
     bool shaking = !later_redis_up(run->redis) && !later_redis_down(run->redis);
     struct pollfd polled[] = { { .fd = run->signals, .events = POLLIN },
@@ -210,20 +210,20 @@ static void rest(struct run *run)
     later_redis_tick(run->redis);
 }
 
-static void watch(struct run *run)
+static void lock_run_watch(struct run *run)
 {
     while (!run->ended) {
-        read_signals(run);
+        lock_run_read_signals(run);
         if (run->loss == HELD && later_clock() >= last_moment(run))
-            lose(run, CUT_OFF);
+            lock_run_lose(run, CUT_OFF);
         if (later_clock() >= run->kill_at) {
             child_signal(run->pid, SIGKILL);
             run->kill_at = INFINITY;
         }
         if (run->ended)
             return;
-        touch(run);
-        rest(run);
+        lock_run_touch(run);
+        lock_run_rest(run);
     }
 }
 
@@ -231,8 +231,8 @@ static void watch(struct run *run)
 
 /* Calls the job that has waited longest; `gone`, which was called before it ("" = none), does not
  * come. Returns the answer, which has the job if there is one; NULL if Redis does not answer. */
-static struct later_reply *call(struct cli *cli, const char *name, const char *gone,
-                                struct later_called *job)
+static struct later_reply *lock_run_call(struct cli *cli, const char *name, const char *gone,
+                                         struct later_called *job)
 {
     const struct later_line line = { .what = LATER_LINE_LOCK, .max = 1, .name = name };
     struct later_command cmd = { 0 };
@@ -250,7 +250,7 @@ static struct later_reply *call(struct cli *cli, const char *name, const char *g
 }
 
 /* Returns false if the job does not come. */
-static bool hasten(struct cli *cli, const struct later_called *job)
+static bool lock_run_hasten(struct cli *cli, const struct later_called *job)
 {
     const char *id = strchr(job->waiter, ' ');
     char queue[LATER_QUEUE_MAX + 1];
@@ -276,10 +276,10 @@ static void call_next(struct cli *cli, const char *name)
     bool comes = false;
 
     for (int i = 0; i < TRIES && !comes && job.waiter; i++) {
-        reply = call(cli, name, job.waiter, &job);
+        reply = lock_run_call(cli, name, job.waiter, &job);
         later_reply_free(before);
         before = reply;
-        comes = job.waiter && hasten(cli, &job);
+        comes = job.waiter && lock_run_hasten(cli, &job);
     }
     later_reply_free(before);
 }
@@ -295,7 +295,7 @@ static void spell_owner(char *out, size_t room, const struct lock_order *order)
 }
 
 /* Returns LATER_LOCK_YES, LATER_LOCK_NO or -1. */
-static int take(struct run *run, struct later_error *err)
+static int lock_run_take(struct run *run, struct later_error *err)
 {
     char owner[LATER_LOCK_OWNER_MAX + 1];
     struct later_lock_wish wish = { .name = run->order->name,
@@ -311,7 +311,7 @@ static int take(struct run *run, struct later_error *err)
 }
 
 /* Gives the lock back. Returns false if it was no longer ours. */
-static bool give_back(struct run *run)
+static bool lock_run_give_back(struct run *run)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -331,7 +331,7 @@ static bool give_back(struct run *run)
     return ours;
 }
 
-static int start(struct run *run, struct later_error *err)
+static int lock_run_start(struct run *run, struct later_error *err)
 {
     char fence[24];
     struct child_variable variables[] = { { "LATER_LOCK_NAME", run->order->name },
@@ -355,7 +355,7 @@ static int start(struct run *run, struct later_error *err)
 }
 
 /* Handles the end of the program. */
-static int finish(struct run *run)
+static int lock_run_finish(struct run *run)
 {
     int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
 
@@ -364,7 +364,7 @@ static int finish(struct run *run)
         return LATER_E_REDIS;
     if (run->loss == TAKEN_AWAY)
         return LATER_E_TOKEN;
-    if (!give_back(run)) {
+    if (!lock_run_give_back(run)) {
         cli_say(run->cli, "%s: lost before %s ended (%s %d)", run->order->name,
                 run->order->program[0], number ? "signal" : "status",
                 number ? number : WEXITSTATUS(run->status));
@@ -375,30 +375,30 @@ static int finish(struct run *run)
 
 static int run_program(struct run *run, struct later_error *err)
 {
-    int how = take(run, err);
+    int how = lock_run_take(run, err);
 
-    read_signals(run);
+    lock_run_read_signals(run);
     if (how < 0)
         return -1;
     if (run->caught) {
         if (how == LATER_LOCK_YES)
-            give_back(run);
+            lock_run_give_back(run);
         return LOCK_SIGNALLED + run->caught;
     }
     if (how == LATER_LOCK_NO) {
         cli_say(run->cli, "%s: somebody else has it", run->order->name);
         return run->order->busy;
     }
-    if (start(run, err) < 0) {
+    if (lock_run_start(run, err) < 0) {
         bool missing = err->code == LATER_E_NONE;
 
-        give_back(run);
+        lock_run_give_back(run);
         if (missing)
             cli_say(run->cli, "%s", err->text);
         return missing ? LOCK_NO_PROGRAM : -1;
     }
-    watch(run);
-    return finish(run);
+    lock_run_watch(run);
+    return lock_run_finish(run);
 }
 
 int lock_run(struct cli *cli, const struct lock_order *order, struct later_error *err)
@@ -411,7 +411,7 @@ int lock_run(struct cli *cli, const struct lock_order *order, struct later_error
     if (!cli_client(cli, err))
         return -1;
     run.redis = later_call_redis(cli->client);
-    if (catch_signals(&run, err) == 0)
+    if (lock_run_catch_signals(&run, err) == 0)
         status = run_program(&run, err);
     if (run.signals >= 0)
         close(run.signals);

@@ -22,7 +22,7 @@ struct locks {
 
 /* --- printing --- */
 
-static void print_json(const struct held *held)
+static void locks_print_json(const struct held *held)
 {
     struct jsonl json;
 
@@ -39,7 +39,7 @@ static void print_json(const struct held *held)
     jsonl_end(&json);
 }
 
-static void add_row(struct locks *locks, const struct held *held)
+static void locks_add_row(struct locks *locks, const struct held *held)
 {
     struct table *table = &locks->table;
 
@@ -58,7 +58,8 @@ static void add_row(struct locks *locks, const struct held *held)
 
 /* Prints the lock, permit or limit of a key that SCAN found. What has just ended is skipped. So is
  * a line whose lock or permit is held, because that is found by its own key. */
-static int tell(struct locks *locks, enum later_held kind, const char *key, struct later_error *err)
+static int locks_tell(struct locks *locks, enum later_held kind, const char *key,
+                      struct later_error *err)
 {
     struct held held = { .kind = kind };
     bool waits;
@@ -69,9 +70,9 @@ static int tell(struct locks *locks, enum later_held kind, const char *key, stru
     ok = locks_look(locks->cli, locks->now, &held, err);
     if (ok == 0 && (waits ? held.count == 0 && held.waiting > 0 : held.count > 0)) {
         if (locks->cli->json)
-            print_json(&held);
+            locks_print_json(&held);
         else
-            add_row(locks, &held);
+            locks_add_row(locks, &held);
     }
     locks_forget(&held);
     return ok;
@@ -84,7 +85,7 @@ struct asked {
     struct later_error *err;
 };
 
-static void take(void *arg, struct later_answer *answer)
+static void locks_take(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
 
@@ -95,8 +96,8 @@ static void take(void *arg, struct later_answer *answer)
 }
 
 /* Reads a page of the keys of one server, or of one node of a Cluster. */
-static struct later_reply *ask_page(struct locks *locks, size_t node, struct later_command *cmd,
-                                    struct later_error *err)
+static struct later_reply *locks_ask_page(struct locks *locks, size_t node,
+                                          struct later_command *cmd, struct later_error *err)
 {
     struct later_client *client = locks->cli->client;
     struct later_redis *redis = later_call_redis(client);
@@ -104,7 +105,7 @@ static struct later_reply *ask_page(struct locks *locks, size_t node, struct lat
 
     if (!later_redis_is_cluster(redis))
         return cli_call(locks->cli, cmd, err);
-    if (later_redis_send_to(redis, node, cmd, TIMEOUT, take, &asked) < 0) {
+    if (later_redis_send_to(redis, node, cmd, TIMEOUT, locks_take, &asked) < 0) {
         later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
         return NULL;
     }
@@ -127,12 +128,12 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
         int ok = 0;
 
         later_held_scan(&cmd, locks->prefix, kind, cursor);
-        reply = ask_page(locks, node, &cmd, err);
+        reply = locks_ask_page(locks, node, &cmd, err);
         if (!reply)
             return -1;
         keys = later_inspect_scanned(reply, cursor);
         for (size_t i = 0; ok == 0 && i < later_reply_count(keys); i++)
-            ok = tell(locks, kind, later_reply_text(later_reply_at(keys, i), NULL), err);
+            ok = locks_tell(locks, kind, later_reply_text(later_reply_at(keys, i), NULL), err);
         later_reply_free(reply);
         if (ok < 0 || strcmp(cursor, "0") == 0)
             return ok;

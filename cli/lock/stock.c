@@ -14,7 +14,7 @@
 
 typedef int verb_fn(struct cli *cli, const char *item, const char *word, struct later_error *err);
 
-static int set(struct cli *cli, const char *item, const char *word, struct later_error *err)
+static int stock_set(struct cli *cli, const char *item, const char *word, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -126,7 +126,7 @@ static void tell_stock(const struct cli *cli, const char *item, const struct lat
     table_end(&table);
 }
 
-static int show(struct cli *cli, const char *item, const char *word, struct later_error *err)
+static int stock_show(struct cli *cli, const char *item, const char *word, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -151,10 +151,10 @@ static const struct {
     const char *name, *word; /* the word after the item; NULL = none */
     verb_fn *run;
 } verbs[] = {
-    { "set", "N", set },
+    { "set", "N", stock_set },
     { "claim", "WHO", claim },
     { "release", "WHO", release },
-    { "show", NULL, show },
+    { "show", NULL, stock_show },
 };
 #define VERBS (sizeof verbs / sizeof *verbs)
 
@@ -169,7 +169,7 @@ static int refuse_verb(const char *verb, struct later_error *err)
                       nearest ? nearest : "set, claim, release or show");
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int stock_run(struct cli *cli, struct later_error *err)
 {
     char **words = cli->args.words;
     int count = cli->args.count;
@@ -201,5 +201,5 @@ const struct command command_stock = {
     .example = "later stock set ticket 100\nlater stock claim ticket alice\n",
     .min = 1,
     .max = 3,
-    .run = run,
+    .run = stock_run,
 };

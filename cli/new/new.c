@@ -8,7 +8,7 @@
 #define NAME_MAX_LEN 63
 
 /* The name becomes names of files, a type, and a group of a configuration. */
-static bool name_valid(const char *name)
+static bool new_name_valid(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
     static const char more[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -18,8 +18,8 @@ static bool name_valid(const char *name)
 }
 
 /* Finds "handler/LANG" for the command line. Returns 0, or -1 with *err. */
-static int choose(const struct cli *cli, const struct skeleton *skeleton, char *template, size_t n,
-                  struct later_error *err)
+static int new_choose(const struct cli *cli, const struct skeleton *skeleton, char *template,
+                      size_t n, struct later_error *err)
 {
     const char *kind = cli->args.words[0], *lang = args_text(&cli->args, "lang");
     bool plugin = strcmp(kind, "plugin") == 0;
@@ -42,18 +42,18 @@ static int choose(const struct cli *cli, const struct skeleton *skeleton, char *
     return later_fail(err, LATER_E_USAGE, "no language %.40s; there are %s", lang, list);
 }
 
-static int run_new(struct cli *cli, struct later_error *err)
+static int new_run_new(struct cli *cli, struct later_error *err)
 {
     const char *name = cli->args.words[1];
     struct skeleton skeleton;
     char template[100];
 
-    if (!name_valid(name))
+    if (!new_name_valid(name))
         return later_fail(
             err, LATER_E_USAGE,
             "%.70s: a name has small letters, digits, _ and -, and begins with a letter", name);
     skeleton_look(&skeleton, name);
-    if (choose(cli, &skeleton, template, sizeof template, err) < 0 ||
+    if (new_choose(cli, &skeleton, template, sizeof template, err) < 0 ||
         skeleton_begin(&skeleton, err) < 0 || skeleton_add(&skeleton, template, err) < 0 ||
         skeleton_add(&skeleton, "handler/common", err) < 0)
         return -1;
@@ -79,5 +79,5 @@ const struct command command_new = {
     .options = new_options,
     .min = 2,
     .max = 2,
-    .run = run_new,
+    .run = new_run_new,
 };

@@ -16,7 +16,7 @@
 /* --- where files are --- */
 
 /* Writes dir/name. Returns false if that is too long. */
-static bool join(char *path, const char *dir, const char *name)
+static bool skeleton_join(char *path, const char *dir, const char *name)
 {
     return (size_t)snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
 }
@@ -37,15 +37,15 @@ static bool find_tree(char *top)
             return false;
         *slash = '\0';
     }
-    return join(path, top, "templates/handler") && access(path, R_OK) == 0;
+    return skeleton_join(path, top, "templates/handler") && access(path, R_OK) == 0;
 }
 
 void skeleton_look(struct skeleton *skeleton, const char *name)
 {
     *skeleton = (struct skeleton){ .name = name };
-    if (find_tree(skeleton->data) && join(skeleton->plugins, skeleton->data, "jobs") &&
-        join(skeleton->laterd, skeleton->data, "daemon/laterd") &&
-        join(skeleton->include, skeleton->data, "lib"))
+    if (find_tree(skeleton->data) && skeleton_join(skeleton->plugins, skeleton->data, "jobs") &&
+        skeleton_join(skeleton->laterd, skeleton->data, "daemon/laterd") &&
+        skeleton_join(skeleton->include, skeleton->data, "lib"))
         return;
     strcpy(skeleton->data, LATER_DATA_DIR);
     strcpy(skeleton->plugins, LATER_PLUGIN_DIR);
@@ -57,7 +57,7 @@ static bool folder_of(const struct skeleton *skeleton, const char *template, cha
 {
     char name[PATH_MAX];
 
-    return join(name, "templates", template) && join(path, skeleton->data, name);
+    return skeleton_join(name, "templates", template) && skeleton_join(path, skeleton->data, name);
 }
 
 bool skeleton_has(const struct skeleton *skeleton, const char *template)
@@ -122,7 +122,7 @@ static const char *meaning(struct skeleton *skeleton, const char *word, char *pa
     return path;
 }
 
-static void put(struct skeleton *skeleton, FILE *out, const char *text)
+static void skeleton_put(struct skeleton *skeleton, FILE *out, const char *text)
 {
     char word[WORD_MAX], path[PATH_MAX];
     const char *at, *end, *means;
@@ -161,7 +161,7 @@ static char *read_template(const char *path, struct later_error *err)
 }
 
 /* Opens a new file. Returns NULL with *err, or if the file exists. */
-static FILE *create(const char *path, bool executable, struct later_error *err)
+static FILE *skeleton_create(const char *path, bool executable, struct later_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, executable ? 0755 : 0644);
     FILE *file = fd == -1 ? NULL : fdopen(fd, "w");
@@ -180,7 +180,7 @@ static bool target(const struct skeleton *skeleton, const char *file, char *path
                             at + strlen("NAME"))
                  : snprintf(name, sizeof name, "%s", file);
 
-    return (size_t)len < sizeof name && join(path, skeleton->dir, name);
+    return (size_t)len < sizeof name && skeleton_join(path, skeleton->dir, name);
 }
 
 static int add_file(struct skeleton *skeleton, const char *folder, const char *name,
@@ -190,15 +190,15 @@ static int add_file(struct skeleton *skeleton, const char *folder, const char *n
     FILE *file;
     bool failed;
 
-    if (!join(from, folder, name) || !target(skeleton, name, to))
+    if (!skeleton_join(from, folder, name) || !target(skeleton, name, to))
         return later_fail(err, LATER_E_USAGE, "%s: the path is too long", skeleton->name);
     text = read_template(from, err);
     if (!text)
         return -1;
     err->text[0] = '\0';
-    file = create(to, strncmp(text, "#!", 2) == 0, err);
+    file = skeleton_create(to, strncmp(text, "#!", 2) == 0, err);
     if (file)
-        put(skeleton, file, text);
+        skeleton_put(skeleton, file, text);
     free(text);
     if (!file)
         return err->text[0] ? -1 : 0;
@@ -213,7 +213,7 @@ int skeleton_begin(struct skeleton *skeleton, struct later_error *err)
 {
     char here[PATH_MAX];
 
-    if (!getcwd(here, sizeof here) || !join(skeleton->dir, here, skeleton->name))
+    if (!getcwd(here, sizeof here) || !skeleton_join(skeleton->dir, here, skeleton->name))
         return later_fail(err, LATER_E_SYSTEM, "the current folder: %s", strerror(errno));
     if (mkdir(skeleton->dir, 0755) == 0)
         return 0;

@@ -21,7 +21,7 @@ void jsonl_end(struct jsonl *json)
     fputs("}\n", json->out);
 }
 
-static void put_string(FILE *out, const char *bytes, size_t len)
+static void jsonl_put_string(FILE *out, const char *bytes, size_t len)
 {
     char *text = malloc(LATER_STRING_ROOM(len));
 
@@ -32,7 +32,7 @@ static void put_string(FILE *out, const char *bytes, size_t len)
     free(text);
 }
 
-static void put_name(struct jsonl *json, const char *name)
+static void jsonl_put_name(struct jsonl *json, const char *name)
 {
     if (json->more)
         putc(',', json->out);
@@ -42,8 +42,8 @@ static void put_name(struct jsonl *json, const char *name)
 
 void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len)
 {
-    put_name(json, name);
-    put_string(json->out, bytes, len);
+    jsonl_put_name(json, name);
+    jsonl_put_string(json->out, bytes, len);
 }
 
 void jsonl_text(struct jsonl *json, const char *name, const char *text)
@@ -56,7 +56,7 @@ void jsonl_text(struct jsonl *json, const char *name, const char *text)
 
 void jsonl_int(struct jsonl *json, const char *name, int64_t number)
 {
-    put_name(json, name);
+    jsonl_put_name(json, name);
     fprintf(json->out, "%" PRId64, number);
 }
 
@@ -86,13 +86,13 @@ void jsonl_bool(struct jsonl *json, const char *name, bool yes)
 
 void jsonl_texts(struct jsonl *json, const char *name, const char *const *words, size_t count)
 {
-    put_name(json, name);
+    jsonl_put_name(json, name);
     jsonl_list(json->out, words, count);
 }
 
 void jsonl_raw(struct jsonl *json, const char *name, const char *value)
 {
-    put_name(json, name);
+    jsonl_put_name(json, name);
     fputs(value, json->out);
 }
 
@@ -116,7 +116,7 @@ void jsonl_list(FILE *out, const char *const *words, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             putc(',', out);
-        put_string(out, words[i], strlen(words[i]));
+        jsonl_put_string(out, words[i], strlen(words[i]));
     }
     putc(']', out);
 }

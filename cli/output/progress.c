@@ -25,7 +25,7 @@ static void draw_bar(uint64_t done, uint64_t total)
 }
 
 /* Begins the line if it is time to draw. Returns whether it is. */
-static bool begin_line(struct progress *progress)
+static bool progress_begin_line(struct progress *progress)
 {
     double now = progress->shown ? later_clock() : 0;
 
@@ -36,7 +36,7 @@ static bool begin_line(struct progress *progress)
     return true;
 }
 
-static void end_line(const struct progress *progress, uint64_t count)
+static void progress_end_line(const struct progress *progress, uint64_t count)
 {
     fprintf(stderr, "%" PRIu64 " jobs  %.0f/s\033[K", count,
             (double)count / (progress->drawn - progress->begun + 0.001));
@@ -47,7 +47,7 @@ void progress_show(struct progress *progress, uint64_t count, uint64_t bytes)
 {
     char done[32], total[32];
 
-    if (!begin_line(progress))
+    if (!progress_begin_line(progress))
         return;
     text_put_bytes(done, sizeof done, bytes);
     if (progress->total) {
@@ -56,16 +56,16 @@ void progress_show(struct progress *progress, uint64_t count, uint64_t bytes)
     } else {
         fprintf(stderr, "%s  ", done);
     }
-    end_line(progress, count);
+    progress_end_line(progress, count);
 }
 
 void progress_jobs(struct progress *progress, uint64_t count, uint64_t total)
 {
-    if (!begin_line(progress))
+    if (!progress_begin_line(progress))
         return;
     if (total)
         draw_bar(count, total);
-    end_line(progress, count);
+    progress_end_line(progress, count);
 }
 
 void progress_hide(struct progress *progress)

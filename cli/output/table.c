@@ -60,7 +60,7 @@ static char *fit(const char *bytes, size_t len)
     return copy;
 }
 
-static void keep(struct table *table, enum colour colour, const char *bytes, size_t len)
+static void table_keep(struct table *table, enum colour colour, const char *bytes, size_t len)
 {
     if (table->count == table->room) {
         size_t room = table->room ? 2 * table->room : 64;
@@ -164,7 +164,7 @@ static void put_aligned(const struct table *table)
 void table_bytes(struct table *table, enum colour colour, const char *bytes, size_t len)
 {
     if (table->aligned)
-        keep(table, colour, bytes, len);
+        table_keep(table, colour, bytes, len);
     else
         put_separated(table, bytes, len);
 }

@@ -42,7 +42,7 @@ struct line {
     size_t len;
 };
 
-static void add(struct line *line, const char *text)
+static void exposition_add(struct line *line, const char *text)
 {
     size_t room = sizeof line->text - line->len, len = strlen(text);
 
@@ -53,29 +53,29 @@ static void add(struct line *line, const char *text)
 
 static void add_label(struct line *line, const char *before, const char *name, const char *value)
 {
-    add(line, before);
-    add(line, name);
-    add(line, "=\"");
-    add(line, value);
-    add(line, "\"");
+    exposition_add(line, before);
+    exposition_add(line, name);
+    exposition_add(line, "=\"");
+    exposition_add(line, value);
+    exposition_add(line, "\"");
 }
 
 /* le: the bound of a bucket, otherwise NULL. */
-static void put(struct exposition *text, const char *end, const char *const *labels, const char *le,
-                const char *value)
+static void exposition_put(struct exposition *text, const char *end, const char *const *labels,
+                           const char *le, const char *value)
 {
     struct line line = { .len = 0 };
     const char *before = "{";
 
-    add(&line, text->name);
-    add(&line, end);
+    exposition_add(&line, text->name);
+    exposition_add(&line, end);
     for (; labels && labels[0]; labels += 2, before = ",")
         add_label(&line, before, labels[0], labels[1]);
     if (le)
         add_label(&line, before, "le", le);
-    add(&line, le || *before == ',' ? "} " : " ");
-    add(&line, value);
-    add(&line, "\n");
+    exposition_add(&line, le || *before == ',' ? "} " : " ");
+    exposition_add(&line, value);
+    exposition_add(&line, "\n");
     fwrite(line.text, 1, line.len, text->out);
 }
 
@@ -88,7 +88,7 @@ static void put_int(struct exposition *text, const char *end, const char *const 
     do
         *--first = (char)('0' + value % 10);
     while ((value /= 10) > 0);
-    put(text, end, labels, le, first);
+    exposition_put(text, end, labels, le, first);
 }
 
 void exposition_int(struct exposition *text, uint64_t value, const char *const *labels)
@@ -100,7 +100,8 @@ void exposition_real(struct exposition *text, double value, const char *const *l
 {
     char number[48];
 
-    put(text, suffix(text->type), labels, NULL, text_put_real(number, sizeof number, value));
+    exposition_put(text, suffix(text->type), labels, NULL,
+                   text_put_real(number, sizeof number, value));
 }
 
 void exposition_histogram(struct exposition *text, const struct later_histogram *histogram,
@@ -113,7 +114,8 @@ void exposition_histogram(struct exposition *text, const struct later_histogram 
         put_int(text, "_bucket", labels, bounds[i],
                 later_histogram_within(histogram, ldexp(FIRST_BOUND, (int)i)));
     put_int(text, "_bucket", labels, "+Inf", count);
-    put(text, "_sum", labels, NULL, text_put_real(number, sizeof number, (double)sum / 1e6));
+    exposition_put(text, "_sum", labels, NULL,
+                   text_put_real(number, sizeof number, (double)sum / 1e6));
     put_int(text, "_count", labels, NULL, count);
 }
 

@@ -38,8 +38,8 @@ static void add_duration(struct printing *printing, double seconds)
         table_known_age(&printing->table, PLAIN, seconds);
 }
 
-static void add_row(struct printing *printing, const struct row *row,
-                    const struct later_tally *tally)
+static void history_add_row(struct printing *printing, const struct row *row,
+                            const struct later_tally *tally)
 {
     uint64_t attempts = later_tally_attempts(tally);
     struct table *table = &printing->table;
@@ -78,7 +78,7 @@ static void print_times(struct jsonl *json, const char *name,
     jsonl_raw(json, name, text);
 }
 
-static void print_json(const struct row *row, const struct later_tally *tally)
+static void history_print_json(const struct row *row, const struct later_tally *tally)
 {
     struct jsonl json;
 
@@ -97,12 +97,13 @@ static void print_json(const struct row *row, const struct later_tally *tally)
     jsonl_end(&json);
 }
 
-static void print(struct printing *printing, const struct row *row, const struct later_tally *tally)
+static void history_print(struct printing *printing, const struct row *row,
+                          const struct later_tally *tally)
 {
     if (printing->cli->json)
-        print_json(row, tally);
+        history_print_json(row, tally);
     else
-        add_row(printing, row, tally);
+        history_add_row(printing, row, tally);
 }
 
 /* --- a queue --- */
@@ -128,7 +129,7 @@ static void on_period(void *arg, int64_t period, struct later_tallies *tallies)
                                  .seconds = seconds_of(range, period) };
 
         later_tallies_sum(tallies, &sum);
-        print(printing, &row, &sum);
+        history_print(printing, &row, &sum);
         return;
     }
     for (size_t i = 0; i < tallies->count; i++) {
@@ -149,19 +150,19 @@ static void print_types(struct printing *printing)
 
     for (size_t i = 0; i < printing->all.count; i++) {
         row.type = printing->all.rows[i]->type;
-        print(printing, &row, printing->all.rows[i]);
+        history_print(printing, &row, printing->all.rows[i]);
     }
     row.type = NULL;
     later_tallies_sum(&printing->all, &sum);
     if (printing->all.count > 1 && !printing->cli->json)
-        print(printing, &row, &sum);
+        history_print(printing, &row, &sum);
     later_tallies_free(&printing->all);
 }
 
 /* --- the command --- */
 
-static int read_options(struct cli *cli, double *seconds, enum later_scale *scale,
-                        struct later_error *err)
+static int history_read_options(struct cli *cli, double *seconds, enum later_scale *scale,
+                                struct later_error *err)
 {
     const char *by = args_text(&cli->args, "by");
     int found = 0;
@@ -180,8 +181,8 @@ static int read_options(struct cli *cli, double *seconds, enum later_scale *scal
                : later_fail(err, LATER_E_USAGE, "--by %s: minute, ten or hour", by);
 }
 
-static int print_queues(struct cli *cli, const struct queue_list *list,
-                        const struct past_range *range, struct later_error *err)
+static int history_print_queues(struct cli *cli, const struct queue_list *list,
+                                const struct past_range *range, struct later_error *err)
 {
     static const char *const by_type[] = { "QUEUE",  "TYPE",    ">ATTEMPTS", ">/S",
                                            ">DONE",  ">RETRY",  ">BURY",     ">TIMEOUT",
@@ -208,20 +209,20 @@ static int print_queues(struct cli *cli, const struct queue_list *list,
     return ok;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int history_run(struct cli *cli, struct later_error *err)
 {
     struct queue_list list = { 0 };
     struct past_range range;
     enum later_scale scale;
     double seconds;
-    int ok = read_options(cli, &seconds, &scale, err);
+    int ok = history_read_options(cli, &seconds, &scale, err);
 
     if (ok == 0)
         ok = past_range(cli, seconds, scale, &range, err);
     if (ok == 0)
         ok = queue_list_find(cli, &list, err);
     if (ok == 0)
-        ok = print_queues(cli, &list, &range, err);
+        ok = history_print_queues(cli, &list, &range, err);
     queue_list_free(&list);
     return ok;
 }
@@ -243,5 +244,5 @@ const struct command command_history = {
     .example = "later history\nlater history mail --since 7d --by hour\n",
     .options = options,
     .max = -1,
-    .run = run,
+    .run = history_run,
 };

@@ -127,7 +127,7 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
     exposition_int(text, gathered->left_out, NULL);
 }
 
-static void put_hosts(struct exposition *text, const struct gathered *gathered)
+static void metrics_put_hosts(struct exposition *text, const struct gathered *gathered)
 {
     struct later_tally besides;
 
@@ -153,7 +153,7 @@ static void put_silence(struct exposition *text, const struct cli *cli, bool up)
     exposition_real(text, up ? 0 : silence, NULL);
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int metrics_run(struct cli *cli, struct later_error *err)
 {
     struct exposition text = { .out = stdout, .openmetrics = args_flag(&cli->args, "openmetrics") };
     struct gathered gathered = { .hosts = 0 };
@@ -175,7 +175,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (gathered.queues && gathered.sized)
         put_queues(&text, &gathered);
     if (up)
-        put_hosts(&text, &gathered);
+        metrics_put_hosts(&text, &gathered);
     exposition_end(&text);
     gather_free(&gathered);
     return LATER_OK;
@@ -195,5 +195,5 @@ const struct command command_metrics = {
         "Redis is away, laterd_redis_up is 0, and so is the status.\n",
     .example = "later metrics | sponge /var/lib/prometheus/node-exporter/later.prom\n",
     .options = options,
-    .run = run,
+    .run = metrics_run,
 };

@@ -25,7 +25,7 @@ struct asked {
     struct later_error err; /* code 0 = none */
 };
 
-static void take(void *arg, struct later_answer *answer)
+static void past_take(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
 
@@ -33,15 +33,15 @@ static void take(void *arg, struct later_answer *answer)
         later_history_read(&asked->tallies, answer->reply);
 }
 
-static int ask(struct cli *cli, const struct later_keys *keys, enum later_scale scale,
-               int64_t first, struct asked *asked, size_t count, struct later_error *err)
+static int past_ask(struct cli *cli, const struct later_keys *keys, enum later_scale scale,
+                    int64_t first, struct asked *asked, size_t count, struct later_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         struct later_command cmd = { 0 };
 
         asked[i] = (struct asked){ .err = { .code = LATER_OK } };
         later_history_ask(&cmd, keys, scale, first + (int64_t)i);
-        if (later_call_begin(cli->client, &cmd, take, &asked[i], err) < 0) {
+        if (later_call_begin(cli->client, &cmd, past_take, &asked[i], err) < 0) {
             /* Drops the questions already sent, whose targets end here. */
             later_call_abort(cli->client);
             return -1;
@@ -63,7 +63,7 @@ int past_read(struct cli *cli, const char *queue, const struct past_range *range
     for (int64_t at = range->first; ok == 0 && at <= range->last; at += TOGETHER) {
         size_t count = range->last - at < TOGETHER ? (size_t)(range->last - at + 1) : TOGETHER;
 
-        ok = ask(cli, &keys, range->scale, at, asked, count, err);
+        ok = past_ask(cli, &keys, range->scale, at, asked, count, err);
         for (size_t i = 0; i < count; i++) {
             if (ok == 0 && asked[i].err.code != LATER_OK) {
                 *err = asked[i].err;

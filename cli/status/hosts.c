@@ -21,14 +21,14 @@ static const char *text_of(const json_t *host, const char *name)
     return text ? text : "";
 }
 
-static uint64_t count_of(const json_t *host, const char *name)
+static uint64_t hosts_count_of(const json_t *host, const char *name)
 {
     double number = real_of(host, name);
 
     return number > 0 && number < 9e15 ? (uint64_t)number : 0;
 }
 
-static bool is_gone(const json_t *host, double now)
+static bool hosts_is_gone(const json_t *host, double now)
 {
     return now - real_of(host, "seen") > SERVED_GONE_AFTER;
 }
@@ -46,7 +46,7 @@ static double rate_of(const json_t *host)
 }
 
 /* Adds "a,b,tenant-*(12)": for a pattern, with the number of queues it matches now. */
-static void add_queues(struct table *table, const json_t *host)
+static void hosts_add_queues(struct table *table, const json_t *host)
 {
     const json_t *patterns = json_object_get(host, "patterns"), *queue;
     char names[512] = "";
@@ -104,23 +104,23 @@ static void print_connections(struct cli *cli, json_t *nodes)
     table_end(&table);
 }
 
-static void add_row(struct table *table, json_t *host, double now)
+static void hosts_add_row(struct table *table, json_t *host, double now)
 {
-    bool gone = is_gone(host, now);
+    bool gone = hosts_is_gone(host, now);
     enum colour colour = gone ? DIM : PLAIN;
 
     table_text(table, colour, text_of(host, "host"));
-    table_number(table, colour, count_of(host, "pid"));
+    table_number(table, colour, hosts_count_of(host, "pid"));
     table_text(table, colour, text_of(host, "version"));
     table_text(table, gone ? RED : GREEN, gone ? "gone" : "alive");
     table_age(table, colour, now - real_of(host, "started"));
     table_age(table, colour, now - real_of(host, "seen"));
-    table_number(table, colour, count_of(host, "workers"));
-    table_number(table, colour, count_of(host, "running"));
-    table_number(table, colour, count_of(host, "performed"));
-    table_number(table, colour, count_of(host, "failed"));
+    table_number(table, colour, hosts_count_of(host, "workers"));
+    table_number(table, colour, hosts_count_of(host, "running"));
+    table_number(table, colour, hosts_count_of(host, "performed"));
+    table_number(table, colour, hosts_count_of(host, "failed"));
     table_print(table, colour, "%.1f", rate_of(host));
-    add_queues(table, host);
+    hosts_add_queues(table, host);
     add_runs(table, host);
 }
 
@@ -131,7 +131,7 @@ static void tell_reasons(const struct cli *cli, const json_t *host, double now)
         const char *name, *words;
     } reasons[] = { { "fault", "" }, { "reload_refused", "the last reload was refused: " } };
 
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !is_gone(host, now); i++) {
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !hosts_is_gone(host, now); i++) {
         const char *why = text_of(host, reasons[i].name);
 
         if (*why)
@@ -139,12 +139,12 @@ static void tell_reasons(const struct cli *cli, const json_t *host, double now)
     }
 }
 
-static void print_json(json_t *host, const char *id, double now)
+static void hosts_print_json(json_t *host, const char *id, double now)
 {
     char *line;
 
     json_object_set_new(host, "id", json_string(id));
-    json_object_set_new(host, "gone", json_boolean(is_gone(host, now)));
+    json_object_set_new(host, "gone", json_boolean(hosts_is_gone(host, now)));
     json_object_set_new(host, "rate", json_real(rate_of(host)));
     line = json_dumps(host, JSON_COMPACT | JSON_REAL_PRECISION(16));
     if (line)
@@ -175,12 +175,12 @@ int hosts_print(struct cli *cli, const struct served *served)
             continue;
         }
         if (cli->json) {
-            print_json(host, id, now);
+            hosts_print_json(host, id, now);
         } else {
-            add_row(&table, host, now);
+            hosts_add_row(&table, host, now);
             tell_reasons(cli, host, now);
         }
-        if (!is_gone(host, now))
+        if (!hosts_is_gone(host, now))
             served_add_up(nodes, json_object_get(host, "nodes"));
         count++;
     }
@@ -203,10 +203,10 @@ size_t hosts_list(const struct served *served, struct host **hosts)
 
         if (!json)
             continue;
-        *host = (struct host){ .gone = is_gone(json, now),
-                               .workers = count_of(json, "workers"),
-                               .running = count_of(json, "running"),
-                               .failed = count_of(json, "failed"),
+        *host = (struct host){ .gone = hosts_is_gone(json, now),
+                               .workers = hosts_count_of(json, "workers"),
+                               .running = hosts_count_of(json, "running"),
+                               .failed = hosts_count_of(json, "failed"),
                                .rate = rate_of(json),
                                .up = now - real_of(json, "started") };
         snprintf(host->name, sizeof host->name, "%s", text_of(json, "host"));

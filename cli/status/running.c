@@ -16,7 +16,7 @@ struct running {
     size_t told;
 };
 
-static void begin(struct running *running)
+static void running_begin(struct running *running)
 {
     static const char *const headings[] = { "QUEUE", "JOB", "TYPE", "PROGRESS", NULL };
 
@@ -27,13 +27,13 @@ static void begin(struct running *running)
     cli_table(running->cli, &running->table, headings);
 }
 
-static void tell(struct running *running, const char *queue, const struct later_seen *seen)
+static void running_tell(struct running *running, const char *queue, const struct later_seen *seen)
 {
     char type[LATER_TYPE_MAX + 1];
     struct jsonl json;
 
     if (running->told++ == 0)
-        begin(running);
+        running_begin(running);
     peek_type(seen, type);
     if (running->cli->json) {
         jsonl_begin(&json, stdout);
@@ -62,7 +62,7 @@ static int tell_queue(struct running *running, const char *queue, struct later_e
     merge_begin(&merge, running->cli, &whole, "reserved", 0, LOOK_MAX);
     while (running->told < TELL_MAX && (more = merge_next(&merge, &seen, err)) > 0) {
         if (seen.record.progress_len)
-            tell(running, whole.name, &seen);
+            running_tell(running, whole.name, &seen);
     }
     merge_end(&merge);
     return more < 0 ? -1 : 0;

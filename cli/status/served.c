@@ -48,7 +48,7 @@ static void add_host(struct served *served, const struct later_reply *said)
     served_add_up(served->runs, alive_member(served, served_count(served) - 1, "runs"));
 }
 
-static struct later_reply *ask(struct cli *cli, double *now, struct later_error *err)
+static struct later_reply *served_ask(struct cli *cli, double *now, struct later_error *err)
 {
     struct later_command hosts = { 0 };
 
@@ -69,7 +69,7 @@ struct served *served_read(struct cli *cli, struct later_error *err)
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    served->said = ask(cli, &served->now, err);
+    served->said = served_ask(cli, &served->now, err);
     for (size_t i = 1; i < later_reply_count(served->said); i += 2)
         add_host(served, later_reply_at(served->said, i));
     if (served->said)

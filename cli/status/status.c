@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static int print(struct cli *cli, const struct served *served, struct later_error *err)
+static int status_print(struct cli *cli, const struct served *served, struct later_error *err)
 {
     int hosts = hosts_print(cli, served), ok;
     struct queue_list list = { 0 };
@@ -25,7 +25,7 @@ static int print(struct cli *cli, const struct served *served, struct later_erro
     return ok;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int status_run(struct cli *cli, struct later_error *err)
 {
     struct served *served;
     int status;
@@ -33,7 +33,7 @@ static int run(struct cli *cli, struct later_error *err)
     if (args_flag(&cli->args, "local"))
         return status_local(cli, err);
     served = served_read(cli, err);
-    status = served ? print(cli, served, err) : -1;
+    status = served ? status_print(cli, served, err) : -1;
     served_free(served);
     return status;
 }
@@ -54,5 +54,5 @@ const struct command command_status = {
     .example = "later status\nlater status --local\n",
     .options = options,
     .max = -1,
-    .run = run,
+    .run = status_run,
 };

@@ -24,7 +24,7 @@ static const char *fault_of(const struct health_report *health)
     return NULL;
 }
 
-static void print_json(const struct health_report *health, const char *fault)
+static void status_local_print_json(const struct health_report *health, const char *fault)
 {
     struct jsonl json;
 
@@ -41,7 +41,8 @@ static void print_json(const struct health_report *health, const char *fault)
     jsonl_end(&json);
 }
 
-static void print_row(const struct cli *cli, const struct health_report *health, bool well)
+static void status_local_print_row(const struct cli *cli, const struct health_report *health,
+                                   bool well)
 {
     static const char *const headings[] = { "STATE", ">PID",    "REDIS", ">WORKERS",
                                             ">BUSY", ">TURNED", NULL };
@@ -75,9 +76,9 @@ int status_local(struct cli *cli, struct later_error *err)
         return -1;
     fault = fault_of(&health);
     if (cli->json)
-        print_json(&health, fault);
+        status_local_print_json(&health, fault);
     else
-        print_row(cli, &health, !fault);
+        status_local_print_row(cli, &health, !fault);
     if (health.running && health.reload[0] && !cli->json)
         cli_say(cli, "the last reload was refused: %s", health.reload);
     if (fault)

@@ -37,7 +37,7 @@ static size_t columns_shown(const struct top_view *view, size_t *name)
     return shown;
 }
 
-static double key_of(const struct top_queue *queue, enum top_column column)
+static double frame_queues_key_of(const struct top_queue *queue, enum top_column column)
 {
     const struct later_sizes *sizes = &queue->sizes;
 
@@ -64,12 +64,12 @@ static double key_of(const struct top_queue *queue, enum top_column column)
 }
 
 /* Equal queues stay in the order of their names. */
-static int compare(const void *a, const void *b, void *arg)
+static int frame_queues_compare(const void *a, const void *b, void *arg)
 {
     const struct top_queue *one = *(const struct top_queue *const *)a;
     const struct top_queue *other = *(const struct top_queue *const *)b;
     const struct top_view *view = arg;
-    double x = key_of(one, view->sort), y = key_of(other, view->sort);
+    double x = frame_queues_key_of(one, view->sort), y = frame_queues_key_of(other, view->sort);
     int order = x < y ? 1 : x > y ? -1 : 0, names = strcmp(one->name, other->name);
 
     if (view->sort == TOP_QUEUE)
@@ -98,7 +98,7 @@ static void draw_headings(struct frame *frame)
 }
 
 /* A name that is too long is cut visibly. */
-static void put_name(struct frame *frame, const struct top_queue *queue, size_t width)
+static void frame_queues_put_name(struct frame *frame, const struct top_queue *queue, size_t width)
 {
     bool cut = strlen(queue->name) >= width;
     char name[sizeof queue->name + 4];
@@ -111,7 +111,7 @@ static void put_name(struct frame *frame, const struct top_queue *queue, size_t 
     paint_spaces(frame, width > frame->used ? width - frame->used : 0);
 }
 
-static void put_hosts(struct frame *frame, const struct top_queue *queue, size_t width)
+static void frame_queues_put_hosts(struct frame *frame, const struct top_queue *queue, size_t width)
 {
     char text[32];
 
@@ -125,7 +125,7 @@ static void put_hosts(struct frame *frame, const struct top_queue *queue, size_t
 
 static void draw_cell(struct frame *frame, const struct top_queue *queue, enum top_column column)
 {
-    double key = key_of(queue, column);
+    double key = frame_queues_key_of(queue, column);
     enum colour colour = columns[column].colour;
     char text[48] = "";
 
@@ -141,7 +141,7 @@ static void draw_cell(struct frame *frame, const struct top_queue *queue, enum t
         paint_age(text, sizeof text, key);
         break;
     case AS_HOSTS:
-        put_hosts(frame, queue, columns[column].width);
+        frame_queues_put_hosts(frame, queue, columns[column].width);
         return;
     case AS_RATE:
         paint_rate(text, sizeof text, key);
@@ -154,7 +154,7 @@ static void draw_queue(struct frame *frame, const struct top_queue *queue)
 {
     size_t name, shown = columns_shown(frame->view, &name);
 
-    put_name(frame, queue, name);
+    frame_queues_put_name(frame, queue, name);
     for (size_t c = 1; c < shown; c++)
         draw_cell(frame, queue, c);
     paint_end_line(frame);
@@ -170,7 +170,7 @@ void frame_queues(struct frame *frame, struct top_view *view)
         return;
     for (size_t i = 0; i < top->queue_count; i++)
         order[i] = &top->queues[i];
-    qsort_r(order, top->queue_count, sizeof *order, compare, view);
+    qsort_r(order, top->queue_count, sizeof *order, frame_queues_compare, view);
     last = top->queue_count > rows ? top->queue_count - rows : 0;
     view->first = view->first < last ? view->first : last;
     draw_headings(frame);

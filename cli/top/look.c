@@ -13,30 +13,30 @@
 
 /* --- queues --- */
 
-static int by_name(const void *a, const void *b)
+static int look_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct top_queue *)a)->name, ((const struct top_queue *)b)->name);
 }
 
-static const struct top_queue *find(const struct top *top, const char *name)
+static const struct top_queue *look_find(const struct top *top, const char *name)
 {
     struct top_queue key;
 
     snprintf(key.name, sizeof key.name, "%s", name);
-    return top->queue_count ? bsearch(&key, top->queues, top->queue_count, sizeof key, by_name)
+    return top->queue_count ? bsearch(&key, top->queues, top->queue_count, sizeof key, look_by_name)
                             : NULL;
 }
 
 /* A counter may have started again from 0. */
-static double rate(uint64_t now, uint64_t before, double seconds)
+static double look_rate(uint64_t now, uint64_t before, double seconds)
 {
     return now >= before ? (double)(now - before) / seconds : 0;
 }
 
-static void take(const struct top *before, struct top_queue *queue, const struct sized *sized,
-                 const struct served *served, double now)
+static void look_take(const struct top *before, struct top_queue *queue, const struct sized *sized,
+                      const struct served *served, double now)
 {
-    const struct top_queue *old = find(before, sized->name);
+    const struct top_queue *old = look_find(before, sized->name);
     const uint64_t *is = sized->sizes.counters, *was = old ? old->sizes.counters : NULL;
     double seconds = now - before->at;
 
@@ -49,9 +49,9 @@ static void take(const struct top *before, struct top_queue *queue, const struct
     snprintf(queue->name, sizeof queue->name, "%s", sized->name);
     if (!was || before->at <= 0 || seconds <= 0)
         return;
-    queue->in = rate(is[LATER_COUNT_PUSHED] + is[LATER_COUNT_ADOPTED],
-                     was[LATER_COUNT_PUSHED] + was[LATER_COUNT_ADOPTED], seconds);
-    queue->out = rate(is[LATER_COUNT_DONE], was[LATER_COUNT_DONE], seconds);
+    queue->in = look_rate(is[LATER_COUNT_PUSHED] + is[LATER_COUNT_ADOPTED],
+                          was[LATER_COUNT_PUSHED] + was[LATER_COUNT_ADOPTED], seconds);
+    queue->out = look_rate(is[LATER_COUNT_DONE], was[LATER_COUNT_DONE], seconds);
 }
 
 static int look_at_queues(struct cli *cli, const struct top *before, struct top *top,
@@ -70,7 +70,7 @@ static int look_at_queues(struct cli *cli, const struct top *before, struct top 
         ok = sizes_ask(cli, sized, list->count, false, served_at(served), err);
     for (size_t i = 0; ok == 0 && i < list->count; i++) {
         if (sized[i].err.code == LATER_OK) {
-            take(before, &top->queues[top->queue_count++], &sized[i], served, top->at);
+            look_take(before, &top->queues[top->queue_count++], &sized[i], served, top->at);
         } else {
             *err = sized[i].err;
             ok = -1;
@@ -78,7 +78,7 @@ static int look_at_queues(struct cli *cli, const struct top *before, struct top 
     }
     free(sized);
     if (top->queue_count)
-        qsort(top->queues, top->queue_count, sizeof *top->queues, by_name);
+        qsort(top->queues, top->queue_count, sizeof *top->queues, look_by_name);
     return ok;
 }
 
@@ -104,7 +104,8 @@ static void add_rates(const struct top *before, struct top *top)
     top->rates[top->rate_count++] = top->out;
 }
 
-static int look(struct cli *cli, const struct top *before, struct top *top, struct later_error *err)
+static int look_look(struct cli *cli, const struct top *before, struct top *top,
+                     struct later_error *err)
 {
     struct served *served = served_read(cli, err);
     struct queue_list list = { 0 };
@@ -125,7 +126,7 @@ int top_look(struct cli *cli, struct top *top, struct later_error *err)
 {
     struct top next = { 0 };
 
-    if (look(cli, top, &next, err) < 0) {
+    if (look_look(cli, top, &next, err) < 0) {
         top_free(&next);
         snprintf(top->away, sizeof top->away, "%s", err->text);
         later_make_printable(top->away);

@@ -14,7 +14,7 @@
 #define PARTS    8  /* bytes of the longest known key */
 #define TOGETHER 25 /* ms; bytes that follow an Escape within this time belong to the same key */
 
-static void begin(const struct screen *screen)
+static void screen_begin(const struct screen *screen)
 {
     struct termios raw = screen->before;
 
@@ -26,7 +26,7 @@ static void begin(const struct screen *screen)
     fflush(stdout);
 }
 
-static void end(const struct screen *screen)
+static void screen_end(const struct screen *screen)
 {
     fputs(LEAVE, stdout);
     fflush(stdout);
@@ -49,13 +49,13 @@ int screen_open(struct screen *screen, struct later_error *err)
         sigprocmask(SIG_SETMASK, &screen->mask, NULL);
         return later_fail(err, LATER_E_SYSTEM, "signals cannot be read");
     }
-    begin(screen);
+    screen_begin(screen);
     return 0;
 }
 
 void screen_close(struct screen *screen)
 {
-    end(screen);
+    screen_end(screen);
     close(screen->signals);
     sigprocmask(SIG_SETMASK, &screen->mask, NULL);
 }
@@ -81,14 +81,14 @@ static int take_signal(struct screen *screen)
         return SCREEN_SIZE;
     if (info.ssi_signo != SIGTSTP)
         return SCREEN_END;
-    end(screen);
+    screen_end(screen);
     raise(SIGSTOP);
-    begin(screen);
+    screen_begin(screen);
     return SCREEN_SIZE;
 }
 
 /* Returns the key for the bytes after an Escape. */
-static int key_of(const char *rest)
+static int screen_key_of(const char *rest)
 {
     static const struct {
         const char *rest;
@@ -109,7 +109,7 @@ static int key_of(const char *rest)
     return SCREEN_OTHER;
 }
 
-static bool is_last(char c, size_t len)
+static bool screen_is_last(char c, size_t len)
 {
     return len >= 2 && ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '~');
 }
@@ -122,11 +122,11 @@ static int take_escape(void)
 
     while (len < PARTS && poll(&in, 1, TOGETHER) > 0 && read(STDIN_FILENO, rest + len, 1) == 1) {
         len++;
-        if (is_last(rest[len - 1], len))
+        if (screen_is_last(rest[len - 1], len))
             break;
     }
     rest[len] = '\0';
-    return key_of(rest);
+    return screen_key_of(rest);
 }
 
 static int take_key(void)

@@ -79,7 +79,7 @@ static int64_t steps_of(int event, const struct top_view *view, const struct top
 }
 
 /* Returns false if it is time to end. */
-static bool obey(int event, struct top_view *view, const struct top *top)
+static bool top_obey(int event, struct top_view *view, const struct top *top)
 {
     switch (event) {
     case 'q':
@@ -105,12 +105,12 @@ static bool obey(int event, struct top_view *view, const struct top *top)
 
 /* --- the command --- */
 
-static double pause_of(const struct top *top, double interval)
+static double top_pause_of(const struct top *top, double interval)
 {
     return fmax(interval, EACH * (double)top->queue_count);
 }
 
-static int watch(struct cli *cli, struct top *top, double interval, struct later_error *err)
+static int top_watch(struct cli *cli, struct top *top, double interval, struct later_error *err)
 {
     double looked = later_clock();
     int event = SCREEN_TIME;
@@ -121,15 +121,15 @@ static int watch(struct cli *cli, struct top *top, double interval, struct later
         return -1;
     begin_view(cli, &view);
     view.over = true;
-    while (obey(event, &view, top)) {
-        double left = looked + pause_of(top, interval) - later_clock();
+    while (top_obey(event, &view, top)) {
+        double left = looked + top_pause_of(top, interval) - later_clock();
 
         if (left <= 0 && !view.held) {
             struct later_error ignored; /* it is also in top->away */
 
             top_look(cli, top, &ignored);
             looked = later_clock();
-            left = pause_of(top, interval);
+            left = top_pause_of(top, interval);
         }
         draw(top, &view);
         event = screen_wait(&screen, view.held ? interval : left);
@@ -138,7 +138,7 @@ static int watch(struct cli *cli, struct top *top, double interval, struct later
     return LATER_OK;
 }
 
-static int once(struct cli *cli, const struct top *top)
+static int top_once(struct cli *cli, const struct top *top)
 {
     struct top_view view;
     const char *columns = getenv("COLUMNS");
@@ -150,7 +150,7 @@ static int once(struct cli *cli, const struct top *top)
     return LATER_OK;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int top_run(struct cli *cli, struct later_error *err)
 {
     struct top top = { 0 };
     double interval = INTERVAL;
@@ -161,9 +161,9 @@ static int run(struct cli *cli, struct later_error *err)
     if (cli_duration(cli, "interval", &interval, err) < 0 || top_look(cli, &top, err) < 0)
         return -1;
     if (args_flag(&cli->args, "once") || !cli->out_terminal)
-        status = once(cli, &top);
+        status = top_once(cli, &top);
     else
-        status = watch(cli, &top, fmax(interval, INTERVAL_MIN), err);
+        status = top_watch(cli, &top, fmax(interval, INTERVAL_MIN), err);
     top_free(&top);
     return status;
 }
@@ -184,5 +184,5 @@ const struct command command_top = {
     .example = "later top\nlater top --once | head\n",
     .options = options,
     .max = -1,
-    .run = run,
+    .run = top_run,
 };

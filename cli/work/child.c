@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int write_all(int fd, const char *bytes, size_t len)
+static int child_write_all(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t written = write(fd, bytes, len);
@@ -37,7 +37,7 @@ static int make_input(const char *bytes, size_t len)
 {
     int fd = memfd_create("job", MFD_CLOEXEC);
 
-    if (fd >= 0 && (write_all(fd, bytes, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+    if (fd >= 0 && (child_write_all(fd, bytes, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
         int why = errno;
 
         close(fd);
@@ -70,7 +70,7 @@ static _Noreturn void become(char *const *program, const struct child_variable *
         setenv(variables->name, variables->value, 1);
     if (input < 0 || dup2(input, STDIN_FILENO) >= 0)
         execvp(program[0], program);
-    (void)write_all(failure, (const char *)&errno, sizeof errno);
+    (void)child_write_all(failure, (const char *)&errno, sizeof errno);
     _exit(127);
 }
 
@@ -86,8 +86,8 @@ static int wait_for_start(int failure)
     return got == (ssize_t)sizeof why ? why : 0;
 }
 
-static pid_t start(char *const *program, const struct child_variable *variables, int input,
-                   const int failure[2], struct later_error *err)
+static pid_t child_fork(char *const *program, const struct child_variable *variables, int input,
+                        const int failure[2], struct later_error *err)
 {
     pid_t parent = getpid(), pid = fork();
     int why;
@@ -120,7 +120,7 @@ pid_t child_start(char *const *program, const struct child_variable *variables, 
         return -1;
     }
     fflush(NULL); /* otherwise both would print what is in our buffers */
-    pid = start(program, variables, file, failure, err);
+    pid = child_fork(program, variables, file, failure, err);
     close(failure[0]);
     close_input(file);
     return pid;

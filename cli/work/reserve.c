@@ -20,14 +20,14 @@
 /* Number of a signal; we leave, but never while holding a wake. */
 static volatile sig_atomic_t caught;
 
-static void on_signal(int number)
+static void reserve_on_signal(int number)
 {
     caught = number;
 }
 
-static void catch_signals(void)
+static void reserve_catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal };
+    struct sigaction action = { .sa_handler = reserve_on_signal };
 
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -88,7 +88,7 @@ static int screen(void *arg, const struct later_keys *keys, const char *token,
 }
 
 /* Goes once over the parts, until it has as many jobs as wanted. Returns as take_jobs(). */
-static int take(struct reserving *reserving, struct later_error *err)
+static int reserve_take(struct reserving *reserving, struct later_error *err)
 {
     const struct whole *whole = &reserving->whole;
     int sum = 0;
@@ -230,7 +230,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
 
     for (;;) {
         if (refresh(reserving, err) < 0 || make_due(reserving, &next, err) < 0 ||
-            (taken = take(reserving, err)) < 0)
+            (taken = reserve_take(reserving, err)) < 0)
             break;
         woken = 0;
         left = until - later_clock();
@@ -248,7 +248,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
     return caught ? 0 : -1;
 }
 
-static int reserve(struct reserving *reserving, double wait, struct later_error *err)
+static int reserve_reserve(struct reserving *reserving, double wait, struct later_error *err)
 {
     static const char *const headings[] = { "ID", "TOKEN", ">ATTEMPT", "DOCUMENT", NULL };
     int ok;
@@ -256,7 +256,7 @@ static int reserve(struct reserving *reserving, double wait, struct later_error 
     cli_table(reserving->cli, &reserving->table, headings);
     reserving->table.whole = true;
     if (wait > 0)
-        catch_signals();
+        reserve_catch_signals();
     ok = take_until(reserving, later_clock() + wait, err);
     wake_listener_stop(&reserving->listener);
     wake_listener_close(&reserving->listener);
@@ -280,7 +280,7 @@ static size_t choose_first(const struct whole *whole)
     return random % whole->count;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int reserve_run(struct cli *cli, struct later_error *err)
 {
     struct reserving reserving = { .cli = cli,
                                    .listener.cli = cli,
@@ -298,7 +298,7 @@ static int run(struct cli *cli, struct later_error *err)
         status = whole_find(cli, cli->args.words[0], &reserving.whole, err);
     if (status == 0) {
         reserving.first = choose_first(&reserving.whole);
-        status = reserve(&reserving, wait, err);
+        status = reserve_reserve(&reserving, wait, err);
     }
     taker_end(&reserving.taker);
     return status;
@@ -323,5 +323,5 @@ const struct command command_reserve = {
     .options = options,
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = reserve_run,
 };

@@ -129,7 +129,7 @@ static enum later_ending ending_of(const struct runner *runner)
     return WIFSIGNALED(runner->status) ? LATER_ENDED_CRASH : LATER_ENDED_RETRY;
 }
 
-static struct later_verdict judge(const struct runner *runner)
+static struct later_verdict runner_judge(const struct runner *runner)
 {
     struct later_attempt attempt = { .ending = ending_of(runner),
                                      .number = runner->attempt,
@@ -144,8 +144,8 @@ static struct later_verdict judge(const struct runner *runner)
 }
 
 /* Writes why it failed. */
-static void describe(const struct runner *runner, const struct later_verdict *verdict, char *text,
-                     size_t room)
+static void runner_describe(const struct runner *runner, const struct later_verdict *verdict,
+                            char *text, size_t room)
 {
     if (verdict->ending == LATER_ENDED_TIMEOUT)
         snprintf(text, room, "over its time: %.3g s", runner->timeout_at - runner->begun);
@@ -153,8 +153,8 @@ static void describe(const struct runner *runner, const struct later_verdict *ve
         child_describe(runner->status, text, room);
 }
 
-static void say(const struct runner *runner, const struct runner_shared *shared,
-                const struct later_verdict *verdict, const char *text)
+static void runner_say(const struct runner *runner, const struct runner_shared *shared,
+                       const struct later_verdict *verdict, const char *text)
 {
     enum later_verb verb = later_ending_verb(verdict->ending, verdict->last);
     char wait[32];
@@ -166,8 +166,8 @@ static void say(const struct runner *runner, const struct runner_shared *shared,
                 text_put_age(wait, sizeof wait, verdict->wait));
 }
 
-static void tell(const struct runner *runner, const struct runner_shared *shared,
-                 const char *result)
+static void runner_tell(const struct runner *runner, const struct runner_shared *shared,
+                        const char *result)
 {
     later_queue_name whole;
     struct jsonl json;
@@ -186,8 +186,9 @@ static void tell(const struct runner *runner, const struct runner_shared *shared
     fflush(stdout);
 }
 
-static int settle(const struct runner *runner, const struct runner_shared *shared,
-                  const struct later_verdict *verdict, const char *text, struct later_error *err)
+static int runner_send_verdict(const struct runner *runner, const struct runner_shared *shared,
+                               const struct later_verdict *verdict, const char *text,
+                               struct later_error *err)
 {
     struct later_settlement settlement = { .token = runner->token,
                                            .id = runner->id,
@@ -206,25 +207,26 @@ static int settle(const struct runner *runner, const struct runner_shared *share
 int runner_settle(struct runner *runner, const struct runner_shared *shared,
                   struct later_error *err)
 {
-    struct later_verdict verdict = judge(runner);
+    struct later_verdict verdict = runner_judge(runner);
     int result = LATER_E_TOKEN;
     char text[200] = "";
 
-    describe(runner, &verdict, text, sizeof text);
+    runner_describe(runner, &verdict, text, sizeof text);
     if (runner->reason != RUNNER_LOST)
-        result = settle(runner, shared, &verdict, text, err);
+        result = runner_send_verdict(runner, shared, &verdict, text, err);
     if (result < 0) {
         runner->again = true;
         return -1;
     }
     if (result == LATER_OK) {
-        say(runner, shared, &verdict, text);
-        tell(runner, shared, later_verb_past(later_ending_verb(verdict.ending, verdict.last)));
+        runner_say(runner, shared, &verdict, text);
+        runner_tell(runner, shared,
+                    later_verb_past(later_ending_verb(verdict.ending, verdict.last)));
     } else {
         if (runner->reason != RUNNER_LOST && !runner->again)
             cli_say(shared->cli, "%s: the reservation is lost; its result is not counted",
                     runner->id);
-        tell(runner, shared, runner->again ? "unknown" : "lost");
+        runner_tell(runner, shared, runner->again ? "unknown" : "lost");
     }
     runner->state = RUNNER_FREE;
     return 0;

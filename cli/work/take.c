@@ -92,8 +92,8 @@ static bool may_lapse(struct taker *taker, const char *queue)
            served_by(taker->served, queue) == 0;
 }
 
-static int lapse(struct taker *taker, const struct later_keys *keys, const char *token,
-                 double deadline, struct later_error *err)
+static int take_lapse(struct taker *taker, const struct later_keys *keys, const char *token,
+                      double deadline, struct later_error *err)
 {
     struct later_command cmd = { 0 };
 
@@ -118,8 +118,8 @@ int take_due(struct taker *taker, const struct later_keys *keys, double *next,
     /* A call that was stuck in a frozen Redis must not lapse jobs before their holders can
      * renew. */
     for (size_t i = 0; ok == 0 && lapses && i < migrated.run_out; i++)
-        ok =
-            lapse(taker, keys, later_queue_run_out(reply, i), migrated.now + taker->lease / 6, err);
+        ok = take_lapse(taker, keys, later_queue_run_out(reply, i), migrated.now + taker->lease / 6,
+                        err);
     later_reply_free(reply);
     *next = migrated.next_due;
     if (lapses && migrated.next_lapse > 0)

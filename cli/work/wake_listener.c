@@ -150,7 +150,7 @@ void wake_listener_put_back(struct wake_listener *listener)
     }
 }
 
-static void stop(struct wake_listener *listener, struct wake_connection *conn)
+static void wake_listener_unwait(struct wake_listener *listener, struct wake_connection *conn)
 {
     const struct later_redis *redis = later_call_redis(conn->client);
     struct later_command cmd = { 0 };
@@ -171,7 +171,7 @@ void wake_listener_stop(struct wake_listener *listener)
 {
     for (size_t i = 0; i < listener->count; i++) {
         if (listener->each[i].waiting)
-            stop(listener, &listener->each[i]);
+            wake_listener_unwait(listener, &listener->each[i]);
     }
     wake_listener_put_back(listener);
 }

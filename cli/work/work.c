@@ -10,7 +10,7 @@
 
 /* --- the command --- */
 
-static int read_options(struct work *work, struct later_error *err)
+static int work_read_options(struct work *work, struct later_error *err)
 {
     struct cli *cli = work->cli;
     double lease;
@@ -46,7 +46,7 @@ static int prepare(struct work *work, struct later_error *err)
     return 0;
 }
 
-static int finish(struct work *work, struct later_error *err)
+static int work_finish(struct work *work, struct later_error *err)
 {
     size_t open = work_count(work, RUNNER_ENDED);
 
@@ -61,7 +61,7 @@ static int finish(struct work *work, struct later_error *err)
     return work->broken ? -1 : LATER_OK;
 }
 
-static int run(struct cli *cli, struct later_error *err)
+static int work_run(struct cli *cli, struct later_error *err)
 {
     struct work *work = calloc(1, sizeof *work);
     int status = -1;
@@ -73,9 +73,9 @@ static int run(struct cli *cli, struct later_error *err)
     work->more = true;
     work->shared.cli = cli;
     work->shared.taker = &work->taker;
-    if (read_options(work, err) == 0 && prepare(work, err) == 0) {
+    if (work_read_options(work, err) == 0 && prepare(work, err) == 0) {
         work_loop(work);
-        status = finish(work, err);
+        status = work_finish(work, err);
     }
     if (work->signals >= 0)
         close(work->signals);
@@ -115,5 +115,5 @@ const struct command command_work = {
     .min = 1,
     .max = -1,
     .program = true,
-    .run = run,
+    .run = work_run,
 };

@@ -14,7 +14,7 @@
 
 /* --- signals --- */
 
-static void reap(struct work *work)
+static void work_loop_reap(struct work *work)
 {
     for (size_t i = 0; i < work->runner_count; i++) {
         struct runner *runner = &work->runners[i];
@@ -38,7 +38,7 @@ static void take_stop(struct work *work)
     }
 }
 
-static void read_signals(struct work *work)
+static void work_loop_read_signals(struct work *work)
 {
     struct signalfd_siginfo info;
 
@@ -46,7 +46,7 @@ static void read_signals(struct work *work)
         if (info.ssi_signo != SIGCHLD)
             take_stop(work);
     }
-    reap(work);
+    work_loop_reap(work);
 }
 
 /* The mask stays until the end. child_start() clears it for the programs. */
@@ -68,7 +68,7 @@ int work_catch_signals(struct work *work, struct later_error *err)
 
 /* --- the loop --- */
 
-static void settle(struct work *work)
+static void work_loop_settle(struct work *work)
 {
     struct later_error err;
 
@@ -128,7 +128,7 @@ static bool must_take(const struct work *work)
 }
 
 /* Returns the seconds until something is due by the clock. */
-static double rest(const struct work *work)
+static double work_loop_rest(const struct work *work)
 {
     double now = later_clock(), next = now + 3600;
     bool away = work_redis_is_away(work);
@@ -149,7 +149,7 @@ static void sleep_until_needed(struct work *work)
     struct pollfd polled[1 + WAKE_LISTENER_MAX] = { { .fd = work->signals, .events = POLLIN } };
     size_t count = wake_listener_poll(&work->listener, polled + 1);
 
-    if (poll(polled, 1 + count, (int)ceil(rest(work) * 1000)) < 0)
+    if (poll(polled, 1 + count, (int)ceil(work_loop_rest(work) * 1000)) < 0)
         return; /* the signal is in the signalfd */
     wake_listener_handle(&work->listener, polled + 1);
 }
@@ -157,8 +157,8 @@ static void sleep_until_needed(struct work *work)
 void work_loop(struct work *work)
 {
     for (;;) {
-        read_signals(work);
-        settle(work);
+        work_loop_read_signals(work);
+        work_loop_settle(work);
         watch_seats(work);
         if (must_take(work))
             work_take(work);

@@ -73,7 +73,7 @@ static size_t queues_of(const struct work *work, size_t word, size_t queues[WORK
     return count;
 }
 
-static bool is_known(const struct work *work, size_t word, const struct later_keys *keys)
+static bool work_take_is_known(const struct work *work, size_t word, const struct later_keys *keys)
 {
     for (size_t i = 0; i < work->queue_count; i++) {
         if (work->queues[i].word == word && strcmp(work->queues[i].keys.queue, keys->queue) == 0)
@@ -85,7 +85,7 @@ static bool is_known(const struct work *work, size_t word, const struct later_ke
 static int add_queue(struct work *work, size_t word, const struct later_keys *keys,
                      struct later_error *err)
 {
-    if (is_known(work, word, keys))
+    if (work_take_is_known(work, word, keys))
         return 0;
     if (work->queue_count == WORK_QUEUES_MAX)
         return later_fail(err, LATER_E_USAGE, "more than %d queues, with their shards",
@@ -114,8 +114,8 @@ int work_find_queues(struct work *work, struct later_error *err)
 
 /* --- taking --- */
 
-static void give_back(struct work *work, const struct later_keys *keys, const char *token,
-                      const struct later_reserved *job)
+static void work_take_give_back(struct work *work, const struct later_keys *keys, const char *token,
+                                const struct later_reserved *job)
 {
     struct later_settlement back = { .token = token, .id = job->id };
     struct later_error ignored;
@@ -124,8 +124,8 @@ static void give_back(struct work *work, const struct later_keys *keys, const ch
 }
 
 /* Starts one job that was taken, or returns it if it cannot be started. */
-static int begin(void *arg, const struct later_keys *keys, const char *token,
-                 const struct later_reserved *job, double now, struct later_error *err)
+static int work_take_begin(void *arg, const struct later_keys *keys, const char *token,
+                           const struct later_reserved *job, double now, struct later_error *err)
 {
     struct work *work = arg;
     struct runner *runner = free_seat(work);
@@ -134,14 +134,14 @@ static int begin(void *arg, const struct later_keys *keys, const char *token,
     bool runs = false;
 
     if (work->broken || !runner) {
-        give_back(work, keys, token, job);
+        work_take_give_back(work, keys, token, job);
         return 0;
     }
     if (take_screen(&work->taker, keys, token, job, now, &doc, &policy, &runs, err) < 0) {
         work_note_failure(work, err);
     } else if (runs &&
                runner_begin(runner, &work->shared, keys, token, job, &doc, &policy, err) < 0) {
-        give_back(work, keys, token, job);
+        work_take_give_back(work, keys, token, job);
         work_note_failure(work, err);
     } else if (runs && work->left > 0) {
         work->left--;
@@ -153,8 +153,9 @@ static int begin(void *arg, const struct later_keys *keys, const char *token,
 static int take_from(struct work *work, size_t queue, struct later_error *err)
 {
     size_t limit = work_wanted(work);
-    int count = take_jobs(&work->taker, &work->queues[queue].keys,
-                          limit < LATER_BATCH_MAX ? limit : LATER_BATCH_MAX, begin, work, err);
+    int count =
+        take_jobs(&work->taker, &work->queues[queue].keys,
+                  limit < LATER_BATCH_MAX ? limit : LATER_BATCH_MAX, work_take_begin, work, err);
 
     if (count >= 0)
         wake_listener_follow(&work->listener, queue);

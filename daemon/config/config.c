@@ -118,7 +118,7 @@ static int load_directory(struct config_draft *draft, const char *path, struct l
     return result;
 }
 
-static int load_all(struct config_draft *draft, const char *path, struct later_error *err)
+static int config_load_all(struct config_draft *draft, const char *path, struct later_error *err)
 {
     const char *file = path ? path : CONFIG_FILE;
 
@@ -162,7 +162,7 @@ struct config *config_load_alone(const char *path, struct later_error *err)
     struct config_scan scan = { .text = NULL };
     struct config_draft draft = { .scan = &scan, .alone = true };
 
-    return finish_draft(&draft, load_all(&draft, path, err), err);
+    return finish_draft(&draft, config_load_all(&draft, path, err), err);
 }
 
 struct config *config_load_telling(const char *path,
@@ -172,7 +172,7 @@ struct config *config_load_telling(const char *path,
     struct config_scan scan = { .text = NULL };
     struct config_draft draft = { .scan = &scan, .fault = fault, .fault_arg = arg };
 
-    return finish_draft(&draft, load_all(&draft, path, err), err);
+    return finish_draft(&draft, config_load_all(&draft, path, err), err);
 }
 
 const struct config_type *config_type_find(const struct config *config, const char *type)

@@ -29,7 +29,7 @@ static bool made_of(const char *text, size_t len, size_t max, const char *set)
     return true;
 }
 
-static bool is_address(const char *url)
+static bool config_check_is_address(const char *url)
 {
     struct later_address address;
     struct later_error ignored;
@@ -59,8 +59,9 @@ static const char *check_hosts(const struct scheme *scheme, const char *url)
     if (at && memchr(rest, ':', (size_t)(at - rest)))
         return "a password does not belong here; write it to a file and name the file in "
                "redis.password_file";
-    return made_of(rest, strlen(rest), scheme->max, scheme->signs) && is_address(url) ? NULL
-                                                                                      : scheme->why;
+    return made_of(rest, strlen(rest), scheme->max, scheme->signs) && config_check_is_address(url)
+               ? NULL
+               : scheme->why;
 }
 
 const char *config_check_url(const char *url)
@@ -75,9 +76,10 @@ const char *config_check_url(const char *url)
             return check_hosts(&schemes[i], url);
     }
     if (strncmp(url, "unix:", strlen("unix:")) == 0)
-        return is_address(url) ? NULL
-                               : "not right; unix:/path[?db=N] with an absolute path of at most "
-                                 "107 bytes";
+        return config_check_is_address(url)
+                   ? NULL
+                   : "not right; unix:/path[?db=N] with an absolute path of at most "
+                     "107 bytes";
     return "not an address of Redis; \"embedded\", \"unix:/path\", "
            "\"redis://[user@]host[:port][/db]\", \"sentinel://host,host/NAME\" or "
            "\"cluster://host,host\"";

@@ -13,8 +13,8 @@
 
 #define CRONS_MAX 5000
 
-static int fault(struct config_reader *in, const config_setting_t *element, const char *member,
-                 const char *what)
+static int config_cron_fault(struct config_reader *in, const config_setting_t *element,
+                             const char *member, const char *what)
 {
     const config_setting_t *setting = config_setting_get_member(element, strrchr(member, '.') + 1);
 
@@ -44,18 +44,20 @@ static int set_when(struct config_reader *in, const config_setting_t *element,
     char every[32];
 
     if (!cron->at == !(cron->every > 0))
-        return fault(in, element, "cron.at", "an entry has `at` or `every`; give exactly one");
+        return config_cron_fault(in, element, "cron.at",
+                                 "an entry has `at` or `every`; give exactly one");
     if (!cron->at && cron->every != (double)(int32_t)cron->every)
-        return fault(in, element, "cron.every", "not a whole number of seconds; ticks are whole");
+        return config_cron_fault(in, element, "cron.every",
+                                 "not a whole number of seconds; ticks are whole");
     snprintf(every, sizeof every, "@every %.0f", cron->every);
     if (later_schedule_set(schedule, cron->at ? cron->at : every, cron->zone, &err) == 0)
         return 0;
-    return fault(in, element, cron->zone && strstr(err.text, "zone") ? "cron.zone" : "cron.at",
-                 err.text);
+    return config_cron_fault(
+        in, element, cron->zone && strstr(err.text, "zone") ? "cron.zone" : "cron.at", err.text);
 }
 
-static char *make_document(const struct config_cron *cron, size_t max, size_t *len,
-                           struct later_error *err)
+static char *config_cron_make_document(const struct config_cron *cron, size_t max, size_t *len,
+                                       struct later_error *err)
 {
     const struct later_new_job job = {
         .type = cron->type,
@@ -82,30 +84,33 @@ static int define(struct config_reader *in, const config_setting_t *element,
 
     if (set_when(in, element, cron, &schedule) < 0)
         return -1;
-    document = make_document(cron, in->draft->config.document_max, &len, &err);
+    document = config_cron_make_document(cron, in->draft->config.document_max, &len, &err);
     if (!document)
-        return fault(in, element, cron->payload ? "cron.payload" : "cron.type", err.text);
+        return config_cron_fault(in, element, cron->payload ? "cron.payload" : "cron.type",
+                                 err.text);
     cron->definition = later_schedule_write(&schedule, document, len, &cron->definition_len);
     free(document);
     return cron->definition ? 0 : config_no_memory(in->err);
 }
 
-static int check(struct config_reader *in, const config_setting_t *element,
-                 const struct config_cron *cron)
+static int config_cron_check(struct config_reader *in, const config_setting_t *element,
+                             const struct config_cron *cron)
 {
     if (!later_schedule_name_valid(cron->name))
-        return fault(in, element, "cron.name",
-                     "missing, or not a name; 1 to 64 of A-Z a-z 0-9 _ . -");
+        return config_cron_fault(in, element, "cron.name",
+                                 "missing, or not a name; 1 to 64 of A-Z a-z 0-9 _ . -");
     if (!cron->type[0])
-        return fault(in, element, "cron.type", "missing; each entry needs one");
+        return config_cron_fault(in, element, "cron.type", "missing; each entry needs one");
     if (cron->priority != (double)(int32_t)cron->priority)
-        return fault(in, element, "cron.priority", "not a whole number; -100 to 100");
+        return config_cron_fault(in, element, "cron.priority", "not a whole number; -100 to 100");
     if (cron->spread != (double)(int32_t)cron->spread)
-        return fault(in, element, "cron.spread", "not a whole number of seconds; ticks are whole");
+        return config_cron_fault(in, element, "cron.spread",
+                                 "not a whole number of seconds; ticks are whole");
     if (cron->expires_in != (double)(int32_t)cron->expires_in)
-        return fault(in, element, "cron.expires_in", "not a whole number of seconds");
+        return config_cron_fault(in, element, "cron.expires_in", "not a whole number of seconds");
     if (cron->late != (double)(int32_t)cron->late)
-        return fault(in, element, "cron.late", "not a whole number of seconds; ticks are whole");
+        return config_cron_fault(in, element, "cron.late",
+                                 "not a whole number of seconds; ticks are whole");
     return 0;
 }
 
@@ -122,9 +127,11 @@ static int add_cron(struct config_reader *in, const config_setting_t *element,
     while (i < config->cron_count && strcmp(config->crons[i].name, cron->name) != 0)
         i++;
     if (i < config->cron_count && config->crons[i].round == in->draft->round)
-        return fault(in, element, "cron.name", "another entry has this name; each needs its own");
+        return config_cron_fault(in, element, "cron.name",
+                                 "another entry has this name; each needs its own");
     if (i == CRONS_MAX)
-        return fault(in, element, "cron.name", "too many entries; at most 5000 in all files");
+        return config_cron_fault(in, element, "cron.name",
+                                 "too many entries; at most 5000 in all files");
     if (i < config->cron_count)
         free_cron(&config->crons[i]);
     cron->round = in->draft->round;
@@ -143,8 +150,8 @@ static int read_cron(struct config_reader *in, config_setting_t *list, int i)
 
     if (!cron.queue[0])
         strcpy(cron.queue, "default");
-    if (result == 0 && (check(in, element, &cron) < 0 || define(in, element, &cron) < 0 ||
-                        add_cron(in, element, &cron) < 0))
+    if (result == 0 && (config_cron_check(in, element, &cron) < 0 ||
+                        define(in, element, &cron) < 0 || add_cron(in, element, &cron) < 0))
         result = -1;
     if (result < 0)
         free_cron(&cron);
@@ -174,7 +181,7 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
 }
 
 /* If a schedule names a queue that only a pattern matches, adds that queue from the start. */
-static bool serve(struct config *config, const char *queue)
+static bool config_cron_serve(struct config *config, const char *queue)
 {
     uint32_t number;
     struct config_pool *pool;
@@ -194,7 +201,7 @@ int config_cron_finish(struct config *config, struct later_error *err)
         struct config_cron *cron = &config->crons[i];
         struct config_location location = { cron->file, cron->line };
 
-        if (!serve(config, cron->queue))
+        if (!config_cron_serve(config, cron->queue))
             return config_text_fault(&location, "cron.queue", err,
                                      "queue %s is not served here, so nobody would fire %s; name "
                                      "it in queues as well",

@@ -13,7 +13,7 @@
 #define FILE_BYTES_MAX (1024 * 1024)
 
 /* Reads `size` bytes of a file and adds a NUL. To be freed; NULL with *why. */
-static char *read_all(int fd, size_t size, const char **why)
+static char *config_file_read_all(int fd, size_t size, const char **why)
 {
     char *text = malloc(size + 1);
     size_t len = 0;
@@ -53,7 +53,7 @@ char *config_file_read(const char *path, const char **why)
     else if (st.st_size > FILE_BYTES_MAX)
         *why = "larger than 1 MiB; is it the right file?";
     else
-        text = read_all(fd, (size_t)st.st_size, why);
+        text = config_file_read_all(fd, (size_t)st.st_size, why);
     if (fd >= 0)
         close(fd);
     return text;
@@ -76,7 +76,7 @@ static int is_conf(const struct dirent *entry)
 }
 
 /* By bytes, not by locale, so that the order is the same on every host. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int config_file_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -110,7 +110,7 @@ int config_file_list(const char *dir, char ***paths, const char **why)
         *why = "writable by everyone; chmod o-w it";
         return -1;
     }
-    count = scandir(dir, &entries, is_conf, by_name);
+    count = scandir(dir, &entries, is_conf, config_file_by_name);
     if (count >= 0)
         *paths = join_all(dir, entries, (size_t)count);
     if (!*paths)

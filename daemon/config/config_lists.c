@@ -47,8 +47,8 @@ static int need(struct config_reader *in, const config_setting_t *list, int i, c
 }
 
 /* names: of those before it in the list, and of this one then. */
-static int check_queue(struct config_reader *in, const config_setting_t *list, int i,
-                       struct config_queue *queues, struct later_names *names)
+static int config_lists_check_queue(struct config_reader *in, const config_setting_t *list, int i,
+                                    struct config_queue *queues, struct later_names *names)
 {
     const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
@@ -97,7 +97,7 @@ static int read_each_queue(struct config_reader *in, config_setting_t *list,
         queues[i].entry = (uint32_t)i;
         result = config_lists_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
         if (result == 0)
-            result = check_queue(in, list, i, queues, &names);
+            result = config_lists_check_queue(in, list, i, queues, &names);
     }
     later_names_free(&names, NULL);
     return result < 0 ? result : check_room(in, list, queues, count);
@@ -215,8 +215,8 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
 
 /* Puts a row of `types` where it belongs: over one of the same name from an earlier file, or at
  * the end. There is room. */
-static int add_type(struct config_reader *in, const config_setting_t *element,
-                    const struct config_type *type)
+static int config_lists_add_type(struct config_reader *in, const config_setting_t *element,
+                                 const struct config_type *type)
 {
     struct config_draft *draft = in->draft;
     struct config *config = &draft->config;
@@ -236,7 +236,7 @@ static int add_type(struct config_reader *in, const config_setting_t *element,
     return 0;
 }
 
-static int read_type(struct config_reader *in, config_setting_t *list, int i)
+static int config_lists_read_type(struct config_reader *in, config_setting_t *list, int i)
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_type type = { .timeout = 0 };
@@ -248,7 +248,7 @@ static int read_type(struct config_reader *in, config_setting_t *list, int i)
         (type.backoff.base >= 0 || type.backoff.max >= 0 || type.backoff.jitter >= 0))
         return config_fault(in, element, "types.backoff",
                             "given beside base, max or jitter; a list needs none of them");
-    return add_type(in, element, &type);
+    return config_lists_add_type(in, element, &type);
 }
 
 /* Adds to the rows of earlier files. */
@@ -272,7 +272,7 @@ static int read_types(struct config_reader *in, config_setting_t *list,
     if (!types || !origin)
         return config_no_memory(in->err);
     for (int i = 0; i < config_setting_length(list); i++) {
-        if (read_type(in, list, i) < 0)
+        if (config_lists_read_type(in, list, i) < 0)
             return -1;
     }
     return 0;

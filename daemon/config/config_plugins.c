@@ -28,7 +28,8 @@ void config_plugins_free_load(char **load)
     free(load);
 }
 
-static int read_name(struct config_reader *in, const config_setting_t *element, char **load, int i)
+static int config_plugins_read_name(struct config_reader *in, const config_setting_t *element,
+                                    char **load, int i)
 {
     const char *name = config_setting_get_string(element), *why;
 
@@ -60,7 +61,7 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *list,
     if (!load)
         return config_no_memory(in->err);
     for (int i = 0; i < config_setting_length(list); i++) {
-        if (read_name(in, config_setting_get_elem(list, (unsigned)i), load, i) < 0) {
+        if (config_plugins_read_name(in, config_setting_get_elem(list, (unsigned)i), load, i) < 0) {
             config_plugins_free_load(load);
             return -1;
         }

@@ -94,8 +94,8 @@ int config_read_number(struct config_reader *in, const config_setting_t *setting
     return 0;
 }
 
-static int read_text(struct config_reader *in, const config_setting_t *setting,
-                     const struct config_row *row, char *at)
+static int config_read_read_text(struct config_reader *in, const config_setting_t *setting,
+                                 const struct config_row *row, char *at)
 {
     const char *value = config_setting_get_string(setting);
     const char *why = row->check ? row->check(value) : NULL;
@@ -117,8 +117,8 @@ static int read_text(struct config_reader *in, const config_setting_t *setting,
     return 0;
 }
 
-static int read_word(struct config_reader *in, const config_setting_t *setting,
-                     const struct config_row *row, void *base)
+static int config_read_read_word(struct config_reader *in, const config_setting_t *setting,
+                                 const struct config_row *row, void *base)
 {
     const char *value = config_setting_get_string(setting);
     int index = config_text_word_index(row->words, value);
@@ -131,8 +131,8 @@ static int read_word(struct config_reader *in, const config_setting_t *setting,
     return 0;
 }
 
-static int read_row(struct config_reader *in, config_setting_t *setting,
-                    const struct config_row *row, void *base)
+static int config_read_read_row(struct config_reader *in, config_setting_t *setting,
+                                const struct config_row *row, void *base)
 {
     char range[80];
     double number = 0;
@@ -151,8 +151,8 @@ static int read_row(struct config_reader *in, config_setting_t *setting,
         return config_read_mismatch(in, setting, row->path,
                                     config_text_range(row, range, sizeof range));
     if (row->words)
-        return read_word(in, setting, row, base);
-    return read_text(in, setting, row, (char *)base + row->offset);
+        return config_read_read_word(in, setting, row, base);
+    return config_read_read_text(in, setting, row, (char *)base + row->offset);
 }
 
 static bool is_group(const char *path)
@@ -177,8 +177,8 @@ static int unknown(struct config_reader *in, const config_setting_t *setting, co
     return config_fault(in, setting, path, "unknown option; laterd.conf(5) lists them");
 }
 
-static int read_member(struct config_reader *in, config_setting_t *setting, const char *group,
-                       enum config_scope scope, void *base)
+static int config_read_read_member(struct config_reader *in, config_setting_t *setting,
+                                   const char *group, enum config_scope scope, void *base)
 {
     const char *name = config_setting_name(setting);
     char path[PATH_MAX_LEN];
@@ -187,7 +187,7 @@ static int read_member(struct config_reader *in, config_setting_t *setting, cons
     snprintf(path, sizeof path, "%s%s%s", group, *group ? "." : "", name);
     row = config_row_find(path);
     if (row && row->scope == scope)
-        return read_row(in, setting, row, base);
+        return config_read_read_row(in, setting, row, base);
     if (scope != CONFIG_IN_TOP || *group || !is_group(path))
         return unknown(in, setting, group, path);
     if (config_setting_type(setting) != CONFIG_TYPE_GROUP)
@@ -215,7 +215,8 @@ int config_read_group(struct config_reader *in, config_setting_t *setting, const
     int result = 0;
 
     for (int i = 0; i < config_setting_length(setting); i++) {
-        if (read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope, base) == 0)
+        if (config_read_read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope,
+                                    base) == 0)
             continue;
         if (!told(in))
             return -1;

@@ -28,7 +28,7 @@ struct source {
 
 static int scan_included(struct source *source, const char *name);
 
-static int fault(const struct source *source, const char *what)
+static int config_scan_fault(const struct source *source, const char *what)
 {
     return later_fail(source->err, LATER_E_CONFIG, "%s:%u: %s", source->path, source->line, what);
 }
@@ -55,7 +55,8 @@ static int emit(struct source *source, const char *text, size_t len)
     struct config_scan *scan = source->scan;
 
     if (len > TEXT_MAX - scan->text_len)
-        return fault(source, "more than 1 MiB with all that is included; is it the right file?");
+        return config_scan_fault(
+            source, "more than 1 MiB with all that is included; is it the right file?");
     memcpy(scan->text + scan->text_len, text, len);
     scan->text_len += len;
     scan->text[scan->text_len] = '\0';
@@ -85,31 +86,34 @@ static int skip_number(struct source *source)
     (void)strtoll(at, &end, hex ? 16 : 10);
     if (end > at && (hex || !is_real(end))) {
         source->at = end;
-        return errno == 0 ? *end != 'L'
-                          : fault(source, "a number of more than 64 bits; write a smaller one, or "
-                                          "a string where any value will do");
+        return errno == 0
+                   ? *end != 'L'
+                   : config_scan_fault(source,
+                                       "a number of more than 64 bits; write a smaller one, or "
+                                       "a string where any value will do");
     }
     len = 1 + strspn(at + 1, "0123456789.eE+-");
     if (memchr(at, '.', len) && strcspn(at, "0123456789") >= len)
-        return fault(source, "a number without a digit; write 0 for none");
+        return config_scan_fault(source, "a number without a digit; write 0 for none");
     source->at += len;
     return 0;
 }
 
 /* Skips a string with its quotes. */
-static int skip_string(struct source *source)
+static int config_scan_skip_string(struct source *source)
 {
     unsigned line = source->line;
 
     for (source->at++; *source->at != '"'; source->at++) {
         if (*source->at == '\\' && strncasecmp(source->at + 1, "x00", 3) == 0)
-            return fault(source, "\\x00 would end the string; leave it out");
+            return config_scan_fault(source, "\\x00 would end the string; leave it out");
         if (*source->at == '\\' && source->at[1])
             source->at++;
         source->line += *source->at == '\n';
         if (!*source->at) {
             source->line = line;
-            return fault(source, "the string that begins here has no end; a quote is missing");
+            return config_scan_fault(source,
+                                     "the string that begins here has no end; a quote is missing");
         }
     }
     source->at++;
@@ -128,7 +132,8 @@ static int skip_comment(struct source *source)
         source->line += *source->at == '\n';
         if (!*source->at) {
             source->line = line;
-            return fault(source, "the comment that begins here has no end; */ is missing");
+            return config_scan_fault(source,
+                                     "the comment that begins here has no end; */ is missing");
         }
     }
     source->at += 2;
@@ -153,7 +158,7 @@ static int take_include(struct source *source, char *name, size_t size)
         name[len++] = *at++;
     }
     if (*at != '"')
-        return fault(source, "the name after @include has no end; @include \"FILE\"");
+        return config_scan_fault(source, "the name after @include has no end; @include \"FILE\"");
     name[len] = '\0';
     source->at = at + 1;
     return 1;
@@ -178,7 +183,7 @@ static int skip_token(struct source *source)
     const char *at = source->at;
 
     if (*at == '"')
-        return skip_string(source);
+        return config_scan_skip_string(source);
     if (*at == '#' || (*at == '/' && (at[1] == '/' || at[1] == '*')))
         return skip_comment(source);
     if (isalpha((unsigned char)*at) || *at == '*') {
@@ -247,8 +252,9 @@ static int scan_included(struct source *source, const char *name)
     char *text;
 
     if (++next.depth > INCLUDE_DEPTH || source->scan->path_count >= FILES_MAX)
-        return fault(source, "more than 1000 files, or @include goes deeper than 10; does one "
-                             "include itself?");
+        return config_scan_fault(source,
+                                 "more than 1000 files, or @include goes deeper than 10; does one "
+                                 "include itself?");
     next.path = note_path(source->scan, name, *name == '/' ? NULL : source->dir);
     if (!next.path)
         return config_no_memory(source->err);

@@ -16,7 +16,7 @@ bool config_pool_is_large(const struct config_pool *pool)
     return pool->followed || pool->queue_count > CONFIG_WAITED;
 }
 
-static int serve(struct config *config, struct later_error *err)
+static int config_shards_serve(struct config *config, struct later_error *err)
 {
     later_names_free(&config->served, NULL);
     for (uint32_t p = 0; p < config->pool_count; p++) {
@@ -32,8 +32,8 @@ static int serve(struct config *config, struct later_error *err)
 }
 
 /* May a queue have this many shards, if its pool then has `total` queues and shards? */
-static int judge(const struct config_pool *pool, const struct config_queue *queue, uint32_t shards,
-                 uint32_t total, struct later_error *err)
+static int config_shards_judge(const struct config_pool *pool, const struct config_queue *queue,
+                               uint32_t shards, uint32_t total, struct later_error *err)
 {
     if (strlen(queue->name) > LATER_SHARDED_MAX)
         return later_fail(err, LATER_E_CONFIG,
@@ -95,7 +95,7 @@ static int widen(struct config_pool *pool, config_wanted_fn *wanted, void *arg,
         if (shards < 2 || shards <= queue->served)
             continue;
         total += shards - queue->served;
-        if (judge(pool, queue, shards, total, err) < 0)
+        if (config_shards_judge(pool, queue, shards, total, err) < 0)
             return -1;
         queue->served = shards;
     }
@@ -116,5 +116,5 @@ int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
         if (widen(&config->pools[p], wanted, arg, err) < 0)
             return -1;
     }
-    return serve(config, err);
+    return config_shards_serve(config, err);
 }

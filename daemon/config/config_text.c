@@ -138,7 +138,7 @@ int config_no_memory(struct later_error *err)
     return later_fail(err, LATER_E_SYSTEM, "no memory for the configuration");
 }
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t config_text_least(size_t a, size_t b, size_t c)
 {
     size_t ab = a < b ? a : b;
 
@@ -146,7 +146,7 @@ static size_t least(size_t a, size_t b, size_t c)
 }
 
 /* Returns how many letters to add, drop, change or swap with their neighbour to make b of a. */
-static size_t distance(const char *a, const char *b)
+static size_t config_text_distance(const char *a, const char *b)
 {
     size_t m = strlen(a), n = strlen(b), cost[KEY_MAX + 1][KEY_MAX + 1];
 
@@ -158,8 +158,8 @@ static size_t distance(const char *a, const char *b)
                 cost[i][j] = i + j;
                 continue;
             }
-            cost[i][j] = least(cost[i - 1][j] + 1, cost[i][j - 1] + 1,
-                               cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            cost[i][j] = config_text_least(cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                                           cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 cost[i - 2][j - 2] + 1 < cost[i][j])
                 cost[i][j] = cost[i - 2][j - 2] + 1;
@@ -186,9 +186,10 @@ static const char *nearest_in_group(const char *group, const char *key, char *ou
     char each[KEY_MAX + 1];
 
     for (size_t i = 0; i < config_table_count; i++) {
-        if (!key_in_group(config_table[i].path, group, each) || distance(key, each) >= best)
+        if (!key_in_group(config_table[i].path, group, each) ||
+            config_text_distance(key, each) >= best)
             continue;
-        best = distance(key, each);
+        best = config_text_distance(key, each);
         snprintf(out, size, "%s", each);
         found = out;
     }

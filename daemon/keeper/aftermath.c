@@ -53,9 +53,9 @@ void aftermath_judge(struct slot *slot, bool others, enum later_ending ending, c
     slot_finish(slot, verdict, later_endings[verdict.ending].kind ? text : "");
 }
 
-static void check(struct remains *remains);
+static void aftermath_check(struct remains *remains);
 
-static void on_found(void *arg, bool ok)
+static void aftermath_on_found(void *arg, bool ok)
 {
     struct remains *remains = arg;
 
@@ -63,7 +63,7 @@ static void on_found(void *arg, bool ok)
     remains->failed = remains->failed || !ok;
     if (remains->finds == 0 && !remains->failed)
         remains->pass++;
-    check(remains);
+    aftermath_check(remains);
 }
 
 /* --- locks and permits --- */
@@ -73,7 +73,7 @@ struct freeing {
     struct lock_lease *lease;
 };
 
-static void on_freed(void *arg, struct later_answer *answer)
+static void aftermath_on_freed(void *arg, struct later_answer *answer)
 {
     struct freeing *freeing = arg;
     struct remains *remains = freeing->remains;
@@ -85,7 +85,7 @@ static void on_freed(void *arg, struct later_answer *answer)
     if (refused || (answer->outcome == LATER_ANSWERED && !(asked && remains->pass == 0)))
         atomic_store(&freeing->lease->state, LEASE_NONE);
     free(freeing);
-    on_found(remains, refused || answer->outcome == LATER_ANSWERED);
+    aftermath_on_found(remains, refused || answer->outcome == LATER_ANSWERED);
 }
 
 static int free_lease(struct remains *remains, struct lock_lease *lease)
@@ -101,7 +101,7 @@ static int free_lease(struct remains *remains, struct lock_lease *lease)
         free(freeing);
         return 0;
     }
-    if (link_send(remains->aftermath->link, &cmd, LINK_TIMEOUT, on_freed, freeing) < 0) {
+    if (link_send(remains->aftermath->link, &cmd, LINK_TIMEOUT, aftermath_on_freed, freeing) < 0) {
         free(freeing);
         return -1;
     }
@@ -136,7 +136,7 @@ static bool free_leases(struct remains *remains)
 
 /* Looks for every reserve without an answer. If there is none, and nothing to free, the passes are
  * over. */
-static void look(struct remains *remains)
+static void aftermath_look(struct remains *remains)
 {
     struct slots_page *page = remains->slots->page;
     bool any = false;
@@ -153,7 +153,8 @@ static void look(struct remains *remains)
         if (!keys)
             continue; /* no such queue, or no memory: its jobs will lapse */
         any = true;
-        if (find_and_return(remains->aftermath->link, keys, call->token, on_found, remains) == 0)
+        if (find_and_return(remains->aftermath->link, keys, call->token, aftermath_on_found,
+                            remains) == 0)
             remains->finds++;
         else
             remains->failed = true;
@@ -162,16 +163,16 @@ static void look(struct remains *remains)
         remains->pass = PASSES;
 }
 
-static void on_timer(void *arg)
+static void aftermath_on_timer(void *arg)
 {
     struct remains *remains = arg;
 
     if (remains->finds == 0)
-        look(remains);
-    check(remains);
+        aftermath_look(remains);
+    aftermath_check(remains);
 }
 
-static void bury(struct remains *remains)
+static void aftermath_bury(struct remains *remains)
 {
     struct aftermath *aftermath = remains->aftermath;
     struct remains **link = &aftermath->list;
@@ -185,10 +186,10 @@ static void bury(struct remains *remains)
 }
 
 /* Goes on with what is next, or ends. */
-static void check(struct remains *remains)
+static void aftermath_check(struct remains *remains)
 {
     if (remains->slots->in_outbox == 0 && remains->finds == 0 && remains->pass >= PASSES)
-        bury(remains);
+        aftermath_bury(remains);
     else if (remains->finds == 0 && remains->pass < PASSES)
         timer_in(remains->timer, PASS_SECONDS);
 }
@@ -206,7 +207,7 @@ static void judge_with_log(struct slot *slot, bool others, enum later_ending end
 }
 
 /* Logs how the job in this slot has ended. */
-static void tell(const struct slots *slots, const struct slot *slot, const char *text)
+static void aftermath_tell(const struct slots *slots, const struct slot *slot, const char *text)
 {
     struct slot_words words;
     const struct log_job *job = slot_log_fields(slots, slot, &words);
@@ -232,8 +233,8 @@ static void count_attempt(struct slots *slots, const struct slot *slot, enum lat
 }
 
 /* Decides what to do about one slot, and puts it into the outbox. */
-static void settle(struct remains *remains, struct slot *slot, bool others,
-                   enum later_ending ending, const char *text, uint32_t crash_max)
+static void aftermath_settle(struct remains *remains, struct slot *slot, bool others,
+                             enum later_ending ending, const char *text, uint32_t crash_max)
 {
     struct slots *slots = remains->slots;
     bool ran = slot_state(slot) == SLOT_RUNNING && slot->began > 0;
@@ -261,14 +262,14 @@ static void settle(struct remains *remains, struct slot *slot, bool others,
         return;
     }
     if (ran) {
-        tell(slots, slot, text);
+        aftermath_tell(slots, slot, text);
         count_attempt(slots, slot, ending);
     }
     atomic_store(&slot->state, SLOT_FINISHED);
     outbox_add(remains->aftermath->outbox, slots, slot);
 }
 
-static size_t count(struct slots *slots, enum slot_state state)
+static size_t aftermath_count(struct slots *slots, enum slot_state state)
 {
     size_t found = 0;
 
@@ -281,9 +282,9 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later
                     const char *text, uint32_t crash_max)
 {
     struct remains *remains = calloc(1, sizeof *remains);
-    bool others = count(slots, SLOT_RUNNING) > 1;
+    bool others = aftermath_count(slots, SLOT_RUNNING) > 1;
 
-    if (!remains || !(remains->timer = timer_new(aftermath->base, on_timer, remains))) {
+    if (!remains || !(remains->timer = timer_new(aftermath->base, aftermath_on_timer, remains))) {
         log_line(LOG_ERROR, "no memory to settle %s: its leases will lapse", slots->path);
         free(remains);
         if (slots->in_outbox == 0) /* else it stays mapped for good */
@@ -295,9 +296,9 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later
     remains->next = aftermath->list;
     aftermath->list = remains;
     for (uint32_t i = 0; i < slots->capacity; i++)
-        settle(remains, &slots->page->slots[i], others, ending, text, crash_max);
-    look(remains);
-    check(remains);
+        aftermath_settle(remains, &slots->page->slots[i], others, ending, text, crash_max);
+    aftermath_look(remains);
+    aftermath_check(remains);
 }
 
 void aftermath_settled(struct aftermath *aftermath, struct slots *slots)
@@ -305,7 +306,7 @@ void aftermath_settled(struct aftermath *aftermath, struct slots *slots)
     for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
         if (remains->slots != slots)
             continue;
-        check(remains);
+        aftermath_check(remains);
         return;
     }
 }

@@ -74,7 +74,7 @@ static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32
     return NULL;
 }
 
-static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+static const struct later_keys *keeper_keys_of(void *arg, struct slots *slots, uint32_t queue)
 {
     const struct known *known = known_of(arg, slots, queue);
 
@@ -220,7 +220,7 @@ static void touch_page(struct keeper *keeper, struct slots *slots)
 
 /* Chooses the queues of this round: all, or those that were refused in the last one; but none with
  * answers to come. Returns whether there are any. */
-static bool choose(struct keeper *keeper, bool all, double now)
+static bool keeper_choose(struct keeper *keeper, bool all, double now)
 {
     bool any = all;
 
@@ -237,11 +237,11 @@ static bool choose(struct keeper *keeper, bool all, double now)
     return any;
 }
 
-static void touch(struct keeper *keeper, bool all)
+static void keeper_touch(struct keeper *keeper, bool all)
 {
     double now = later_clock();
 
-    if (!link_is_up(keeper->link) || !choose(keeper, all, now))
+    if (!link_is_up(keeper->link) || !keeper_choose(keeper, all, now))
         return;
     if (all)
         keeper->touched = now;
@@ -306,8 +306,8 @@ static bool hangs(const struct keeper *keeper, struct living *page, bool events)
 }
 
 /* Ends the worker of a page because of the job in this slot, or of all (NULL). */
-static void expel(const struct keeper *keeper, struct slots *slots, const struct slot *slot,
-                  const char *why)
+static void keeper_expel(const struct keeper *keeper, struct slots *slots, const struct slot *slot,
+                         const char *why)
 {
     struct slot_words words;
 
@@ -336,16 +336,16 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
             continue;
         behind = behind || now - slot->began > BEHIND_SECONDS;
         if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
-            expel(keeper, slots, slot, "its reservation was withdrawn");
+            keeper_expel(keeper, slots, slot, "its reservation was withdrawn");
         else if (atomic_load(&slot->cancelled))
-            expel(keeper, slots, slot, "a lock or permit of it was lost");
+            keeper_expel(keeper, slots, slot, "a lock or permit of it was lost");
         else if (slot->deadline > 0 && now > slot->deadline)
-            expel(keeper, slots, slot, "over its time");
+            keeper_expel(keeper, slots, slot, "over its time");
     }
     if (behind)
         give_back_held(keeper, slots);
     if (hangs(keeper, living, events))
-        expel(keeper, slots, NULL, "its event loop hangs");
+        keeper_expel(keeper, slots, NULL, "its event loop hangs");
     if (!slots_busy(slots)) {
         atomic_store(&page->busy, 0);
         if (slots_busy(slots)) /* it took a job in between and saw the old mark */
@@ -373,9 +373,9 @@ static void on_scan(void *arg)
         busy = busy || atomic_load(&slots->page->busy);
     }
     if (busy && now - keeper->touched >= keeper->config->lease / 3)
-        touch(keeper, true);
+        keeper_touch(keeper, true);
     else if (busy)
-        touch(keeper, false);
+        keeper_touch(keeper, false);
     outbox_flush(keeper->outbox);
     link_flush(keeper->link);
     if (busy)
@@ -393,7 +393,7 @@ void keeper_busy(struct keeper *keeper)
 
 void keeper_link_up(struct keeper *keeper)
 {
-    touch(keeper, true);
+    keeper_touch(keeper, true);
     outbox_flush(keeper->outbox);
     aftermath_link_up(keeper->aftermath);
     link_flush(keeper->link);
@@ -421,7 +421,7 @@ static void unwatch(struct keeper *keeper, const struct slots *slots)
     }
 }
 
-static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+static void keeper_on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
 {
     struct keeper *keeper = arg;
 
@@ -458,12 +458,13 @@ struct keeper *keeper_new(struct event_base *base, const struct config *config, 
         return NULL;
     *keeper = (struct keeper){ .options = *options, .config = config, .link = link };
     keeper->scan = timer_new(base, on_scan, keeper);
-    keeper->outbox = outbox_new(base, link, options->host, keys_of, on_settled, keeper);
+    keeper->outbox =
+        outbox_new(base, link, options->host, keeper_keys_of, keeper_on_settled, keeper);
     if (keeper->scan && keeper->outbox)
-        keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox, keys_of,
-                                          on_buried, keeper);
+        keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox,
+                                          keeper_keys_of, on_buried, keeper);
     keeper->lock_leases = lock_leases_new(link, config->redis.prefix, watched, keeper);
-    keeper->reports = reports_new(link, keys_of, keeper);
+    keeper->reports = reports_new(link, keeper_keys_of, keeper);
     if (!keeper->aftermath || !keeper->lock_leases || !keeper->reports) {
         keeper_free(keeper);
         return NULL;

@@ -44,7 +44,7 @@ static bool clean(const struct lock_lease *lease, struct clean *copy)
            copy->ttl <= LATER_LOCK_TTL_MAX;
 }
 
-static enum lock_lease_state state_of(const struct lock_lease *lease)
+static enum lock_lease_state lock_leases_state_of(const struct lock_lease *lease)
 {
     return (enum lock_lease_state)atomic_load_explicit(&lease->state, memory_order_acquire);
 }
@@ -103,14 +103,14 @@ static struct call *call_new(struct lock_leases *leases, struct slots *slots, bo
 
 /* Adds a lease to the call. Until the call is answered, no other call asks for it. On a Redis
  * Cluster that may take a while, and other leases go on. */
-static void add(struct call *call, struct lock_lease *lease)
+static void lock_leases_add(struct call *call, struct lock_lease *lease)
 {
     call->items[call->count++] = (struct item){ lease, atomic_load(&lease->serial) };
     atomic_store(&lease->again, INT64_MAX);
 }
 
 /* Its leases may be asked for again from `when` on. */
-static void let_go(const struct call *call, double when)
+static void lock_leases_let_go(const struct call *call, double when)
 {
     for (size_t i = 0; i < call->count; i++) {
         struct lock_lease *lease = call->items[i].lease;
@@ -120,31 +120,33 @@ static void let_go(const struct call *call, double when)
     }
 }
 
-static void ask(struct lock_leases *leases, struct later_command *cmd, later_answer_fn *fn,
-                struct call *call)
+static void lock_leases_ask(struct lock_leases *leases, struct later_command *cmd,
+                            later_answer_fn *fn, struct call *call)
 {
     call->sent = later_clock();
     if (link_send(leases->link, cmd, LINK_TIMEOUT, fn, call) < 0) {
-        let_go(call, 0);
+        lock_leases_let_go(call, 0);
         free(call);
     }
 }
 
 /* The answer is there. Returns whether the page still is, and whether Redis has answered. */
-static bool answered(struct call *call, const struct later_answer *answer, const char *what)
+static bool lock_leases_answered(struct call *call, const struct later_answer *answer,
+                                 const char *what)
 {
     struct lock_leases *leases = call->leases;
     bool mapped = leases->watched(leases->arg, call->page);
 
     fault_judge(&leases->refused, answer, LOG_WARN, "redis refuses to %s: %s", what, answer->text);
     if (mapped)
-        let_go(call, answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
+        lock_leases_let_go(call,
+                           answer->outcome == LATER_ANSWERED ? 0 : later_clock() + AGAIN_SECONDS);
     return answer->outcome == LATER_ANSWERED && mapped;
 }
 
 /* --- renewing --- */
 
-static void lose(struct slots *slots, struct lock_lease *lease)
+static void lock_leases_lose(struct slots *slots, struct lock_lease *lease)
 {
     uint32_t expected = LEASE_TAKEN, index = lease->slot;
     struct slot *slot = index < slots->capacity ? &slots->page->slots[index] : NULL;
@@ -164,7 +166,7 @@ static void lose(struct slots *slots, struct lock_lease *lease)
 static void on_renewed(void *arg, struct later_answer *answer)
 {
     struct call *call = arg;
-    bool known = answered(call, answer, "renew locks and permits");
+    bool known = lock_leases_answered(call, answer, "renew locks and permits");
     size_t cursor = 0;
 
     for (size_t i = 0; known && i < call->count; i++) {
@@ -172,10 +174,11 @@ static void on_renewed(void *arg, struct later_answer *answer)
         bool gone = call->lock ? !later_lock_still(answer->reply)
                                : later_queue_lost(answer->reply, i, &cursor);
 
-        if (atomic_load(&lease->serial) != call->items[i].serial || state_of(lease) != LEASE_TAKEN)
+        if (atomic_load(&lease->serial) != call->items[i].serial ||
+            lock_leases_state_of(lease) != LEASE_TAKEN)
             continue;
         if (gone)
-            lose(call->slots, lease);
+            lock_leases_lose(call->slots, lease);
         else
             atomic_store(&lease->touched, (int64_t)(call->sent * 1e6));
     }
@@ -195,9 +198,9 @@ static void renew_lock(struct lock_leases *leases, struct slots *slots, struct l
 
     if (!call)
         return; /* no memory: it is tried at the next look */
-    add(call, lease);
+    lock_leases_add(call, lease);
     later_lock_touch(&cmd, leases->prefix, copy->name, copy->token, copy->ttl);
-    ask(leases, &cmd, on_renewed, call);
+    lock_leases_ask(leases, &cmd, on_renewed, call);
 }
 
 /* Renews all permits of one name from `first` on, up to 500 in a call. All permits of a page have
@@ -215,30 +218,31 @@ static void renew_permits(struct lock_leases *leases, struct slots *slots, uint3
         struct lock_lease *lease = &slots->page->lock_leases[i];
         struct clean other;
 
-        if (state_of(lease) != LEASE_TAKEN || !clean(lease, &other) || other.lock ||
+        if (lock_leases_state_of(lease) != LEASE_TAKEN || !clean(lease, &other) || other.lock ||
             strcmp(other.name, copy->name) != 0 || atomic_load(&lease->again) == INT64_MAX)
             continue;
         memcpy(tokens[call->count], other.token, sizeof other.token);
         list[call->count] = tokens[call->count];
-        add(call, lease);
+        lock_leases_add(call, lease);
     }
     if (!call)
         return;
     later_permit_touch(&cmd, leases->prefix, copy->name, copy->ttl, list, call->count);
-    ask(leases, &cmd, on_renewed, call);
+    lock_leases_ask(leases, &cmd, on_renewed, call);
 }
 
 /* --- what a living worker could not free --- */
 
-static void on_freed(void *arg, struct later_answer *answer)
+static void lock_leases_on_freed(void *arg, struct later_answer *answer)
 {
     struct call *call = arg;
     struct lock_lease *lease = call->items[0].lease;
     bool refused = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
-    bool known = answered(call, answer, "free a lock or permit");
+    bool known = lock_leases_answered(call, answer, "free a lock or permit");
 
     if ((known || (refused && call->leases->watched(call->leases->arg, call->page))) &&
-        atomic_load(&lease->serial) == call->items[0].serial && state_of(lease) == LEASE_LEFT)
+        atomic_load(&lease->serial) == call->items[0].serial &&
+        lock_leases_state_of(lease) == LEASE_LEFT)
         atomic_store(&lease->state, LEASE_NONE);
     free(call);
 }
@@ -255,19 +259,19 @@ static void free_left(struct lock_leases *leases, struct slots *slots, struct lo
         free(call);
         return;
     }
-    add(call, lease);
-    ask(leases, &cmd, on_freed, call);
+    lock_leases_add(call, lease);
+    lock_leases_ask(leases, &cmd, lock_leases_on_freed, call);
     lock_lease_call_next(lease, leases->line);
     line_flush(leases->line);
 }
 
 /* Looks at one lease of a living worker. A lock that could not be renewed for all of its ttl is
  * lost, whatever Redis will say. A permit is ours until another takes it. */
-static void look_at(struct lock_leases *leases, struct slots *slots, uint32_t i, double now,
-                    bool may_send)
+static void lock_leases_look_at(struct lock_leases *leases, struct slots *slots, uint32_t i,
+                                double now, bool may_send)
 {
     struct lock_lease *lease = &slots->page->lock_leases[i];
-    enum lock_lease_state state = state_of(lease);
+    enum lock_lease_state state = lock_leases_state_of(lease);
     struct clean copy;
 
     may_send = may_send && (double)atomic_load(&lease->again) <= now * 1e6;
@@ -277,7 +281,7 @@ static void look_at(struct lock_leases *leases, struct slots *slots, uint32_t i,
     if (state != LEASE_TAKEN || !clean(lease, &copy))
         return;
     if (copy.lock && age(lease, now) > copy.ttl)
-        lose(slots, lease);
+        lock_leases_lose(slots, lease);
     else if (may_send && age(lease, now) >= copy.ttl / 3 && copy.lock)
         renew_lock(leases, slots, lease, &copy);
     else if (may_send && age(lease, now) >= copy.ttl / 3)
@@ -290,7 +294,7 @@ void lock_leases_renew(struct lock_leases *leases, struct slots *slots, double n
     bool may_send = link_is_up(leases->link);
 
     for (uint32_t i = 0; i < used; i++)
-        look_at(leases, slots, i, now, may_send);
+        lock_leases_look_at(leases, slots, i, now, may_send);
 }
 
 struct lock_leases *lock_leases_new(struct link *link, const char *prefix,

@@ -67,14 +67,15 @@ static void send_report(const struct reports *reports, struct slots *slots, stru
 }
 
 /* Does the slot's job fit into the call with those already in it? */
-static bool goes_with(const struct report *report, const struct slot_copy *copy, uint32_t queue)
+static bool reports_goes_with(const struct report *report, const struct slot_copy *copy,
+                              uint32_t queue)
 {
     return report->count < MOST && report->queue == queue &&
            strcmp(report->token, copy->token) == 0;
 }
 
-static void add(const struct reports *reports, struct slots *slots, struct slot *slot,
-                struct report *report)
+static void reports_add(const struct reports *reports, struct slots *slots, struct slot *slot,
+                        struct report *report)
 {
     uint32_t queue = slot->queue;
     struct progress progress;
@@ -87,7 +88,7 @@ static void add(const struct reports *reports, struct slots *slots, struct slot 
     if (!text)
         return;
     slot_copy(slot, LATER_VERB_TOUCH, &copy);
-    if (report->count > 0 && !goes_with(report, &copy, queue))
+    if (report->count > 0 && !reports_goes_with(report, &copy, queue))
         send_report(reports, slots, report);
     report->queue = queue;
     memcpy(report->token, copy.token, sizeof report->token);
@@ -105,7 +106,7 @@ void reports_send(const struct reports *reports, struct slots *slots)
         struct slot *slot = &slots->page->slots[i];
 
         if (slot_state(slot) == SLOT_RUNNING)
-            add(reports, slots, slot, &report);
+            reports_add(reports, slots, slot, &report);
     }
     if (report.count > 0)
         send_report(reports, slots, &report);

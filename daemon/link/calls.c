@@ -15,7 +15,7 @@ struct call {
     void *arg;
 };
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void calls_on_answer(void *arg, struct later_answer *answer)
 {
     struct call call = *(struct call *)arg;
 
@@ -45,7 +45,7 @@ int calls_send(struct calls *calls, struct later_command *cmd, later_answer_fn *
     }
     *call = (struct call){ .calls = calls, .fn = fn, .arg = arg };
     calls->open++;
-    if (link_send(calls->link, cmd, LINK_TIMEOUT, on_answer, call) == 0)
+    if (link_send(calls->link, cmd, LINK_TIMEOUT, calls_on_answer, call) == 0)
         return 0;
     calls->open--;
     free(call);

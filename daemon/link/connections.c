@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct connections *connections, const char *node, uint32_t count)
+static void connections_count_in(struct connections *connections, const char *node, uint32_t count)
 {
     uint32_t i = 0;
 
@@ -25,7 +25,7 @@ static void on_node(void *arg, const char *node)
     char name[CONNECTIONS_NAME];
 
     snprintf(name, sizeof name, "%s", node);
-    add(arg, name, 1);
+    connections_count_in(arg, name, 1);
 }
 
 void connections_add(struct connections *connections, const struct later_redis *redis)
@@ -43,6 +43,6 @@ void connections_add_all(struct connections *connections, const struct connectio
         memcpy(name, more->nodes[i].node, sizeof name);
         name[sizeof name - 1] = '\0';
         name[strcspn(name, "\"\\")] = '\0'; /* a handler may have overwritten it */
-        add(connections, name, more->nodes[i].connections);
+        connections_count_in(connections, name, more->nodes[i].connections);
     }
 }

@@ -40,7 +40,7 @@ static void take_peer(struct follow *follow, const char *peer)
     follow->moved(follow->arg, peer);
 }
 
-static void on_named(void *arg, struct later_answer *answer)
+static void follow_on_named(void *arg, struct later_answer *answer)
 {
     struct follow *follow = arg;
     struct later_address named = { .db = 0 };
@@ -52,7 +52,7 @@ static void on_named(void *arg, struct later_answer *answer)
     take_peer(follow, peer);
 }
 
-static void on_message(void *arg, const char *channel, const char *text)
+static void follow_on_message(void *arg, const char *channel, const char *text)
 {
     struct follow *follow = arg;
     char peer[LATER_PEER_SIZE];
@@ -64,13 +64,13 @@ static void on_message(void *arg, const char *channel, const char *text)
 }
 
 /* Question and subscription go in one write, so that no switch is missed between them. */
-static void on_up(void *arg)
+static void follow_on_up(void *arg)
 {
     struct follow *follow = arg;
     struct later_command cmd = { 0 };
 
     later_sentinel_ask(&cmd, follow->address.master);
-    link_send(follow->link, &cmd, ASK_SECONDS, on_named, follow);
+    link_send(follow->link, &cmd, ASK_SECONDS, follow_on_named, follow);
     later_command_say(&cmd, "SUBSCRIBE +switch-master");
     link_send(follow->link, &cmd, ASK_SECONDS, NULL, NULL);
     later_command_say(&cmd, "SUBSCRIBE +promoted-slave");
@@ -78,7 +78,7 @@ static void on_up(void *arg)
     link_flush(follow->link);
 }
 
-static void on_timer(void *arg)
+static void follow_on_timer(void *arg)
 {
     struct follow *follow = arg;
     struct later_command cmd = { 0 };
@@ -102,8 +102,8 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
     const struct link_options link = { .what = "sentinel",
                                        .quiet = true,
                                        .sentinel = true,
-                                       .up = on_up,
-                                       .message = on_message,
+                                       .up = follow_on_up,
+                                       .message = follow_on_message,
                                        .arg = follow };
 
     if (!follow) {
@@ -113,7 +113,7 @@ struct follow *follow_new(struct event_base *base, const struct config *config,
     follow->moved = moved;
     follow->arg = arg;
     (void)link_address(config, &follow->address);
-    follow->timer = timer_new(base, on_timer, follow);
+    follow->timer = timer_new(base, follow_on_timer, follow);
     follow->link = follow->timer ? link_new(base, config, &link, err) : NULL;
     if (!follow->link) {
         if (!follow->timer)

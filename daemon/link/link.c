@@ -62,10 +62,10 @@ static void arm_timer(struct link *link)
 }
 
 static void on_io(evutil_socket_t fd, short what, void *arg);
-static void on_down(void *arg, const char *why);
+static void link_on_down(void *arg, const char *why);
 
 /* Makes the loop watch what the connection waits for. */
-static void watch(struct link *link)
+static void link_watch(struct link *link)
 {
     int fd = later_redis_fd(link->redis);
     bool writing = later_redis_wants_write(link->redis);
@@ -91,7 +91,7 @@ static void on_io(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     later_redis_handle(link->redis);
-    watch(link);
+    link_watch(link);
 }
 
 /* The password may have changed. If the file cannot be read, the old one stays. */
@@ -107,28 +107,28 @@ static void read_password_again(struct link *link)
     explicit_bzero(password, sizeof password);
 }
 
-static void begin(struct link *link)
+static void link_begin(struct link *link)
 {
     struct later_error err;
 
     link->retry_at = 0;
     read_password_again(link);
     if (later_redis_connect(link->redis, &err) < 0)
-        on_down(link, err.text);
+        link_on_down(link, err.text);
 }
 
-static void on_timer(void *arg)
+static void link_on_timer(void *arg)
 {
     struct link *link = arg;
 
     if (link->retry_at > 0 && later_clock() >= link->retry_at)
-        begin(link);
+        link_begin(link);
     else
         later_redis_tick(link->redis);
-    watch(link);
+    link_watch(link);
 }
 
-static void on_up(void *arg)
+static void link_on_up(void *arg)
 {
     struct link *link = arg;
 
@@ -142,7 +142,7 @@ static void on_up(void *arg)
         link->options.up(link->options.arg);
 }
 
-static void on_down(void *arg, const char *why)
+static void link_on_down(void *arg, const char *why)
 {
     struct link *link = arg;
     uint32_t random;
@@ -167,7 +167,7 @@ static void on_down(void *arg, const char *why)
     arm_timer(link);
 }
 
-static void on_message(void *arg, const char *channel, const char *text)
+static void link_on_message(void *arg, const char *channel, const char *text)
 {
     struct link *link = arg;
 
@@ -175,15 +175,16 @@ static void on_message(void *arg, const char *channel, const char *text)
         link->options.message(link->options.arg, channel, text);
 }
 
-static struct later_redis *make_redis(struct link *link, const struct config *config,
-                                      struct later_error *err)
+static struct later_redis *link_make_redis(struct link *link, const struct config *config,
+                                           struct later_error *err)
 {
     char url[512], password[LATER_PASSWORD_MAX] = "", name[64], protocol[LATER_KEY_MAX];
     struct later_redis_options options = { .name = name,
                                            .protocol = protocol,
-                                           .up = on_up,
-                                           .down = on_down,
-                                           .message = link->options.message ? on_message : NULL,
+                                           .up = link_on_up,
+                                           .down = link_on_down,
+                                           .message =
+                                               link->options.message ? link_on_message : NULL,
                                            .sentinel = link->options.sentinel,
                                            .arg = link };
     struct later_redis *redis;
@@ -214,8 +215,8 @@ struct link *link_new(struct event_base *base, const struct config *config,
     }
     *link = (struct link){ .options = *options, .base = base, .fd = -1, .wait = FIRST_WAIT };
     link->io = event_new(base, -1, 0, on_io, link);
-    link->timer = timer_new(base, on_timer, link);
-    link->redis = make_redis(link, config, err);
+    link->timer = timer_new(base, link_on_timer, link);
+    link->redis = link_make_redis(link, config, err);
     if (config->redis.password_file && !options->sentinel)
         link->password_file = strdup(config->redis.password_file);
     if (!link->io || !link->timer || !link->redis ||
@@ -253,7 +254,7 @@ int link_send(struct link *link, struct later_command *cmd, double timeout, late
 void link_flush(struct link *link)
 {
     later_redis_flush(link->redis);
-    watch(link);
+    link_watch(link);
 }
 
 void link_wake(struct link *link, const struct later_keys *keys)
@@ -278,7 +279,7 @@ struct later_redis *link_redis(const struct link *link)
 void link_break(struct link *link, const char *why)
 {
     later_redis_disconnect(link->redis, why);
-    watch(link);
+    link_watch(link);
 }
 
 void link_moved(struct link *link, const char *peer)
@@ -292,5 +293,5 @@ void link_moved(struct link *link, const char *peer)
         link->wait = FIRST_WAIT;
         link->retry_at = later_clock();
     }
-    watch(link);
+    link_watch(link);
 }

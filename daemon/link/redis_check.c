@@ -48,14 +48,14 @@ void redis_check_free(struct redis_check *check)
 
 /* --- answers --- */
 
-static void refuse(struct redis_check *check, const char *why)
+static void redis_check_refuse(struct redis_check *check, const char *why)
 {
     check->doubt = true;
     check->judged(check->arg, why);
 }
 
 /* A question is answered; after the last one, says that the Redis is fit. */
-static void answered(struct asked *asked)
+static void redis_check_answered(struct asked *asked)
 {
     struct redis_check *check = asked->check;
 
@@ -92,7 +92,7 @@ static void judge_memory(const struct asked *asked, const char *info)
              "this Redis%s would throw jobs away when it is full (maxmemory-policy %s); set it to "
              "noeviction",
              asked->node, policy);
-    refuse(asked->check, why);
+    redis_check_refuse(asked->check, why);
 }
 
 static void judge_persistence(const struct asked *asked, const char *info)
@@ -141,7 +141,7 @@ static void on_info(void *arg, struct later_answer *answer)
     } else if (answer->outcome != LATER_REFUSED) {
         asked->check->doubt = true; /* without the right to ask, it cannot be known */
     }
-    answered(asked);
+    redis_check_answered(asked);
 }
 
 /* The answer has the commands that Redis's ACL denies to our scripts. A missing one would stop a
@@ -162,10 +162,10 @@ static void on_probed(void *arg, struct later_answer *answer)
                  "least ACL",
                  asked->node, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
     if (why[0])
-        refuse(asked->check, why);
+        redis_check_refuse(asked->check, why);
     else if (answer->outcome != LATER_ANSWERED)
         asked->check->doubt = true;
-    answered(asked);
+    redis_check_answered(asked);
 }
 
 /* --- questions --- */
@@ -228,8 +228,8 @@ static void ask_server(struct redis_check *check, struct link *link)
 
 /* Finds a name whose queue is at this master. The fewer slots the master has, the more names this
  * tries. */
-static bool find_queue(const struct redis_check *check, struct later_redis *redis, size_t which,
-                       char *queue, size_t room)
+static bool redis_check_find_queue(const struct redis_check *check, struct later_redis *redis,
+                                   size_t which, char *queue, size_t room)
 {
     struct later_keys keys;
 
@@ -253,7 +253,7 @@ static void ask_master(struct redis_check *check, struct link *link, size_t whic
     struct asked *asked;
 
     later_redis_master(redis, which, node);
-    if (find_queue(check, redis, which, queue, sizeof queue))
+    if (redis_check_find_queue(check, redis, which, queue, sizeof queue))
         probe(check, link, node, queue);
     asked = make_asked(check, node);
     if (!asked)

@@ -34,7 +34,7 @@ struct seek {
     bool failed;
 };
 
-static bool add(struct round *round, struct part part)
+static bool seek_add(struct round *round, struct part part)
 {
     if (round->count == round->room) {
         size_t room = round->room ? round->room * 2 : PARTS;
@@ -50,18 +50,18 @@ static bool add(struct round *round, struct part part)
 }
 
 /* Splits some queues into parts of at most `size`. */
-static bool split(struct round *round, size_t from, size_t count, size_t size)
+static bool seek_split(struct round *round, size_t from, size_t count, size_t size)
 {
     bool ok = true;
 
     for (size_t at = 0; at < count && ok; at += size)
-        ok = add(round, (struct part){ .from = from + at,
-                                       .count = count - at < size ? count - at : size });
+        ok = seek_add(round, (struct part){ .from = from + at,
+                                            .count = count - at < size ? count - at : size });
     return ok;
 }
 
 /* Reports what was found, which is stored in place of what was looked for. */
-static void end(struct seek *seek)
+static void seek_end(struct seek *seek)
 {
     size_t found = 0;
 
@@ -77,10 +77,10 @@ static void end(struct seek *seek)
 
 /* --- a round --- */
 
-static void answered(struct seek *seek);
+static void seek_answered(struct seek *seek);
 
 /* On a Cluster, where one answer settles each part, answers may come in another order. */
-static void on_answer(void *arg, struct later_answer *answer)
+static void seek_on_answer(void *arg, struct later_answer *answer)
 {
     struct part *part = arg;
 
@@ -88,10 +88,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         part->there = (size_t)later_reply_int(answer->reply);
     else
         part->seek->failed = true;
-    answered(part->seek);
+    seek_answered(part->seek);
 }
 
-static bool ask(struct seek *seek, struct part *part)
+static bool seek_ask_part(struct seek *seek, struct part *part)
 {
     const struct seek_options *options = &seek->options;
     struct later_command cmd = { 0 };
@@ -103,22 +103,22 @@ static bool ask(struct seek *seek, struct part *part)
         later_command_text(&cmd,
                            options->key(options->arg, seek->queues[part->from + i / options->keys],
                                         (unsigned)(i % options->keys)));
-    return calls_send(seek->calls, &cmd, on_answer, part) == 0;
+    return calls_send(seek->calls, &cmd, seek_on_answer, part) == 0;
 }
 
-static void ask_all(struct seek *seek)
+static void seek_ask_all(struct seek *seek)
 {
     seek->pending = 1;
     for (size_t i = 0; i < seek->round.count; i++) {
         if (seek->round.parts[i].settled)
             continue;
         seek->pending++;
-        if (!ask(seek, &seek->round.parts[i])) {
+        if (!seek_ask_part(seek, &seek->round.parts[i])) {
             seek->failed = true;
             seek->pending--;
         }
     }
-    answered(seek);
+    seek_answered(seek);
 }
 
 /* Splits the parts that have something, until enough is found. Returns whether there is anything to
@@ -137,15 +137,16 @@ static bool refine(struct seek *seek, struct round *next)
         part.settled =
             part.settled || part.count <= FEW || part.there == part.count * seek->options.keys;
         asks = asks || !part.settled;
-        ok = part.settled ? add(next, part)
-                          : split(next, part.from, part.count, (part.count + PARTS - 1) / PARTS);
+        ok = part.settled
+                 ? seek_add(next, part)
+                 : seek_split(next, part.from, part.count, (part.count + PARTS - 1) / PARTS);
     }
     seek->failed = seek->failed || !ok;
     return asks && !seek->failed;
 }
 
 /* An answer has come; or all questions have been asked. */
-static void answered(struct seek *seek)
+static void seek_answered(struct seek *seek)
 {
     struct link *link = seek->link; /* the end may free us */
     struct round next = { 0 };
@@ -157,10 +158,10 @@ static void answered(struct seek *seek)
     free(seek->round.parts);
     seek->round = next;
     if (!more) {
-        end(seek);
+        seek_end(seek);
         return;
     }
-    ask_all(seek);
+    seek_ask_all(seek);
     link_flush(link);
 }
 
@@ -176,7 +177,7 @@ struct seek *seek_new(struct link *link, const struct seek_options *options, con
     seek->calls = calls_new(link);
     seek->queues = malloc((count ? count : 1) * sizeof *queues);
     if (!seek->calls || !seek->queues ||
-        !split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
+        !seek_split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
         seek_free(seek);
         return NULL;
     }
@@ -186,7 +187,7 @@ struct seek *seek_new(struct link *link, const struct seek_options *options, con
 
 void seek_ask(struct seek *seek)
 {
-    ask_all(seek);
+    seek_ask_all(seek);
 }
 
 void seek_free(struct seek *seek)

@@ -108,7 +108,7 @@ static int is_plugin_file(const struct dirent *entry)
 }
 
 /* Compares bytes, whatever the locale, so the order is the same on every machine. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int plugin_by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -123,11 +123,11 @@ static int load_from_dir(struct plugin_set *set, const char *dir, const char *fi
     return plugin_load(set, path, host, err);
 }
 
-static int load_all(struct plugin_set *set, const char *dir, const struct later_host *host,
-                    struct later_error *err)
+static int plugin_load_all(struct plugin_set *set, const char *dir, const struct later_host *host,
+                           struct later_error *err)
 {
     struct dirent **entries;
-    int count = scandir(dir, &entries, is_plugin_file, by_name), result = 0;
+    int count = scandir(dir, &entries, is_plugin_file, plugin_by_name), result = 0;
 
     if (count == -1)
         return later_fail(err, LATER_E_CONFIG, "plugins.dir: %s: %s", dir, strerror(errno));
@@ -165,7 +165,7 @@ int plugin_set_load(struct plugin_set *set, const struct config *config,
 {
     const char *dir = config->plugins.dir;
     int result = config->plugins.load ? load_named(set, dir, config->plugins.load, host, err)
-                                      : load_all(set, dir, host, err);
+                                      : plugin_load_all(set, dir, host, err);
 
     for (uint32_t i = 0; result == 0 && i < config->plugins.config_count; i++) {
         const struct config_leaf *leaf = &config->plugins.config[i];
@@ -246,7 +246,8 @@ static int add_more(struct plugin_set *set, struct plugin *plugin, struct later_
     return 0;
 }
 
-static int configure(struct plugin *plugin, const struct config *config, struct later_error *err)
+static int plugin_configure(struct plugin *plugin, const struct config *config,
+                            struct later_error *err)
 {
     char answer[ANSWER] = "";
     bool first = true;
@@ -270,7 +271,7 @@ int plugin_set_configure(struct plugin_set *set, const struct config *config,
                          struct later_error *err)
 {
     for (size_t i = 0; i < set->count; i++) {
-        if (configure(set->plugins[i], config, err) != 0 ||
+        if (plugin_configure(set->plugins[i], config, err) != 0 ||
             add_more(set, set->plugins[i], err) != 0)
             return -1;
     }

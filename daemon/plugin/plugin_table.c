@@ -49,7 +49,7 @@ const struct plugin_type *plugin_table_same(const struct plugin_table *table,
     return *slot_of(table, type->hash, type->name, type->len, type->pattern);
 }
 
-static int grow(struct plugin_table *table)
+static int plugin_table_grow(struct plugin_table *table)
 {
     struct plugin_table larger = *table;
 
@@ -84,7 +84,7 @@ static void add_length(struct plugin_table *table, uint8_t len)
 int plugin_table_add(struct plugin_table *table, const struct plugin_type *types, size_t count)
 {
     while ((table->count + count) * 2 > table->size) {
-        if (grow(table) != 0)
+        if (plugin_table_grow(table) != 0)
             return -1;
     }
     for (size_t i = 0; i < count; i++) {

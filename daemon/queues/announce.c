@@ -167,7 +167,7 @@ static void write_reason(const char *name, const char *why, FILE *out)
 }
 
 /* Returns attempts per second over the last minute. */
-static double rate(struct announce *announce, const struct announce_state *state)
+static double announce_rate(struct announce *announce, const struct announce_state *state)
 {
     unsigned count = announce->sampled < SAMPLES ? announce->sampled : SAMPLES;
     struct sample *oldest = &announce->samples[(announce->sampled - count) % SAMPLES];
@@ -179,7 +179,7 @@ static double rate(struct announce *announce, const struct announce_state *state
                : 0;
 }
 
-static int forget(struct announce *announce, const char *field, later_answer_fn *fn)
+static int announce_forget(struct announce *announce, const char *field, later_answer_fn *fn)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
@@ -191,7 +191,7 @@ static int forget(struct announce *announce, const char *field, later_answer_fn 
 
 /* Deletes the fields of daemons not seen for a day. One that comes back after all writes its field
  * again within seconds. */
-static void on_hosts(void *arg, struct later_answer *answer)
+static void announce_on_hosts(void *arg, struct later_answer *answer)
 {
     static const char member[] = "\"seen\":";
     struct announce *announce = arg;
@@ -204,7 +204,7 @@ static void on_hosts(void *arg, struct later_answer *answer)
         if (!seen || announce->now - strtod(seen + sizeof member - 1, NULL) < FORGET_SECONDS)
             continue;
         log_line(LOG_INFO, "laterd %s was not seen for a day: forgotten", field);
-        (void)forget(announce, field, NULL);
+        (void)announce_forget(announce, field, NULL);
     }
     link_flush(announce->link);
 }
@@ -214,12 +214,12 @@ static void look_for_gone(struct announce *announce)
     struct later_command cmd = { 0 };
 
     later_inspect_hosts(&cmd, announce->config->redis.prefix);
-    link_send(announce->link, &cmd, LINK_TIMEOUT, on_hosts, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_hosts, announce);
 }
 
 /* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
  * is, refuses it just as it refuses pushes. */
-static void on_told(void *arg, struct later_answer *answer)
+static void announce_on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
 
@@ -243,7 +243,8 @@ const char *announce_fault(const struct announce *announce)
     return fault_text(&announce->refused);
 }
 
-static void write_line(struct announce *announce, const struct announce_state *state, FILE *out)
+static void announce_write_line(struct announce *announce, const struct announce_state *state,
+                                FILE *out)
 {
     fprintf(out,
             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
@@ -251,7 +252,7 @@ static void write_line(struct announce *announce, const struct announce_state *s
             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":",
             announce->host, (long)getpid(), announce->since, state->redis_now,
             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-            rate(announce, state));
+            announce_rate(announce, state));
     write_queues(announce->config, out);
     fputs(",\"runs\":{", out);
     write_running(state, out);
@@ -272,7 +273,7 @@ static char *line(struct announce *announce, const struct announce_state *state)
 
     if (!out)
         return NULL;
-    write_line(announce, state, out);
+    announce_write_line(announce, state, out);
     if (fclose(out) == 0)
         return text;
     free(text);
@@ -299,7 +300,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
-    link_send(announce->link, &cmd, LINK_TIMEOUT, on_told, announce);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_told, announce);
     registry_renew(announce->config, announce->link, beat / EVERY);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);
@@ -316,7 +317,7 @@ static void on_left(void *arg, struct later_answer *answer)
 
 void announce_withdraw(struct announce *announce)
 {
-    if (forget(announce, announce->field, on_left) == 0)
+    if (announce_forget(announce, announce->field, on_left) == 0)
         announce->leaving_until = later_clock() + LEAVE_SECONDS;
     link_flush(announce->link);
 }

@@ -31,7 +31,7 @@ struct losses_queue *losses_find(struct losses *losses, const char *name)
     return NULL;
 }
 
-static void take(struct losses_queue *queue, const struct later_sums *sums)
+static void losses_take(struct losses_queue *queue, const struct later_sums *sums)
 {
     struct losses *losses = queue->losses;
 
@@ -57,7 +57,7 @@ static struct losses_queue *next_lost(const struct losses *losses, uint32_t *i)
     return NULL;
 }
 
-static void describe(const struct losses_queue *queue, struct later_lost *lost)
+static void losses_describe(const struct losses_queue *queue, struct later_lost *lost)
 {
     enum later_sum sum = later_lost_back(&queue->sums, &queue->news);
 
@@ -69,7 +69,7 @@ static void describe(const struct losses_queue *queue, struct later_lost *lost)
     snprintf(lost->host, sizeof lost->host, "%s", queue->losses->host);
 }
 
-static void note(struct losses *losses, const struct later_lost *lost)
+static void losses_note(struct losses *losses, const struct later_lost *lost)
 {
     struct later_command cmd = { 0 }, keep = { 0 };
 
@@ -80,7 +80,7 @@ static void note(struct losses *losses, const struct later_lost *lost)
 }
 
 /* One line for all queues; then what they have now is what counts. */
-static void tell(struct losses *losses)
+static void losses_tell(struct losses *losses)
 {
     char words[600] = "", more[40] = "";
     struct losses_queue *queue;
@@ -90,14 +90,14 @@ static void tell(struct losses *losses)
         struct later_lost lost;
         size_t len = strlen(words);
 
-        describe(queue, &lost);
+        losses_describe(queue, &lost);
         if (count < TOLD)
             snprintf(words + len, sizeof words - len,
                      "%s queue %s: %" PRIu64 " jobs had been %s, now %" PRIu64, count ? ";" : "",
                      lost.queue, lost.before, later_sum_words(lost.sum), lost.after);
         if (count < NOTED)
-            note(losses, &lost);
-        take(queue, &queue->news);
+            losses_note(losses, &lost);
+        losses_take(queue, &queue->news);
     }
     if (count > TOLD)
         snprintf(more, sizeof more, "; and %u more queues", count - TOLD);
@@ -122,13 +122,13 @@ static void on_forgotten(void *arg, struct later_answer *answer)
         double at = later_reply_seconds(later_reply_at(answer->reply, n), -1);
 
         if (at >= 0 && at >= queue->at - CLOCK_SLACK)
-            take(queue, &queue->news);
+            losses_take(queue, &queue->news);
     }
-    tell(losses);
+    losses_tell(losses);
 }
 
 /* All looks have their answers. */
-static void judge(struct losses *losses)
+static void losses_judge(struct losses *losses)
 {
     struct later_command cmd = { 0 };
     struct losses_queue *queue;
@@ -160,13 +160,13 @@ static void on_sums(void *arg, struct later_answer *answer)
         queue->lost = queue->known && later_lost_back(&queue->sums, &sums) != LATER_SUMS;
         queue->news = sums;
         if (!queue->lost)
-            take(queue, &sums);
+            losses_take(queue, &sums);
     }
     if (losses->open == 0)
-        judge(losses);
+        losses_judge(losses);
 }
 
-static void ask(struct losses *losses, const char *name)
+static void losses_ask(struct losses *losses, const char *name)
 {
     struct losses_queue *queue = losses_find(losses, name);
     struct later_command cmd = { 0 };
@@ -195,7 +195,7 @@ void losses_compare(struct losses *losses, double now)
         return;
     losses->now = now;
     for (uint32_t i = 0; i < losses->config->served.count; i++)
-        ask(losses, served(losses, i));
+        losses_ask(losses, served(losses, i));
     link_flush(losses->link);
 }
 
@@ -220,10 +220,10 @@ void losses_beat(struct losses *losses, double now)
         const struct losses_queue *queue = losses->queues.items[i];
 
         if (queue->stirred)
-            ask(losses, queue->name);
+            losses_ask(losses, queue->name);
     }
     if (losses->beats++ % REST_EVERY == 0 && count > 0)
-        ask(losses, served(losses, losses->turn++ % count));
+        losses_ask(losses, served(losses, losses->turn++ % count));
     if (losses->beats % SAVE_EVERY == 0 && losses->changed)
         losses_save(losses);
     link_flush(losses->link);

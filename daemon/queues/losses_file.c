@@ -28,7 +28,7 @@ static void write_title(const struct losses *losses, char title[100])
     snprintf(title, 100, TITLE " %s\n", hex);
 }
 
-static void read_line(struct losses *losses, const char *line)
+static void losses_file_read_line(struct losses *losses, const char *line)
 {
     char name[LATER_QUEUE_MAX + 1], at[32];
     struct later_sums sums;
@@ -60,7 +60,7 @@ void losses_load(struct losses *losses)
     write_title(losses, title);
     if (fgets(line, sizeof line, file) && strcmp(line, title) == 0) {
         while (fgets(line, sizeof line, file))
-            read_line(losses, line);
+            losses_file_read_line(losses, line);
     }
     fclose(file);
 }

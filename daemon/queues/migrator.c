@@ -53,7 +53,7 @@ struct migrator {
     void *tick_arg;
 };
 
-static void arm(struct queue *queue, double seconds)
+static void migrator_arm(struct queue *queue, double seconds)
 {
     double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
 
@@ -103,7 +103,7 @@ static bool keeps_done(const struct config *config)
     return false;
 }
 
-static void trim(struct queue *queue)
+static void migrator_trim(struct queue *queue)
 {
     const struct config *config = queue->migrator->config;
     bool dead = trims_dead(config), done = keeps_done(config);
@@ -118,7 +118,7 @@ static void trim(struct queue *queue)
         trim_done(queue, config);
 }
 
-static void ask(struct queue *queue);
+static void migrator_ask(struct queue *queue);
 
 /* Leases that ran out before then are left to their keepers. */
 static double lapse_from(const struct queue *queue)
@@ -161,8 +161,8 @@ static void on_lapsed(void *arg, struct later_answer *answer)
         queue->lapse_from = fmax(queue->lapse_from, now + TOUCH_SECONDS);
 }
 
-static void lapse(struct queue *queue, const struct later_reply *reply,
-                  const struct later_migrated *migrated)
+static void migrator_lapse(struct queue *queue, const struct later_reply *reply,
+                           const struct later_migrated *migrated)
 {
     struct migrator *migrator = queue->migrator;
 
@@ -188,7 +188,7 @@ static double idle_seconds(const struct queue *queue, const struct later_migrate
     return wait;
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void migrator_on_answer(void *arg, struct later_answer *answer)
 {
     struct queue *queue = arg;
     struct migrator *migrator = queue->migrator;
@@ -200,7 +200,7 @@ static void on_answer(void *arg, struct later_answer *answer)
                 queue->keys.queue, answer->text);
     if (answer->outcome != LATER_ANSWERED) {
         queue->lapse_from = INFINITY; /* touches may have been refused, too */
-        arm(queue, LOOK_SECONDS);
+        migrator_arm(queue, LOOK_SECONDS);
         return;
     }
     if (isinf(queue->lapse_from) || now - queue->sent > patience(migrator))
@@ -210,11 +210,11 @@ static void on_answer(void *arg, struct later_answer *answer)
     if (migrator->tick)
         migrator->tick(migrator->tick_arg, queue->keys.queue, migrated.next_tick, migrated.rests);
     if (now >= lapse_from(queue)) {
-        lapse(queue, answer->reply, &migrated);
+        migrator_lapse(queue, answer->reply, &migrated);
         link_flush(migrator->link);
     }
     if (migrated.promoted >= LATER_BATCH_MAX) {
-        ask(queue);
+        migrator_ask(queue);
         link_flush(migrator->link);
         return;
     }
@@ -222,10 +222,10 @@ static void on_answer(void *arg, struct later_answer *answer)
         queue->rests = true;
         return;
     }
-    arm(queue, idle_seconds(queue, &migrated, now));
+    migrator_arm(queue, idle_seconds(queue, &migrated, now));
 }
 
-static void ask(struct queue *queue)
+static void migrator_ask(struct queue *queue)
 {
     struct migrator *migrator = queue->migrator;
     struct later_command cmd = { 0 };
@@ -235,22 +235,22 @@ static void ask(struct queue *queue)
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->sent = now;
-    queue->asked = calls_send(migrator->calls, &cmd, on_answer, queue) == 0;
+    queue->asked = calls_send(migrator->calls, &cmd, migrator_on_answer, queue) == 0;
     queue->rests = queue->rests && !queue->asked;
     queue->told = 0;
-    trim(queue);
+    migrator_trim(queue);
 }
 
-static void on_timer(void *arg)
+static void migrator_on_timer(void *arg)
 {
     struct queue *queue = arg;
     double now = later_clock();
 
     if (now - queue->next > patience(queue->migrator))
         leave_to_keepers(queue, now);
-    ask(queue);
+    migrator_ask(queue);
     if (!queue->asked)
-        arm(queue, LOOK_SECONDS);
+        migrator_arm(queue, LOOK_SECONDS);
     link_flush(queue->migrator->link);
 }
 
@@ -267,12 +267,12 @@ static struct queue *queue_at(const struct migrator *migrator, size_t i)
     return migrator->queues.items[i];
 }
 
-static const char *key_of(void *arg, uint32_t queue, unsigned k)
+static const char *migrator_key_of(void *arg, uint32_t queue, unsigned k)
 {
     return queue_at(arg, queue)->keys.name[stirring[k]];
 }
 
-static void look_again(struct migrator *migrator)
+static void migrator_look_again(struct migrator *migrator)
 {
     migrator->look_at = later_clock() + LOOK_SECONDS;
     timer_in(migrator->look, LOOK_SECONDS);
@@ -284,7 +284,7 @@ static void leave_all_to_keepers(struct migrator *migrator, double now)
     migrator->lapse_from = fmax(migrator->lapse_from, keepers_first(migrator, now));
 }
 
-static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
+static void migrator_on_found(void *arg, bool ok, const uint32_t *found, size_t count)
 {
     struct migrator *migrator = arg;
     double now = later_clock();
@@ -292,14 +292,14 @@ static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
     if (ok && now - migrator->look_at > patience(migrator))
         leave_all_to_keepers(migrator, now);
     for (size_t i = 0; ok && i < count; i++)
-        ask(queue_at(migrator, found[i]));
+        migrator_ask(queue_at(migrator, found[i]));
     for (size_t i = 0; !ok && i < migrator->queues.count; i++) {
         if (queue_at(migrator, i)->rests) /* rights of before, without EXISTS: each by itself */
-            ask(queue_at(migrator, i));
+            migrator_ask(queue_at(migrator, i));
     }
     seek_free(migrator->seek); /* and `found` */
     migrator->seek = NULL;
-    look_again(migrator);
+    migrator_look_again(migrator);
     link_flush(migrator->link);
 }
 
@@ -322,15 +322,17 @@ static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t
     while (i < count && list[i] <= migrator->called)
         i++;
     migrator->called = list[i < count ? i : 0];
-    ask(queue_at(migrator, migrator->called));
+    migrator_ask(queue_at(migrator, migrator->called));
 }
 
 /* Returns whether it is under way. */
 static bool look_for_stirring(struct migrator *migrator)
 {
-    struct seek_options options = {
-        .key = key_of, .keys = STIRRING - 2, .most = SIZE_MAX, .done = on_found, .arg = migrator
-    };
+    struct seek_options options = { .key = migrator_key_of,
+                                    .keys = STIRRING - 2,
+                                    .most = SIZE_MAX,
+                                    .done = migrator_on_found,
+                                    .arg = migrator };
     uint32_t *list = malloc((migrator->queues.count + 1) * sizeof *list);
     size_t count = list && !migrator->paused ? list_resting(migrator, list) : 0;
     double now = later_clock();
@@ -351,7 +353,7 @@ static bool look_for_stirring(struct migrator *migrator)
     return true;
 }
 
-static void on_look(void *arg)
+static void migrator_on_look(void *arg)
 {
     struct migrator *migrator = arg;
     double now = later_clock();
@@ -360,7 +362,7 @@ static void on_look(void *arg)
         leave_all_to_keepers(migrator, now);
     migrator->look_at = now; /* from here on its answer is awaited */
     if (!look_for_stirring(migrator))
-        look_again(migrator);
+        migrator_look_again(migrator);
     link_flush(migrator->link);
 }
 
@@ -374,7 +376,7 @@ void migrator_told(struct migrator *migrator, const char *name, double at)
     if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
         queue->told = later_clock() + wait;
     else if (!queue->asked && (queue->rests || later_clock() + wait < queue->next))
-        arm(queue, wait < LOOK_SECONDS ? wait : LOOK_SECONDS);
+        migrator_arm(queue, wait < LOOK_SECONDS ? wait : LOOK_SECONDS);
 }
 
 void migrator_link_up(struct migrator *migrator)
@@ -384,7 +386,7 @@ void migrator_link_up(struct migrator *migrator)
     migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
     migrator->met = true;
     for (size_t i = 0; i < migrator->queues.count; i++)
-        arm(queue_at(migrator, i), 0);
+        migrator_arm(queue_at(migrator, i), 0);
 }
 
 void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg)
@@ -412,7 +414,7 @@ double migrator_redis_now(const struct migrator *migrator)
     return migrator->offset ? later_clock() + migrator->offset : 0;
 }
 
-static void free_queue(void *item)
+static void migrator_free_queue(void *item)
 {
     struct queue *queue = item;
 
@@ -421,36 +423,36 @@ static void free_queue(void *item)
 }
 
 /* Returns 0, or -1 without memory. */
-static int add(struct migrator *migrator, const char *name)
+static int migrator_add(struct migrator *migrator, const char *name)
 {
     struct queue *queue = calloc(1, sizeof *queue);
 
     if (!queue)
         return -1;
     queue->migrator = migrator;
-    queue->timer = timer_new(migrator->base, on_timer, queue);
+    queue->timer = timer_new(migrator->base, migrator_on_timer, queue);
     later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
     if (!queue->timer || !later_names_add(&migrator->queues, queue->keys.queue, queue)) {
-        free_queue(queue);
+        migrator_free_queue(queue);
         return -1;
     }
-    arm(queue, 0);
+    migrator_arm(queue, 0);
     return 0;
 }
 
 int migrator_follow(struct migrator *migrator, const char *queue)
 {
-    return later_names_find(&migrator->queues, queue) ? 0 : add(migrator, queue);
+    return later_names_find(&migrator->queues, queue) ? 0 : migrator_add(migrator, queue);
 }
 
-static int add_queues(struct migrator *migrator)
+static int migrator_add_queues(struct migrator *migrator)
 {
     const struct later_names *served = &migrator->config->served;
 
     for (uint32_t i = 0; i < served->count; i++) {
         const struct config_queue *queue = served->items[i];
 
-        if (add(migrator, queue->name) < 0)
+        if (migrator_add(migrator, queue->name) < 0)
             return -1;
     }
     return 0;
@@ -469,13 +471,14 @@ struct migrator *migrator_new(struct event_base *base, const struct config *conf
     migrator->error =
         later_queue_error(later_endings[LATER_ENDED_LAPSED].kind, "the lease ran out", host, 0);
     migrator->calls = calls_new(link);
-    migrator->look = timer_new(base, on_look, migrator);
-    if (!migrator->error || !migrator->calls || !migrator->look || add_queues(migrator) < 0) {
+    migrator->look = timer_new(base, migrator_on_look, migrator);
+    if (!migrator->error || !migrator->calls || !migrator->look ||
+        migrator_add_queues(migrator) < 0) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         migrator_free(migrator);
         return NULL;
     }
-    look_again(migrator);
+    migrator_look_again(migrator);
     return migrator;
 }
 
@@ -486,7 +489,7 @@ void migrator_free(struct migrator *migrator)
     calls_free(migrator->calls);
     seek_free(migrator->seek);
     timer_free(migrator->look);
-    later_names_free(&migrator->queues, free_queue);
+    later_names_free(&migrator->queues, migrator_free_queue);
     free(migrator->error);
     free(migrator);
 }

@@ -82,7 +82,7 @@ static void see(struct patterns *patterns, const char *name)
 
 /* --- is it used? --- */
 
-static const char *key_of(void *arg, uint32_t queue, unsigned k)
+static const char *patterns_key_of(void *arg, uint32_t queue, unsigned k)
 {
     struct patterns *patterns = arg;
     const struct seen *seen = patterns->seen.items[queue];
@@ -131,7 +131,7 @@ static size_t list_waiting(struct patterns *patterns, uint32_t *list, size_t mos
 /* The numbers in a search are those of the list of names, which changes only between searches. */
 static void seek_used(struct patterns *patterns)
 {
-    const struct seek_options options = { .key = key_of,
+    const struct seek_options options = { .key = patterns_key_of,
                                           .keys = sizeof used_keys / sizeof *used_keys,
                                           .most = SOUGHT,
                                           .done = on_used,
@@ -148,7 +148,7 @@ static void seek_used(struct patterns *patterns)
     link_flush(patterns->link);
 }
 
-static bool is_gone(const struct patterns *patterns, const struct seen *seen)
+static bool patterns_is_gone(const struct patterns *patterns, const struct seen *seen)
 {
     return seen->reading != patterns->reading;
 }
@@ -160,7 +160,7 @@ static void forget_gone(struct patterns *patterns)
     uint32_t gone = 0;
 
     for (uint32_t i = 0; i < before.count; i++)
-        gone += is_gone(patterns, before.items[i]);
+        gone += patterns_is_gone(patterns, before.items[i]);
     if (gone == 0)
         return;
     seek_free(patterns->seek); /* it has numbers of the list */
@@ -169,7 +169,7 @@ static void forget_gone(struct patterns *patterns)
     for (uint32_t i = 0; i < before.count; i++) {
         struct seen *seen = before.items[i];
 
-        if (is_gone(patterns, seen) || !later_names_add(&patterns->seen, seen->name, seen))
+        if (patterns_is_gone(patterns, seen) || !later_names_add(&patterns->seen, seen->name, seen))
             free(seen);
     }
     later_names_free(&before, NULL);
@@ -178,10 +178,10 @@ static void forget_gone(struct patterns *patterns)
 
 /* --- reading --- */
 
-static void ask_count(struct patterns *patterns);
+static void patterns_ask_count(struct patterns *patterns);
 
 /* Nothing is asked any more. Whoever waits is told, however it ended. */
-static void end(struct patterns *patterns)
+static void patterns_end(struct patterns *patterns)
 {
     void (*read)(void *arg) = patterns->read;
 
@@ -189,7 +189,7 @@ static void end(struct patterns *patterns)
         return;
     if (patterns->before) {
         patterns->before = false;
-        ask_count(patterns);
+        patterns_ask_count(patterns);
         return;
     }
     patterns->read = NULL;
@@ -203,7 +203,7 @@ static bool is_answer(struct patterns *patterns, const struct later_answer *answ
                 "redis refuses to say which queues there are, so patterns match none: %s",
                 answer->text);
     if (answer->outcome != LATER_ANSWERED)
-        end(patterns);
+        patterns_end(patterns);
     return answer->outcome == LATER_ANSWERED;
 }
 
@@ -212,20 +212,20 @@ static void transmit(struct patterns *patterns, struct later_command *cmd, later
     patterns->asked = link_send(patterns->link, cmd, LINK_TIMEOUT, fn, patterns) == 0;
     link_flush(patterns->link);
     if (!patterns->asked)
-        end(patterns);
+        patterns_end(patterns);
 }
 
-static void on_page(void *arg, struct later_answer *answer);
+static void patterns_on_page(void *arg, struct later_answer *answer);
 
-static void ask_page(struct patterns *patterns, const char *cursor)
+static void patterns_ask_page(struct patterns *patterns, const char *cursor)
 {
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "SSCAN %s %s COUNT %d", patterns->key, cursor, PAGE);
-    transmit(patterns, &cmd, on_page);
+    transmit(patterns, &cmd, patterns_on_page);
 }
 
-static void on_page(void *arg, struct later_answer *answer)
+static void patterns_on_page(void *arg, struct later_answer *answer)
 {
     struct patterns *patterns = arg;
     const struct later_reply *names = later_reply_at(answer->reply, 1);
@@ -236,16 +236,16 @@ static void on_page(void *arg, struct later_answer *answer)
     for (size_t i = 0; i < later_reply_count(names); i++)
         see(patterns, later_reply_text(later_reply_at(names, i), NULL));
     if (strcmp(cursor, "0") != 0) {
-        ask_page(patterns, cursor);
+        patterns_ask_page(patterns, cursor);
         return;
     }
     forget_gone(patterns);
     patterns->counted = patterns->asking;
     patterns->read_at = later_clock();
-    end(patterns);
+    patterns_end(patterns);
 }
 
-static void on_count(void *arg, struct later_answer *answer)
+static void patterns_on_count(void *arg, struct later_answer *answer)
 {
     struct patterns *patterns = arg;
 
@@ -256,18 +256,18 @@ static void on_count(void *arg, struct later_answer *answer)
         later_clock() - patterns->read_at < READ_SECONDS)
         return;
     patterns->reading++;
-    ask_page(patterns, "0");
+    patterns_ask_page(patterns, "0");
 }
 
-static void ask_count(struct patterns *patterns)
+static void patterns_ask_count(struct patterns *patterns)
 {
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "SCARD %s", patterns->key);
-    transmit(patterns, &cmd, on_count);
+    transmit(patterns, &cmd, patterns_on_count);
 }
 
-static void on_look(void *arg)
+static void patterns_on_look(void *arg)
 {
     struct patterns *patterns = arg;
 
@@ -275,7 +275,7 @@ static void on_look(void *arg)
     if (!patterns->wanted || !link_is_up(patterns->link))
         return;
     if (!patterns->asked)
-        ask_count(patterns);
+        patterns_ask_count(patterns);
     seek_used(patterns);
 }
 
@@ -284,7 +284,7 @@ void patterns_read(struct patterns *patterns, void (*read)(void *arg))
     patterns->read = read;
     patterns->before = patterns->asked;
     if (!patterns->asked)
-        ask_count(patterns);
+        patterns_ask_count(patterns);
 }
 
 /* --- */
@@ -320,7 +320,7 @@ struct patterns *patterns_new(struct event_base *base, const struct config *conf
     *patterns = (struct patterns){ .found = found, .arg = arg, .link = link, .counted = -1 };
     later_key_queues(patterns->key, config->redis.prefix);
     strcpy(patterns->prefix, config->redis.prefix);
-    patterns->look = timer_new(base, on_look, patterns);
+    patterns->look = timer_new(base, patterns_on_look, patterns);
     if (!patterns->look) {
         free(patterns);
         return NULL;

@@ -46,7 +46,7 @@ static void free_page(struct recorder_page *page)
     free(page);
 }
 
-static void free_queue(void *item)
+static void recorder_free_queue(void *item)
 {
     struct recorder_queue *queue = item;
 
@@ -69,7 +69,7 @@ void recorder_free(struct recorder *recorder)
         free_page(page);
     }
     recorder_free_past(recorder);
-    later_names_free(&recorder->queues, free_queue);
+    later_names_free(&recorder->queues, recorder_free_queue);
     later_reply_free(recorder->hosts);
     free(recorder);
 }
@@ -83,7 +83,7 @@ void recorder_configure(struct recorder *recorder, const struct config *config)
 
 /* whole: the queue's name; "" for what is counted outside the queues. NULL: no memory, or too many.
  */
-static struct recorder_queue *find_queue(struct recorder *recorder, const char *whole)
+static struct recorder_queue *recorder_find_queue(struct recorder *recorder, const char *whole)
 {
     struct recorder_queue *queue = later_names_find(&recorder->queues, whole);
 
@@ -116,12 +116,13 @@ static struct recorder_queue *queue_of(struct recorder *recorder, const char *na
     if (!later_key_shard_valid(name))
         return NULL;
     later_shard_whole(whole, name);
-    return find_queue(recorder, whole);
+    return recorder_find_queue(recorder, whole);
 }
 
 /* --- pages --- */
 
-static struct recorder_page *find_page(const struct recorder *recorder, const struct slots *slots)
+static struct recorder_page *recorder_find_page(const struct recorder *recorder,
+                                                const struct slots *slots)
 {
     struct recorder_page *page = recorder->pages;
 
@@ -131,8 +132,8 @@ static struct recorder_page *find_page(const struct recorder *recorder, const st
 }
 
 /* Adds the queues of its pool; there may be more later (config_follow()). */
-static void add_queues(struct recorder *recorder, struct recorder_page *page,
-                       const struct config_pool *pool)
+static void recorder_add_queues(struct recorder *recorder, struct recorder_page *page,
+                                const struct config_pool *pool)
 {
     while (page->queue_count < pool->queue_count) {
         uint32_t i = page->queue_count++;
@@ -150,7 +151,7 @@ static struct recorder_page *make_page(struct recorder *recorder, const struct s
         return NULL;
     page->slots = slots;
     if (pool)
-        add_queues(recorder, page, pool);
+        recorder_add_queues(recorder, page, pool);
     else
         page->queue_count = slots_queues(slots);
     for (uint32_t i = 0; i < page->queue_count && !pool; i++) {
@@ -184,8 +185,8 @@ static struct counts_seen *row_of(struct recorder_page *page, uint32_t index)
 }
 
 /* Adds it to a type's row of a part; if there are too many types, to the row without a name. */
-static void add(struct recorder *recorder, struct recorder_part *part, const char *type,
-                const struct later_tally *news)
+static void recorder_add(struct recorder *recorder, struct recorder_part *part, const char *type,
+                         const struct later_tally *news)
 {
     size_t before = part->tallies.count;
     bool full = recorder->row_count >= RECORDER_ROWS && !later_tallies_find(&part->tallies, type);
@@ -198,7 +199,7 @@ static void add(struct recorder *recorder, struct recorder_part *part, const cha
     part->changed = true;
 }
 
-static void read_row(struct recorder *recorder, struct recorder_page *page, uint32_t index)
+static void recorder_read_row(struct recorder *recorder, struct recorder_page *page, uint32_t index)
 {
     const struct counts *row = &page->slots->page->counts.rows[index];
     struct counts_seen *seen;
@@ -211,13 +212,13 @@ static void read_row(struct recorder *recorder, struct recorder_page *page, uint
     if (!seen || !counts_new(row, seen, &news))
         return;
     for (int i = 0; i < RECORDER_PARTS; i++)
-        add(recorder, &page->queues[seen->queue]->parts[i], seen->type, &news);
+        recorder_add(recorder, &page->queues[seen->queue]->parts[i], seen->type, &news);
 }
 
 void recorder_read(struct recorder *recorder, const struct slots *slots,
                    const struct config_pool *pool)
 {
-    struct recorder_page *page = find_page(recorder, slots);
+    struct recorder_page *page = recorder_find_page(recorder, slots);
     uint32_t used;
 
     if (!recorder->config->history)
@@ -225,10 +226,10 @@ void recorder_read(struct recorder *recorder, const struct slots *slots,
     if (!page)
         page = make_page(recorder, slots, pool);
     if (page && pool)
-        add_queues(recorder, page, pool);
+        recorder_add_queues(recorder, page, pool);
     used = page ? counts_used(&slots->page->counts) : 0;
     for (uint32_t i = 0; i < used; i++)
-        read_row(recorder, page, i);
+        recorder_read_row(recorder, page, i);
 }
 
 void recorder_leave(struct recorder *recorder, const struct slots *slots)
@@ -248,17 +249,17 @@ void recorder_leave(struct recorder *recorder, const struct slots *slots)
 void recorder_crashed(struct recorder *recorder)
 {
     static const struct later_tally one = { .outcomes = { [LATER_OUTCOME_CRASH] = 1 } };
-    struct recorder_queue *besides = find_queue(recorder, "");
+    struct recorder_queue *besides = recorder_find_queue(recorder, "");
 
     if (besides && recorder->config->history)
-        add(recorder, &besides->parts[RECORDER_TOTALS], "", &one);
+        recorder_add(recorder, &besides->parts[RECORDER_TOTALS], "", &one);
 }
 
 /* --- periods --- */
 
 /* What was counted so far belongs to the last period. Redis's clock may go back in a failover; then
  * the present period goes on. */
-static void turn(struct recorder_queue *queue, int scale, double now)
+static void recorder_turn(struct recorder_queue *queue, int scale, double now)
 {
     struct recorder_part *part = &queue->parts[scale];
     int64_t period = later_period((enum later_scale)scale, now);
@@ -280,7 +281,7 @@ static void turn_all(struct recorder *recorder, double now)
         struct recorder_queue *queue = recorder->queues.items[i];
 
         for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++)
-            turn(queue, scale, now);
+            recorder_turn(queue, scale, now);
     }
 }
 

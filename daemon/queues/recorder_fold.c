@@ -24,7 +24,7 @@ static bool anybody(void *arg, const char *field)
 }
 
 /* Does a field belong to the laterd with this id? */
-static bool is_of(const char *field, const char *id, size_t len)
+static bool recorder_fold_is_of(const char *field, const char *id, size_t len)
 {
     return strncmp(field, id, len) == 0 && (field[len] == ':' || field[len] == '\0');
 }
@@ -32,17 +32,17 @@ static bool is_of(const char *field, const char *id, size_t len)
 /* Does it belong to a laterd that is gone? A field with our HOST:PID and another RANDOM is from
  * before us, so it does. Of such fields of other living laterds nothing is known, so they are left
  * to them. */
-static bool is_gone(void *arg, const char *field)
+static bool recorder_fold_is_gone(void *arg, const char *field)
 {
     const struct recorder *recorder = arg;
 
-    if (is_of(field, recorder->field, recorder->id_len))
+    if (recorder_fold_is_of(field, recorder->field, recorder->id_len))
         return strcmp(field, recorder->field) != 0;
     for (size_t i = 0; i < later_reply_count(recorder->hosts); i += 2) {
         size_t len;
         const char *id = later_reply_text(later_reply_at(recorder->hosts, i), &len);
 
-        if (is_of(field, id, len))
+        if (recorder_fold_is_of(field, id, len))
             return false;
     }
     return true;
@@ -76,7 +76,8 @@ static void on_fields(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED &&
         later_history_fold(&cmd, &folding->queue->keys, (enum later_scale)folding->scale,
                            folding->period, recorder->now, answer->reply,
-                           folding->period == TOTALS ? is_gone : anybody, recorder) > 0) {
+                           folding->period == TOTALS ? recorder_fold_is_gone : anybody,
+                           recorder) > 0) {
         link_send(recorder->link, &cmd, LINK_TIMEOUT, NULL, NULL);
         link_flush(recorder->link);
     }
@@ -101,7 +102,7 @@ void recorder_fold(struct recorder_queue *queue, int scale, int64_t period)
         done(folding);
 }
 
-static void on_hosts(void *arg, struct later_answer *answer)
+static void recorder_fold_on_hosts(void *arg, struct later_answer *answer)
 {
     struct recorder *recorder = arg;
 
@@ -123,5 +124,5 @@ void recorder_fold_totals(struct recorder *recorder)
     if (recorder->hosts)
         return; /* the last search is still under way */
     later_inspect_hosts(&cmd, recorder->config->redis.prefix);
-    link_send(recorder->link, &cmd, LINK_TIMEOUT, on_hosts, recorder);
+    link_send(recorder->link, &cmd, LINK_TIMEOUT, recorder_fold_on_hosts, recorder);
 }

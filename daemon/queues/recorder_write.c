@@ -42,7 +42,7 @@ void recorder_put_by(struct recorder_part *part)
     part->changed = false;
 }
 
-static void forget(struct recorder_past *past)
+static void recorder_write_forget(struct recorder_past *past)
 {
     struct recorder_past **link = &past->recorder->past;
 
@@ -57,7 +57,7 @@ static void forget(struct recorder_past *past)
 void recorder_free_past(struct recorder *recorder)
 {
     while (recorder->past)
-        forget(recorder->past);
+        recorder_write_forget(recorder->past);
 }
 
 static bool is_lasting(const struct later_answer *answer)
@@ -71,7 +71,7 @@ static void on_past(void *arg, struct later_answer *answer)
 
     past->asked = false;
     if (answer->outcome == LATER_ANSWERED || is_lasting(answer))
-        forget(past);
+        recorder_write_forget(past);
 }
 
 static void send_past(struct recorder *recorder)
@@ -86,7 +86,7 @@ static void send_past(struct recorder *recorder)
         if (past->asked)
             continue;
         if (recorder->now > end + LATE_MOST) { /* another laterd may have merged its fields */
-            forget(past);
+            recorder_write_forget(past);
             continue;
         }
         later_history_note(&cmd, &past->keys, (enum later_scale)past->scale, past->period,

@@ -21,8 +21,8 @@ static void name_protocol(const struct config *config, struct link *link)
 }
 
 /* Queues that a pattern matches are not written: they were there before, and may be forgotten. */
-static void name_queues(const struct config *config, const struct config_pool *pool,
-                        struct link *link)
+static void registry_name_queues(const struct config *config, const struct config_pool *pool,
+                                 struct link *link)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
@@ -87,7 +87,7 @@ static void name_all(const struct config *config, struct link *link)
 {
     name_protocol(config, link);
     for (uint32_t p = 0; p < config->pool_count; p++)
-        name_queues(config, &config->pools[p], link);
+        registry_name_queues(config, &config->pools[p], link);
 }
 
 void registry_limit(const struct config *config, const struct config_queue *queue,

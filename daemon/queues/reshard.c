@@ -84,7 +84,7 @@ static void copy_pause(struct watched *watched)
 
 /* --- plans --- */
 
-static void look_at(struct watched *watched);
+static void reshard_look_at(struct watched *watched);
 static void use_plan(struct watched *watched);
 
 static void take_plan(struct watched *watched, const char *text)
@@ -121,7 +121,7 @@ static void on_changed(void *arg, struct later_answer *answer)
 
 /* `from` is the plan that was read, or a newer one that Redis has lost. If somebody has changed the
  * plan meanwhile, the next look tells. */
-static void change(struct watched *watched, const struct later_plan *from, uint32_t count)
+static void reshard_change(struct watched *watched, const struct later_plan *from, uint32_t count)
 {
     struct later_command cmd = { 0 };
     char counts[LATER_PLAN_SIZE];
@@ -155,12 +155,12 @@ static void on_swept(void *arg, bool dropped, uint64_t newer)
                                                   : SWEEP_MOST;
     watched->sweep_at = later_clock() + (dropped ? 0 : watched->sweep_wait);
     if (dropped || newer) { /* there may be more of them; the plan has to be written */
-        look_at(watched);
+        reshard_look_at(watched);
         link_flush(watched->reshard->link);
     }
 }
 
-static void sweep(struct watched *watched)
+static void reshard_sweep(struct watched *watched)
 {
     if (watched->sweep || later_clock() < watched->sweep_at)
         return;
@@ -180,7 +180,7 @@ static void use_plan(struct watched *watched)
                  watched->keys.queue, (unsigned)span, (unsigned)watched->served);
         watched->reshard->grown(watched->reshard->arg);
     } else if (span > 1) {
-        sweep(watched);
+        reshard_sweep(watched);
     }
 }
 
@@ -193,10 +193,10 @@ static void decide(struct watched *watched)
     if (lost) {
         log_line(LOG_WARN, "queue %s: Redis has lost a change of its shards; written again",
                  watched->keys.queue);
-        change(watched, &watched->newest,
-               watched->wanted ? watched->wanted : watched->newest.count);
+        reshard_change(watched, &watched->newest,
+                       watched->wanted ? watched->wanted : watched->newest.count);
     } else if (watched->wanted && watched->wanted != watched->plan.count && !watched->asserted) {
-        change(watched, &watched->plan, watched->wanted);
+        reshard_change(watched, &watched->plan, watched->wanted);
     } else {
         watched->asserted = true;
         use_plan(watched);
@@ -263,14 +263,14 @@ static bool may_read(const struct watched *watched)
     return watched->configured && !watched->asked;
 }
 
-static void look_at(struct watched *watched)
+static void reshard_look_at(struct watched *watched)
 {
     if (may_read(watched))
         read_plans(watched->reshard, &watched, 1);
 }
 
 /* Many by one command; of a Cluster each has a slot of its own. */
-static void look_at_all(struct reshard *reshard)
+static void reshard_look_at_all(struct reshard *reshard)
 {
     bool apart = reshard->one_by_one || later_redis_is_cluster(link_redis(reshard->link));
     struct watched *list[TOGETHER];
@@ -288,12 +288,12 @@ static void look_at_all(struct reshard *reshard)
     read_plans(reshard, list, count);
 }
 
-static void on_look(void *arg)
+static void reshard_on_look(void *arg)
 {
     struct reshard *reshard = arg;
     double next = LOOK_SECONDS;
 
-    look_at_all(reshard);
+    reshard_look_at_all(reshard);
     for (uint32_t i = 0; i < reshard->queues.count; i++) {
         if (watched_at(reshard, i)->configured && watched_at(reshard, i)->plan.formers)
             next = SOON_SECONDS;
@@ -304,12 +304,12 @@ static void on_look(void *arg)
 
 void reshard_link_up(struct reshard *reshard)
 {
-    on_look(reshard);
+    reshard_on_look(reshard);
 }
 
 /* --- queues --- */
 
-static struct watched *add(struct reshard *reshard, const char *queue)
+static struct watched *reshard_add(struct reshard *reshard, const char *queue)
 {
     struct watched *watched = calloc(1, sizeof *watched);
 
@@ -325,12 +325,12 @@ static struct watched *add(struct reshard *reshard, const char *queue)
 }
 
 /* Without memory a queue is not watched: it stays as it is. */
-static struct watched *configure(struct reshard *reshard, const struct config_queue *queue)
+static struct watched *reshard_watch(struct reshard *reshard, const struct config_queue *queue)
 {
     struct watched *watched = later_names_find(&reshard->queues, queue->name);
 
     if (!watched)
-        watched = add(reshard, queue->name);
+        watched = reshard_add(reshard, queue->name);
     if (!watched)
         return NULL;
     watched->asserted = watched->asserted && watched->wanted == queue->shards;
@@ -357,22 +357,22 @@ void reshard_configure(struct reshard *reshard, const struct config *config)
         const struct config_queue *queue = config->served.items[i];
 
         if (!strchr(queue->name, '/'))
-            (void)configure(reshard, queue);
+            (void)reshard_watch(reshard, queue);
     }
     for (uint32_t i = 0; i < reshard->queues.count; i++) {
         if (!watched_at(reshard, i)->configured)
             unlearn(watched_at(reshard, i));
     }
     if (link_is_up(reshard->link))
-        on_look(reshard);
+        reshard_on_look(reshard);
 }
 
 void reshard_follow(struct reshard *reshard, const struct config_queue *queue)
 {
-    struct watched *watched = configure(reshard, queue);
+    struct watched *watched = reshard_watch(reshard, queue);
 
     if (watched && link_is_up(reshard->link))
-        look_at(watched);
+        reshard_look_at(watched);
 }
 
 static uint32_t span_of(void *arg, const struct config_queue *queue)
@@ -399,13 +399,13 @@ struct reshard *reshard_new(struct event_base *base, const struct config *config
         return NULL;
     *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
     snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
-    reshard->look = timer_new(base, on_look, reshard);
+    reshard->look = timer_new(base, reshard_on_look, reshard);
     if (!reshard->look) {
         reshard_free(reshard);
         return NULL;
     }
     reshard_configure(reshard, config);
-    on_look(reshard);
+    reshard_on_look(reshard);
     return reshard;
 }
 

@@ -28,7 +28,7 @@ static void subscribe(struct subscriber *subscriber, const char *queue)
     }
 }
 
-static void on_up(void *arg)
+static void subscriber_on_up(void *arg)
 {
     struct subscriber *subscriber = arg;
     const struct later_names *served = &subscriber->config->served;
@@ -49,7 +49,7 @@ void subscriber_follow(struct subscriber *subscriber, const char *queue)
     link_flush(subscriber->link);
 }
 
-static void on_message(void *arg, const char *channel, const char *text)
+static void subscriber_on_message(void *arg, const char *channel, const char *text)
 {
     const struct subscriber *subscriber = arg;
     char queue[LATER_QUEUE_MAX + 1];
@@ -67,9 +67,11 @@ struct subscriber *subscriber_new(struct event_base *base, const struct config *
                                   const struct subscriber_options *options, struct later_error *err)
 {
     struct subscriber *subscriber = calloc(1, sizeof *subscriber);
-    const struct link_options link = {
-        .what = "subscriber", .quiet = true, .up = on_up, .message = on_message, .arg = subscriber
-    };
+    const struct link_options link = { .what = "subscriber",
+                                       .quiet = true,
+                                       .up = subscriber_on_up,
+                                       .message = subscriber_on_message,
+                                       .arg = subscriber };
 
     if (!subscriber) {
         later_fail(err, LATER_E_SYSTEM, "no memory");

@@ -51,7 +51,7 @@ static void on_dropped(void *arg, struct later_answer *answer)
     sweep->done(sweep->arg, dropped, 0);
 }
 
-static int drop(struct sweep *sweep)
+static int sweep_drop(struct sweep *sweep)
 {
     struct later_command cmd = { 0 };
     char counts[LATER_PLAN_SIZE];
@@ -91,7 +91,7 @@ static bool is_misplaced(const struct sweep *sweep, const char *id)
 }
 
 /* Reads a page; returns true if all its ids are where they belong. */
-static bool read_page(struct sweep *sweep, const struct later_reply *page)
+static bool sweep_read_page(struct sweep *sweep, const struct later_reply *page)
 {
     for (size_t i = 1; i < later_reply_count(page); i++) {
         if (is_misplaced(sweep, later_reply_text(later_reply_at(page, i), NULL)))
@@ -114,7 +114,7 @@ static uint64_t newer(const struct sweep *sweep, const struct later_answer *answ
 }
 
 /* Goes on to the next step: fence, jobs, unique, in one part after the other. */
-static void go_on(struct sweep *sweep)
+static void sweep_go_on(struct sweep *sweep)
 {
     bool last = sweep->plan.formers ? sweep->of == OF_UNIQUE : sweep->of == OF_NOTHING;
 
@@ -124,17 +124,17 @@ static void go_on(struct sweep *sweep)
     sweep->of = last ? OF_NOTHING : sweep->of + 1;
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void sweep_on_answer(void *arg, struct later_answer *answer)
 {
     struct sweep *sweep = arg;
     bool good = answer->outcome == LATER_ANSWERED &&
-                (sweep->of == OF_NOTHING || read_page(sweep, answer->reply));
+                (sweep->of == OF_NOTHING || sweep_read_page(sweep, answer->reply));
 
     if (!good) {
         sweep->done(sweep->arg, false, newer(sweep, answer));
         return;
     }
-    go_on(sweep);
+    sweep_go_on(sweep);
     if ((sweep->at == sweep->count && !sweep->plan.formers) || step(sweep) < 0)
         sweep->done(sweep->arg, false, 0);
 }
@@ -144,10 +144,11 @@ static int step(struct sweep *sweep)
     int sent;
 
     if (sweep->at == sweep->count) {
-        sent = drop(sweep);
+        sent = sweep_drop(sweep);
     } else {
         later_keys_init(&sweep->keys, sweep->prefix, sweep->parts[sweep->at]);
-        sent = sweep->of == OF_NOTHING ? fence(sweep, on_answer) : ask_ids(sweep, on_answer);
+        sent = sweep->of == OF_NOTHING ? fence(sweep, sweep_on_answer)
+                                       : ask_ids(sweep, sweep_on_answer);
     }
     link_flush(sweep->link);
     return sent;

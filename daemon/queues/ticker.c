@@ -27,7 +27,7 @@ static double by_chance(void)
     return CHANCE * random / UINT16_MAX;
 }
 
-static void arm(struct ticker_queue *queue, double seconds)
+static void ticker_arm(struct ticker_queue *queue, double seconds)
 {
     queue->tick = seconds < 0 ? INFINITY : later_clock() + seconds;
     if (seconds < 0) {
@@ -45,7 +45,7 @@ void ticker_told(struct ticker *ticker, const char *name, double seconds)
     /* The same tick is told often, and must not be put off each time. */
     if (queue && !queue->looking && queue->firing == 0 &&
         (seconds < 0 || later_clock() + seconds < queue->tick - CHANCE))
-        arm(queue, seconds);
+        ticker_arm(queue, seconds);
 }
 
 /* --- firing --- */
@@ -71,7 +71,7 @@ static struct later_zone *zone_of(struct ticker *ticker, const char *name, bool 
     return zone;
 }
 
-static void tell(const struct ticker_queue *queue, const struct later_fired *fired)
+static void ticker_tell(const struct ticker_queue *queue, const struct later_fired *fired)
 {
     if (strcmp(fired->outcome, "FIRED") == 0)
         log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
@@ -91,16 +91,16 @@ static void on_fired(void *arg, struct later_answer *answer)
                    queue->keys.queue, answer->text);
     if (answer->outcome != LATER_ANSWERED) {
         if (queue->firing == 0)
-            arm(queue, AFTER_FAULT);
+            ticker_arm(queue, AFTER_FAULT);
         return;
     }
     fault_over(&queue->fault);
     later_crontab_fired(answer->reply, &fired);
-    tell(queue, &fired);
+    ticker_tell(queue, &fired);
     queue->was_first = strcmp(fired.outcome, "MOVED") != 0;
     queue->now = fired.now - later_clock();
     if (queue->firing == 0)
-        arm(queue, fired.next);
+        ticker_arm(queue, fired.next);
 }
 
 /* Works out what a schedule has to do, and has it done. False: that is not possible. */
@@ -132,7 +132,7 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
     return sent;
 }
 
-static void on_look(void *arg, struct later_answer *answer)
+static void ticker_on_look(void *arg, struct later_answer *answer)
 {
     struct ticker_queue *queue = arg;
     struct later_crontab crontab;
@@ -141,7 +141,7 @@ static void on_look(void *arg, struct later_answer *answer)
 
     queue->looking = false;
     if (answer->outcome != LATER_ANSWERED) {
-        arm(queue, AFTER_FAULT);
+        ticker_arm(queue, AFTER_FAULT);
         return;
     }
     later_crontab_looked(answer->reply, &crontab);
@@ -153,22 +153,22 @@ static void on_look(void *arg, struct later_answer *answer)
         stuck = !fire(queue, &row, crontab.now) || stuck;
     }
     if (queue->firing == 0)
-        arm(queue, stuck ? AFTER_FAULT : crontab.next);
+        ticker_arm(queue, stuck ? AFTER_FAULT : crontab.next);
     link_flush(queue->ticker->link);
 }
 
-static void on_timer(void *arg)
+static void ticker_on_timer(void *arg)
 {
     struct ticker_queue *queue = arg;
     struct later_command cmd = { 0 };
 
     queue->tick = INFINITY;
     if (queue->ticker->paused || !link_is_up(queue->ticker->link)) {
-        arm(queue, AFTER_FAULT);
+        ticker_arm(queue, AFTER_FAULT);
         return;
     }
     later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
-    queue->looking = calls_send(queue->ticker->calls, &cmd, on_look, queue) == 0;
+    queue->looking = calls_send(queue->ticker->calls, &cmd, ticker_on_look, queue) == 0;
     link_flush(queue->ticker->link);
 }
 
@@ -196,7 +196,7 @@ void ticker_pause(struct ticker *ticker, bool paused)
     ticker->paused = paused;
 }
 
-static void free_queue(void *item)
+static void ticker_free_queue(void *item)
 {
     struct ticker_queue *queue = item;
 
@@ -205,7 +205,7 @@ static void free_queue(void *item)
 }
 
 /* Returns 0, or -1 without memory. */
-static int add(struct ticker *ticker, const char *name)
+static int ticker_add(struct ticker *ticker, const char *name)
 {
     struct ticker_queue *queue = calloc(1, sizeof *queue);
 
@@ -213,39 +213,39 @@ static int add(struct ticker *ticker, const char *name)
         return -1;
     queue->ticker = ticker;
     queue->tick = INFINITY;
-    queue->timer = timer_new(ticker->base, on_timer, queue);
+    queue->timer = timer_new(ticker->base, ticker_on_timer, queue);
     later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
     if (queue->timer && later_names_add(&ticker->queues, queue->keys.queue, queue))
         return 0;
-    free_queue(queue);
+    ticker_free_queue(queue);
     return -1;
 }
 
 /* A schedule is never of a shard. */
-static bool is_new(const struct ticker *ticker, const char *queue)
+static bool ticker_is_new(const struct ticker *ticker, const char *queue)
 {
     return !strchr(queue, '/') && !later_names_find(&ticker->queues, queue);
 }
 
 int ticker_follow(struct ticker *ticker, const char *queue)
 {
-    if (!is_new(ticker, queue))
+    if (!ticker_is_new(ticker, queue))
         return 0;
-    if (add(ticker, queue) < 0)
+    if (ticker_add(ticker, queue) < 0)
         return -1;
     if (link_is_up(ticker->link))
         ticker_load(ticker->queues.items[ticker->queues.count - 1]);
     return 0;
 }
 
-static int add_queues(struct ticker *ticker)
+static int ticker_add_queues(struct ticker *ticker)
 {
     const struct later_names *served = &ticker->config->served;
 
     for (uint32_t i = 0; i < served->count; i++) {
         const struct config_queue *queue = served->items[i];
 
-        if (is_new(ticker, queue->name) && add(ticker, queue->name) < 0)
+        if (ticker_is_new(ticker, queue->name) && ticker_add(ticker, queue->name) < 0)
             return -1;
     }
     return 0;
@@ -260,7 +260,7 @@ struct ticker *ticker_new(struct event_base *base, const struct config *config, 
     if (ok) {
         *ticker = (struct ticker){ .base = base, .config = config, .link = link };
         ok = asprintf(&ticker->origin, "config:%s", identity) >= 0 &&
-             (ticker->calls = calls_new(link)) != NULL && add_queues(ticker) == 0 &&
+             (ticker->calls = calls_new(link)) != NULL && ticker_add_queues(ticker) == 0 &&
              (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
     }
     if (ok)
@@ -276,7 +276,7 @@ void ticker_free(struct ticker *ticker)
         return;
     calls_free(ticker->calls);
     timer_free(ticker->minute);
-    later_names_free(&ticker->queues, free_queue);
+    later_names_free(&ticker->queues, ticker_free_queue);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);
     free(ticker->origin);

@@ -11,17 +11,18 @@
 
 #define UNSEEN_SECONDS 120 /* twice the time between two refreshes */
 
-static bool is_of(const struct ticker_queue *queue, const struct config_cron *cron)
+static bool ticker_load_is_of(const struct ticker_queue *queue, const struct config_cron *cron)
 {
     return strcmp(cron->queue, queue->keys.queue) == 0;
 }
 
-static const struct config_cron *find(const struct ticker_queue *queue, const char *name)
+static const struct config_cron *ticker_load_find(const struct ticker_queue *queue,
+                                                  const char *name)
 {
     const struct config *config = queue->ticker->config;
 
     for (uint32_t i = 0; i < config->cron_count; i++) {
-        if (is_of(queue, &config->crons[i]) && strcmp(config->crons[i].name, name) == 0)
+        if (ticker_load_is_of(queue, &config->crons[i]) && strcmp(config->crons[i].name, name) == 0)
             return &config->crons[i];
     }
     return NULL;
@@ -41,7 +42,7 @@ static void on_put(void *arg, struct later_answer *answer)
         queue->again = true;
 }
 
-static void put(struct ticker_queue *queue, const struct config_cron *cron)
+static void ticker_load_put(struct ticker_queue *queue, const struct config_cron *cron)
 {
     struct later_schedule schedule;
     struct later_command cmd = { 0 };
@@ -67,15 +68,15 @@ static void put_all(struct ticker_queue *queue)
 
     queue->again = false;
     for (uint32_t i = 0; i < config->cron_count; i++) {
-        if (is_of(queue, &config->crons[i]))
-            put(queue, &config->crons[i]);
+        if (ticker_load_is_of(queue, &config->crons[i]))
+            ticker_load_put(queue, &config->crons[i]);
     }
 }
 
 /* --- drop --- */
 
 /* Have we said that our configuration has it? */
-static bool is_ours(const struct ticker *ticker, const struct later_crontab_row *row)
+static bool ticker_load_is_ours(const struct ticker *ticker, const struct later_crontab_row *row)
 {
     char origin[320], mark[330];
 
@@ -86,11 +87,11 @@ static bool is_ours(const struct ticker *ticker, const struct later_crontab_row 
 
 /* Drops a schedule that this laterd has written and its configuration no longer has. Returns
  * whether it does. */
-static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row)
+static bool ticker_load_drop(struct ticker_queue *queue, const struct later_crontab_row *row)
 {
     struct later_command cmd = { 0 };
 
-    if (!is_ours(queue->ticker, row) || find(queue, row->name))
+    if (!ticker_load_is_ours(queue->ticker, row) || ticker_load_find(queue, row->name))
         return false;
     log_line(LOG_INFO,
              "queue %s: schedule %.64s is no longer in the configuration: dropped, unless another "
@@ -102,9 +103,9 @@ static bool drop(struct ticker_queue *queue, const struct later_crontab_row *row
 
 /* --- page by page --- */
 
-static void look(struct ticker_queue *queue);
+static void ticker_load_look(struct ticker_queue *queue);
 
-static void on_page(void *arg, struct later_answer *answer)
+static void ticker_load_on_page(void *arg, struct later_answer *answer)
 {
     struct ticker_queue *queue = arg;
     struct later_crontab crontab;
@@ -120,24 +121,24 @@ static void on_page(void *arg, struct later_answer *answer)
     queue->now = crontab.now - later_clock();
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
-        gone += drop(queue, &row);
+        gone += ticker_load_drop(queue, &row);
     }
     queue->rank += crontab.count - gone;
     if (crontab.count > 0)
-        look(queue);
+        ticker_load_look(queue);
     else
         put_all(queue);
     link_flush(queue->ticker->link);
 }
 
-static void look(struct ticker_queue *queue)
+static void ticker_load_look(struct ticker_queue *queue)
 {
     struct later_command cmd = { 0 };
     char rank[24];
 
     snprintf(rank, sizeof rank, "%zu", queue->rank);
     later_crontab_look(&cmd, &queue->keys, rank, LATER_BATCH_MAX);
-    queue->loading = calls_send(queue->ticker->calls, &cmd, on_page, queue) == 0;
+    queue->loading = calls_send(queue->ticker->calls, &cmd, ticker_load_on_page, queue) == 0;
     queue->again = !queue->loading;
 }
 
@@ -146,7 +147,7 @@ void ticker_load(struct ticker_queue *queue)
     if (queue->loading)
         return;
     queue->rank = 0;
-    look(queue);
+    ticker_load_look(queue);
     link_flush(queue->ticker->link);
 }
 
@@ -185,7 +186,7 @@ void ticker_refresh(struct ticker_queue *queue)
         return;
     }
     for (uint32_t i = 0; i < config->cron_count; i++) {
-        if (!is_of(queue, &config->crons[i]))
+        if (!ticker_load_is_of(queue, &config->crons[i]))
             continue;
         names[count++] = config->crons[i].name;
         if (count == LATER_BATCH_MAX) {
@@ -210,7 +211,7 @@ void ticker_renew(struct ticker_queue *queue, const struct later_reply *rows,
 
         later_crontab_row(rows, i, &row);
         later_schedule_value(row.state, "seen", seen, sizeof seen);
-        if (crontab->now - strtod(seen, NULL) > UNSEEN_SECONDS && find(queue, row.name))
+        if (crontab->now - strtod(seen, NULL) > UNSEEN_SECONDS && ticker_load_find(queue, row.name))
             names[count++] = row.name;
     }
     say_seen(queue, names, count);

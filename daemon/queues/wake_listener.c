@@ -46,23 +46,23 @@ struct wake_listener {
     bool freed;               /* what is answered from now on concerns nobody */
 };
 
-static void keys_of(const struct wake_listener *wake_listener, const char *queue,
-                    struct later_keys *keys)
+static void wake_listener_keys_of(const struct wake_listener *wake_listener, const char *queue,
+                                  struct later_keys *keys)
 {
     later_keys_init(keys, wake_listener->config->redis.prefix, queue);
 }
 
 static void listen_for(struct listener *listener);
 
-static void put_back(const struct listener *listener, const char *queue)
+static void wake_listener_return_one(const struct listener *listener, const char *queue)
 {
     struct later_keys keys;
 
-    keys_of(listener->wake_listener, queue, &keys);
+    wake_listener_keys_of(listener->wake_listener, queue, &keys);
     link_wake(listener->link, &keys);
 }
 
-static void on_wake(struct listener *listener, const struct later_reply *reply)
+static void wake_listener_on_wake(struct listener *listener, const struct later_reply *reply)
 {
     const struct wake_listener *wake_listener = listener->wake_listener;
     const char *key = later_reply_text(later_reply_at(reply, 0), NULL);
@@ -73,10 +73,10 @@ static void on_wake(struct listener *listener, const struct later_reply *reply)
         heard = later_names_find(&wake_listener->heard, queue);
     if (heard &&
         !wake_listener->options.call(wake_listener->options.arg, heard->pools, heard->name))
-        put_back(listener, heard->name);
+        wake_listener_return_one(listener, heard->name);
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void wake_listener_on_answer(void *arg, struct later_answer *answer)
 {
     struct listener *listener = arg;
 
@@ -93,7 +93,7 @@ static void on_answer(void *arg, struct later_answer *answer)
         return;
     }
     if (later_reply_count(answer->reply) > 0)
-        on_wake(listener, answer->reply);
+        wake_listener_on_wake(listener, answer->reply);
     listen_for(listener);
 }
 
@@ -118,17 +118,17 @@ static void listen_for(struct listener *listener)
     later_command_text(&cmd, "BLPOP");
     later_command_texts(&cmd, (const char *const *)listener->keys, listener->count);
     later_command_seconds(&cmd, wait);
-    listener->waiting =
-        link_send(listener->link, &cmd, wait + SLACK_SECONDS, on_answer, listener) == 0;
+    listener->waiting = link_send(listener->link, &cmd, wait + SLACK_SECONDS,
+                                  wake_listener_on_answer, listener) == 0;
     link_flush(listener->link);
 }
 
-static void on_again(void *arg)
+static void wake_listener_on_again(void *arg)
 {
     listen_for(arg);
 }
 
-static void on_up(void *arg)
+static void wake_listener_on_up(void *arg)
 {
     listen_for(arg);
 }
@@ -151,7 +151,7 @@ void wake_listener_uncalled(struct wake_listener *wake_listener, const char *que
         wake_listener ? later_names_find(&wake_listener->heard, queue) : NULL;
 
     if (heard && link_is_up(heard->listener->link))
-        put_back(heard->listener, heard->name);
+        wake_listener_return_one(heard->listener, heard->name);
 }
 
 void wake_listener_count(const struct wake_listener *wake_listener, struct connections *connections)
@@ -176,13 +176,13 @@ static struct listener *make_listener(struct wake_listener *wake_listener, uint3
     struct listener **list =
         realloc(wake_listener->list, (wake_listener->count + 1) * sizeof *list);
     const struct link_options options = {
-        .what = "wake listener", .quiet = true, .up = on_up, .arg = listener
+        .what = "wake listener", .quiet = true, .up = wake_listener_on_up, .arg = listener
     };
 
     if (list)
         wake_listener->list = list;
     if (!listener || !list ||
-        !(listener->again = timer_new(wake_listener->base, on_again, listener))) {
+        !(listener->again = timer_new(wake_listener->base, wake_listener_on_again, listener))) {
         free(listener);
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
@@ -209,7 +209,8 @@ static struct listener *roomy(const struct wake_listener *wake_listener, uint32_
     return NULL;
 }
 
-static int join(struct wake_listener *wake_listener, struct heard *heard, struct later_error *err)
+static int wake_listener_join(struct wake_listener *wake_listener, struct heard *heard,
+                              struct later_error *err)
 {
     struct listener *listener = roomy(wake_listener, heard->pools);
     struct later_keys keys;
@@ -218,7 +219,7 @@ static int join(struct wake_listener *wake_listener, struct heard *heard, struct
         listener = make_listener(wake_listener, heard->pools, err);
     if (!listener)
         return -1;
-    keys_of(wake_listener, heard->name, &keys);
+    wake_listener_keys_of(wake_listener, heard->name, &keys);
     listener->keys[listener->count] = strdup(keys.name[LATER_KEY_WAKE]);
     if (!listener->keys[listener->count])
         return later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -256,7 +257,8 @@ static int hear(struct wake_listener *wake_listener, uint32_t p, struct later_er
     return 0;
 }
 
-static bool waits(const struct wake_listener *wake_listener, const struct config_pool *pool)
+static bool wake_listener_waits(const struct wake_listener *wake_listener,
+                                const struct config_pool *pool)
 {
     return wake_listener->options.all || config_pool_is_large(pool);
 }
@@ -266,11 +268,12 @@ static int hear_all(struct wake_listener *wake_listener, struct later_error *err
     const struct config *config = wake_listener->config;
 
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        if (waits(wake_listener, &config->pools[p]) && hear(wake_listener, p, err) < 0)
+        if (wake_listener_waits(wake_listener, &config->pools[p]) &&
+            hear(wake_listener, p, err) < 0)
             return -1;
     }
     for (uint32_t i = 0; i < wake_listener->heard.count; i++) {
-        if (join(wake_listener, wake_listener->heard.items[i], err) < 0)
+        if (wake_listener_join(wake_listener, wake_listener->heard.items[i], err) < 0)
             return -1;
     }
     return 0;
@@ -288,7 +291,7 @@ int wake_listener_follow(struct wake_listener *wake_listener, uint32_t p)
     if (wake_listener->heard.count == before)
         return 0;
     heard = wake_listener->heard.items[before];
-    if (join(wake_listener, heard, &ignored) < 0)
+    if (wake_listener_join(wake_listener, heard, &ignored) < 0)
         return -1;
     listen_for(heard->listener);
     return 0;

@@ -14,7 +14,7 @@ uint32_t counts_used(const struct counts_table *table)
            (used < COUNTS_ROWS - COUNTS_QUEUES ? used : COUNTS_ROWS - COUNTS_QUEUES);
 }
 
-static bool is_of(const struct counts *row, uint32_t queue, const char *type)
+static bool counts_is_of(const struct counts *row, uint32_t queue, const char *type)
 {
     return row->queue == queue && strncmp(row->type, type, sizeof row->type) == 0;
 }
@@ -25,10 +25,10 @@ struct counts *counts_row(struct counts_table *table, uint32_t queue, const char
     uint32_t used = counts_used(table);
     struct counts *row;
 
-    if (hint && is_of(hint, queue, type))
+    if (hint && counts_is_of(hint, queue, type))
         return (struct counts *)hint;
     for (uint32_t i = COUNTS_QUEUES; i < used; i++) {
-        if (is_of(&table->rows[i], queue, type))
+        if (counts_is_of(&table->rows[i], queue, type))
             return &table->rows[i];
     }
     if (used == COUNTS_ROWS)
@@ -107,7 +107,7 @@ static bool new_of(const _Atomic uint32_t *from, const uint32_t *seen, uint64_t 
     return *total <= PLAUSIBLE;
 }
 
-static void remember(uint32_t *seen, const uint64_t *news, unsigned count)
+static void counts_remember(uint32_t *seen, const uint64_t *news, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         seen[i] += (uint32_t)news[i];
@@ -133,9 +133,9 @@ bool counts_new(const struct counts *row, struct counts_seen *seen, struct later
     seen->changes = changes;
     seen->wait_us += news.wait_us;
     seen->run_us += news.run_us;
-    remember(seen->outcomes, news.outcomes, LATER_OUTCOMES);
-    remember(seen->wait, news.wait.count, LATER_BUCKETS);
-    remember(seen->run, news.run.count, LATER_BUCKETS);
+    counts_remember(seen->outcomes, news.outcomes, LATER_OUTCOMES);
+    counts_remember(seen->wait, news.wait.count, LATER_BUCKETS);
+    counts_remember(seen->run, news.run.count, LATER_BUCKETS);
     if (good)
         later_tally_add(sum, &news);
     return good;

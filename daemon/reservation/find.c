@@ -16,7 +16,7 @@ struct find {
     size_t found;
 };
 
-static void finish(struct find *find, bool ok)
+static void find_finish(struct find *find, bool ok)
 {
     if (find->found && ok)
         log_line(LOG_INFO, "returned %zu jobs of queue %s whose reserve had no answer", find->found,
@@ -33,7 +33,7 @@ static void on_returned(void *arg, struct later_answer *answer)
 
     if (ok)
         find->found -= lost < find->found ? lost : find->found;
-    finish(find, ok);
+    find_finish(find, ok);
 }
 
 static void on_held(void *arg, struct later_answer *answer)
@@ -45,7 +45,7 @@ static void on_held(void *arg, struct later_answer *answer)
 
     find->found = later_reply_count(answer->reply);
     if (answer->outcome != LATER_ANSWERED || !find->found) {
-        finish(find, answer->outcome == LATER_ANSWERED);
+        find_finish(find, answer->outcome == LATER_ANSWERED);
         return;
     }
     if (find->found > LATER_BATCH_MAX)
@@ -56,7 +56,7 @@ static void on_held(void *arg, struct later_answer *answer)
         };
     later_queue_settle(&cmd, find->keys, LATER_VERB_RETURN, 0, jobs, find->found);
     if (link_send(link, &cmd, LINK_TIMEOUT, on_returned, find) < 0)
-        finish(find, false);
+        find_finish(find, false);
     else
         link_flush(link);
 }

@@ -110,7 +110,7 @@ void line_leave(struct line *line, const struct later_line *at, const char *queu
         line_ask(question);
 }
 
-static void end(struct line_question *question)
+static void line_end(struct line_question *question)
 {
     struct line *line = question->line;
 
@@ -139,11 +139,11 @@ static void on_hastened(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0)
         ask_again(question);
     else
-        end(question);
+        line_end(question);
 }
 
 /* Makes a job ready that was called. The question is not over before that is answered. */
-static void hasten(struct line_question *question, const struct later_called *job)
+static void line_hasten(struct line_question *question, const struct later_called *job)
 {
     const struct line *line = question->line;
     const char *id = strchr(job->waiter, ' ');
@@ -162,10 +162,10 @@ static void hasten(struct line_question *question, const struct later_called *jo
     later_keys_init(&keys, line->prefix, queue);
     later_line_hasten(&cmd, &keys, job, id + 1);
     if (link_send(line->link, &cmd, LINK_TIMEOUT, on_hastened, question) < 0)
-        end(question);
+        line_end(question);
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void line_on_answer(void *arg, struct later_answer *answer)
 {
     struct line_question *question = arg;
     struct line *line = question->line;
@@ -183,11 +183,11 @@ static void on_answer(void *arg, struct later_answer *answer)
             break; /* no memory: in a second somebody asks again */
         line->open++;
         later_line_called(answer->reply, i, &job);
-        hasten(another, &job);
+        line_hasten(another, &job);
     }
     if (seen.called)
         link_flush(line->link);
-    end(question);
+    line_end(question);
 }
 
 void line_flush(struct line *line)
@@ -202,8 +202,8 @@ void line_flush(struct line *line)
             line->last = &line->first;
         later_line_ask(&cmd, line->prefix, &question->at, question->due, question->since,
                        question->waiter);
-        if (link_send(line->link, &cmd, LINK_TIMEOUT, on_answer, question) < 0)
-            end(question);
+        if (link_send(line->link, &cmd, LINK_TIMEOUT, line_on_answer, question) < 0)
+            line_end(question);
     }
 }
 

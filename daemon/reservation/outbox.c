@@ -94,7 +94,8 @@ void outbox_free(struct outbox *outbox)
     free(outbox);
 }
 
-static bool is_of(const struct group *group, const struct later_keys *keys, enum later_verb verb)
+static bool outbox_is_of(const struct group *group, const struct later_keys *keys,
+                         enum later_verb verb)
 {
     return group->keys == keys && group->verb == verb;
 }
@@ -104,10 +105,10 @@ static struct group *find_group(struct outbox *outbox, const struct later_keys *
 {
     struct group *groups;
 
-    if (outbox->group_count && is_of(&outbox->groups[outbox->latest], keys, verb))
+    if (outbox->group_count && outbox_is_of(&outbox->groups[outbox->latest], keys, verb))
         return &outbox->groups[outbox->latest];
     for (size_t i = 0; i < outbox->group_count; i++) {
-        if (!is_of(&outbox->groups[i], keys, verb))
+        if (!outbox_is_of(&outbox->groups[i], keys, verb))
             continue;
         outbox->latest = i;
         return &outbox->groups[i];
@@ -120,8 +121,8 @@ static struct group *find_group(struct outbox *outbox, const struct later_keys *
     return &groups[outbox->group_count++];
 }
 
-static bool put(struct outbox *outbox, const struct later_keys *keys, enum later_verb verb,
-                struct item item)
+static bool outbox_put(struct outbox *outbox, const struct later_keys *keys, enum later_verb verb,
+                       struct item item)
 {
     struct group *group = find_group(outbox, keys, verb);
 
@@ -168,7 +169,7 @@ bool outbox_add(struct outbox *outbox, struct slots *slots, struct slot *slot)
     struct item item = { .slots = slots, .slot = slot };
 
     memcpy(item.token, slot->token, LATER_TOKEN_LEN);
-    if (!keys || !put(outbox, keys, verb_of(slot), item)) {
+    if (!keys || !outbox_put(outbox, keys, verb_of(slot), item)) {
         let_lapse(slot);
         return false;
     }
@@ -187,7 +188,7 @@ static void outbox_let_go(struct outbox *outbox, const struct item *item, bool l
 }
 
 /* Everything goes back to its group, to be sent again. */
-static void put_back(struct sending *sending, bool refused, bool unknown)
+static void outbox_put_back(struct sending *sending, bool refused, bool unknown)
 {
     struct outbox *outbox = sending->outbox;
     struct group *group = find_group(outbox, sending->keys, sending->verb);
@@ -198,7 +199,7 @@ static void put_back(struct sending *sending, bool refused, bool unknown)
         struct item item = sending->items[i];
 
         item.unknown = item.unknown || unknown;
-        if (put(outbox, sending->keys, sending->verb, item))
+        if (outbox_put(outbox, sending->keys, sending->verb, item))
             continue;
         let_lapse(item.slot);
         outbox_let_go(outbox, &item, true);
@@ -295,7 +296,7 @@ static bool is_whole(const struct sending *sending)
 }
 
 /* Encodes the call; returns false, with nothing in *cmd, without memory. */
-static bool encode(const struct sending *sending, struct later_command *cmd)
+static bool outbox_encode(const struct sending *sending, struct later_command *cmd)
 {
     struct slot_copy *copies;
 
@@ -315,15 +316,15 @@ static bool encode(const struct sending *sending, struct later_command *cmd)
     return true;
 }
 
-static void take_answer(void *arg, struct later_answer *answer);
+static void outbox_take_answer(void *arg, struct later_answer *answer);
 
 /* Returns false when that is not possible now. */
 static bool send_call(struct sending *sending)
 {
     struct later_command cmd = { 0 };
 
-    return encode(sending, &cmd) &&
-           link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, take_answer, sending) == 0;
+    return outbox_encode(sending, &cmd) &&
+           link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) == 0;
 }
 
 /* The token does not hold all of them any more: Redis looks at each. */
@@ -334,11 +335,11 @@ static void send_by_ids(struct sending *sending)
         link_flush(sending->outbox->link);
         return;
     }
-    put_back(sending, false, false);
+    outbox_put_back(sending, false, false);
     free(sending);
 }
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void outbox_take_answer(void *arg, struct later_answer *answer)
 {
     struct sending *sending = arg;
     struct outbox *outbox = sending->outbox;
@@ -363,15 +364,15 @@ static void take_answer(void *arg, struct later_answer *answer)
         }
         if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
             outbox->reconnect = true;
-        put_back(sending, refused, answer->outcome == LATER_UNKNOWN);
+        outbox_put_back(sending, refused, answer->outcome == LATER_UNKNOWN);
     }
     free(sending);
 }
 
 /* Is this one of a call that begins with `first`: of the same token? A job that leaves something
  * has a call of its own. */
-static bool goes_with(const struct group *group, const struct item *first, const struct item *item,
-                      size_t count)
+static bool outbox_goes_with(const struct group *group, const struct item *first,
+                             const struct item *item, size_t count)
 {
     size_t most = group->verb == LATER_VERB_FINISH ? 1 : LATER_BATCH_MAX;
 
@@ -383,7 +384,7 @@ static size_t count_first(const struct group *group)
     size_t count = 0;
 
     for (size_t i = 0; i < group->count; i++)
-        count += goes_with(group, &group->items[0], &group->items[i], count);
+        count += outbox_goes_with(group, &group->items[0], &group->items[i], count);
     return count;
 }
 
@@ -395,7 +396,7 @@ static void take_first(struct group *group, struct sending *sending)
     for (size_t i = 0; i < group->count; i++) {
         struct item item = group->items[i];
 
-        if (goes_with(group, taken ? &sending->items[0] : &item, &item, taken))
+        if (outbox_goes_with(group, taken ? &sending->items[0] : &item, &item, taken))
             sending->items[taken++] = item;
         else
             group->items[left++] = item;
@@ -435,7 +436,7 @@ static bool comes_on(const struct group *group)
            first->slot->given > group->count;
 }
 
-static void flush(struct outbox *outbox, bool all)
+static void outbox_flush_groups(struct outbox *outbox, bool all)
 {
     if (!link_is_up(outbox->link))
         return;
@@ -450,12 +451,12 @@ static void flush(struct outbox *outbox, bool all)
 
 void outbox_flush(struct outbox *outbox)
 {
-    flush(outbox, true);
+    outbox_flush_groups(outbox, true);
 }
 
 void outbox_flush_early(struct outbox *outbox)
 {
-    flush(outbox, false);
+    outbox_flush_groups(outbox, false);
 }
 
 size_t outbox_waiting(const struct outbox *outbox)

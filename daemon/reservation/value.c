@@ -16,13 +16,13 @@ static void path_of(const struct slots *slots, size_t index, char *path, size_t 
     snprintf(path, room, "%s" MARK "%zu", slots->path, index);
 }
 
-static size_t index_of(const struct slots *slots, const struct slot *slot)
+static size_t value_index_of(const struct slots *slots, const struct slot *slot)
 {
     return (size_t)(slot - slots->page->slots);
 }
 
 /* Writes all of it, or fails. */
-static int write_all(int fd, const char *bytes, size_t len)
+static int value_write_all(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(fd, bytes, len);
@@ -40,7 +40,7 @@ static int write_all(int fd, const char *bytes, size_t len)
 static int write_file(struct slots *slots, struct slot *slot, const char *value, size_t len,
                       struct later_error *err)
 {
-    size_t index = index_of(slots, slot);
+    size_t index = value_index_of(slots, slot);
     char path[800];
     int fd, result;
 
@@ -48,7 +48,7 @@ static int write_file(struct slots *slots, struct slot *slot, const char *value,
     if (index >= atomic_load_explicit(&slots->page->values, memory_order_relaxed))
         atomic_store_explicit(&slots->page->values, (uint32_t)index + 1, memory_order_relaxed);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    result = fd < 0 ? -1 : write_all(fd, value, len);
+    result = fd < 0 ? -1 : value_write_all(fd, value, len);
     if (result < 0)
         later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
     if (fd >= 0)
@@ -70,14 +70,15 @@ int value_keep(struct slots *slots, struct slot *slot, const char *value, size_t
 
 /* A handler may have put something in its place; that is refused if it is not a regular file or has
  * another length. */
-static size_t read_file(const struct slots *slots, const struct slot *slot, size_t len, char *value)
+static size_t value_read_file(const struct slots *slots, const struct slot *slot, size_t len,
+                              char *value)
 {
     char path[800];
     size_t have = 0;
     ssize_t n = 1;
     int fd;
 
-    path_of(slots, index_of(slots, slot), path, sizeof path);
+    path_of(slots, value_index_of(slots, slot), path, sizeof path);
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     while (fd >= 0 && have < len && (n = read(fd, value + have, len - have)) > 0)
         have += (size_t)n;
@@ -96,7 +97,7 @@ size_t value_read(const struct slots *slots, const struct slot *slot, char *valu
     if (len <= SLOT_TEXT)
         memcpy(value, slot->text, len);
     else
-        len = read_file(slots, slot, len, value);
+        len = value_read_file(slots, slot, len, value);
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
     return len > 0 && later_json_scan(value, len, NULL, 0, &ignored) == 0 ? len : 0;
 }
@@ -107,7 +108,7 @@ void value_drop(const struct slots *slots, const struct slot *slot)
 
     if (slot->value_len <= SLOT_TEXT)
         return;
-    path_of(slots, index_of(slots, slot), path, sizeof path);
+    path_of(slots, value_index_of(slots, slot), path, sizeof path);
     unlink(path);
 }
 

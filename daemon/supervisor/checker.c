@@ -29,7 +29,7 @@ struct checker {
 };
 
 /* Loads and configures all plugins in this process. */
-static int load(const struct config *config, struct later_error *err)
+static int checker_load(const struct config *config, struct later_error *err)
 {
     struct plugin_set *plugins = plugin_set_new();
     int ok;
@@ -41,21 +41,21 @@ static int load(const struct config *config, struct later_error *err)
     return ok;
 }
 
-static void run_child(const struct config *config, int words)
+static void checker_run_child(const struct config *config, int words)
 {
     struct later_error err;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(words, WORDS_FD); /* dup2() clears CLOEXEC: if a plugin forks, that is its own risk */
     close_range(WORDS_FD + 1, ~0U, 0);
-    if (load(config, &err) < 0) {
+    if (checker_load(config, &err) < 0) {
         (void)!write(WORDS_FD, err.text, strlen(err.text));
         _exit(LATER_E_CONFIG);
     }
     _exit(0);
 }
 
-static void on_timer(void *arg)
+static void checker_on_timer(void *arg)
 {
     struct checker *checker = arg;
 
@@ -63,8 +63,8 @@ static void on_timer(void *arg)
     kill(checker->pid, SIGKILL);
 }
 
-static int start_child(struct checker *checker, const struct config *config,
-                       struct later_error *err)
+static int checker_start_child(struct checker *checker, const struct config *config,
+                               struct later_error *err)
 {
     int words[2];
 
@@ -72,7 +72,7 @@ static int start_child(struct checker *checker, const struct config *config,
         return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
     checker->pid = process_fork();
     if (checker->pid == 0)
-        run_child(config, words[1]);
+        checker_run_child(config, words[1]);
     close(words[1]);
     checker->words = words[0];
     if (checker->pid > 0)
@@ -88,14 +88,14 @@ struct checker *checker_start(struct event_base *base, const struct config *conf
 {
     struct checker *checker = calloc(1, sizeof *checker);
 
-    if (!checker || !(checker->timer = timer_new(base, on_timer, checker))) {
+    if (!checker || !(checker->timer = timer_new(base, checker_on_timer, checker))) {
         free(checker);
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
     checker->done = done;
     checker->arg = arg;
-    if (start_child(checker, config, err) < 0) {
+    if (checker_start_child(checker, config, err) < 0) {
         timer_free(checker->timer);
         free(checker);
         return NULL;
@@ -156,7 +156,7 @@ int checker_try(const struct config *config, struct later_error *err)
     int status;
 
     if (pid == 0) {
-        if (load(config, err) == 0)
+        if (checker_load(config, err) == 0)
             _exit(0);
         fprintf(stderr, "laterd: %s\n", err->text);
         _exit(LATER_E_CONFIG);

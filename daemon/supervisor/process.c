@@ -38,7 +38,7 @@ void generation_release(struct generation *generation)
 
 /* --- in the child --- */
 
-static void reset_signals(void)
+static void process_reset_signals(void)
 {
     sigset_t none;
 
@@ -67,8 +67,8 @@ static void keep_descriptors(int control, int status)
     fcntl(STATUS_FD, F_SETFL, O_NONBLOCK);
 }
 
-static void run_child(const struct process *process, const struct process_options *options,
-                      pid_t parent, int control, int status)
+static void process_run_child(const struct process *process, const struct process_options *options,
+                              pid_t parent, int control, int status)
 {
     const struct config *config = process->generation->config;
     struct worker_start start = { .config = config,
@@ -171,15 +171,15 @@ pid_t process_fork(void)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid == 0)
-        reset_signals();
+        process_reset_signals();
     else
         sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
 /* Makes its pipes and the child, and watches its status pipe. */
-static int begin(struct process *process, const struct process_options *options,
-                 struct later_error *err)
+static int process_begin(struct process *process, const struct process_options *options,
+                         struct later_error *err)
 {
     int control[2], status[2];
     pid_t parent = getpid();
@@ -194,7 +194,7 @@ static int begin(struct process *process, const struct process_options *options,
         process_order(process, WORKER_PAUSE);
     process->pid = process_fork();
     if (process->pid == 0)
-        run_child(process, options, parent, control[0], status[1]);
+        process_run_child(process, options, parent, control[0], status[1]);
     close(control[0]);
     close(status[1]);
     if (process->pid > 0 && watch_status(process, options->base) == 0)
@@ -226,7 +226,7 @@ struct process *process_start(const struct process_options *options, struct late
         process->slots->worker = (uint32_t)options->number;
         atomic_store(&process->slots->page->awaited, options->listens);
     }
-    if (!process->slots || begin(process, options, err) < 0)
+    if (!process->slots || process_begin(process, options, err) < 0)
         goto failed;
     setpgid(process->pid, process->pid); /* the child does the same; whichever is first */
     options->generation->users++;
@@ -255,7 +255,7 @@ void process_moved(struct process *process, const char *peer)
 }
 
 /* Returns false if the worker is dying, or does not read. */
-static bool call(const struct process *process, const char *queue)
+static bool process_call(const struct process *process, const char *queue)
 {
     char order[LATER_QUEUE_MAX + 3];
     int len = snprintf(order, sizeof order, "%c%s\n", WORKER_WAKE, queue);
@@ -267,7 +267,7 @@ bool process_wake(struct process *process, const char *queue)
 {
     if (!slots_move_idle(process->slots, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED))
         return false;
-    if (!call(process, queue)) {
+    if (!process_call(process, queue)) {
         slots_move_idle(process->slots, SLOTS_IDLE_CALLED, SLOTS_IDLE_OFF);
         return false;
     }
@@ -281,7 +281,7 @@ bool process_wake_more(struct process *process, const char *queue)
 {
     if (process->called_more == WORKER_CALLS_MORE ||
         later_clock() - process->called_at > MORE_SECONDS || !slots_takes_more(process->slots) ||
-        !call(process, queue))
+        !process_call(process, queue))
         return false;
     process->called_more++;
     return true;

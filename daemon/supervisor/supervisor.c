@@ -102,7 +102,7 @@ static void on_crashed(void *arg)
     recorder_crashed(supervisor->recorder);
 }
 
-static void expel(void *arg, struct slots *slots, const char *why)
+static void supervisor_expel(void *arg, struct slots *slots, const char *why)
 {
     struct supervisor *supervisor = arg;
 
@@ -153,7 +153,7 @@ static void on_beat(void *arg)
 
 /* --- Redis --- */
 
-static void on_link_up(void *arg)
+static void supervisor_on_link_up(void *arg)
 {
     struct supervisor *supervisor = arg;
 
@@ -177,7 +177,7 @@ static void on_moved(void *arg, const char *peer)
     workers_moved(supervisor->workers, peer);
 }
 
-static void refuse(struct supervisor *supervisor, const char *why)
+static void supervisor_refuse(struct supervisor *supervisor, const char *why)
 {
     log_line(LOG_ERROR, "%s", why);
     supervisor->status = LATER_E_CONFIG;
@@ -193,7 +193,7 @@ static void on_judged(void *arg, const char *why)
     if (supervisor->stopping || (why && supervisor->redis == UNFIT))
         return;
     if (why && supervisor->redis == UNJUDGED) {
-        refuse(supervisor, why);
+        supervisor_refuse(supervisor, why);
         return;
     }
     if (why) {
@@ -210,14 +210,15 @@ static void on_judged(void *arg, const char *why)
 
 /* Its jobs may be kept by another protocol, older or newer. At the start that is fatal; later
  * somebody works on it, and we wait. */
-static void on_link_down(void *arg)
+static void supervisor_on_link_down(void *arg)
 {
     struct supervisor *supervisor = arg;
 
     if (!supervisor->met && !supervisor->stopping &&
         later_redis_other_protocol(link_redis(supervisor->link)))
-        refuse(supervisor, "redis: another version of laterd keeps its jobs there "
-                           "(later:protocol); use that version, or another redis.prefix");
+        supervisor_refuse(supervisor,
+                          "redis: another version of laterd keeps its jobs there "
+                          "(later:protocol); use that version, or another redis.prefix");
 }
 
 static int start_server(struct supervisor *supervisor, const struct config *config,
@@ -320,12 +321,14 @@ static struct workers *make_workers(struct supervisor *supervisor)
 static int make_parts(struct supervisor *supervisor, struct later_error *err)
 {
     struct config *config = supervisor->generation->config;
-    const struct link_options link = {
-        .what = "laterd", .up = on_link_up, .down = on_link_down, .arg = supervisor
-    };
-    const struct keeper_options keeper = {
-        .host = supervisor->host, .expel = expel, .settled = page_settled, .arg = supervisor
-    };
+    const struct link_options link = { .what = "laterd",
+                                       .up = supervisor_on_link_up,
+                                       .down = supervisor_on_link_down,
+                                       .arg = supervisor };
+    const struct keeper_options keeper = { .host = supervisor->host,
+                                           .expel = supervisor_expel,
+                                           .settled = page_settled,
+                                           .arg = supervisor };
 
     if (embedded_wanted(config) && start_server(supervisor, config, err) < 0)
         return -1;
@@ -359,7 +362,7 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     return supervisor->checker ? 0 : -1;
 }
 
-static void tear_down(struct supervisor *supervisor)
+static void supervisor_tear_down(struct supervisor *supervisor)
 {
     upkeep_free(supervisor->upkeep);
     follow_free(supervisor->follow);
@@ -421,6 +424,6 @@ int supervisor_run(struct config *config, const char *path, bool verbose)
         event_base_dispatch(supervisor.base);
         log_line(LOG_INFO, "stopped");
     }
-    tear_down(&supervisor);
+    supervisor_tear_down(&supervisor);
     return supervisor.status;
 }

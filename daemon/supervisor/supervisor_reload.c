@@ -21,8 +21,9 @@ void supervisor_use_log(const struct supervisor *supervisor)
 
 /* --- queues of patterns --- */
 
-static enum config_follow follow(struct supervisor *supervisor, struct config *config,
-                                 const char *name, bool used, uint32_t *pool)
+static enum config_follow supervisor_reload_follow(struct supervisor *supervisor,
+                                                   struct config *config, const char *name,
+                                                   bool used, uint32_t *pool)
 {
     enum config_follow followed = config_follow(config, name, used, pool);
 
@@ -48,7 +49,7 @@ bool supervisor_on_found(void *arg, const char *name, bool used)
         (void)config_follow(supervisor->next, name, used, &ignored);
     if (supervisor->trying)
         (void)config_follow(supervisor->trying->config, name, used, &ignored);
-    followed = follow(supervisor, config, name, used, &number);
+    followed = supervisor_reload_follow(supervisor, config, name, used, &number);
     if (followed != CONFIG_FOLLOW_ADDED)
         return followed != CONFIG_FOLLOW_LATER;
     pool = &config->pools[number];
@@ -69,7 +70,8 @@ static bool on_each(void *arg, const char *name, bool used)
     bool served = used || (now && config_serves(now->config, name));
     uint32_t pool;
 
-    return follow(supervisor, supervisor->next, name, served, &pool) != CONFIG_FOLLOW_LATER;
+    return supervisor_reload_follow(supervisor, supervisor->next, name, served, &pool) !=
+           CONFIG_FOLLOW_LATER;
 }
 
 static void follow_next(struct supervisor *supervisor)
@@ -134,17 +136,17 @@ static void end_reload(struct supervisor *supervisor)
 }
 
 /* Keeps the reason for `later status`. */
-static void remember(struct supervisor *supervisor, const char *why)
+static void supervisor_reload_remember(struct supervisor *supervisor, const char *why)
 {
     free(supervisor->refused);
     supervisor->refused = why ? strdup(why) : NULL;
     health_reload(supervisor->health, why);
 }
 
-static void refuse(struct supervisor *supervisor, const char *why)
+static void supervisor_reload_refuse(struct supervisor *supervisor, const char *why)
 {
     log_line(LOG_ERROR, "reload refused: %s; nothing was changed", why);
-    remember(supervisor, why);
+    supervisor_reload_remember(supervisor, why);
     config_free(supervisor->next);
     supervisor->next = NULL;
     end_reload(supervisor);
@@ -158,13 +160,13 @@ bool supervisor_on_tried(void *arg, const char *why)
 
     supervisor->trying = NULL;
     if (!why && use(supervisor, generation, &err) == 0) {
-        remember(supervisor, NULL);
+        supervisor_reload_remember(supervisor, NULL);
         log_line(LOG_INFO, "reloaded: %zu new workers", workers_on_trial(supervisor->workers));
         timer_in(supervisor->tick, 0);
         end_reload(supervisor);
         return true;
     }
-    refuse(supervisor, why ? why : err.text);
+    supervisor_reload_refuse(supervisor, why ? why : err.text);
     generation_release(generation);
     timer_in(supervisor->tick, 0);
     return false;
@@ -176,7 +178,7 @@ static void try_next(struct supervisor *supervisor)
 {
     supervisor->trying = generation_new(supervisor->next);
     if (!supervisor->trying) {
-        refuse(supervisor, "no memory");
+        supervisor_reload_refuse(supervisor, "no memory");
         return;
     }
     supervisor->next = NULL;
@@ -194,7 +196,7 @@ void supervisor_on_checked(void *arg, const char *why)
     } else if (supervisor->next && !why) {
         try_next(supervisor);
     } else if (supervisor->next) {
-        refuse(supervisor, why);
+        supervisor_reload_refuse(supervisor, why);
     } else if (!why) { /* it is the first: start the workers */
         workers_start(supervisor->workers, supervisor->generation);
         if (supervisor->again)
@@ -225,7 +227,7 @@ static void check_next(void *arg)
         supervisor->checker = checker_start(supervisor->base, supervisor->next,
                                             supervisor_on_checked, supervisor, &err);
     if (!supervisor->checker)
-        refuse(supervisor, err.text);
+        supervisor_reload_refuse(supervisor, err.text);
 }
 
 static void reload(struct supervisor *supervisor)
@@ -236,7 +238,7 @@ static void reload(struct supervisor *supervisor)
         notify_reloading();
     supervisor->next = config_load(supervisor->path, &err);
     if (!supervisor->next)
-        refuse(supervisor, err.text);
+        supervisor_reload_refuse(supervisor, err.text);
     else if (config_follows(supervisor->next))
         patterns_read(supervisor->patterns, check_next);
     else

@@ -17,7 +17,7 @@
 
 /* --- reaping --- */
 
-static bool is_ours(void *arg, pid_t pid)
+static bool supervisor_stop_is_ours(void *arg, pid_t pid)
 {
     const struct supervisor *supervisor = arg;
 
@@ -49,7 +49,7 @@ static pid_t find_dead(void)
 }
 
 /* Returns whether it was a worker or an orphan of one: we are the subreaper. */
-static bool reap(struct supervisor *supervisor, pid_t pid)
+static bool supervisor_stop_reap(struct supervisor *supervisor, pid_t pid)
 {
     int status = 0;
 
@@ -74,9 +74,9 @@ void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     while ((pid = find_dead()) > 0)
-        strays |= reap(supervisor, pid);
+        strays |= supervisor_stop_reap(supervisor, pid);
     if (strays)
-        process_kill_strays(is_ours, supervisor);
+        process_kill_strays(supervisor_stop_is_ours, supervisor);
 }
 
 /* --- pausing, stopping --- */

@@ -16,7 +16,7 @@ static bool serves(const struct process *process, uint32_t pools)
 }
 
 /* Asks every worker, so that each busy one reports when it is idle. */
-static void ask_one(struct process *process, void *arg)
+static void wake_dispatch_ask_one(struct process *process, void *arg)
 {
     struct choice *choice = arg;
 
@@ -28,7 +28,7 @@ bool wake_dispatch_idle(void *workers, uint32_t pools)
 {
     struct choice choice = { .pools = pools };
 
-    workers_each(workers, ask_one, &choice);
+    workers_each(workers, wake_dispatch_ask_one, &choice);
     return choice.idle;
 }
 

@@ -372,7 +372,7 @@ static struct seat *seat_of(const struct seats *seats, pid_t pid)
 }
 
 /* Takes a process off its seat, or off the list of those that are leaving. */
-static struct process *take(struct workers *workers, pid_t pid, struct seat **seat)
+static struct process *workers_take(struct workers *workers, pid_t pid, struct seat **seat)
 {
     *seat = seat_of(&workers->seats, pid);
     if (!*seat)
@@ -429,7 +429,7 @@ static void try_again(struct seat *seat, const char *why)
 bool workers_ended(struct workers *workers, pid_t pid)
 {
     struct seat *seat;
-    struct process *process = take(workers, pid, &seat);
+    struct process *process = workers_take(workers, pid, &seat);
     enum restart_cause restart = RESTART_GOOD;
     char text[640];
     bool crash;
@@ -474,7 +474,7 @@ bool workers_has(const struct workers *workers, pid_t pid)
     return false;
 }
 
-static void count_one(struct process *process, void *arg)
+static void workers_count_one(struct process *process, void *arg)
 {
     (void)process;
     ++*(size_t *)arg;
@@ -484,7 +484,7 @@ size_t workers_count(const struct workers *workers)
 {
     size_t count = 0;
 
-    workers_each(workers, count_one, &count);
+    workers_each(workers, workers_count_one, &count);
     return count;
 }
 

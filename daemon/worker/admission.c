@@ -53,8 +53,8 @@ static void leave_lines(const struct later_job *job, uint32_t refused)
 
 /* The job enters the line when its return has been answered. Without memory, or as long as Redis's
  * clock is not known, it comes back by itself. */
-static void refuse(struct later_job *job, uint32_t refused, const struct admission_need *need,
-                   struct backlog_row *row)
+static void admission_refuse(struct later_job *job, uint32_t refused,
+                             const struct admission_need *need, struct backlog_row *row)
 {
     struct worker *worker = job->worker;
     struct admission *admission = worker->admission;
@@ -84,12 +84,12 @@ static void on_closed(struct later_job *job, const struct admission_need *need, 
         row->shut = now + SHUT_SECONDS;
         row->opens = now + opens;
     }
-    refuse(job, job->asked, need, row);
+    admission_refuse(job, job->asked, need, row);
 }
 
 /* --- asking Redis --- */
 
-static void ask_next(struct later_job *job);
+static void admission_ask_next(struct later_job *job);
 
 /* Reads the answer: is it free? It may have been counted by a limit. */
 static bool is_open(struct later_job *job, const struct later_line *line,
@@ -110,7 +110,7 @@ static bool is_open(struct later_job *job, const struct later_line *line,
     return false;
 }
 
-static void on_answer(void *arg, struct later_answer *answer)
+static void admission_on_answer(void *arg, struct later_answer *answer)
 {
     struct later_job *job = arg;
     struct lock_lease *lease = job->asking;
@@ -138,7 +138,7 @@ static void on_answer(void *arg, struct later_answer *answer)
         on_closed(job, &need, opens);
     } else {
         job->asked++;
-        ask_next(job);
+        admission_ask_next(job);
     }
 }
 
@@ -172,7 +172,7 @@ static bool question(struct later_job *job, const struct later_line *need,
     return true;
 }
 
-static void ask_next(struct later_job *job)
+static void admission_ask_next(struct later_job *job)
 {
     struct worker *worker = job->worker;
     struct later_command cmd = { 0 };
@@ -186,7 +186,7 @@ static void ask_next(struct later_job *job)
         return;
     }
     if (question(job, &need.line, &cmd) &&
-        link_send(worker->main, &cmd, LINK_TIMEOUT, on_answer, job) == 0) {
+        link_send(worker->main, &cmd, LINK_TIMEOUT, admission_on_answer, job) == 0) {
         worker_pump_soon(worker); /* which flushes */
         return;
     }
@@ -208,11 +208,11 @@ void admission_ask(struct later_job *job)
 
         now = now > 0 ? now : later_clock();
         if (row && now < row->shut) {
-            refuse(job, n, &need, row);
+            admission_refuse(job, n, &need, row);
             return;
         }
     }
-    ask_next(job);
+    admission_ask_next(job);
 }
 
 /* --- making and unmaking --- */

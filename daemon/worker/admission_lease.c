@@ -70,7 +70,7 @@ struct freeing {
     struct lock_lease *lease;
 };
 
-static void on_freed(void *arg, struct later_answer *answer)
+static void admission_lease_on_freed(void *arg, struct later_answer *answer)
 {
     struct freeing *freeing = arg;
     struct admission *admission = freeing->admission;
@@ -87,7 +87,7 @@ static void on_freed(void *arg, struct later_answer *answer)
 /* Frees a lease, and then asks who comes next: not before the answer, since a call whose script
  * Redis does not know yet is overtaken by the next one. If that cannot be sent, the keeper frees
  * it. */
-static void let_go(struct admission *admission, struct lock_lease *lease)
+static void admission_lease_let_go(struct admission *admission, struct lock_lease *lease)
 {
     const struct worker *worker = admission->worker;
     struct freeing *freeing = malloc(sizeof *freeing);
@@ -98,14 +98,14 @@ static void let_go(struct admission *admission, struct lock_lease *lease)
     if (freeing)
         *freeing = (struct freeing){ admission, lease };
     if (freeing && lock_lease_free_command(lease, worker->config->redis.prefix, &cmd) &&
-        link_send(worker->main, &cmd, LINK_TIMEOUT, on_freed, freeing) == 0)
+        link_send(worker->main, &cmd, LINK_TIMEOUT, admission_lease_on_freed, freeing) == 0)
         return;
     free(freeing);
     admission->freeing--;
     admission_lease_leave(admission, lease, LEASE_LEFT);
 }
 
-static bool is_of(const struct lock_lease *lease, const struct later_job *job)
+static bool admission_lease_is_of(const struct lock_lease *lease, const struct later_job *job)
 {
     uint32_t state = atomic_load(&lease->state);
 
@@ -122,8 +122,8 @@ void admission_leave(struct later_job *job)
     for (uint32_t i = 0; admission->leases && i < slots_lock_leases(job->worker->slots); i++) {
         struct lock_lease *lease = &job->worker->slots->page->lock_leases[i];
 
-        if (is_of(lease, job))
-            let_go(admission, lease);
+        if (admission_lease_is_of(lease, job))
+            admission_lease_let_go(admission, lease);
     }
 }
 
@@ -164,7 +164,8 @@ struct lock_lease *admission_held(const struct later_job *job, const char *name)
     for (uint32_t i = 0; i < used; i++) {
         struct lock_lease *lease = &job->worker->slots->page->lock_leases[i];
 
-        if (lease->kind == LEASE_LOCK && is_of(lease, job) && strcmp(lease->name, name) == 0)
+        if (lease->kind == LEASE_LOCK && admission_lease_is_of(lease, job) &&
+            strcmp(lease->name, name) == 0)
             return lease;
     }
     return NULL;

@@ -69,7 +69,8 @@ static double a_while(double now)
     return now + LOOK_SECONDS + (double)(worker_random() % 500000) / 1e6; /* not all at once */
 }
 
-static void look_at(struct admission *admission, struct backlog_row *row, double when)
+static void admission_line_look_at(struct admission *admission, struct backlog_row *row,
+                                   double when)
 {
     row->look = when;
     if (admission->look_at > 0 && admission->look_at <= when)
@@ -80,8 +81,8 @@ static void look_at(struct admission *admission, struct backlog_row *row, double
 
 /* A limit is looked at when it opens, by all workers that know of it: the one that has taken the
  * last place may be running its job by then. */
-static void wait_on(struct admission *admission, struct backlog_row *row, size_t waiting,
-                    double opens)
+static void admission_line_wait_on(struct admission *admission, struct backlog_row *row,
+                                   size_t waiting, double opens)
 {
     double now = later_clock(), when = a_while(now);
 
@@ -91,10 +92,11 @@ static void wait_on(struct admission *admission, struct backlog_row *row, size_t
         when =
             fmin(when, now + (opens > 0 ? fmax(opens, LIMIT_LEAST) + LIMIT_SLACK : KEPT_SECONDS));
     if (waiting)
-        look_at(admission, row, when);
+        admission_line_look_at(admission, row, when);
 }
 
-static void on_told(void *arg, const struct later_line *at, const struct later_line_answer *answer)
+static void admission_line_on_told(void *arg, const struct later_line *at,
+                                   const struct later_line_answer *answer)
 {
     struct admission *admission = arg;
     struct backlog_row *row;
@@ -106,12 +108,12 @@ static void on_told(void *arg, const struct later_line *at, const struct later_l
     row = answer->waiting ? admission_row_made(admission, at) : admission_row(admission, at);
     if (!row)
         return;
-    wait_on(admission, row, answer->waiting, answer->opens);
+    admission_line_wait_on(admission, row, answer->waiting, answer->opens);
     if (answer->called)
         row->shut = 0;
 }
 
-static void look_after(void *arg, struct backlog_row *row)
+static void admission_line_look_after(void *arg, struct backlog_row *row)
 {
     struct admission *admission = arg;
     const struct later_line at = { .what = row->kind == 'l'   ? LATER_LINE_LOCK
@@ -128,12 +130,13 @@ static void look_after(void *arg, struct backlog_row *row)
 
 /* Whoever should have called the next job may be dead, or may not be a laterd. A limit opens by
  * itself. */
-static void on_look(void *arg)
+static void admission_line_on_look(void *arg)
 {
     struct admission *admission = arg;
     double now = later_clock();
 
-    admission->look_at = backlog_each(admission->backlog, now, look_after, admission);
+    admission->look_at =
+        backlog_each(admission->backlog, now, admission_line_look_after, admission);
     if (admission->look_at > 0)
         timer_in(admission->look, admission->look_at - now);
     worker_pump_soon(admission->worker); /* which flushes */
@@ -143,8 +146,9 @@ int admission_line_begin(struct admission *admission)
 {
     const struct worker *worker = admission->worker;
 
-    admission->line = line_new(worker->main, worker->config->redis.prefix, on_told, admission);
-    admission->look = timer_new(worker->base, on_look, admission);
+    admission->line =
+        line_new(worker->main, worker->config->redis.prefix, admission_line_on_told, admission);
+    admission->look = timer_new(worker->base, admission_line_on_look, admission);
     return admission->line && admission->look ? 0 : -1;
 }
 
@@ -166,7 +170,7 @@ void admission_counted(struct later_job *job, const struct later_line *at,
     struct admission_count *count = malloc(sizeof *count);
 
     if (row)
-        wait_on(admission, row, answer->waiting, answer->opens);
+        admission_line_wait_on(admission, row, answer->waiting, answer->opens);
     if (!count)
         return; /* it cannot be given back then */
     *count = (struct admission_count){ .next = job->counts, .at = *at, .when = answer->at };

@@ -156,7 +156,7 @@ static void keep_value(struct later_job *job)
 }
 
 /* Counts it for the history, under the queue that a shard is of. */
-static void count(struct later_job *job, struct attempts_type *type, double seconds)
+static void attempt_count(struct later_job *job, struct attempts_type *type, double seconds)
 {
     struct worker *worker = job->worker;
     uint32_t queue = job->from->counted;
@@ -182,7 +182,7 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     job->slot->ran = seconds;
     job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
-        count(job, type, seconds);
+        attempt_count(job, type, seconds);
     keep_value(job);
     log_end(job, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);

@@ -59,7 +59,7 @@ struct backlog_row *backlog_find(const struct backlog *backlog, char kind, const
 }
 
 /* Forgets what is free and has nobody waiting. */
-static void sweep(struct backlog *backlog, double now)
+static void backlog_sweep(struct backlog *backlog, double now)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct backlog_row **link = &backlog->buckets[i], *row; (row = *link);) {
@@ -81,7 +81,7 @@ struct backlog_row *backlog_make(struct backlog *backlog, char kind, const char 
     if (row)
         return row;
     if (backlog->rows >= BACKLOG_ROWS)
-        sweep(backlog, now);
+        backlog_sweep(backlog, now);
     row = backlog->rows < BACKLOG_ROWS ? calloc(1, sizeof *row + len + 1) : NULL;
     if (!row)
         return NULL;

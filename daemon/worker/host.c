@@ -94,7 +94,7 @@ static void job_kind(struct later_job *job, uint32_t kind)
     job->kind = kind;
 }
 
-static int refuse(const struct later_job *job, const char *call, const char *why)
+static int host_refuse(const struct later_job *job, const char *call, const char *why)
 {
     attempt_log(job, LOG_ERROR, "%s: %s", call, why);
     return LATER_FAILED;
@@ -106,17 +106,17 @@ static int job_value(struct later_job *job, const char *json, size_t len)
     char *value;
 
     if (job->worker && !job->slot)
-        return refuse(job, "later_job_value", "the job's time was over, it is settled");
+        return host_refuse(job, "later_job_value", "the job's time was over, it is settled");
     if (job->worker && job->kept <= 0)
         return LATER_NO;
     len = len ? len : strlen(json);
     if (len > LATER_VALUE_MAX)
-        return refuse(job, "later_job_value", "longer than 65536 bytes");
+        return host_refuse(job, "later_job_value", "longer than 65536 bytes");
     if (later_json_scan(json, len, NULL, 0, &err) < 0)
-        return refuse(job, "later_job_value", err.text);
+        return host_refuse(job, "later_job_value", err.text);
     value = malloc(len);
     if (!value)
-        return refuse(job, "later_job_value", "no memory");
+        return host_refuse(job, "later_job_value", "no memory");
     memcpy(value, json, len);
     free(job->value);
     job->value = value;
@@ -127,7 +127,7 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 static int job_progress(struct later_job *job, double done, double total, const char *text)
 {
     if (!(done >= 0 && isfinite(done) && total >= 0 && isfinite(total)))
-        return refuse(job, "later_job_progress", "done and total must be at least 0");
+        return host_refuse(job, "later_job_progress", "done and total must be at least 0");
     if (job->slot)
         progress_note(job->slot, done, total, text ? text : "");
     return job->worker && !job->slot ? LATER_FAILED : LATER_YES;
@@ -220,7 +220,7 @@ static int host_push(struct later_job *job, const struct later_push_job *push)
                                     .timeout = known.timeout,
                                     .result = known.result };
     if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) < 0)
-        return refuse(job, "later_push", err.text);
+        return host_refuse(job, "later_push", err.text);
     return result == LATER_IS_KNOWN ? LATER_EXISTS : LATER_YES;
 }
 
@@ -237,12 +237,12 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
     if (!client)
         return LATER_FAILED;
     if (!later_key_name_valid(item) || !later_key_name_valid(who))
-        return refuse(job, "later_stock_claim",
-                      "item and claimant are 1 to 200 printable characters");
+        return host_refuse(job, "later_stock_claim",
+                           "item and claimant are 1 to 200 printable characters");
     later_stock_take(&cmd, later_call_prefix(client), item, who);
     reply = later_call(client, &cmd, 0, true, &err);
     if (!reply)
-        return refuse(job, "later_stock_claim", err.text);
+        return host_refuse(job, "later_stock_claim", err.text);
     taken = later_stock_taken(reply, number ? number : &ignored);
     later_reply_free(reply);
     return taken == LATER_STOCK_TAKEN  ? LATER_YES
@@ -255,9 +255,10 @@ static int host_stock_claim(struct later_job *job, const char *item, const char 
 static int check_name(const struct later_job *job, const char *call, const char *name)
 {
     if (!name || !later_key_name_valid(name))
-        return refuse(job, call, "a name is 1 to 200 printable characters, no space, no brace");
+        return host_refuse(job, call,
+                           "a name is 1 to 200 printable characters, no space, no brace");
     if (job->worker && !job->slot)
-        return refuse(job, call, "the job's time was over, it is settled");
+        return host_refuse(job, call, "the job's time was over, it is settled");
     return LATER_YES;
 }
 
@@ -271,13 +272,13 @@ static int host_lock(struct later_job *job, const char *name, double ttl, double
     if (!(ttl >= LATER_LOCK_TTL_MIN && ttl <= LATER_LOCK_TTL_MAX) || isnan(wait)) {
         later_fail(&err, LATER_E_DATA, "ttl is %g to %g seconds, wait from 0", LATER_LOCK_TTL_MIN,
                    LATER_LOCK_TTL_MAX);
-        return refuse(job, "later_lock", err.text);
+        return host_refuse(job, "later_lock", err.text);
     }
     if (!job->worker || admission_held(job, name))
         return LATER_YES;
     taken = admission_lock(job, name, ttl, wait > 0 ? wait : 0, &err);
     if (taken < 0)
-        return refuse(job, "later_lock", err.text);
+        return host_refuse(job, "later_lock", err.text);
     return taken == LATER_LOCK_YES ? LATER_YES : LATER_NO;
 }
 
@@ -328,7 +329,7 @@ static int host_limit(struct later_job *job, const char *key, uint32_t max, doub
     later_limit_ask(&cmd, later_call_prefix(client), key, max, per, sliding != 0);
     reply = later_call(client, &cmd, 0, false, &err);
     if (!reply)
-        return refuse(job, "later_limit", err.text);
+        return host_refuse(job, "later_limit", err.text);
     wait = later_limit_wait(reply);
     later_reply_free(reply);
     return wait > 0 ? LATER_NO : LATER_YES;

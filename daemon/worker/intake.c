@@ -71,7 +71,7 @@ static void few_ask(struct intake *intake)
 
 /* --- very many queues --- */
 
-static double pause_of(const struct intake *intake)
+static double intake_pause_of(const struct intake *intake)
 {
     double wait = intake->queue_count * (intake->apart ? LOOK_APART : LOOK_EACH);
 
@@ -86,7 +86,7 @@ static const char *wake_of(void *arg, uint32_t queue, unsigned k)
     return intake->queues[queue].known.keys.name[LATER_KEY_WAKE];
 }
 
-static void on_found(void *arg, bool ok, const uint32_t *found, size_t count)
+static void intake_on_found(void *arg, bool ok, const uint32_t *found, size_t count)
 {
     struct intake *intake = arg;
 
@@ -121,12 +121,12 @@ static size_t list_quiet(struct intake *intake, uint32_t *list)
 static void look_for_wakes(struct intake *intake, bool now)
 {
     const struct seek_options options = {
-        .key = wake_of, .keys = 1, .most = ENOUGH, .done = on_found, .arg = intake
+        .key = wake_of, .keys = 1, .most = ENOUGH, .done = intake_on_found, .arg = intake
     };
     uint32_t *list;
     size_t count;
 
-    if (intake->seek || (!now && later_clock() - intake->sought < pause_of(intake)))
+    if (intake->seek || (!now && later_clock() - intake->sought < intake_pause_of(intake)))
         return;
     list = malloc(intake->queue_count * sizeof *list);
     count = list ? list_quiet(intake, list) : 0;
@@ -139,7 +139,7 @@ static void look_for_wakes(struct intake *intake, bool now)
 }
 
 /* Chooses queues of the group whose turn it is, or in strict order of all. */
-static size_t choose(struct intake *intake, struct intake_queue **list)
+static size_t intake_choose_queues(struct intake *intake, struct intake_queue **list)
 {
     const struct intake_group *group;
 
@@ -155,7 +155,7 @@ static void many_ask(struct intake *intake)
     size_t count;
 
     intake_follow(intake);
-    count = choose(intake, list);
+    count = intake_choose_queues(intake, list);
     for (size_t i = 0; i < count; i++) {
         if (intake_ask(intake, list[i], intake_room(intake, list[i]) / count))
             intake_turn(intake, list[i], later_clock());
@@ -183,7 +183,7 @@ static bool may_fetch(const struct intake *intake)
            intake->asked == 0 && link_is_up(intake->worker->main);
 }
 
-static void ask_all(struct intake *intake)
+static void intake_ask_all(struct intake *intake)
 {
     if (intake->many)
         many_ask(intake);
@@ -213,7 +213,7 @@ void intake_ahead(struct intake *intake)
     /* What runs now may take as long as the batch, so do not hoard jobs behind a slow one. */
     if ((double)intake->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
-    ask_all(intake);
+    intake_ask_all(intake);
     if (!intake->asked && !intake->seek)
         return;
     outbox_flush_early(intake->worker->outbox);
@@ -225,7 +225,7 @@ void intake_go_on(struct intake *intake)
     bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
 
     if (may && intake_any_ready(intake))
-        ask_all(intake);
+        intake_ask_all(intake);
     if (may && !intake->asked && looks_first(intake))
         may = false;
     if (intake->asked || intake->seek)
@@ -298,7 +298,7 @@ void intake_link_up(struct intake *intake)
 /* --- making and unmaking --- */
 
 /* Called a while after Redis refused something. */
-static void on_again(void *arg)
+static void intake_on_again(void *arg)
 {
     struct intake *intake = arg;
 
@@ -314,7 +314,7 @@ struct intake *intake_new(struct worker *worker)
         return NULL;
     intake->worker = worker;
     intake->average = 0.001;
-    intake->again = timer_new(worker->base, on_again, intake);
+    intake->again = timer_new(worker->base, intake_on_again, intake);
     intake->apart = later_redis_is_cluster(link_redis(worker->main));
     if (intake->apart)
         intake->late = timer_new(worker->base, intake_late, intake);

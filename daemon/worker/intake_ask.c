@@ -107,8 +107,8 @@ static bool held_room(struct intake *intake)
 }
 
 /* Enters one job into a slot: first its contents, last its state. */
-static bool keep(struct asking *asking, struct batch *batch, const struct later_reserved *job,
-                 double score)
+static bool intake_ask_keep(struct asking *asking, struct batch *batch,
+                            const struct later_reserved *job, double score)
 {
     struct intake *intake = asking->intake;
     struct slot *slot = free_slot(intake);
@@ -148,7 +148,7 @@ static bool keep(struct asking *asking, struct batch *batch, const struct later_
 
 /* Returns the i-th job of a batch; false if its document is gone. Then it was cancelled before that
  * was read, and is not ours. */
-static bool job_of(const struct batch *batch, size_t i, struct later_reserved *job)
+static bool intake_ask_job_of(const struct batch *batch, size_t i, struct later_reserved *job)
 {
     const struct later_reply *document = later_reply_at(batch->documents, i);
 
@@ -168,7 +168,8 @@ static void on_given_back(void *arg, struct later_answer *answer)
 
 /* Gives back jobs that could not be kept: by their ids, since the others of their token are ours.
  */
-static void give_back(struct asking *asking, const struct later_settlement *jobs, size_t count)
+static void intake_ask_give_back(struct asking *asking, const struct later_settlement *jobs,
+                                 size_t count)
 {
     struct link *link = asking->intake->worker->main;
     struct later_command cmd = { 0 };
@@ -184,8 +185,8 @@ static void give_back(struct asking *asking, const struct later_settlement *jobs
 
 /* Takes the jobs of an answer, as far as there is memory; the others are given back. documents:
  * NULL, or the answer with their documents. Takes over both. */
-static void take_jobs(struct asking *asking, struct later_reply *reserved,
-                      struct later_reply *documents)
+static void intake_ask_take_jobs(struct asking *asking, struct later_reply *reserved,
+                                 struct later_reply *documents)
 {
     size_t count = later_queue_reserved_count(reserved), refused = 0;
     struct later_settlement unkept[LATER_BATCH_MAX] LATER_UNCLEARED;
@@ -201,15 +202,16 @@ static void take_jobs(struct asking *asking, struct later_reply *reserved,
         double score = later_scores_next(&scores);
         struct later_reserved job;
 
-        if (job_of(batch, i, &job) && !keep(asking, batch, &job, score))
+        if (intake_ask_job_of(batch, i, &job) && !intake_ask_keep(asking, batch, &job, score))
             unkept[refused++] =
                 (struct later_settlement){ .token = asking->call->token, .id = job.id };
     }
-    give_back(asking, unkept, refused);
+    intake_ask_give_back(asking, unkept, refused);
     batch_release(batch);
 }
 
-static void look_for(struct intake *intake, struct intake_queue *queue, struct slot_call *call);
+static void intake_ask_look_for(struct intake *intake, struct intake_queue *queue,
+                                struct slot_call *call);
 
 /* May there be more than came? An answer of at least half of the bytes counts as cut by them. The
  * wake for the rest is there, but after a wake the documents would come through Lua. */
@@ -220,7 +222,7 @@ static bool is_cut(const struct asking *asking, size_t count, size_t bytes)
 }
 
 /* Notes the script's answer. */
-static void note_answer(struct asking *asking, const struct later_reply *reply)
+static void intake_ask_note_answer(struct asking *asking, const struct later_reply *reply)
 {
     struct intake *intake = asking->intake;
     struct intake_queue *queue = asking->queue;
@@ -235,13 +237,13 @@ static void note_answer(struct asking *asking, const struct later_reply *reply)
         queue->bytes = (double)bytes / (double)count;
 }
 
-static void take_answer(struct asking *asking, struct later_reply *reserved,
-                        struct later_reply *documents)
+static void intake_ask_take_answer(struct asking *asking, struct later_reply *reserved,
+                                   struct later_reply *documents)
 {
     struct intake *intake = asking->intake;
     size_t count = later_queue_reserved_count(reserved);
 
-    take_jobs(asking, reserved, documents);
+    intake_ask_take_jobs(asking, reserved, documents);
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
     if (count) {
         worker_busy(intake->worker);
@@ -255,7 +257,7 @@ static void come_back(struct intake *intake)
 }
 
 /* Leaves this queue alone for a while; the others are asked. */
-static void rest(struct intake *intake, struct intake_queue *queue)
+static void intake_ask_rest(struct intake *intake, struct intake_queue *queue)
 {
     queue->resting = true;
     come_back(intake);
@@ -271,7 +273,7 @@ static void on_refused(struct asking *asking, const char *text)
     fault_note(&asking->queue->refused, LOG_WARN,
                "redis refuses to reserve from queue %s: %s; trying again",
                asking->queue->known.keys.queue, text);
-    rest(intake, asking->queue);
+    intake_ask_rest(intake, asking->queue);
 }
 
 /* If the link is up, it is only this queue's node that is away. */
@@ -279,7 +281,7 @@ static void on_cut_off(struct asking *asking, uint32_t state)
 {
     atomic_store_explicit(&asking->call->asked, state, memory_order_release);
     if (link_is_up(asking->intake->worker->main))
-        rest(asking->intake, asking->queue);
+        intake_ask_rest(asking->intake, asking->queue);
 }
 
 /* The reserve is no longer under way. */
@@ -306,7 +308,7 @@ static void on_documents(void *arg, struct later_answer *answer)
     struct asking *asking = arg;
 
     if (answer->outcome == LATER_ANSWERED) {
-        take_answer(asking, asking->reserved, answer->reply);
+        intake_ask_take_answer(asking, asking->reserved, answer->reply);
         asking->reserved = answer->reply = NULL;
     } else {
         if (answer->outcome == LATER_REFUSED)
@@ -319,7 +321,7 @@ static void on_documents(void *arg, struct later_answer *answer)
 }
 
 /* Asks for the documents. Returns whether they are on their way. */
-static bool ask_documents(struct asking *asking, struct later_answer *answer)
+static bool intake_ask_ask_documents(struct asking *asking, struct later_answer *answer)
 {
     struct link *link = asking->intake->worker->main;
     struct later_command cmd = { 0 };
@@ -345,10 +347,10 @@ static void on_reserved(void *arg, struct later_answer *answer)
     switch (answer->outcome) {
     case LATER_ANSWERED:
         fault_over(&asking->queue->refused);
-        note_answer(asking, answer->reply);
-        if (ask_documents(asking, answer))
+        intake_ask_note_answer(asking, answer->reply);
+        if (intake_ask_ask_documents(asking, answer))
             return;
-        take_answer(asking, answer->reply, NULL);
+        intake_ask_take_answer(asking, answer->reply, NULL);
         answer->reply = NULL;
         break;
     case LATER_REFUSED:
@@ -372,7 +374,7 @@ struct looking {
     struct slot_call *call;
 };
 
-static void on_found(void *arg, bool ok)
+static void intake_ask_on_found(void *arg, bool ok)
 {
     struct looking *looking = arg;
 
@@ -380,22 +382,23 @@ static void on_found(void *arg, bool ok)
     looking->queue->finding--;
     if (ok)
         atomic_store_explicit(&looking->call->asked, 0, memory_order_release);
-    else /* refused, or cut off: on_again() tries again */
-        rest(looking->intake, looking->queue);
+    else /* refused, or cut off: intake_on_again() tries again */
+        intake_ask_rest(looking->intake, looking->queue);
     worker_pump_soon(looking->intake->worker);
     free(looking);
 }
 
 /* If the link breaks, the token stays in the page and is looked for again. */
-static void look_for(struct intake *intake, struct intake_queue *queue, struct slot_call *call)
+static void intake_ask_look_for(struct intake *intake, struct intake_queue *queue,
+                                struct slot_call *call)
 {
     struct looking *looking = malloc(sizeof *looking);
 
     if (!looking)
         return;
     *looking = (struct looking){ intake, queue, call };
-    if (find_and_return(intake->worker->main, &queue->known.keys, call->token, on_found, looking) <
-        0) {
+    if (find_and_return(intake->worker->main, &queue->known.keys, call->token, intake_ask_on_found,
+                        looking) < 0) {
         free(looking);
     } else {
         intake->finding++;
@@ -423,7 +426,7 @@ void intake_recover(struct intake *intake)
         struct slot_call *call = &page->calls[i];
 
         if (atomic_load(&call->asked) == SLOT_CALL_LOST && !busy[call->queue])
-            look_for(intake, &intake->queues[call->queue], call);
+            intake_ask_look_for(intake, &intake->queues[call->queue], call);
     }
 }
 
@@ -440,8 +443,8 @@ static struct slot_call *free_call(struct intake *intake)
 
 /* The token is in the page before the call is sent. So if the worker dies before it reads the
  * answer, the keeper finds what it took. */
-static int ask(struct intake *intake, struct intake_queue *queue, struct link *link, size_t limit,
-               double deadline, double timeout)
+static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, struct link *link,
+                          size_t limit, double deadline, double timeout)
 {
     struct slot_call *call = free_call(intake);
     struct asking *asking = call ? malloc(sizeof *asking) : NULL;
@@ -488,7 +491,8 @@ void intake_ask_behind(struct intake *intake, struct intake_queue *queue, double
     size_t few = intake_room(intake, queue);
 
     if (few && !queue->asked)
-        ask(intake, queue, intake->worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until, timeout);
+        intake_ask_ask(intake, queue, intake->worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until,
+                       timeout);
 }
 
 bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most)
@@ -498,7 +502,7 @@ bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most)
     if (limit == 0 && intake->asked == 0 && room > 0)
         limit = 1;
     if (queue->asked || limit == 0 ||
-        ask(intake, queue, intake->worker->main, limit, 0, LINK_TIMEOUT) < 0)
+        intake_ask_ask(intake, queue, intake->worker->main, limit, 0, LINK_TIMEOUT) < 0)
         return false;
     intake->asked++;
     queue->sent = later_clock();

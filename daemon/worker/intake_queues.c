@@ -17,7 +17,7 @@
 /* --- which there are --- */
 
 /* Puts it at the end of its group; later queues move up by one. */
-static void put_in_order(struct intake *intake, struct intake_queue *queue)
+static void intake_queues_put_in_order(struct intake *intake, struct intake_queue *queue)
 {
     struct intake_group *group = &intake->groups[queue->group];
     uint32_t rank = group->first + group->count++;
@@ -39,7 +39,7 @@ static void put_in_order(struct intake *intake, struct intake_queue *queue)
 }
 
 /* Adds a queue after the others. false: no memory. */
-static bool serve(struct intake *intake, const struct config_queue *config)
+static bool intake_queues_serve(struct intake *intake, const struct config_queue *config)
 {
     struct slots_page *page = intake->worker->slots->page;
     uint32_t index = intake->queue_count;
@@ -61,7 +61,7 @@ static bool serve(struct intake *intake, const struct config_queue *config)
     page->queue_count = index + 1;
     intake->groups[queue->group].weight = config->weight;
     intake->weighted = intake->weighted || config->weight > 0;
-    put_in_order(intake, queue);
+    intake_queues_put_in_order(intake, queue);
     return true;
 }
 
@@ -78,7 +78,7 @@ int intake_serve(struct intake *intake)
     if (!intake->queues || !intake->order || !intake->groups)
         return -1;
     for (uint32_t i = 0; i < pool->queue_count; i++) {
-        if (!serve(intake, &pool->queues[i]))
+        if (!intake_queues_serve(intake, &pool->queues[i]))
             return -1;
     }
     return 0;
@@ -91,7 +91,8 @@ void intake_follow(struct intake *intake)
                          ? atomic_load_explicit(&pool->followed->count, memory_order_acquire)
                          : intake->queue_count;
 
-    while (intake->queue_count < count && serve(intake, &pool->queues[intake->queue_count]))
+    while (intake->queue_count < count &&
+           intake_queues_serve(intake, &pool->queues[intake->queue_count]))
         ;
 }
 
@@ -343,7 +344,7 @@ static size_t more_events(const struct intake *intake)
                                                       : 0;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t intake_queues_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -354,7 +355,7 @@ static size_t at_most_room(const struct intake *intake, const struct intake_queu
 {
     size_t waiting = to_come(intake), room = room_of(queue);
 
-    return least(size, room > waiting ? room - waiting : 0);
+    return intake_queues_least(size, room > waiting ? room - waiting : 0);
 }
 
 size_t intake_room(const struct intake *intake, const struct intake_queue *queue)
@@ -364,9 +365,9 @@ size_t intake_room(const struct intake *intake, const struct intake_queue *queue
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
 
     if (intake->weighted)
-        size = least(size, share_of(intake, queue));
-    size = at_most_room(intake, queue, least(size, intake_free_slots(intake)));
+        size = intake_queues_least(size, share_of(intake, queue));
+    size = at_most_room(intake, queue, intake_queues_least(size, intake_free_slots(intake)));
     return intake->worker->load->in_flight + intake->worker->load->in_admission
-               ? least(size, more_events(intake))
+               ? intake_queues_least(size, more_events(intake))
                : size;
 }

@@ -21,7 +21,7 @@
 
 /* --- in BLPOP --- */
 
-static void on_wake(void *arg, struct later_answer *answer)
+static void intake_wake_on_wake(void *arg, struct later_answer *answer)
 {
     struct intake *intake = arg;
     const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
@@ -65,7 +65,7 @@ static void begin_to_wait(struct intake *intake)
     for (uint32_t i = 0; i < count; i++)
         later_command_text(&cmd, intake->queues[i].known.keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);
-    if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, on_wake, intake) < 0)
+    if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, intake_wake_on_wake, intake) < 0)
         return;
     intake->waiting = true;
     if (count == 1 && intake->worker->redis_offset)

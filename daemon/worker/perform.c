@@ -27,7 +27,8 @@ static char *read_payload(size_t max, size_t *len, struct later_error *err)
     return bytes;
 }
 
-static char *make_document(const char *type, size_t max, size_t *len, struct later_error *err)
+static char *perform_make_document(const char *type, size_t max, size_t *len,
+                                   struct later_error *err)
 {
     struct later_new_job job = { .type = type, .id = "perform" };
     char *payload = read_payload(max, &job.payload_len, err), *document;
@@ -41,7 +42,7 @@ static char *make_document(const char *type, size_t max, size_t *len, struct lat
     return document;
 }
 
-static int run(struct later_job *job, struct event_base *base)
+static int perform_run(struct later_job *job, struct event_base *base)
 {
     const struct later_ending_row *row;
     uint32_t result;
@@ -86,7 +87,7 @@ static int perform_in(struct worker *worker, const struct config *config, const 
         later_fail(err, LATER_E_NONE, "%s: has no type %s; see laterd --describe", path, type);
         return (int)err->code;
     }
-    document = make_document(type, config->document_max, &job.document_len, err);
+    document = perform_make_document(type, config->document_max, &job.document_len, err);
     if (!document)
         return (int)err->code;
     job.document = document;
@@ -100,7 +101,7 @@ static int perform_in(struct worker *worker, const struct config *config, const 
     job.retry_in = -1;
     job.began = later_clock();
     job_policy(&job, config);
-    status = run(&job, worker->base);
+    status = perform_run(&job, worker->base);
     plugin_set_stop(worker->plugins);
     free(job.value);
     free(document);

@@ -137,7 +137,7 @@ static void job_free(struct later_job *job)
 /* --- one job --- */
 
 /* Everything about the job that its worker's death would leave to the keeper. */
-static void describe(const struct later_job *job)
+static void run_describe(const struct later_job *job)
 {
     struct slot *slot = job->slot;
 
@@ -151,7 +151,7 @@ static void describe(const struct later_job *job)
     slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
 }
 
-static uint32_t perform(struct later_job *job)
+static uint32_t run_perform(struct later_job *job)
 {
     uint32_t result;
 
@@ -181,11 +181,11 @@ static void run_one(struct worker *worker, struct later_job *job)
     uint32_t result;
     double now;
 
-    describe(job);
+    run_describe(job);
     atomic_fetch_add_explicit(&worker->slots->page->running, 1, memory_order_relaxed);
     if (!job->event && !tells_begin(job))
         admission_begun(job); /* it blocks the loop */
-    result = perform(job);
+    result = run_perform(job);
     if (job->event && !tells_begin(job))
         admission_begun(job);
     now = later_clock(); /* once: of a quick job the clock is a tenth */
@@ -234,7 +234,7 @@ static bool must_wait(const struct run *run, const struct later_job *job)
 }
 
 /* It and all after it go back. */
-static void give_back(struct worker *worker, struct later_job *job)
+static void run_give_back(struct worker *worker, struct later_job *job)
 {
     attempt_unrun(job, LATER_ENDED_HELD, 0, "");
     job_free(job);
@@ -300,7 +300,7 @@ static bool is_over(const struct slot *slot, double now)
 }
 
 /* It has all that it needs. What came before `now` is not its time. */
-static void begin(struct run *run, struct later_job *job, double now)
+static void run_begin(struct run *run, struct later_job *job, double now)
 {
     struct worker *worker = run->worker;
 
@@ -324,7 +324,7 @@ static void begin_passed(struct run *run, struct later_job *job)
         return;
     }
     leave_admission(run, job);
-    begin(run, job, now);
+    run_begin(run, job, now);
 }
 
 /* Most jobs need nothing besides. A serial one blocks the loop, which it may not while admission
@@ -335,7 +335,7 @@ static void enter(struct run *run, struct later_job *job)
     bool ready = plugin_type_ready(job->type, job->doc.type);
 
     if (ready && !admission_needed(job) && (job->event || !admission_open(worker->admission))) {
-        begin(run, job, later_clock());
+        run_begin(run, job, later_clock());
         return;
     }
     run->load.in_admission++;
@@ -381,10 +381,10 @@ static void approach(struct run *run)
     job->event = job->type->type.mode == LATER_EVENT;
     intake_limit(worker->intake, job);
     if (must_wait(run, job)) {
-        give_back(worker, job);
+        run_give_back(worker, job);
         run->load.alone = true; /* nothing is reserved until what is under way has ended */
     } else if (job->event && plugin_type_room(job->type, job->doc.type) <= run->load.in_admission) {
-        give_back(worker, job);
+        run_give_back(worker, job);
         /* Asked again when there is room (intake_limit). */
         intake_has_more(worker->intake, held.from);
     } else {

@@ -112,7 +112,7 @@ static bool begins_none(const struct worker *worker)
 /* More jobs are held. They run before any socket is read: large documents are better left in the
  * kernel until these jobs are done, since both would not fit into a CPU cache. But if an answer
  * with ids is there, their documents are asked for, so that Redis sends them meanwhile. */
-static void go_on(struct worker *worker)
+static void worker_go_on(struct worker *worker)
 {
     static const struct timeval at_once = { 0, 0 };
 
@@ -145,7 +145,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
     if (more && !begins_none(worker)) {
         admission_flush(worker->admission);
         link_flush(worker->main);
-        go_on(worker);
+        worker_go_on(worker);
     } else {
         intake_flush(worker->intake);
         intake_go_on(worker->intake);
@@ -155,7 +155,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Called every few seconds on a Cluster. */
-static void on_count(void *arg)
+static void worker_on_count(void *arg)
 {
     struct worker *worker = arg;
     struct connections *connections = &worker->slots->page->connections;
@@ -178,7 +178,7 @@ static void moved(struct worker *worker, const char *peer)
 }
 
 /* more: what follows the order. */
-static void obey(struct worker *worker, char order, const char *more)
+static void worker_obey(struct worker *worker, char order, const char *more)
 {
     if (order == WORKER_DRAIN) {
         drain(worker);
@@ -225,7 +225,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
         _exit(0);
     loop->orders_len += (size_t)got;
     while ((len = cut_order(text + used, loop->orders_len - used)) > 0) {
-        obey(&loop->worker, text[used], text + used + 1);
+        worker_obey(&loop->worker, text[used], text + used + 1);
         used += len;
     }
     loop->orders_len -= used;
@@ -233,21 +233,21 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     worker_pump_soon(&loop->worker);
 }
 
-static void on_link_up(void *arg)
+static void worker_on_link_up(void *arg)
 {
     struct worker *worker = arg;
 
     intake_link_up(worker->intake);
 }
 
-static void on_link_down(void *arg)
+static void worker_on_link_down(void *arg)
 {
     worker_pump_soon(arg);
 }
 
 /* --- making and unmaking --- */
 
-static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t queue)
+static const struct later_keys *worker_keys_of(void *arg, struct slots *slots, uint32_t queue)
 {
     const struct worker *worker = arg;
 
@@ -255,7 +255,7 @@ static const struct later_keys *keys_of(void *arg, struct slots *slots, uint32_t
     return &intake_queue(worker->intake, queue)->keys;
 }
 
-static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
+static void worker_on_settled(void *arg, struct slots *slots, struct slot *slot, bool lost)
 {
     struct worker *worker = arg;
     struct slot_words words;
@@ -270,9 +270,11 @@ static void on_settled(void *arg, struct slots *slots, struct slot *slot, bool l
 
 static int make_links(struct worker *worker, struct later_error *err)
 {
-    const struct link_options main = {
-        .what = "worker", .quiet = true, .up = on_link_up, .down = on_link_down, .arg = worker
-    };
+    const struct link_options main = { .what = "worker",
+                                       .quiet = true,
+                                       .up = worker_on_link_up,
+                                       .down = worker_on_link_down,
+                                       .arg = worker };
     struct link_options wake = main;
     char url[512];
     struct later_client_options client = { .url = url,
@@ -298,7 +300,7 @@ static int make_events(struct loop *loop)
     struct worker *worker = &loop->worker;
 
     worker->pump = event_new(worker->base, -1, 0, on_pump, loop);
-    loop->count = timer_new(worker->base, on_count, worker);
+    loop->count = timer_new(worker->base, worker_on_count, worker);
     loop->control =
         event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST, on_control, loop);
     if (!worker->pump || !loop->control || !loop->count)
@@ -326,8 +328,8 @@ static int set_up(struct loop *loop, struct later_error *err)
     if (make_links(worker, err) < 0)
         return -1;
     worker->intake = intake_new(worker);
-    worker->outbox =
-        outbox_new(worker->base, worker->main, worker->start->host, keys_of, on_settled, worker);
+    worker->outbox = outbox_new(worker->base, worker->main, worker->start->host, worker_keys_of,
+                                worker_on_settled, worker);
     worker->admission = admission_new(worker, run_passed);
     if (!worker->intake || !worker->outbox || !worker->admission)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -343,7 +345,7 @@ static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
         log_line(LOG_WARN, "%s: %s", option, strerror(errno));
 }
 
-static void tear_down(struct loop *loop)
+static void worker_tear_down(struct loop *loop)
 {
     struct worker *worker = &loop->worker;
 
@@ -368,7 +370,7 @@ static void tear_down(struct loop *loop)
 
 /* In a service's sandbox the file system is read-only, which may be why a plugin cannot open a
  * file. */
-static const char *sandbox_hint(void)
+static const char *worker_sandbox_hint(void)
 {
     struct statvfs root;
 
@@ -382,7 +384,8 @@ static const char *sandbox_hint(void)
 static void report_refusal(const struct worker *worker, const struct later_error *err)
 {
     char report[640];
-    int len = snprintf(report, sizeof report, "%c%s%s", WORKER_REFUSED, err->text, sandbox_hint());
+    int len =
+        snprintf(report, sizeof report, "%c%s%s", WORKER_REFUSED, err->text, worker_sandbox_hint());
 
     if (write(worker->start->status_fd, report, (size_t)len) != len)
         log_line(LOG_ERROR, "%s", err->text);
@@ -413,7 +416,7 @@ int worker_main(const struct worker_start *start)
         worker_pump_soon(worker);
         event_base_dispatch(worker->base);
     }
-    tear_down(loop);
+    worker_tear_down(loop);
     free(loop);
     return status;
 }

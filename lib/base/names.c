@@ -10,7 +10,7 @@ struct later_named {
 };
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static uint32_t hash(const char *name)
+static uint32_t names_hash(const char *name)
 {
     uint32_t sum = 2166136261U;
 
@@ -22,7 +22,7 @@ static uint32_t hash(const char *name)
 /* Returns the slot where a name is, or would be. */
 static struct later_named *spot(const struct later_names *names, const char *name)
 {
-    uint32_t at = hash(name) & (names->room - 1);
+    uint32_t at = names_hash(name) & (names->room - 1);
 
     while (names->slots[at].item && strcmp(names->slots[at].name, name) != 0)
         at = (at + 1) & (names->room - 1);
@@ -34,7 +34,7 @@ void *later_names_find(const struct later_names *names, const char *name)
     return names->room ? spot(names, name)->item : NULL;
 }
 
-static bool grow(struct later_names *names)
+static bool names_grow(struct later_names *names)
 {
     uint32_t room = names->room ? names->room * 2 : 16;
     struct later_names wider = { .room = room, .count = names->count };
@@ -56,7 +56,7 @@ static bool grow(struct later_names *names)
 
 bool later_names_add(struct later_names *names, const char *name, void *item)
 {
-    if (2 * (names->count + 1) > names->room && !grow(names))
+    if (2 * (names->count + 1) > names->room && !names_grow(names))
         return false;
     *spot(names, name) = (struct later_named){ .name = name, .item = item };
     names->items[names->count++] = item;

@@ -86,7 +86,7 @@ static void begin_again(struct later_batch *batch, const char *words)
 /* The batch was answered, so Redis is there, and later batches count their losses from 0 again. If
  * many are under way and a connection keeps breaking, each of them is lost several times before its
  * turn. */
-static void note_answer(struct later_bulk *bulk)
+static void bulk_note_answer(struct later_bulk *bulk)
 {
     bulk->lost_since = 0;
     for (struct later_batch *other = bulk->sent; other; other = other->next)
@@ -117,19 +117,19 @@ static void note_loss(struct later_bulk *bulk, struct later_batch *batch,
 }
 
 /* Redis has said that nothing was done and that it may work soon: may the batch wait for that? */
-static bool waits(struct later_bulk *bulk, struct later_batch *batch,
-                  const struct later_answer *answer)
+static bool bulk_waits(struct later_bulk *bulk, struct later_batch *batch,
+                       const struct later_answer *answer)
 {
     bool away = answer->outcome == LATER_REFUSED && later_reply_away(answer->text);
 
     if (!away)
-        note_answer(bulk);
+        bulk_note_answer(bulk);
     else if (has_patience(bulk))
         bulk->absent = batch->lost = true;
     return batch->lost;
 }
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void bulk_take_answer(void *arg, struct later_answer *answer)
 {
     struct later_batch *batch = arg;
     struct later_bulk *bulk = batch->bulk;
@@ -142,7 +142,7 @@ static void take_answer(void *arg, struct later_answer *answer)
         note_loss(bulk, batch, answer);
         return;
     }
-    if (waits(bulk, batch, answer))
+    if (bulk_waits(bulk, batch, answer))
         return;
     if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
         batch->shortly = false; /* now by the other script, since nothing has happened */
@@ -174,7 +174,7 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
     batch->lost = false;
     if (!(batch->flags & LATER_PUSH_SEEK))
         later_call_announce(bulk->client, &batch->keys);
-    if (later_call_begin(bulk->client, &cmd, take_answer, batch, err) == 0)
+    if (later_call_begin(bulk->client, &cmd, bulk_take_answer, batch, err) == 0)
         return 0;
     batch->lost = true;
     return -1;
@@ -196,7 +196,7 @@ static int send_patiently(struct later_batch *batch, struct later_error *err)
     return 0;
 }
 
-static int give_up(const struct later_batch *batch, struct later_error *err)
+static int bulk_give_up(const struct later_batch *batch, struct later_error *err)
 {
     if (!batch->bulk->one)
         return later_fail(err, LATER_E_REDIS,
@@ -213,7 +213,7 @@ static int send_lost(struct later_bulk *bulk, struct later_error *err)
     for (struct later_batch *batch = bulk->sent, *next; batch; batch = next) {
         next = batch->next;
         if (batch->lost && batch->losses >= (bulk->one ? LOSSES_ONE : LOSSES))
-            return give_up(batch, err);
+            return bulk_give_up(batch, err);
         if (batch->lost && send_patiently(batch, err) < 0)
             return -1;
     }
@@ -232,7 +232,7 @@ static bool is_any_lost(const struct later_bulk *bulk)
 }
 
 /* Waits until at most `most` batches are without an answer. */
-static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
+static int bulk_settle(struct later_bulk *bulk, size_t most, struct later_error *err)
 {
     while (bulk->sent_count > most) {
         while (bulk->sent_count > most && !is_any_lost(bulk))
@@ -249,10 +249,10 @@ static int settle(struct later_bulk *bulk, size_t most, struct later_error *err)
     return 0;
 }
 
-static int flush(struct later_bulk *bulk, struct later_batch *batch, struct later_error *err)
+static int bulk_flush(struct later_bulk *bulk, struct later_batch *batch, struct later_error *err)
 {
     /* A rerouted job replaces one that was under way, so it need not wait. */
-    if (!bulk->rerouting && settle(bulk, UNDER_WAY - 1, err) < 0) {
+    if (!bulk->rerouting && bulk_settle(bulk, UNDER_WAY - 1, err) < 0) {
         later_batch_free(batch);
         return -1;
     }
@@ -271,7 +271,7 @@ static int flush_open(struct later_bulk *bulk, size_t i, struct later_error *err
 
     bulk->open[i] = bulk->open[--bulk->open_count];
     bulk->open_bytes -= batch->len;
-    return flush(bulk, batch, err);
+    return bulk_flush(bulk, batch, err);
 }
 
 /* Sends the fullest batch, so that many queues do not hold much more than one. */
@@ -318,8 +318,8 @@ static int find_open(struct later_bulk *bulk, const char *queue, const char *par
 
 /* Adds a job to the batch for the next part on its way, by the plan known now. If that is not the
  * plan that it began with, it begins again. */
-static int add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
-               uint64_t epoch, struct later_error *err)
+static int bulk_add(struct later_bulk *bulk, const char *queue, const struct later_batch_slot *from,
+                    uint64_t epoch, struct later_error *err)
 {
     struct later_plan plan = later_call_plan(bulk->client, queue);
     unsigned step = plan.epoch == epoch ? from->step : 0;
@@ -379,7 +379,7 @@ static int reroute_batch(struct later_batch *batch, struct later_error *err)
         }
         slot->item = later_batch_item(batch, slot);
         slot->step++;
-        if (add(batch->bulk, batch->queue, slot, batch->epoch, err) < 0)
+        if (bulk_add(batch->bulk, batch->queue, slot, batch->epoch, err) < 0)
             return -1;
     }
     return 0;
@@ -407,7 +407,7 @@ int later_bulk_add(struct later_bulk *bulk, const char *queue, const struct late
 {
     const struct later_batch_slot slot = { .item = *item, .mark = mark };
 
-    return later_call_whole(queue, err) < 0 ? -1 : add(bulk, queue, &slot, UINT64_MAX, err);
+    return later_call_whole(queue, err) < 0 ? -1 : bulk_add(bulk, queue, &slot, UINT64_MAX, err);
 }
 
 int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
@@ -417,7 +417,7 @@ int later_bulk_finish(struct later_bulk *bulk, struct later_error *err)
             if (flush_open(bulk, 0, err) < 0)
                 return -1;
         }
-        if (settle(bulk, 0, err) < 0 || reroute(bulk, err) < 0)
+        if (bulk_settle(bulk, 0, err) < 0 || reroute(bulk, err) < 0)
             return -1;
     }
     return 0;

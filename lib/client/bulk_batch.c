@@ -38,7 +38,7 @@ struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_
 }
 
 /* Appends len bytes and a NUL; returns their offset, or SIZE_MAX without memory. */
-static size_t put(struct later_batch *batch, const char *bytes, size_t len)
+static size_t bulk_batch_put(struct later_batch *batch, const char *bytes, size_t len)
 {
     size_t at = batch->len, need = batch->len + len + 1;
 
@@ -59,7 +59,7 @@ static size_t put(struct later_batch *batch, const char *bytes, size_t len)
 
 /* Makes room for one more: at first for one, which is all that most have, then for the most that
  * there may be. */
-static bool grow(struct later_batch *batch)
+static bool bulk_batch_grow(struct later_batch *batch)
 {
     size_t room = batch->slots_room ? LATER_BATCH_MAX : 1;
     struct later_batch_slot *grown;
@@ -79,12 +79,12 @@ struct later_batch_slot *later_batch_add(struct later_batch *batch,
 {
     struct later_batch_slot *slot;
 
-    if (!grow(batch))
+    if (!bulk_batch_grow(batch))
         return NULL;
     slot = &batch->slots[batch->count];
     *slot = *from;
-    slot->id = put(batch, from->item.id, strlen(from->item.id));
-    slot->document = put(batch, from->item.document, from->item.document_len);
+    slot->id = bulk_batch_put(batch, from->item.id, strlen(from->item.id));
+    slot->document = bulk_batch_put(batch, from->item.document, from->item.document_len);
     if (slot->id == SIZE_MAX || slot->document == SIZE_MAX)
         return NULL;
     batch->count++;

@@ -42,23 +42,23 @@ struct later_client {
     size_t plan_count, plan_next;
 };
 
-static void on_down(void *arg, const char *why)
+static void client_on_down(void *arg, const char *why)
 {
     struct later_client *client = arg;
 
     snprintf(client->why, sizeof client->why, "%s", why);
 }
 
-static struct later_redis *make_redis(struct later_client *client,
-                                      const struct later_client_options *options,
-                                      struct later_error *err)
+static struct later_redis *client_make_redis(struct later_client *client,
+                                             const struct later_client_options *options,
+                                             struct later_error *err)
 {
     char password[LATER_PASSWORD_MAX] = "", protocol[LATER_KEY_MAX];
     struct later_redis_options how = { .password = options->password_file ? password : NULL,
                                        .name = options->name ? options->name : "later",
                                        .protocol = protocol,
                                        .connect_timeout = client->timeout,
-                                       .down = on_down,
+                                       .down = client_on_down,
                                        .arg = client };
     struct later_redis *redis = NULL;
 
@@ -96,7 +96,7 @@ struct later_client *later_client_open_with(const struct later_client_options *o
     else if (!later_key_prefix_valid(prefix))
         later_fail(err, LATER_E_USAGE, "prefix: 1 to %d of [A-Za-z0-9_.:-]", LATER_PREFIX_MAX);
     else
-        client->redis = make_redis(client, options, err);
+        client->redis = client_make_redis(client, options, err);
     if (!client->redis) {
         free(client);
         return NULL;
@@ -198,7 +198,7 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
 }
 
 /* Refused by a Redis that is away: all queues are registered again by the next pushes. */
-static void on_named(void *arg, struct later_answer *answer)
+static void client_on_named(void *arg, struct later_answer *answer)
 {
     struct later_client *client = arg;
 
@@ -207,8 +207,8 @@ static void on_named(void *arg, struct later_answer *answer)
 }
 
 /* Sends SADD for some queues. Best effort: their jobs are found without it. */
-static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_MAX + 1],
-                        size_t count)
+static void client_name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_MAX + 1],
+                               size_t count)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX];
@@ -219,7 +219,7 @@ static void name_queues(struct later_client *client, char (*queues)[LATER_QUEUE_
     later_command_text(&cmd, key);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, queues[i]);
-    later_redis_send(client->redis, &cmd, client->timeout, on_named, client);
+    later_redis_send(client->redis, &cmd, client->timeout, client_on_named, client);
 }
 
 static bool connect_once(struct later_client *client)
@@ -252,7 +252,7 @@ static int connected(struct later_client *client, struct later_error *err)
     if (later_redis_up(client->redis)) {
         client->patience = 0;
         if (client->announced_count)
-            name_queues(client, client->announced, client->announced_count);
+            client_name_queues(client, client->announced, client->announced_count);
         return 0;
     }
     if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
@@ -314,7 +314,7 @@ struct waiting {
     struct later_error *err;
 };
 
-static void take_answer(void *arg, struct later_answer *answer)
+static void client_take_answer(void *arg, struct later_answer *answer)
 {
     struct waiting *waiting = arg;
 
@@ -348,7 +348,8 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
         later_command_free(cmd);
         return NULL;
     }
-    if (later_redis_send(client->redis, cmd, client->timeout + wait, take_answer, waiting) < 0) {
+    if (later_redis_send(client->redis, cmd, client->timeout + wait, client_take_answer, waiting) <
+        0) {
         later_fail(waiting->err, LATER_E_SYSTEM, "no memory for the command");
         return NULL;
     }
@@ -451,5 +452,5 @@ void later_call_announce(struct later_client *client, const struct later_keys *k
     if (client->announced_count < ANNOUNCED_MAX)
         memcpy(client->announced[client->announced_count++], name[0], sizeof name[0]);
     if (later_redis_up(client->redis))
-        name_queues(client, name, 1);
+        client_name_queues(client, name, 1);
 }

@@ -53,7 +53,7 @@ static void plan_look(struct waiter *waiter, double left)
 /* --- calls on the client's connection --- */
 
 /* May this failure pass, so that it is worth trying until the wait is over? */
-static bool survive(struct waiter *waiter)
+static bool lock_wait_survive(struct waiter *waiter)
 {
     double now = later_clock();
 
@@ -64,7 +64,7 @@ static bool survive(struct waiter *waiter)
     return true;
 }
 
-static int take(struct waiter *waiter, const char *pass, struct later_locked *locked)
+static int lock_wait_take(struct waiter *waiter, const char *pass, struct later_locked *locked)
 {
     const struct later_lock_wish *wish = waiter->wish;
     struct later_command cmd = { 0 };
@@ -88,13 +88,13 @@ static int take(struct waiter *waiter, const char *pass, struct later_locked *lo
 
 /* If the answer of the last take was lost, the lock may be ours. A look does not tell that, but a
  * take does. And while we are not in the line, a pass would be of no use to us. */
-static int look(struct waiter *waiter, struct later_locked *locked)
+static int lock_wait_look(struct waiter *waiter, struct later_locked *locked)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
     if (waiter->away || !waiter->in_line)
-        return take(waiter, NULL, locked);
+        return lock_wait_take(waiter, NULL, locked);
     later_lock_wake(&cmd, later_call_prefix(waiter->client), waiter->wish->name,
                     waiter->wish->token);
     reply = later_call(waiter->client, &cmd, 0, false, waiter->err);
@@ -145,7 +145,7 @@ static void join_line(struct waiter *waiter)
 }
 
 /* Sleeps until Redis, the clock or `stop` want something. Returns false on stop. */
-static bool rest(struct waiter *waiter)
+static bool lock_wait_rest(struct waiter *waiter)
 {
     struct pollfd polled[] = { { .fd = waiter->wish->stop, .events = POLLIN },
                                { .fd = later_redis_fd(waiter->line), .events = POLLIN } };
@@ -169,7 +169,7 @@ static bool rest(struct waiter *waiter)
 }
 
 /* Leaves the line for good. A pass that came meanwhile goes to the next client. */
-static void go(struct waiter *waiter)
+static void lock_wait_go(struct waiter *waiter)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply = NULL;
@@ -193,7 +193,7 @@ static void go(struct waiter *waiter)
 /* --- the wait --- */
 
 /* One turn: LATER_LOCK_YES, LATER_LOCK_NO to go on, or -1. */
-static int turn(struct waiter *waiter, struct later_locked *locked)
+static int lock_wait_turn(struct waiter *waiter, struct later_locked *locked)
 {
     int how = LATER_LOCK_NO;
 
@@ -201,11 +201,11 @@ static int turn(struct waiter *waiter, struct later_locked *locked)
         return -1;
     if (waiter->served) {
         waiter->served = false;
-        how = take(waiter, waiter->pass, locked);
+        how = lock_wait_take(waiter, waiter->pass, locked);
     } else if (later_clock() >= waiter->look_at) {
-        how = look(waiter, locked);
+        how = lock_wait_look(waiter, locked);
     }
-    if (how < 0 && survive(waiter))
+    if (how < 0 && lock_wait_survive(waiter))
         how = LATER_LOCK_NO;
     return how;
 }
@@ -213,19 +213,19 @@ static int turn(struct waiter *waiter, struct later_locked *locked)
 static int wait_in_line(struct waiter *waiter, struct later_locked *locked)
 {
     for (;;) {
-        int how = turn(waiter, locked);
+        int how = lock_wait_turn(waiter, locked);
 
         if (how != LATER_LOCK_NO)
             return how;
         if (!waiter->in_line && !waiter->served && later_clock() >= waiter->until)
             return waiter->away ? -1 : LATER_LOCK_NO;
         join_line(waiter);
-        if (!rest(waiter))
+        if (!lock_wait_rest(waiter))
             return LATER_LOCK_NO;
     }
 }
 
-static int refuse(const struct later_lock_wish *wish, struct later_error *err)
+static int lock_wait_refuse(const struct later_lock_wish *wish, struct later_error *err)
 {
     if (!later_key_name_valid(wish->name))
         return later_fail(err, LATER_E_USAGE,
@@ -244,17 +244,17 @@ int later_lock_wait(struct later_client *client, const struct later_lock_wish *w
     struct waiter waiter = { .client = client, .wish = wish, .err = err };
     int how;
 
-    if (refuse(wish, err) < 0)
+    if (lock_wait_refuse(wish, err) < 0)
         return -1;
     memcpy(waiter.dice, wish->token, strnlen(wish->token, sizeof waiter.dice));
     waiter.until = later_clock() + fmax(wish->wait, 0);
-    how = take(&waiter, NULL, locked);
+    how = lock_wait_take(&waiter, NULL, locked);
     if (how != LATER_LOCK_NO || wish->wait <= 0)
         return how;
     waiter.line = later_redis_twin(later_call_redis(client));
     if (!waiter.line)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     how = wait_in_line(&waiter, locked);
-    go(&waiter);
+    lock_wait_go(&waiter);
     return how;
 }

@@ -94,8 +94,8 @@ static int build(struct making *to, const struct later_new_job *job, size_t max,
 }
 
 /* Takes a document of the caller, whose bytes are pushed as they are. */
-static int take(struct making *to, const struct later_new_job *job, size_t max,
-                struct later_error *err)
+static int push_take(struct making *to, const struct later_new_job *job, size_t max,
+                     struct later_error *err)
 {
     struct later_document doc;
     size_t len = job->document_len ? job->document_len : strlen(job->document);
@@ -122,7 +122,7 @@ static int make(struct making *to, const struct later_client *client,
     later_option_take(&to->item, job);
     if (check_times(job, err) < 0)
         return -1;
-    return job->document ? take(to, job, max, err) : build(to, job, max, err);
+    return job->document ? push_take(to, job, max, err) : build(to, job, max, err);
 }
 
 /* --- one --- */
@@ -198,7 +198,7 @@ struct tally {
     struct later_error err;
 };
 
-static void count_one(void *arg, const struct later_bulk_told *told)
+static void push_count_one(void *arg, const struct later_bulk_told *told)
 {
     struct tally *tally = arg;
 
@@ -215,7 +215,7 @@ int later_push_many(struct later_client *client, const char *queue,
                     struct later_error *err)
 {
     struct tally tally = { .results = results };
-    struct later_bulk *bulk = later_bulk_new(client, count_one, &tally);
+    struct later_bulk *bulk = later_bulk_new(client, push_count_one, &tally);
     struct later_error bad, why;
     int ok = 0, good = 0; /* good: -1 once a job was refused; `bad` says why */
 

@@ -34,7 +34,7 @@ void later_end_free(struct later_end *end)
 
 /* --- what a look says --- */
 
-static int take_value(struct waiting *waiting, const char *value, size_t len)
+static int wait_take_value(struct waiting *waiting, const char *value, size_t len)
 {
     struct later_end *end = waiting->end;
 
@@ -57,7 +57,7 @@ static int take_element(struct waiting *waiting, const char *element, size_t len
     waiting->end->how = seen.dead ? LATER_JOB_IS_DEAD : LATER_JOB_IS_DONE;
     waiting->end->attempt = seen.attempt;
     waiting->end->at = seen.at;
-    return take_value(waiting, seen.value, seen.value_len);
+    return wait_take_value(waiting, seen.value, seen.value_len);
 }
 
 /* A result that is not of a death is of an earlier job of the id. */
@@ -69,10 +69,10 @@ static int take_death(struct waiting *waiting, const struct later_left *left)
     waiting->end->attempt = left->attempts;
     if (later_result_read(&seen, left->element, left->element_len) && seen.dead)
         return take_element(waiting, left->element, left->element_len);
-    return left->error_len ? take_value(waiting, left->error, left->error_len) : 0;
+    return left->error_len ? wait_take_value(waiting, left->error, left->error_len) : 0;
 }
 
-static int forget(struct waiting *waiting, const struct later_left *left)
+static int wait_forget(struct waiting *waiting, const struct later_left *left)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -94,12 +94,12 @@ static bool is_of_before(const struct waiting *waiting, const struct later_left 
     return later_result_read(&seen, left->element, left->element_len) && seen.again;
 }
 
-static int judge(struct waiting *waiting, struct later_left *left)
+static int wait_judge(struct waiting *waiting, struct later_left *left)
 {
     bool dead = strcmp(left->state, "dead") == 0;
 
     if (!dead && left->element_len && is_of_before(waiting, left)) {
-        if (forget(waiting, left) < 0)
+        if (wait_forget(waiting, left) < 0)
             return -1;
         left->element_len = 0;
     }
@@ -115,7 +115,8 @@ static int judge(struct waiting *waiting, struct later_left *left)
 /* --- looking --- */
 
 /* Asks one part; *left is borrowed from what is returned. NULL with *err. */
-static struct later_reply *ask(struct waiting *waiting, const char *part, struct later_left *left)
+static struct later_reply *wait_ask(struct waiting *waiting, const char *part,
+                                    struct later_left *left)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -129,11 +130,11 @@ static struct later_reply *ask(struct waiting *waiting, const char *part, struct
     return reply;
 }
 
-static int look_at(struct waiting *waiting, const char *part)
+static int wait_look_at(struct waiting *waiting, const char *part)
 {
     struct later_left left;
-    struct later_reply *reply = ask(waiting, part, &left);
-    int ok = reply ? judge(waiting, &left) : -1;
+    struct later_reply *reply = wait_ask(waiting, part, &left);
+    int ok = reply ? wait_judge(waiting, &left) : -1;
 
     later_reply_free(reply);
     return ok;
@@ -147,7 +148,7 @@ static int look_along(struct waiting *waiting, const struct later_plan *plan)
 
     waiting->end->how = LATER_JOB_IS_GONE;
     while (count-- > 0) {
-        if (look_at(waiting, route[count]) < 0)
+        if (wait_look_at(waiting, route[count]) < 0)
             return -1;
         if (waiting->end->how != LATER_JOB_IS_GONE)
             return 0;
@@ -156,7 +157,7 @@ static int look_along(struct waiting *waiting, const struct later_plan *plan)
 }
 
 /* Before the job is reported as gone, the plan of its shards is read: ours may be old. */
-static int look(struct waiting *waiting)
+static int wait_look(struct waiting *waiting)
 {
     struct later_plan plan = later_call_plan(waiting->client, waiting->queue), now;
 
@@ -195,7 +196,7 @@ static int await(struct waiting *waiting, double seconds)
 }
 
 /* May this failure pass, so that it is worth trying until the wait is over? */
-static bool survive(const struct waiting *waiting)
+static bool wait_survive(const struct waiting *waiting)
 {
     double left = waiting->until - later_clock();
     double pause = fmin(AGAIN, left);
@@ -206,9 +207,9 @@ static bool survive(const struct waiting *waiting)
     return true;
 }
 
-static int wait_on(struct waiting *waiting)
+static int wait_until_ended(struct waiting *waiting)
 {
-    int ok = look(waiting);
+    int ok = wait_look(waiting);
 
     while (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON) {
         double left = waiting->until - later_clock();
@@ -217,16 +218,16 @@ static int wait_on(struct waiting *waiting)
             return 0;
         ok = await(waiting, fmin(left, LATER_WAIT_SLICE));
         if (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON)
-            ok = look(waiting);
-        while (ok < 0 && survive(waiting)) {
+            ok = wait_look(waiting);
+        while (ok < 0 && wait_survive(waiting)) {
             waiting->end->how = LATER_JOB_GOES_ON;
-            ok = look(waiting);
+            ok = wait_look(waiting);
         }
     }
     return ok;
 }
 
-static int begin(struct waiting *waiting, double wait)
+static int wait_begin(struct waiting *waiting, double wait)
 {
     size_t len = strlen(waiting->id);
 
@@ -241,9 +242,9 @@ static int begin(struct waiting *waiting, double wait)
 
 static int wait_until_end(struct waiting *waiting, double wait)
 {
-    if (begin(waiting, wait) < 0)
+    if (wait_begin(waiting, wait) < 0)
         return -1;
-    if (wait_on(waiting) == 0)
+    if (wait_until_ended(waiting) == 0)
         return 0;
     later_end_free(waiting->end);
     return -1;

@@ -21,7 +21,7 @@ static const struct {
 };
 
 /* Splits a text into at most `max` words. Returns how many there are, max + 1 for more. */
-static size_t split(const char *text, const char *words[], size_t lens[], size_t max)
+static size_t expression_split(const char *text, const char *words[], size_t lens[], size_t max)
 {
     size_t count = 0;
 
@@ -44,7 +44,8 @@ static int read_fields(struct later_expression *expr, const char *whole, const c
                        struct later_error *err)
 {
     const char *words[LATER_FIELD_COUNT];
-    size_t lens[LATER_FIELD_COUNT], count = split(text, words, lens, LATER_FIELD_COUNT), first;
+    size_t lens[LATER_FIELD_COUNT], count = expression_split(text, words, lens, LATER_FIELD_COUNT),
+                                    first;
 
     first = count == LATER_FIELD_COUNT ? 0 : 1;
     if (count != LATER_FIELD_COUNT && count != LATER_FIELD_COUNT - 1)
@@ -123,8 +124,8 @@ static int read_nickname(struct later_expression *expr, const char *whole, const
 }
 
 /* Reads TZ=Z or CRON_TZ=Z before the fields. Returns what follows, or NULL with *err. */
-static const char *read_zone(struct later_expression *expr, const char *whole, const char *text,
-                             struct later_error *err)
+static const char *expression_read_zone(struct later_expression *expr, const char *whole,
+                                        const char *text, struct later_error *err)
 {
     const char *name = strncmp(text, "TZ=", 3) == 0        ? text + 3
                        : strncmp(text, "CRON_TZ=", 8) == 0 ? text + 8
@@ -214,7 +215,7 @@ int later_expression_read(struct later_expression *expr, const char *whole, stru
     if (strlen(whole) > LATER_EXPRESSION_MAX)
         return later_fail(err, LATER_E_DATA, "an expression has at most %d bytes",
                           LATER_EXPRESSION_MAX);
-    text = read_zone(expr, whole, text, err);
+    text = expression_read_zone(expr, whole, text, err);
     if (!text)
         return -1;
     status =

@@ -38,7 +38,7 @@ int expression_fail(struct later_error *err, const char *whole, const char *at, 
                       (int)(at - whole) + 1, whole);
 }
 
-static int fail(const struct reader *reader, const char *at, const char *why)
+static int expression_field_fail(const struct reader *reader, const char *at, const char *why)
 {
     char text[160];
 
@@ -52,10 +52,10 @@ static int fail_range(const struct reader *reader, const char *at, int number)
 
     snprintf(text, sizeof text, "%d is not in %d-%d", number, reader->kind->least,
              reader->kind->most);
-    return fail(reader, at, text);
+    return expression_field_fail(reader, at, text);
 }
 
-static bool take(struct reader *reader, char c)
+static bool expression_field_take(struct reader *reader, char c)
 {
     if (reader->at == reader->end || *reader->at != c)
         return false;
@@ -66,10 +66,11 @@ static bool take(struct reader *reader, char c)
 /* Takes the letter c, a capital, in either case. */
 static bool take_letter(struct reader *reader, char c)
 {
-    return take(reader, c) || take(reader, (char)(c + ('a' - 'A')));
+    return expression_field_take(reader, c) ||
+           expression_field_take(reader, (char)(c + ('a' - 'A')));
 }
 
-static bool take_digits(struct reader *reader, int *number)
+static bool expression_field_take_digits(struct reader *reader, int *number)
 {
     const char *from = reader->at;
 
@@ -80,7 +81,7 @@ static bool take_digits(struct reader *reader, int *number)
     return reader->at > from;
 }
 
-static bool is_letter(char c)
+static bool expression_field_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -96,12 +97,12 @@ static size_t spells(const char *word, size_t len, const char *name, size_t whol
     return len == 3 || (len == whole && strncasecmp(word, name, len) == 0) ? len : 0;
 }
 
-static bool take_name(struct reader *reader, int *number)
+static bool expression_field_take_name(struct reader *reader, int *number)
 {
     const char *name = reader->kind->names;
     size_t len = 0;
 
-    while (reader->at + len < reader->end && is_letter(reader->at[len]))
+    while (reader->at + len < reader->end && expression_field_is_letter(reader->at[len]))
         len++;
     if (!name || len < 3)
         return false;
@@ -119,17 +120,17 @@ static bool take_name(struct reader *reader, int *number)
 }
 
 /* Reads a number or a name within the field's range; Sunday may be 7. */
-static int read_value(struct reader *reader, int *number)
+static int expression_field_read_value(struct reader *reader, int *number)
 {
     const char *from = reader->at;
     int most = reader->kind->most + (reader->field == LATER_FIELD_WEEKDAY);
 
-    if (take_name(reader, number))
+    if (expression_field_take_name(reader, number))
         return 0;
-    if (!take_digits(reader, number))
-        return fail(reader, from,
-                    reader->at == reader->end ? "something is missing"
-                                              : "neither a number nor a name");
+    if (!expression_field_take_digits(reader, number))
+        return expression_field_fail(reader, from,
+                                     reader->at == reader->end ? "something is missing"
+                                                               : "neither a number nor a name");
     if (*number < reader->kind->least || *number > most)
         return fail_range(reader, from, *number);
     return 0;
@@ -143,14 +144,14 @@ static int read_step(struct reader *reader, int *step)
     char text[80];
 
     *step = 1;
-    if (!take(reader, '/'))
+    if (!expression_field_take(reader, '/'))
         return 0;
-    if (!take_digits(reader, step))
-        return fail(reader, reader->at, "a number must follow the slash");
+    if (!expression_field_take_digits(reader, step))
+        return expression_field_fail(reader, reader->at, "a number must follow the slash");
     if (*step > 0 && *step <= kind->most - kind->least)
         return 0;
     snprintf(text, sizeof text, "a step is 1 to %d", kind->most - kind->least);
-    return fail(reader, from + 1, text);
+    return expression_field_fail(reader, from + 1, text);
 }
 
 /* Adds every step-th value from a to b, which may wrap past the end of the field. */
@@ -175,8 +176,9 @@ static int read_last_day(struct reader *reader)
         reader->expr->last_working_day = true;
         return 0;
     }
-    if (take(reader, '-') && (!take_digits(reader, &before) || before > 30))
-        return fail(reader, from, "a number from 0 to 30 must follow L-");
+    if (expression_field_take(reader, '-') &&
+        (!expression_field_take_digits(reader, &before) || before > 30))
+        return expression_field_fail(reader, from, "a number from 0 to 30 must follow L-");
     reader->expr->last_days |= UINT32_C(1) << before;
     return 0;
 }
@@ -185,11 +187,12 @@ static int read_last_day(struct reader *reader)
 static int read_nth(struct reader *reader, int weekday)
 {
     const char *from = reader->at;
-    bool back = take(reader, '-');
+    bool back = expression_field_take(reader, '-');
     int n;
 
-    if (!take_digits(reader, &n) || n < 1 || n > 5)
-        return fail(reader, from, "a number from 1 to 5, or from -1 to -5, must follow #");
+    if (!expression_field_take_digits(reader, &n) || n < 1 || n > 5)
+        return expression_field_fail(reader, from,
+                                     "a number from 1 to 5, or from -1 to -5, must follow #");
     reader->expr->nth[weekday % 7] |= (uint16_t)(1u << (n + (back ? 8 : 0)));
     return 0;
 }
@@ -204,7 +207,7 @@ static int read_special(struct reader *reader, int value)
     }
     if (reader->field != LATER_FIELD_WEEKDAY)
         return 0;
-    if (take(reader, '#'))
+    if (expression_field_take(reader, '#'))
         return read_nth(reader, value) < 0 ? -1 : 1;
     if (take_letter(reader, 'L')) {
         reader->expr->nth[value % 7] |= 1u << (8 + 1);
@@ -218,14 +221,14 @@ static int read_range(struct reader *reader)
     int a, b, step, special;
     bool range;
 
-    if (read_value(reader, &a) < 0)
+    if (expression_field_read_value(reader, &a) < 0)
         return -1;
     special = read_special(reader, a);
     if (special)
         return special < 0 ? -1 : 0;
     b = a;
-    range = take(reader, '-');
-    if (range && read_value(reader, &b) < 0)
+    range = expression_field_take(reader, '-');
+    if (range && expression_field_read_value(reader, &b) < 0)
         return -1;
     if (range && a == SUNDAY && reader->field == LATER_FIELD_WEEKDAY && b < SUNDAY)
         a = 0;
@@ -241,7 +244,7 @@ static int read_item(struct reader *reader)
 {
     int step;
 
-    if (take(reader, '*') || take(reader, '?')) {
+    if (expression_field_take(reader, '*') || expression_field_take(reader, '?')) {
         if (read_step(reader, &step) < 0)
             return -1;
         add_range(reader, reader->kind->least, reader->kind->most, step);
@@ -266,8 +269,8 @@ int expression_field_read(struct later_expression *expr, enum later_field field,
     do {
         if (read_item(&reader) < 0)
             return -1;
-    } while (take(&reader, ','));
+    } while (expression_field_take(&reader, ','));
     if (reader.at < reader.end)
-        return fail(&reader, reader.at, "this does not belong here");
+        return expression_field_fail(&reader, reader.at, "this does not belong here");
     return 0;
 }

@@ -23,8 +23,8 @@ const char *later_schedule_zone(const struct later_schedule *schedule)
     return schedule->expr.zone[0] ? schedule->expr.zone : "UTC";
 }
 
-static int set_text(char *out, size_t room, const char *text, const char *what,
-                    struct later_error *err)
+static int schedule_set_text(char *out, size_t room, const char *text, const char *what,
+                             struct later_error *err)
 {
     if (strlen(text) >= room)
         return later_fail(err, LATER_E_DATA, "%s has more than %zu bytes", what, room - 1);
@@ -37,8 +37,8 @@ static int set_texts(struct later_schedule *schedule, const char *at, const char
 {
     if (strpbrk(at, "\r\n"))
         return later_fail(err, LATER_E_DATA, "an expression must be one line");
-    if (set_text(schedule->at, sizeof schedule->at, at, "an expression", err) < 0 ||
-        set_text(schedule->zone, sizeof schedule->zone, zone, "a zone", err) < 0 ||
+    if (schedule_set_text(schedule->at, sizeof schedule->at, at, "an expression", err) < 0 ||
+        schedule_set_text(schedule->zone, sizeof schedule->zone, zone, "a zone", err) < 0 ||
         later_expression_read(&schedule->expr, at, err) < 0)
         return -1;
     if (zone[0] && schedule->expr.zone[0] && strcmp(zone, schedule->expr.zone) != 0)
@@ -121,8 +121,8 @@ static int word_index(const char *const *words, const char *word)
     return 0;
 }
 
-static int32_t read_number(const char *lines, const char *tag, long least, long most,
-                           int32_t otherwise)
+static int32_t schedule_read_number(const char *lines, const char *tag, long least, long most,
+                                    int32_t otherwise)
 {
     char text[32], *end;
     long number = strtol(later_schedule_value(lines, tag, text, sizeof text), &end, 10);
@@ -135,10 +135,11 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
     char at[LATER_EXPRESSION_MAX + 2], zone[LATER_ZONE_MAX + 2], word[16];
 
     *schedule = (struct later_schedule){
-        .spread = read_number(lines, "spread", 0, LATER_SCHEDULE_TIME_MAX, 0),
-        .late = read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
-        .priority = read_number(lines, "priority", -100, 100, 0),
-        .expires_in = read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0)
+        .spread = schedule_read_number(lines, "spread", 0, LATER_SCHEDULE_TIME_MAX, 0),
+        .late =
+            schedule_read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
+        .priority = schedule_read_number(lines, "priority", -100, 100, 0),
+        .expires_in = schedule_read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0)
     };
     schedule->catch_up = (enum later_catch_up)word_index(
         later_catch_up_words, later_schedule_value(lines, "catch_up", word, sizeof word));
@@ -152,7 +153,7 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
 
 /* Returns a number for a schedule and a tick, the same on every host: 64-bit FNV-1a (Fowler, Noll,
  * Vo). */
-static uint64_t hash(const char *name, int64_t tick)
+static uint64_t schedule_hash(const char *name, int64_t tick)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
     char text[32];
@@ -173,7 +174,7 @@ static int32_t delay_of(const struct later_schedule *schedule, const char *name,
 
     if (firing->more && firing->next - firing->tick < most)
         most = firing->next - firing->tick;
-    return most > 0 ? (int32_t)(hash(name, firing->tick) % (uint64_t)most) : 0;
+    return most > 0 ? (int32_t)(schedule_hash(name, firing->tick) % (uint64_t)most) : 0;
 }
 
 /* Finds the first tick that is not missed by the policy: `due` if none is. It may be in the future.

@@ -41,7 +41,7 @@ static uint32_t read_u32(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static int64_t read_time(const unsigned char *at, size_t width)
+static int64_t zone_read_time(const unsigned char *at, size_t width)
 {
     if (width == 4)
         return (int32_t)read_u32(at);
@@ -86,7 +86,7 @@ static bool read_changes(struct later_zone *zone, const struct block *block)
     if (!read_offset(block, 0, &zone->first))
         return false;
     for (size_t i = 0; i < zone->count; i++) {
-        zone->changes[i] = read_time(block->data + i * block->width, block->width);
+        zone->changes[i] = zone_read_time(block->data + i * block->width, block->width);
         if ((i > 0 && zone->changes[i] <= zone->changes[i - 1]) ||
             !read_offset(block, indices[i], &zone->offsets[i]))
             return false;
@@ -106,7 +106,7 @@ static bool read_rule(struct later_zone *zone, const unsigned char *at, const un
     return stop && zone_rule_read(&zone->rule, (const char *)at, (size_t)(stop - at));
 }
 
-static bool fill(struct later_zone *zone, const struct block *block, const unsigned char *end)
+static bool zone_fill(struct later_zone *zone, const struct block *block, const unsigned char *end)
 {
     return read_changes(zone, block) &&
            (block->width == 4 || read_rule(zone, block->data + block->size, end));
@@ -137,7 +137,7 @@ struct later_zone *later_zone_read(const void *bytes, size_t len, struct later_e
     }
     if (!zone || !zone->changes || !zone->offsets)
         later_fail(err, LATER_E_SYSTEM, "no memory");
-    else if (fill(zone, &block, end))
+    else if (zone_fill(zone, &block, end))
         return zone;
     else
         later_fail(err, LATER_E_DATA, "a damaged time zone file");
@@ -167,7 +167,7 @@ static bool is_valid(const char *name)
 }
 
 /* Reads all of a file into buf; -1 if it is not a regular file, or too large. */
-static ssize_t read_file(const char *path, char *buf, size_t room)
+static ssize_t zone_read_file(const char *path, char *buf, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
@@ -187,7 +187,7 @@ static ssize_t read_file(const char *path, char *buf, size_t room)
     return len;
 }
 
-static struct later_zone *read_named(const char *name, struct later_error *err)
+static struct later_zone *zone_read_named(const char *name, struct later_error *err)
 {
     char path[sizeof LATER_ZONES_DIR + LATER_ZONE_MAX + 1], *bytes = malloc(FILE_MAX);
     struct later_zone *zone = NULL;
@@ -199,7 +199,7 @@ static struct later_zone *read_named(const char *name, struct later_error *err)
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s", LATER_ZONES_DIR, name);
-    len = read_file(path, bytes, FILE_MAX);
+    len = zone_read_file(path, bytes, FILE_MAX);
     if (len >= 0)
         zone = later_zone_read(bytes, (size_t)len, &why);
     if (len < 0 && access(LATER_ZONES_DIR, F_OK) != 0)
@@ -233,7 +233,7 @@ struct later_zone *later_zone_open(const char *name, struct later_error *err)
                    name);
         return NULL;
     }
-    return read_named(name, err);
+    return zone_read_named(name, err);
 }
 
 /* Returns how many changes are not after the instant. */

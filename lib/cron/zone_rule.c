@@ -11,7 +11,7 @@ struct reader {
     const char *at, *end;
 };
 
-static bool take(struct reader *reader, char c)
+static bool zone_rule_take(struct reader *reader, char c)
 {
     if (reader->at == reader->end || *reader->at != c)
         return false;
@@ -19,27 +19,27 @@ static bool take(struct reader *reader, char c)
     return true;
 }
 
-static bool is_letter(char c)
+static bool zone_rule_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Skips a name: at least three letters, or anything in <>. */
-static bool take_name(struct reader *reader)
+static bool zone_rule_take_name(struct reader *reader)
 {
     const char *from = reader->at;
 
-    if (take(reader, '<')) {
+    if (zone_rule_take(reader, '<')) {
         while (reader->at < reader->end && *reader->at != '>')
             reader->at++;
-        return take(reader, '>');
+        return zone_rule_take(reader, '>');
     }
-    while (reader->at < reader->end && is_letter(*reader->at))
+    while (reader->at < reader->end && zone_rule_is_letter(*reader->at))
         reader->at++;
     return reader->at - from >= 3;
 }
 
-static bool take_number(struct reader *reader, int max, int *number)
+static bool zone_rule_take_number(struct reader *reader, int max, int *number)
 {
     const char *from = reader->at;
 
@@ -52,17 +52,17 @@ static bool take_number(struct reader *reader, int max, int *number)
 /* [+-]HH[:MM[:SS]] */
 static bool take_time(struct reader *reader, int max_hours, int32_t *seconds)
 {
-    bool minus = take(reader, '-');
+    bool minus = zone_rule_take(reader, '-');
     int hours, minutes = 0, rest = 0;
 
     if (!minus)
-        take(reader, '+');
-    if (!take_number(reader, max_hours, &hours))
+        zone_rule_take(reader, '+');
+    if (!zone_rule_take_number(reader, max_hours, &hours))
         return false;
-    if (take(reader, ':')) {
-        if (!take_number(reader, 59, &minutes))
+    if (zone_rule_take(reader, ':')) {
+        if (!zone_rule_take_number(reader, 59, &minutes))
             return false;
-        if (take(reader, ':') && !take_number(reader, 59, &rest))
+        if (zone_rule_take(reader, ':') && !zone_rule_take_number(reader, 59, &rest))
             return false;
     }
     *seconds = hours * 3600 + minutes * 60 + rest;
@@ -85,18 +85,18 @@ static bool take_day(struct reader *reader, struct zone_day *day)
     bool ok;
 
     *day = (struct zone_day){ .form = '0', .time = 2 * 3600 };
-    if (take(reader, 'M')) {
+    if (zone_rule_take(reader, 'M')) {
         day->form = 'M';
-        ok = take_number(reader, 12, &day->month) && take(reader, '.') &&
-             take_number(reader, 5, &day->week) && take(reader, '.') &&
-             take_number(reader, 6, &day->day) && day->month > 0 && day->week > 0;
-    } else if (take(reader, 'J')) {
+        ok = zone_rule_take_number(reader, 12, &day->month) && zone_rule_take(reader, '.') &&
+             zone_rule_take_number(reader, 5, &day->week) && zone_rule_take(reader, '.') &&
+             zone_rule_take_number(reader, 6, &day->day) && day->month > 0 && day->week > 0;
+    } else if (zone_rule_take(reader, 'J')) {
         day->form = 'J';
-        ok = take_number(reader, 365, &day->day) && day->day > 0;
+        ok = zone_rule_take_number(reader, 365, &day->day) && day->day > 0;
     } else {
-        ok = take_number(reader, 365, &day->day);
+        ok = zone_rule_take_number(reader, 365, &day->day);
     }
-    return ok && (!take(reader, '/') || take_time(reader, 167, &day->time));
+    return ok && (!zone_rule_take(reader, '/') || take_time(reader, 167, &day->time));
 }
 
 bool zone_rule_read(struct zone_rule *rule, const char *text, size_t len)
@@ -106,22 +106,22 @@ bool zone_rule_read(struct zone_rule *rule, const char *text, size_t len)
     *rule = (struct zone_rule){ .there = len > 0 };
     if (len == 0)
         return true;
-    if (!take_name(&reader) || !take_offset(&reader, &rule->offset))
+    if (!zone_rule_take_name(&reader) || !take_offset(&reader, &rule->offset))
         return false;
     if (reader.at == reader.end)
         return true;
     rule->saving = true;
     rule->other = rule->offset + 3600;
-    if (!take_name(&reader))
+    if (!zone_rule_take_name(&reader))
         return false;
     if (reader.at < reader.end && *reader.at != ',' && !take_offset(&reader, &rule->other))
         return false;
-    return take(&reader, ',') && take_day(&reader, &rule->begin) && take(&reader, ',') &&
-           take_day(&reader, &rule->end) && reader.at == reader.end;
+    return zone_rule_take(&reader, ',') && take_day(&reader, &rule->begin) &&
+           zone_rule_take(&reader, ',') && take_day(&reader, &rule->end) && reader.at == reader.end;
 }
 
 /* Returns the instant of a change in a year; offset: of the clock until then. */
-static int64_t change(const struct zone_day *day, int64_t year, int32_t offset)
+static int64_t zone_rule_change(const struct zone_day *day, int64_t year, int32_t offset)
 {
     int64_t days = later_days(year, 1, 1);
 
@@ -141,7 +141,7 @@ static int64_t change(const struct zone_day *day, int64_t year, int32_t offset)
 
 /* Changes are noted in order, since of two at one instant the later one counts. If daylight saving
  * lasts for ever, its end and its beginning in the next year are at one instant. */
-static void note(struct later_zone_span *span, int64_t at, int64_t change, int32_t offset)
+static void zone_rule_note(struct later_zone_span *span, int64_t at, int64_t change, int32_t offset)
 {
     if (change <= at && change >= span->from) {
         span->from = change;
@@ -157,14 +157,14 @@ struct later_zone_span zone_rule_at(const struct zone_rule *rule, int64_t at)
     int64_t year = later_date(later_day_of(at)).year - 1;
 
     for (int i = 0; rule->saving && i < YEARS; i++) {
-        int64_t begin = change(&rule->begin, year + i, rule->offset);
-        int64_t end = change(&rule->end, year + i, rule->other);
+        int64_t begin = zone_rule_change(&rule->begin, year + i, rule->offset);
+        int64_t end = zone_rule_change(&rule->end, year + i, rule->other);
 
         if (begin < end)
-            note(&span, at, begin, rule->other);
-        note(&span, at, end, rule->offset);
+            zone_rule_note(&span, at, begin, rule->other);
+        zone_rule_note(&span, at, end, rule->offset);
         if (begin >= end)
-            note(&span, at, begin, rule->other);
+            zone_rule_note(&span, at, begin, rule->other);
     }
     return span;
 }

@@ -40,7 +40,7 @@ void later_history_besides(struct later_keys *keys, const char *prefix)
 
 /* --- reading --- */
 
-static void ask(struct later_command *cmd, const char *key)
+static void history_ask(struct later_command *cmd, const char *key)
 {
     later_command_say(cmd, "HGETALL %s", key);
 }
@@ -51,12 +51,12 @@ void later_history_ask(struct later_command *cmd, const struct later_keys *keys,
     char key[LATER_KEY_MAX];
 
     later_key_period(key, keys, later_scales[scale].name, period);
-    ask(cmd, key);
+    history_ask(cmd, key);
 }
 
 void later_history_ask_totals(struct later_command *cmd, const struct later_keys *keys)
 {
-    ask(cmd, keys->name[LATER_KEY_TOTALS]);
+    history_ask(cmd, keys->name[LATER_KEY_TOTALS]);
 }
 
 size_t later_history_read(struct later_tallies *tallies, const struct later_reply *reply)
@@ -74,8 +74,8 @@ size_t later_history_read(struct later_tallies *tallies, const struct later_repl
 
 /* --- writing --- */
 
-static void note(struct later_command *cmd, const char *key, const char *field, double keep,
-                 bool known, const char *packed, size_t len, size_t gone)
+static void history_note(struct later_command *cmd, const char *key, const char *field, double keep,
+                         bool known, const char *packed, size_t len, size_t gone)
 {
     later_script_begin(cmd, LATER_SCRIPT_NOTE, NULL, &key, gone);
     later_command_text(cmd, field);
@@ -97,13 +97,13 @@ void later_history_note(struct later_command *cmd, const struct later_keys *keys
     char key[LATER_KEY_MAX];
 
     later_key_period(key, keys, later_scales[scale].name, period);
-    note(cmd, key, field, keep_of(scale), false, packed, len, 0);
+    history_note(cmd, key, field, keep_of(scale), false, packed, len, 0);
 }
 
 void later_history_note_total(struct later_command *cmd, const struct later_keys *keys,
                               const char *field, bool known, const char *packed, size_t len)
 {
-    note(cmd, keys->name[LATER_KEY_TOTALS], field, 0, known, packed, len, 0);
+    history_note(cmd, keys->name[LATER_KEY_TOTALS], field, 0, known, packed, len, 0);
 }
 
 bool later_history_noted(const struct later_reply *reply)
@@ -119,8 +119,8 @@ struct fold {
     struct later_tallies sum;
 };
 
-static void choose(struct fold *fold, const struct later_reply *reply,
-                   bool (*gone)(void *arg, const char *field), void *arg)
+static void history_choose(struct fold *fold, const struct later_reply *reply,
+                           bool (*gone)(void *arg, const char *field), void *arg)
 {
     for (size_t i = 0; i + 1 < later_reply_count(reply) && fold->count < FOLD_MAX; i += 2) {
         const char *field = later_reply_text(later_reply_at(reply, i), NULL);
@@ -133,7 +133,7 @@ static void choose(struct fold *fold, const struct later_reply *reply,
     }
 }
 
-static void add_bytes(struct later_command *cmd, const struct later_reply *string)
+static void history_add_bytes(struct later_command *cmd, const struct later_reply *string)
 {
     size_t len;
     const char *bytes = later_reply_text(string, &len);
@@ -151,7 +151,7 @@ size_t later_history_fold(struct later_command *cmd, const struct later_keys *ke
     size_t len;
     double keep = 0;
 
-    choose(&fold, reply, gone, arg);
+    history_choose(&fold, reply, gone, arg);
     packed = fold.count > 1 ? later_tallies_pack(&fold.sum, &len) : NULL;
     later_tallies_free(&fold.sum);
     if (!packed)
@@ -161,11 +161,11 @@ size_t later_history_fold(struct later_command *cmd, const struct later_keys *ke
             (double)(period + 1) * later_scales[scale].seconds + later_scales[scale].keep - now, 1);
         later_key_period(key, keys, later_scales[scale].name, period);
     }
-    note(cmd, period >= 0 ? key : keys->name[LATER_KEY_TOTALS], LATER_FOLDED, keep, false, packed,
-         len, fold.count);
+    history_note(cmd, period >= 0 ? key : keys->name[LATER_KEY_TOTALS], LATER_FOLDED, keep, false,
+                 packed, len, fold.count);
     for (size_t i = 0; i < fold.count; i++) {
-        add_bytes(cmd, later_reply_at(reply, fold.at[i]));
-        add_bytes(cmd, later_reply_at(reply, fold.at[i] + 1));
+        history_add_bytes(cmd, later_reply_at(reply, fold.at[i]));
+        history_add_bytes(cmd, later_reply_at(reply, fold.at[i] + 1));
     }
     free(packed);
     return fold.count;

@@ -37,7 +37,7 @@ uint64_t later_tally_failed(const struct later_tally *tally)
 /* --- rows --- */
 
 /* Returns the index where a type is, or would be. */
-static size_t index_of(const struct later_tallies *tallies, const char *type)
+static size_t tally_index_of(const struct later_tallies *tallies, const char *type)
 {
     size_t from = 0, to = tallies->count;
 
@@ -54,13 +54,13 @@ static size_t index_of(const struct later_tallies *tallies, const char *type)
 
 struct later_tally *later_tallies_find(const struct later_tallies *tallies, const char *type)
 {
-    size_t at = index_of(tallies, type);
+    size_t at = tally_index_of(tallies, type);
 
     return at < tallies->count && strcmp(tallies->rows[at]->type, type) == 0 ? tallies->rows[at]
                                                                              : NULL;
 }
 
-static bool make_room(struct later_tallies *tallies)
+static bool tally_make_room(struct later_tallies *tallies)
 {
     size_t room = tallies->room ? tallies->room * 2 : 8;
     struct later_tally **rows;
@@ -82,10 +82,10 @@ struct later_tally *later_tallies_row(struct later_tallies *tallies, const char 
 
     if (!row && *type && named >= LATER_TALLY_TYPES)
         return later_tallies_row(tallies, "");
-    if (row || !make_room(tallies) || !(row = calloc(1, sizeof *row)))
+    if (row || !tally_make_room(tallies) || !(row = calloc(1, sizeof *row)))
         return row;
     strncpy(row->type, type, sizeof row->type - 1);
-    at = index_of(tallies, row->type);
+    at = tally_index_of(tallies, row->type);
     memmove(&tallies->rows[at + 1], &tallies->rows[at],
             (tallies->count - at) * sizeof *tallies->rows);
     tallies->rows[at] = row;

@@ -44,7 +44,7 @@ static unsigned length_of(uint64_t number)
 
 /* --- packing --- */
 
-static unsigned char *put(unsigned char *at, uint64_t number)
+static unsigned char *tally_pack_put(unsigned char *at, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         *at++ = (unsigned char)(number | 0x80);
@@ -116,17 +116,17 @@ static unsigned char *put_row(unsigned char *at, const struct later_tally *row, 
 
     while (row->type[shared] && row->type[shared] == before[shared])
         shared++;
-    at = put(at, shared);
-    at = put(at, len - shared);
+    at = tally_pack_put(at, shared);
+    at = tally_pack_put(at, len - shared);
     memcpy(at, row->type + shared, len - shared);
     at += len - shared;
     while (ended > 0 && row->outcomes[ended - 1] == 0)
         ended--;
-    at = put(at, ended);
+    at = tally_pack_put(at, ended);
     for (unsigned i = 0; i < ended; i++)
-        at = put(at, row->outcomes[i]);
-    at = put(at, row->wait_us);
-    at = put(at, row->run_us);
+        at = tally_pack_put(at, row->outcomes[i]);
+    at = tally_pack_put(at, row->wait_us);
+    at = tally_pack_put(at, row->run_us);
     bits = (struct bits){ at, 0 };
     put_histogram(&bits, &row->wait);
     put_histogram(&bits, &row->run);

@@ -34,8 +34,8 @@ static void *field_of(struct later_document *doc, const struct member *member)
 
 /* Copies a string of at most max bytes into `to`. It may hold NUL bytes: returns its length, or -1
  * with *err. */
-static int read_text(const struct later_json_member *value, char *to, size_t max,
-                     struct later_error *err)
+static int document_read_text(const struct later_json_member *value, char *to, size_t max,
+                              struct later_error *err)
 {
     size_t len;
 
@@ -54,10 +54,10 @@ static bool is_type_char(char c)
            c == '_' || c == ':' || c == '-';
 }
 
-static int read_type(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
+static int document_read_type(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
 {
-    int len = read_text(value, doc->type, LATER_TYPE_MAX, err);
+    int len = document_read_text(value, doc->type, LATER_TYPE_MAX, err);
 
     (void)member;
     if (len == 0)
@@ -70,11 +70,11 @@ static int read_type(struct later_document *doc, const struct member *member,
     return len < 0 ? -1 : 0;
 }
 
-static int read_word(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
+static int document_read_word(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
 {
     char *to = field_of(doc, member);
-    int len = read_text(value, to, (size_t)member->most, err);
+    int len = document_read_text(value, to, (size_t)member->most, err);
 
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
@@ -86,11 +86,11 @@ static int read_word(struct later_document *doc, const struct member *member,
     return len < 0 ? -1 : 0;
 }
 
-static int read_name(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
+static int document_read_name(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
 {
     char *to = field_of(doc, member);
-    int len = read_text(value, to, (size_t)member->most, err);
+    int len = document_read_text(value, to, (size_t)member->most, err);
 
     if (len >= 0 && (strlen(to) != (size_t)len || !later_key_name_valid(to)))
         return later_fail(err, LATER_E_DATA,
@@ -99,11 +99,11 @@ static int read_name(struct later_document *doc, const struct member *member,
     return len < 0 ? -1 : 0;
 }
 
-static int read_line(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
+static int document_read_line(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
 {
     char *to = field_of(doc, member);
-    int len = read_text(value, to, (size_t)member->most, err);
+    int len = document_read_text(value, to, (size_t)member->most, err);
 
     for (int i = 0; i < len; i++) {
         unsigned char c = (unsigned char)to[i];
@@ -118,7 +118,7 @@ static int read_line(struct later_document *doc, const struct member *member,
 static int read_queue(struct later_document *doc, const struct member *member,
                       const struct later_json_member *value, struct later_error *err)
 {
-    int len = read_text(value, doc->queue, LATER_QUEUE_MAX, err);
+    int len = document_read_text(value, doc->queue, LATER_QUEUE_MAX, err);
 
     (void)member;
     if (len >= 0 && (strlen(doc->queue) != (size_t)len || !later_key_queue_valid(doc->queue)))
@@ -129,14 +129,15 @@ static int read_queue(struct later_document *doc, const struct member *member,
 
 /* ---- numbers; none is NaN or infinite */
 
-static bool is_number(const char *value)
+static bool document_is_number(const char *value)
 {
     return *value == '-' || (*value >= '0' && *value <= '9');
 }
 
-static int read_number(const struct later_json_member *value, double *to, struct later_error *err)
+static int document_read_number(const struct later_json_member *value, double *to,
+                                struct later_error *err)
 {
-    if (!is_number(value->value))
+    if (!document_is_number(value->value))
         return later_fail(err, LATER_E_DATA, "%s: must be a number", value->name);
     *to = later_json_double(value->value);
     return 0;
@@ -148,7 +149,7 @@ static int read_whole(struct later_document *doc, const struct member *member,
 {
     double number = 0;
 
-    if (read_number(value, &number, err) < 0)
+    if (document_read_number(value, &number, err) < 0)
         return -1;
     if (number < member->least || number > member->most || number != floor(number))
         return later_fail(err, LATER_E_DATA, "%s: must be an integer from %.0f to %.0f",
@@ -157,12 +158,12 @@ static int read_whole(struct later_document *doc, const struct member *member,
     return 0;
 }
 
-static int read_seconds(struct later_document *doc, const struct member *member,
-                        const struct later_json_member *value, struct later_error *err)
+static int document_read_seconds(struct later_document *doc, const struct member *member,
+                                 const struct later_json_member *value, struct later_error *err)
 {
     double *to = field_of(doc, member);
 
-    if (read_number(value, to, err) < 0)
+    if (document_read_number(value, to, err) < 0)
         return -1;
     if (*to >= 0 && *to <= member->most)
         return 0;
@@ -175,7 +176,7 @@ static int read_span(struct later_document *doc, const struct member *member,
 {
     double *to = field_of(doc, member);
 
-    if (read_number(value, to, err) < 0)
+    if (document_read_number(value, to, err) < 0)
         return -1;
     if (*to > 0 && *to <= member->most)
         return 0;
@@ -184,12 +185,12 @@ static int read_span(struct later_document *doc, const struct member *member,
 }
 
 /* In how to push a job, 0 means that no time is given. */
-static int read_time(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
+static int document_read_time(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
 {
     double *to = field_of(doc, member);
 
-    if (read_number(value, to, err) < 0)
+    if (document_read_number(value, to, err) < 0)
         return -1;
     if (member->of_line && *to == 0)
         return 0;
@@ -214,7 +215,7 @@ static int read_wait(const char *name, const char *value, double *to, struct lat
 {
     const struct later_json_member number = { .name = name, .value = value };
 
-    if (read_number(&number, to, err) < 0)
+    if (document_read_number(&number, to, err) < 0)
         return -1;
     if (!(*to >= 0))
         return later_fail(err, LATER_E_DATA, "%s: must be at least 0 seconds", name);
@@ -269,7 +270,7 @@ static int read_waits(struct later_document *doc, const struct member *member,
         return read_backoff_list(backoff, value->value, err);
     if (value->value[0] == '{')
         return read_backoff_object(backoff, value, err);
-    if (!is_number(value->value))
+    if (!document_is_number(value->value))
         return later_fail(err, LATER_E_DATA, "backoff: must be a number, a list or an object");
     backoff->list_count = 1;
     return read_wait("backoff", value->value, &backoff->list[0], err);
@@ -277,8 +278,8 @@ static int read_waits(struct later_document *doc, const struct member *member,
 
 /* ---- which is which */
 
-static int take_payload(struct later_document *doc, const struct member *member,
-                        const struct later_json_member *value, struct later_error *err)
+static int document_take_payload(struct later_document *doc, const struct member *member,
+                                 const struct later_json_member *value, struct later_error *err)
 {
     (void)member;
     (void)err;
@@ -293,21 +294,21 @@ static int take_payload(struct later_document *doc, const struct member *member,
 
 #define AS(reader, member, least_, most_)                                                          \
     .read = reader, .at = offsetof(struct later_document, member), .least = least_, .most = most_
-#define WORD(member, least, most)  AS(read_word, member, least, most)
-#define NAME(member, least, most)  AS(read_name, member, least, most)
-#define TEXT(member, least, most)  AS(read_line, member, least, most)
+#define WORD(member, least, most)  AS(document_read_word, member, least, most)
+#define NAME(member, least, most)  AS(document_read_name, member, least, most)
+#define TEXT(member, least, most)  AS(document_read_line, member, least, most)
 #define WHOLE(member, least, most) AS(read_whole, member, least, most)
 /* No count is beyond an int32_t. */
 #define COUNT(member, least, most)   AS(read_whole, member, least, most)
-#define SECONDS(member, least, most) AS(read_seconds, member, least, most)
+#define SECONDS(member, least, most) AS(document_read_seconds, member, least, most)
 #define SPAN(member, least, most)    AS(read_span, member, least, most)
-#define TIME(member, least, most)    AS(read_time, member, least, most)
+#define TIME(member, least, most)    AS(document_read_time, member, least, most)
 #define WAITS(member, least, most)   AS(read_waits, member, least, most)
 #define FLAG(member, least, most)    AS(read_flag, member, least, most)
 
 static const struct member members[] = {
-    { "type", false, .read = read_type },
-    { "payload", false, .read = take_payload },
+    { "type", false, .read = document_read_type },
+    { "payload", false, .read = document_take_payload },
     /* @options document: { "{name}", false, {KIND}({name}, {least}, {most}) }, */
     { "id", false, WORD(id, 1, 200) },
     { "priority", false, WHOLE(priority, -100, 100) },
@@ -337,8 +338,8 @@ static const struct member members[] = {
 
 #define MEMBERS (sizeof members / sizeof *members)
 
-static int read_member(const struct member *member, struct later_document *doc,
-                       const struct later_json_member *value, struct later_error *err)
+static int document_read_member(const struct member *member, struct later_document *doc,
+                                const struct later_json_member *value, struct later_error *err)
 {
     if (member->refused)
         return later_fail(err, LATER_E_DATA, "%s", member->refused);
@@ -355,7 +356,7 @@ int later_document_member(struct later_document *doc, const struct later_json_me
 
     while (strcmp(members[i].name, value->name) != 0)
         i++;
-    return read_member(&members[i], doc, value, err);
+    return document_read_member(&members[i], doc, value, err);
 }
 
 static int read_members(struct later_document *doc, enum later_document_use use, const char *bytes,
@@ -371,7 +372,7 @@ static int read_members(struct later_document *doc, enum later_document_use use,
     if (bytes[strspn(bytes, " \n\t\r")] != '{') /* there is something other than white space */
         return later_fail(err, LATER_E_DATA, "not an object");
     for (size_t i = 0; i < count; i++) {
-        if (found[i].value && read_member(&members[i], doc, &found[i], err) < 0)
+        if (found[i].value && document_read_member(&members[i], doc, &found[i], err) < 0)
             return -1;
     }
     return 0;

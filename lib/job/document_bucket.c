@@ -20,7 +20,7 @@ static bool plain(const char *text, size_t len)
     return true;
 }
 
-static void put(const char *text, size_t len, char bucket[LATER_BUCKET_MAX + 1])
+static void document_bucket_put(const char *text, size_t len, char bucket[LATER_BUCKET_MAX + 1])
 {
     if (plain(text, len)) {
         memcpy(bucket, text, len);
@@ -31,23 +31,25 @@ static void put(const char *text, size_t len, char bucket[LATER_BUCKET_MAX + 1])
     }
 }
 
-static void put_string(const struct later_json_member *value, char bucket[LATER_BUCKET_MAX + 1])
+static void document_bucket_put_string(const struct later_json_member *value,
+                                       char bucket[LATER_BUCKET_MAX + 1])
 {
     char *text = malloc(value->len);
 
     if (text)
-        put(text, later_json_text(value->value, value->len, text, value->len), bucket);
+        document_bucket_put(text, later_json_text(value->value, value->len, text, value->len),
+                            bucket);
     free(text);
 }
 
-static void put_number(double value, char bucket[LATER_BUCKET_MAX + 1])
+static void document_bucket_put_number(double value, char bucket[LATER_BUCKET_MAX + 1])
 {
     char number[32];
 
     snprintf(number, sizeof number, "%.15g", value);
     if (strtod(number, NULL) != value)
         snprintf(number, sizeof number, "%.17g", value);
-    put(number, strlen(number), bucket);
+    document_bucket_put(number, strlen(number), bucket);
 }
 
 void later_document_bucket(const struct later_document *doc, const char *member,
@@ -61,7 +63,7 @@ void later_document_bucket(const struct later_document *doc, const char *member,
         later_json_scan(doc->payload, doc->payload_len, &found, 1, &ignored) < 0 || !found.value)
         return;
     if (found.value[0] == '"')
-        put_string(&found, bucket);
+        document_bucket_put_string(&found, bucket);
     else if (found.value[0] == '-' || (found.value[0] >= '0' && found.value[0] <= '9'))
-        put_number(later_json_double(found.value) + 0.0, bucket); /* no -0 */
+        document_bucket_put_number(later_json_double(found.value) + 0.0, bucket); /* no -0 */
 }

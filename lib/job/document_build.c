@@ -19,7 +19,7 @@ struct draft {
 };
 
 /* Makes room for `more` bytes and a NUL; false without memory. */
-static bool reserve(struct draft *draft, size_t more)
+static bool document_build_reserve(struct draft *draft, size_t more)
 {
     size_t room = draft->room + draft->len + more + 1; /* at least doubles what is used */
     char *bytes;
@@ -36,20 +36,20 @@ static bool reserve(struct draft *draft, size_t more)
     return true;
 }
 
-static void add(struct draft *draft, const char *bytes, size_t len)
+static void document_build_add(struct draft *draft, const char *bytes, size_t len)
 {
-    if (!reserve(draft, len))
+    if (!document_build_reserve(draft, len))
         return;
     memcpy(draft->bytes + draft->len, bytes, len);
     draft->len += len;
 }
 
 /* Adds `"name":`, with what comes before it. */
-static void add_name(struct draft *draft, const char *name)
+static void document_build_add_name(struct draft *draft, const char *name)
 {
-    add(draft, draft->len ? ",\"" : "{\"", 2);
-    add(draft, name, strlen(name));
-    add(draft, "\":", 2);
+    document_build_add(draft, draft->len ? ",\"" : "{\"", 2);
+    document_build_add(draft, name, strlen(name));
+    document_build_add(draft, "\":", 2);
 }
 
 static int add_string(struct draft *draft, const char *name, const char *text, size_t len,
@@ -57,8 +57,8 @@ static int add_string(struct draft *draft, const char *name, const char *text, s
 {
     size_t bad = 0;
 
-    add_name(draft, name);
-    if (len < SIZE_MAX / 8 && reserve(draft, LATER_STRING_ROOM(len)))
+    document_build_add_name(draft, name);
+    if (len < SIZE_MAX / 8 && document_build_reserve(draft, LATER_STRING_ROOM(len)))
         draft->len += later_document_string(draft->bytes + draft->len, text, len, &bad);
     else
         draft->failed = true;
@@ -73,8 +73,8 @@ static int add_number(struct draft *draft, const char *name, double number, stru
     if (!isfinite(number))
         return later_fail(err, LATER_E_DATA, "%s: must be a number", name);
     if (number != 0) {
-        add_name(draft, name);
-        add(draft, text, later_document_number(text, number));
+        document_build_add_name(draft, name);
+        document_build_add(draft, text, later_document_number(text, number));
     }
     return 0;
 }
@@ -94,8 +94,8 @@ static int add_waits(struct draft *draft, const char *name, const char *json,
 {
     if (check_json(name, json, strlen(json), err) < 0)
         return -1;
-    add_name(draft, name);
-    add(draft, json, strlen(json));
+    document_build_add_name(draft, name);
+    document_build_add(draft, json, strlen(json));
     return 0;
 }
 
@@ -126,8 +126,8 @@ static int add_option(struct draft *draft, const struct later_option *option,
     return add_string(draft, option->name, text, strlen(text), err);
 }
 
-static int add_members(struct draft *draft, const struct later_new_job *job,
-                       struct later_error *err)
+static int document_build_add_members(struct draft *draft, const struct later_new_job *job,
+                                      struct later_error *err)
 {
     if (job->type && add_string(draft, "type", job->type, strlen(job->type), err) < 0)
         return -1;
@@ -138,13 +138,13 @@ static int add_members(struct draft *draft, const struct later_new_job *job,
     if (job->payload && job->text)
         return add_string(draft, "payload", job->payload, job->payload_len, err);
     if (job->payload) {
-        add_name(draft, "payload");
-        add(draft, job->payload, job->payload_len);
+        document_build_add_name(draft, "payload");
+        document_build_add(draft, job->payload, job->payload_len);
     }
     return 0;
 }
 
-static bool is_space(char c)
+static bool document_build_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -156,9 +156,9 @@ static bool is_given_payload(const struct later_document *doc, const struct late
     const char *given = job->payload;
     size_t len = job->payload_len;
 
-    for (; len > 0 && is_space(given[0]); len--)
+    for (; len > 0 && document_build_is_space(given[0]); len--)
         given++;
-    while (len > 0 && is_space(given[len - 1]))
+    while (len > 0 && document_build_is_space(given[len - 1]))
         len--;
     return len == doc->payload_len && memcmp(given, doc->payload, len) == 0;
 }
@@ -191,10 +191,10 @@ char *later_document_build(const struct later_new_job *job, size_t max, size_t *
                    whole.payload_len, max);
         return NULL;
     }
-    reserve(&draft, 256 + whole.payload_len);
-    if (add_members(&draft, &whole, err) < 0)
+    document_build_reserve(&draft, 256 + whole.payload_len);
+    if (document_build_add_members(&draft, &whole, err) < 0)
         goto fail;
-    add(&draft, draft.len ? "}" : "{}", draft.len ? 1 : 2);
+    document_build_add(&draft, draft.len ? "}" : "{}", draft.len ? 1 : 2);
     if (draft.failed) {
         later_fail(err, LATER_E_SYSTEM, "no memory");
         goto fail;

@@ -14,7 +14,7 @@
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Returns how many characters were written: 4 for each 3 bytes or a part of them. */
-static size_t encode(char *to, const char *bytes, size_t len)
+static size_t document_line_encode(char *to, const char *bytes, size_t len)
 {
     const unsigned char *from = (const unsigned char *)bytes;
     char *start = to;
@@ -83,8 +83,8 @@ static int take_wishes(struct later_line *line, const char *id, const struct lat
 }
 
 /* Reads a line that is a job document. */
-static int take_document(struct later_line *line, const char *bytes, size_t len, size_t max,
-                         struct later_error *err)
+static int document_line_take_document(struct later_line *line, const char *bytes, size_t len,
+                                       size_t max, struct later_error *err)
 {
     struct later_document doc;
 
@@ -136,8 +136,9 @@ enum {
 };
 
 /* Finds the bytes of the document in a line. */
-static int find_document(struct later_line *line, const struct later_json_member *found,
-                         struct later_error *err)
+static int document_line_find_document(struct later_line *line,
+                                       const struct later_json_member *found,
+                                       struct later_error *err)
 {
     const struct later_json_member *plain = &found[PLAIN], *encoded = &found[ENCODED];
 
@@ -181,7 +182,7 @@ static int take_envelope(struct later_line *line, const struct later_json_member
     struct later_document beside = { .id = "" }, doc;
     struct later_error why;
 
-    if (find_document(line, found, err) < 0 || take_members(&beside, found, err) < 0)
+    if (document_line_find_document(line, found, err) < 0 || take_members(&beside, found, err) < 0)
         return -1;
     if (later_document_parse(&doc, LATER_DOCUMENT_JOB, line->item.document, line->item.document_len,
                              max, &why) < 0)
@@ -217,7 +218,7 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     /* Nearly all lines are job documents, which should not be parsed twice. If the name is written
      * with escapes, it is overlooked here, and refused as a member of a job document. */
     if (!memmem(bytes, len, "\"document", 9))
-        return take_document(line, bytes, len, max, err);
+        return document_line_take_document(line, bytes, len, max, err);
     if (len > LATER_LINE_ROOM(max))
         return later_fail(err, LATER_E_DATA, "too large: %zu bytes, %zu allowed", len,
                           LATER_LINE_ROOM(max));
@@ -226,7 +227,7 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     if (found[PLAIN].value || found[ENCODED].value)
         result = take_envelope(line, found, max, err);
     else
-        result = take_document(line, bytes, len, max, err);
+        result = document_line_take_document(line, bytes, len, max, err);
     if (result < 0)
         later_line_free(line);
     return result;
@@ -250,7 +251,7 @@ static size_t put_text(char *to, const char *name, const char *text)
 }
 
 /* Writes a number unless it is 0. */
-static size_t put_number(char *to, const char *name, double number)
+static size_t document_line_put_number(char *to, const char *name, double number)
 {
     size_t len;
 
@@ -271,9 +272,9 @@ static size_t put_beside(char *to, const struct later_line *line)
         len += put_text(to + len, "queue", line->queue);
     if (line->item.id)
         len += put_text(to + len, "id", line->item.id);
-    len += put_number(to + len, "at", line->item.at);
-    len += put_number(to + len, "unique_for", line->item.unique_for);
-    len += put_number(to + len, "throttle", line->item.throttle);
+    len += document_line_put_number(to + len, "at", line->item.at);
+    len += document_line_put_number(to + len, "unique_for", line->item.unique_for);
+    len += document_line_put_number(to + len, "throttle", line->item.throttle);
     if (line->item.again)
         len += (size_t)sprintf(to + len, "\"again\":true,");
     return len + (size_t)sprintf(to + len, "\"priority\":%d,", (int)line->item.priority);
@@ -312,7 +313,7 @@ char *later_line_build(const struct later_line *line, size_t *len, struct later_
     *len = (size_t)(to - bytes) + item->document_len + 1;
     if (!is_read_back(item, bytes, *len, err)) {
         to = bytes + beside + sprintf(bytes + beside, "\"document_base64\":\"");
-        to += encode(to, item->document, item->document_len);
+        to += document_line_encode(to, item->document, item->document_len);
         *len = (size_t)(to - bytes) + (size_t)sprintf(to, "\"}");
         if (!is_read_back(item, bytes, *len, err)) {
             free(bytes);

@@ -14,7 +14,7 @@
 
 /* ---- strings */
 
-static bool continues(unsigned char byte)
+static bool document_text_continues(unsigned char byte)
 {
     return (byte & 0xC0) == 0x80;
 }
@@ -71,9 +71,9 @@ char *later_document_quote(const char *text, size_t len)
 
     if (len > QUOTED_MAX) {
         end = QUOTED_MAX;
-        while (end > QUOTED_MAX - 3 && continues((unsigned char)text[end]))
+        while (end > QUOTED_MAX - 3 && document_text_continues((unsigned char)text[end]))
             end--;
-        if (continues((unsigned char)text[end])) /* not a character */
+        if (document_text_continues((unsigned char)text[end])) /* not a character */
             end = QUOTED_MAX;
     }
     quoted = malloc(LATER_STRING_ROOM(end) + 1);

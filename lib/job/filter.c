@@ -189,7 +189,8 @@ static bool meets_newer(const struct later_filter *filter, const struct later_fi
 
 /* --- error, attempts --- */
 
-static int take_error(struct later_filter *filter, const char *value, struct later_error *err)
+static int filter_take_error(struct later_filter *filter, const char *value,
+                             struct later_error *err)
 {
     filter->error = later_filter_regex_new(value, err);
     return filter->error ? 0 : -1;
@@ -228,7 +229,7 @@ static const struct row {
     [TYPE] = { "type", take_type, meets_type },
     [OLDER] = { "older", take_older, meets_older },
     [NEWER] = { "newer", take_newer, meets_newer },
-    [ERROR] = { "error", take_error, meets_error },
+    [ERROR] = { "error", filter_take_error, meets_error },
     [KIND] = { "kind", take_kind, meets_kind },
     [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
     [WHERE] = { "where", take_where, meets_where },

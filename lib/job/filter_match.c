@@ -93,7 +93,7 @@ bool later_filter_has(const char *bytes, size_t len, const char *text)
 
 /* --- values --- */
 
-static bool is_number(const char *text, size_t len)
+static bool filter_match_is_number(const char *text, size_t len)
 {
     struct later_error ignored;
 
@@ -101,7 +101,7 @@ static bool is_number(const char *text, size_t len)
            later_json_scan(text, len, NULL, 0, &ignored) == 0;
 }
 
-static double number_of(const char *text, size_t len)
+static double filter_match_number_of(const char *text, size_t len)
 {
     char copy[EXACT_DIGITS + 2] = "";
 
@@ -118,9 +118,9 @@ static bool equal_numbers(const char *value, size_t value_len, const char *text)
 
     if (value_len == len && memcmp(value, text, len) == 0)
         return true;
-    if (value_len > EXACT_DIGITS || len > EXACT_DIGITS || !is_number(text, len))
+    if (value_len > EXACT_DIGITS || len > EXACT_DIGITS || !filter_match_is_number(text, len))
         return false;
-    return number_of(value, value_len) == number_of(text, len);
+    return filter_match_number_of(value, value_len) == filter_match_number_of(text, len);
 }
 
 bool later_filter_equals(const struct later_json_member *value, const char *text)

@@ -36,7 +36,7 @@ struct later_filter_regex {
 /* --- before --- */
 
 /* Returns the larger number of "{m,n}", which begins after the brace. */
-static unsigned long count_of(const char *text)
+static unsigned long filter_regex_count_of(const char *text)
 {
     char *end;
     unsigned long from = strtoul(text, &end, 10), to = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
@@ -51,7 +51,7 @@ static bool is_costly(const char *text)
     unsigned long counts = 0, size = strlen(text);
 
     for (; *text; text++) {
-        unsigned long count = *text == '{' ? count_of(text + 1) : 0;
+        unsigned long count = *text == '{' ? filter_regex_count_of(text + 1) : 0;
 
         counts += *text == '{';
         if (count > COUNT_MAX || (*text == '\\' && text[1] >= '1' && text[1] <= '9'))
@@ -126,7 +126,7 @@ static double processor_time(void)
 }
 
 /* Throws away what glibc remembers of the texts. */
-static void forget(struct later_filter_regex *regex)
+static void filter_regex_forget(struct later_filter_regex *regex)
 {
     regfree(&regex->compiled);
     regex->gave_up = regex->gave_up || compile(regex) != 0;
@@ -151,11 +151,11 @@ static void account(struct later_filter_regex *regex, double seconds, bool faile
     if (regex->gave_up)
         regfree(&regex->compiled);
     else if (regex->remembered > FORGET)
-        forget(regex);
+        filter_regex_forget(regex);
 }
 
 /* Searches the first bytes of the text. */
-static bool search(struct later_filter_regex *regex, const char *text, size_t len)
+static bool filter_regex_search(struct later_filter_regex *regex, const char *text, size_t len)
 {
     regmatch_t part = { .rm_so = 0, .rm_eo = (regoff_t)len };
     double began = processor_time();
@@ -173,10 +173,10 @@ bool later_filter_regex_found(struct later_filter_regex *regex, const char *text
     size_t len = strlen(text), part = PART;
 
     if (!regex->gave_up && regex->taken > KEPT_MAX)
-        forget(regex);
-    while (!regex->gave_up && part < len && !search(regex, text, part))
+        filter_regex_forget(regex);
+    while (!regex->gave_up && part < len && !filter_regex_search(regex, text, part))
         part *= 2;
-    return !regex->gave_up && search(regex, text, len);
+    return !regex->gave_up && filter_regex_search(regex, text, len);
 }
 
 bool later_filter_regex_gave_up(const struct later_filter_regex *regex)

@@ -35,7 +35,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-static const char *read_number(struct later_json_pass *pass, const char *at)
+static const char *json_read_number(struct later_json_pass *pass, const char *at)
 {
     const char *from = at, *digits = at + (*at == '-'), *end = pass->end;
 
@@ -60,7 +60,7 @@ static const char *read_number(struct later_json_pass *pass, const char *at)
     return later_json_overflows(from, at) ? beyond(pass, from, "number too large") : at;
 }
 
-static const char *read_word(struct later_json_pass *pass, const char *at, const char *word)
+static const char *json_read_word(struct later_json_pass *pass, const char *at, const char *word)
 {
     const char *from = at;
 
@@ -77,7 +77,7 @@ static const char *read_word(struct later_json_pass *pass, const char *at, const
 
 /* ---- strings and names */
 
-static inline const char *skip_space(const char *at, const char *end)
+static inline const char *json_skip_space(const char *at, const char *end)
 {
     if (at<end && * at> ' ') /* nearly always */
         return at;
@@ -129,7 +129,7 @@ static const char *read_odd_name(struct later_json_pass *pass, const char *at)
 }
 
 /* Reads a name and enters it. Most have up to seven plain characters, which fit into one word. */
-static inline const char *read_name(struct later_json_pass *pass, const char *at)
+static inline const char *json_read_name(struct later_json_pass *pass, const char *at)
 {
     uint64_t word, stops;
     size_t len;
@@ -185,17 +185,17 @@ static inline bool in_object(const struct later_json_pass *pass)
 /* Reads `"name":`, or nothing in an array. */
 static inline const char *before_value(struct later_json_pass *pass, const char *at)
 {
-    at = skip_space(at, pass->end);
+    at = json_skip_space(at, pass->end);
     if (!in_object(pass))
         return at;
-    if (!(at = read_name(pass, at)))
+    if (!(at = json_read_name(pass, at)))
         return NULL;
     if (!is_at(pass, at, ':')) {
-        at = skip_space(at, pass->end);
+        at = json_skip_space(at, pass->end);
         if (!is_at(pass, at, ':'))
             return later_json_wrong(pass, at, "':' expected");
     }
-    at = skip_space(at + 1, pass->end);
+    at = json_skip_space(at + 1, pass->end);
     if (pass->depth == 1)
         pass->value = at;
     return at;
@@ -223,7 +223,7 @@ static inline const char *after_value(struct later_json_pass *pass, const char *
     while (at && pass->depth > 0) {
         if (pass->depth == 1 && in_object(pass))
             note_member(pass, at);
-        at = skip_space(at, pass->end);
+        at = json_skip_space(at, pass->end);
         if (is_at(pass, at, ','))
             return at + 1;
         if (!is_closed(pass, at))
@@ -241,7 +241,7 @@ static inline const char *open_nested(struct later_json_pass *pass, const char *
         return NULL;
     }
     pass->levels[pass->depth++] = *at == '{' ? (uint32_t)pass->names.count : LATER_JSON_ARRAY;
-    return skip_space(at + 1, pass->end);
+    return json_skip_space(at + 1, pass->end);
 }
 
 /* Reads a word, or reports that there is no such value. */
@@ -249,11 +249,11 @@ static const char *read_other(struct later_json_pass *pass, const char *at, char
 {
     switch (first) {
     case 't':
-        return read_word(pass, at, "true");
+        return json_read_word(pass, at, "true");
     case 'f':
-        return read_word(pass, at, "false");
+        return json_read_word(pass, at, "false");
     case 'n':
-        return read_word(pass, at, "null");
+        return json_read_word(pass, at, "null");
     case '}':
     case ']':
     case ',':
@@ -269,12 +269,12 @@ static inline const char *read_scalar(struct later_json_pass *pass, const char *
     if (first == '"')
         return read_string(pass, at);
     if ((first >= '0' && first <= '9') || first == '-')
-        return read_number(pass, at);
+        return json_read_number(pass, at);
     return read_other(pass, at, first);
 }
 
 /* Each turn reads a scalar, or the beginning of an array or object. */
-static const char *read_value(struct later_json_pass *pass, const char *at)
+static const char *json_read_value(struct later_json_pass *pass, const char *at)
 {
     do {
         char first = '\0';
@@ -312,11 +312,11 @@ int later_json_scan(const char *bytes, size_t len, struct later_json_member *mem
     for (size_t i = 0; i < count; i++)
         members[i].value = NULL;
     later_json_names_init(&pass.names, pass.end);
-    at = read_value(&pass, skip_space(bytes, pass.end));
+    at = json_read_value(&pass, json_skip_space(bytes, pass.end));
     later_json_names_free(&pass.names);
     if (!at)
         return -1;
-    at = skip_space(at, pass.end);
+    at = json_skip_space(at, pass.end);
     if (at < pass.end)
         later_json_wrong(&pass, at, "more after its end");
     return at < pass.end ? -1 : 0;

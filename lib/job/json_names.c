@@ -21,7 +21,7 @@ void later_json_names_free(struct later_json_names *names)
         free(names->list);
 }
 
-static bool grow(struct later_json_names *names)
+static bool json_names_grow(struct later_json_names *names)
 {
     struct later_json_name *own = names->list == names->own ? NULL : names->list;
     struct later_json_name *list = realloc(own, 2 * names->room * sizeof *list);
@@ -36,7 +36,7 @@ static bool grow(struct later_json_names *names)
 }
 
 /* A shorter name is filled up with 0 bytes, which no name has. */
-static uint64_t key_of(const struct later_json_name *name, const char *end)
+static uint64_t json_names_key_of(const struct later_json_name *name, const char *end)
 {
     const char *at = name->text;
     char bytes[8 + 4] = "";
@@ -60,11 +60,11 @@ bool later_json_names_add(struct later_json_names *names, const char *text, size
 {
     struct later_json_name *name;
 
-    if (names->count == names->room && !grow(names))
+    if (names->count == names->room && !json_names_grow(names))
         return false;
     name = &names->list[names->count++];
     *name = (struct later_json_name){ .text = text, .len = (uint32_t)len, .escaped = escaped };
-    name->key = key_of(name, names->end);
+    name->key = json_names_key_of(name, names->end);
     return true;
 }
 
@@ -103,7 +103,7 @@ static int compare_decoded(const struct later_json_name *one, const struct later
     return left - right;
 }
 
-static int compare(const void *a, const void *b)
+static int json_names_compare(const void *a, const void *b)
 {
     const struct later_json_name *one = a, *other = b;
     int order;
@@ -141,7 +141,7 @@ static const struct later_json_name *among_few(const struct later_json_name *lis
 {
     for (size_t i = 1; i < count; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (list[k].key == list[i].key && compare(&list[k], &list[i]) == 0)
+            if (list[k].key == list[i].key && json_names_compare(&list[k], &list[i]) == 0)
                 return &list[i];
         }
     }
@@ -156,9 +156,9 @@ const struct later_json_name *later_json_names_close(struct later_json_names *na
     names->count = from;
     if (count < SORT_FROM)
         return differ(list, count) ? NULL : among_few(list, count);
-    qsort(list, count, sizeof *list, compare);
+    qsort(list, count, sizeof *list, json_names_compare);
     for (size_t i = 1; i < count; i++) {
-        if (compare(&list[i - 1], &list[i]) == 0)
+        if (json_names_compare(&list[i - 1], &list[i]) == 0)
             return later_one(&list[i - 1], &list[i]);
     }
     return NULL;

@@ -21,13 +21,13 @@ bool later_json_path_valid(const char *path)
     return piece > 0;
 }
 
-static bool is_space(char c)
+static bool json_path_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 /* Returns the place after the string that begins here. */
-static const char *skip_string(const char *at)
+static const char *json_path_skip_string(const char *at)
 {
     for (at++; *at != '"'; at++)
         at += *at == '\\';
@@ -44,7 +44,7 @@ static const char *skip_element(const char *at)
             return at;
         depth += *at == '[' || *at == '{';
         depth -= *at == ']' || *at == '}';
-        at = *at == '"' ? skip_string(at) : at + 1;
+        at = *at == '"' ? json_path_skip_string(at) : at + 1;
     }
 }
 
@@ -57,7 +57,7 @@ static bool find_element(struct later_json_member *found, const char *piece, siz
     if (strspn(piece, "0123456789") < piece_len || piece_len > DIGITS_MAX)
         return false;
     for (left = strtoul(piece, NULL, 10);; left--, at = end + 1) {
-        while (is_space(*at))
+        while (json_path_is_space(*at))
             at++;
         end = skip_element(at);
         if (end == at) /* an empty array */
@@ -67,7 +67,7 @@ static bool find_element(struct later_json_member *found, const char *piece, siz
         if (*end == ']')
             return false;
     }
-    while (is_space(end[-1]))
+    while (json_path_is_space(end[-1]))
         end--;
     found->value = at;
     found->len = (size_t)(end - at);
@@ -92,7 +92,7 @@ static bool find_member(struct later_json_member *found, const char *piece, size
 bool later_json_path(const char *bytes, size_t len, const char *path,
                      struct later_json_member *found)
 {
-    while (len > 0 && is_space(*bytes)) {
+    while (len > 0 && json_path_is_space(*bytes)) {
         bytes++;
         len--;
     }

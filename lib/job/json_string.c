@@ -16,7 +16,7 @@ const char *later_json_wrong(struct later_json_pass *pass, const char *at, const
     return NULL;
 }
 
-static inline bool is_plain(signed char byte)
+static inline bool json_string_is_plain(signed char byte)
 {
     return byte >= ' ' && byte != '"' && byte != '\\';
 }
@@ -27,7 +27,7 @@ static bool is_plain_block(const char *at)
     unsigned char bad = 0;
 
     for (size_t i = 0; i < 32; i++)
-        bad |= !is_plain((signed char)at[i]);
+        bad |= !json_string_is_plain((signed char)at[i]);
     return !bad;
 }
 
@@ -44,7 +44,7 @@ static const char *skip_plain(const char *at, const char *end)
         while (words >= 4 && end - at >= 32 && is_plain_block(at))
             at += 32;
     }
-    while (at < end && is_plain((signed char)*at))
+    while (at < end && json_string_is_plain((signed char)*at))
         at++;
     return at;
 }

@@ -7,7 +7,7 @@
 
 /* ---- strings */
 
-static bool continues(unsigned char byte)
+static bool json_value_continues(unsigned char byte)
 {
     return (byte & 0xC0) == 0x80;
 }
@@ -28,7 +28,8 @@ size_t later_json_utf8(const unsigned char *text, size_t len)
         high = first == 0xED ? 0x9F : 0x8F;
     if (text[1] < low || text[1] > high)
         return 0;
-    if ((size > 2 && !continues(text[2])) || (size > 3 && !continues(text[3])))
+    if ((size > 2 && !json_value_continues(text[2])) ||
+        (size > 3 && !json_value_continues(text[3])))
         return 0;
     return size;
 }
@@ -43,7 +44,7 @@ static unsigned hex(const char *at)
     return value;
 }
 
-static size_t encode(unsigned code, char out[4])
+static size_t json_value_encode(unsigned code, char out[4])
 {
     size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 
@@ -74,7 +75,7 @@ const char *later_json_next(const char *at, char out[4], size_t *len)
         code = 0x10000 + ((code & 0x3FF) << 10) + (hex(at + 2) & 0x3FF);
         at += 6;
     }
-    *len = encode(code, out);
+    *len = json_value_encode(code, out);
     return at;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The whole number that len bytes spell, of at most nine digits. */
-static bool read_number(const char *text, size_t len, int32_t *number)
+static bool record_read_number(const char *text, size_t len, int32_t *number)
 {
     bool minus = len > 0 && *text == '-';
     int32_t sum = 0;
@@ -37,7 +37,7 @@ static double unknown_since(const char *error, size_t len)
 }
 
 /* Seconds as the scripts write them, such as 60.000000. */
-static double read_seconds(const char *text, size_t len)
+static double record_read_seconds(const char *text, size_t len)
 {
     char bytes[32];
 
@@ -48,7 +48,7 @@ static double read_seconds(const char *text, size_t len)
     return strtod(bytes, NULL);
 }
 
-static void read_value(struct later_record *record, char tag, const char *value, size_t len)
+static void record_read_value(struct later_record *record, char tag, const char *value, size_t len)
 {
     int32_t number;
 
@@ -79,10 +79,10 @@ static void read_value(struct later_record *record, char tag, const char *value,
         return;
     }
     if (tag == 'u')
-        record->unique_for = read_seconds(value, len);
+        record->unique_for = record_read_seconds(value, len);
     if (tag == 'd')
-        record->taken_until = read_seconds(value, len);
-    if (!read_number(value, len, &number))
+        record->taken_until = record_read_seconds(value, len);
+    if (!record_read_number(value, len, &number))
         return;
     if (tag == 'p' && number >= -100 && number <= 100)
         record->priority = number;
@@ -106,7 +106,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
 
         line_end = line_end ? line_end : end;
         if (line_end - text > 2 && text[1] == '=')
-            read_value(record, *text, text + 2, (size_t)(line_end - text) - 2);
+            record_read_value(record, *text, text + 2, (size_t)(line_end - text) - 2);
         text = line_end + 1;
     }
 }
@@ -135,7 +135,7 @@ int later_record_next(const struct later_record *record, struct later_record_nex
     if (!document)
         return 0;
     *next = (struct later_record_next){
-        .due = read_seconds(record->next, (size_t)(note - record->next)),
+        .due = record_read_seconds(record->next, (size_t)(note - record->next)),
         .record = malloc((size_t)(end - note)),
         .record_len = (size_t)(document - note) - 1,
         .document_len = (size_t)(end - document) - 1,

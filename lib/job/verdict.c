@@ -53,7 +53,7 @@ enum later_fitness later_verdict_before(const struct later_policy *policy,
 
 /* --- after an attempt --- */
 
-static bool is_last(const struct later_attempt *attempt)
+static bool verdict_is_last(const struct later_attempt *attempt)
 {
     uint32_t crashes = attempt->crashes > 0 ? (uint32_t)attempt->crashes : 0;
 
@@ -93,7 +93,7 @@ static double with_floor(const struct later_attempt *attempt, double wait)
 
 struct later_verdict later_verdict_after(const struct later_attempt *attempt)
 {
-    struct later_verdict verdict = { .ending = attempt->ending, .last = is_last(attempt) };
+    struct later_verdict verdict = { .ending = attempt->ending, .last = verdict_is_last(attempt) };
 
     if (is_suspect(attempt))
         return (struct later_verdict){ .ending = LATER_ENDED_SUSPECT };

@@ -43,7 +43,7 @@ void later_crontab_row(const struct later_reply *reply, size_t i, struct later_c
 }
 
 /* Adds a time; '' if it is less than 0. */
-static void add_time(struct later_command *cmd, int64_t at)
+static void crontab_add_time(struct later_command *cmd, int64_t at)
 {
     if (at < 0)
         later_command_text(cmd, "");
@@ -57,7 +57,7 @@ void later_crontab_put(struct later_command *cmd, const struct later_keys *keys,
     later_script_begin(cmd, LATER_SCRIPT_CRON_PUT, keys, NULL, 0);
     later_command_text(cmd, name);
     later_command_bytes(cmd, definition, len);
-    add_time(cmd, next);
+    crontab_add_time(cmd, next);
     later_command_text(cmd, origin);
 }
 
@@ -101,8 +101,8 @@ void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys
     later_command_text(cmd, row->name);
     later_command_int(cmd, (int64_t)row->next);
     later_command_text(cmd, row->digest);
-    add_time(cmd, firing->push ? firing->tick : -1);
-    add_time(cmd, firing->more ? firing->next : -1);
+    crontab_add_time(cmd, firing->push ? firing->tick : -1);
+    crontab_add_time(cmd, firing->more ? firing->next : -1);
     later_command_int(cmd, firing->missed);
     later_command_int(cmd, firing->delay);
 }

@@ -22,8 +22,8 @@ const char *later_held_word(enum later_held kind)
 
 /* --- which there are --- */
 
-static void spell(char key[LATER_KEY_MAX], const char *prefix, enum later_held kind,
-                  const char *name)
+static void held_spell(char key[LATER_KEY_MAX], const char *prefix, enum later_held kind,
+                       const char *name)
 {
     if (kind == LATER_HELD_LOCK)
         later_key_lock(key, prefix, name, LATER_LOCK_ITSELF);
@@ -39,7 +39,7 @@ void later_held_scan(struct later_command *cmd, const char *prefix, enum later_h
     const char *type = kinds[kind].type;
     char match[LATER_KEY_MAX];
 
-    spell(match, prefix, kind, "*");
+    held_spell(match, prefix, kind, "*");
     strcat(match, "*"); /* this also matches its line; a prefix and a name of one character leave
                          * room */
     if (type)

@@ -36,7 +36,7 @@ static uint64_t number_at(const struct later_reply *reply, size_t i)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-static void count(struct later_sizes *sizes, const char *name, uint64_t number)
+static void inspect_count(struct later_sizes *sizes, const char *name, uint64_t number)
 {
     if (strcmp(name, "overdue") == 0) /* from the script: not a counter */
         sizes->overdue = number;
@@ -51,7 +51,8 @@ static void count(struct later_sizes *sizes, const char *name, uint64_t number)
 void later_inspect_counted(const struct later_reply *reply, size_t at, struct later_sizes *sizes)
 {
     for (; at + 1 < later_reply_count(reply); at += 2)
-        count(sizes, later_reply_text(later_reply_at(reply, at), NULL), number_at(reply, at + 1));
+        inspect_count(sizes, later_reply_text(later_reply_at(reply, at), NULL),
+                      number_at(reply, at + 1));
 }
 
 void later_inspect_sized(const struct later_reply *reply, struct later_sizes *sizes)

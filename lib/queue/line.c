@@ -10,7 +10,7 @@ static void rule(struct later_command *cmd, const struct later_line *line)
     later_command_text(cmd, line->sliding ? "sliding" : "fixed");
 }
 
-static void begin(struct later_command *cmd, const char *prefix, const struct later_line *line)
+static void line_begin(struct later_command *cmd, const char *prefix, const struct later_line *line)
 {
     char holder[LATER_KEY_MAX], wake[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
     const char *keys[] = { holder, waiting, due };
@@ -36,7 +36,7 @@ static void begin(struct later_command *cmd, const char *prefix, const struct la
 void later_line_ask(struct later_command *cmd, const char *prefix, const struct later_line *line,
                     double due, double since, const char *waiter)
 {
-    begin(cmd, prefix, line);
+    line_begin(cmd, prefix, line);
     if (due > 0)
         later_command_seconds(cmd, due);
     else

@@ -3,8 +3,8 @@
 
 #include "redis/script.h"
 
-static void begin(struct later_command *cmd, enum later_script script, const char *prefix,
-                  const char *name, size_t groups)
+static void permit_begin(struct later_command *cmd, enum later_script script, const char *prefix,
+                         const char *name, size_t groups)
 {
     char key[LATER_KEY_MAX];
 
@@ -36,7 +36,7 @@ double later_permit_wait(const struct later_reply *reply)
 void later_permit_touch(struct later_command *cmd, const char *prefix, const char *name, double ttl,
                         const char *const *tokens, size_t count)
 {
-    begin(cmd, LATER_SCRIPT_PERMIT_TOUCH, prefix, name, count);
+    permit_begin(cmd, LATER_SCRIPT_PERMIT_TOUCH, prefix, name, count);
     later_command_seconds(cmd, ttl);
     later_command_texts(cmd, tokens, count);
 }
@@ -44,6 +44,6 @@ void later_permit_touch(struct later_command *cmd, const char *prefix, const cha
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
                        const char *const *tokens, size_t count)
 {
-    begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, count);
+    permit_begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, count);
     later_command_texts(cmd, tokens, count);
 }

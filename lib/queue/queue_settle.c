@@ -26,8 +26,8 @@ static const struct {
     [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "finished", "", "" },
 };
 
-static void add_field(struct later_command *cmd, char field, enum later_verb verb,
-                      const struct later_settlement *job)
+static void queue_settle_add_field(struct later_command *cmd, char field, enum later_verb verb,
+                                   const struct later_settlement *job)
 {
     switch (field) {
     case 'i':
@@ -60,7 +60,7 @@ void later_queue_settle(struct later_command *cmd, const struct later_keys *keys
         later_command_seconds(cmd, lease);
     for (size_t i = 0; i < count; i++) {
         for (const char *field = verbs[verb].fields; *field; field++)
-            add_field(cmd, *field, verb, &jobs[i]);
+            queue_settle_add_field(cmd, *field, verb, &jobs[i]);
     }
 }
 

@@ -40,14 +40,14 @@ struct later_plan later_plan_parse(const char *text)
     return plan;
 }
 
-static uint32_t count_of(const struct later_plan *plan)
+static uint32_t shards_count_of(const struct later_plan *plan)
 {
     return plan->count ? plan->count : 1;
 }
 
-static void spell(const struct later_plan *plan, char text[LATER_PLAN_SIZE])
+static void shards_spell(const struct later_plan *plan, char text[LATER_PLAN_SIZE])
 {
-    int len = snprintf(text, LATER_PLAN_SIZE, "%" PRIu32, count_of(plan));
+    int len = snprintf(text, LATER_PLAN_SIZE, "%" PRIu32, shards_count_of(plan));
 
     for (uint32_t i = 0; i < plan->formers; i++)
         len += snprintf(text + len, LATER_PLAN_SIZE - (size_t)len, " %" PRIu32, plan->former[i]);
@@ -57,13 +57,13 @@ bool later_plan_change(const struct later_plan *plan, uint32_t count, char text[
 {
     struct later_plan next = { .count = count };
 
-    add_former(&next, count_of(plan));
+    add_former(&next, shards_count_of(plan));
     for (uint32_t i = 0; i < plan->formers; i++) {
         if (plan->former[i] != count && next.formers == LATER_COUNTS_MAX - 1)
             return false;
         add_former(&next, plan->former[i]);
     }
-    spell(&next, text);
+    shards_spell(&next, text);
     return true;
 }
 
@@ -72,12 +72,12 @@ void later_plan_drop(const struct later_plan *plan, char text[LATER_PLAN_SIZE])
     struct later_plan next = *plan;
 
     next.formers -= next.formers > 0;
-    spell(&next, text);
+    shards_spell(&next, text);
 }
 
 uint32_t later_plan_span(const struct later_plan *plan)
 {
-    uint32_t span = count_of(plan);
+    uint32_t span = shards_count_of(plan);
 
     for (uint32_t i = 0; i < plan->formers; i++)
         span = plan->former[i] > span ? plan->former[i] : span;
@@ -98,7 +98,7 @@ void later_shard_of(later_queue_name out, const char *queue, uint32_t count, con
 }
 
 /* Keeps the part that is at out[count], unless it is there already. */
-static size_t once(later_queue_name *out, size_t count)
+static size_t shards_once(later_queue_name *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(out[i], out[count]) == 0)
@@ -117,7 +117,7 @@ size_t later_plan_route(const struct later_plan *plan, const char *queue, const 
     for (uint32_t i = 0; i < plan->formers; i++) {
         later_shard_of(out[count], queue, plan->former[i], id);
         if (strcmp(out[count], last) != 0)
-            count = once(out, count);
+            count = shards_once(out, count);
     }
     strcpy(out[count], last);
     return count + 1;

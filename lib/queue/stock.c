@@ -4,8 +4,8 @@
 #include "redis/key.h"
 #include "redis/script.h"
 
-static void begin(struct later_command *cmd, enum later_script script, const char *prefix,
-                  const char *item)
+static void stock_begin(struct later_command *cmd, enum later_script script, const char *prefix,
+                        const char *item)
 {
     char stock[LATER_KEY_MAX], claims[LATER_KEY_MAX];
     const char *keys[] = { stock, claims };
@@ -18,27 +18,27 @@ static void begin(struct later_command *cmd, enum later_script script, const cha
 void later_stock_set(struct later_command *cmd, const char *prefix, const char *item,
                      uint64_t total)
 {
-    begin(cmd, LATER_SCRIPT_STOCK_SET, prefix, item);
+    stock_begin(cmd, LATER_SCRIPT_STOCK_SET, prefix, item);
     later_command_int(cmd, (int64_t)total);
 }
 
 void later_stock_take(struct later_command *cmd, const char *prefix, const char *item,
                       const char *who)
 {
-    begin(cmd, LATER_SCRIPT_STOCK_CLAIM, prefix, item);
+    stock_begin(cmd, LATER_SCRIPT_STOCK_CLAIM, prefix, item);
     later_command_text(cmd, who);
 }
 
 void later_stock_give_back(struct later_command *cmd, const char *prefix, const char *item,
                            const char *who)
 {
-    begin(cmd, LATER_SCRIPT_STOCK_RELEASE, prefix, item);
+    stock_begin(cmd, LATER_SCRIPT_STOCK_RELEASE, prefix, item);
     later_command_text(cmd, who);
 }
 
 void later_stock_look(struct later_command *cmd, const char *prefix, const char *item)
 {
-    begin(cmd, LATER_SCRIPT_STOCK_SHOW, prefix, item);
+    stock_begin(cmd, LATER_SCRIPT_STOCK_SHOW, prefix, item);
 }
 
 enum later_stock_taken later_stock_taken(const struct later_reply *reply, uint64_t *number)

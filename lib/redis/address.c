@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int refuse(struct later_error *err, const char *why)
+static int address_refuse(struct later_error *err, const char *why)
 {
     return later_fail(err, LATER_E_USAGE,
                       "redis url: %s; unix:/path, redis://[user@]host[:port][/db] or "
@@ -20,7 +20,7 @@ static int refuse(struct later_error *err, const char *why)
 }
 
 /* Copies len bytes of text into out. Returns 0, or -1 when they are none or too many. */
-static int copy(char *out, size_t room, const char *text, size_t len)
+static int address_copy(char *out, size_t room, const char *text, size_t len)
 {
     if (len == 0 || len >= room)
         return -1;
@@ -48,11 +48,11 @@ static int parse_unix(struct later_address *address, const char *path, struct la
     size_t len = query ? (size_t)(query - path) : strlen(path);
 
     if (path[0] != '/')
-        return refuse(err, "a unix socket's path must begin with /");
-    if (copy(address->path, sizeof address->path, path, len) < 0)
-        return refuse(err, "the socket's path is longer than 107 bytes");
+        return address_refuse(err, "a unix socket's path must begin with /");
+    if (address_copy(address->path, sizeof address->path, path, len) < 0)
+        return address_refuse(err, "the socket's path is longer than 107 bytes");
     if (query && parse_number(query + 4, strlen(query + 4), 65535, &address->db) < 0)
-        return refuse(err, "db must be a number");
+        return address_refuse(err, "db must be a number");
     return 0;
 }
 
@@ -64,14 +64,14 @@ static int parse_host(struct later_address *address, const char *text, size_t le
     if (len > 0 && text[0] == '[') {
         const char *close = memchr(text, ']', len);
 
-        if (!close ||
-            copy(address->host, sizeof address->host, text + 1, (size_t)(close - text - 1)) < 0)
+        if (!close || address_copy(address->host, sizeof address->host, text + 1,
+                                   (size_t)(close - text - 1)) < 0)
             return -1;
         colon = close + 1;
     } else {
         colon = memchr(text, ':', len);
         colon = colon ? colon : end;
-        if (copy(address->host, sizeof address->host, text, (size_t)(colon - text)) < 0)
+        if (address_copy(address->host, sizeof address->host, text, (size_t)(colon - text)) < 0)
             return -1;
     }
     if (colon < end &&
@@ -91,9 +91,9 @@ static int parse_user(struct later_address *address, const char **text, size_t *
     if (!at)
         return 0;
     if (memchr(*text, ':', (size_t)(at - *text)))
-        return refuse(err, "a password in it would be seen; use a password file");
-    if (copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
-        return refuse(err, "the user's name is empty or too long");
+        return address_refuse(err, "a password in it would be seen; use a password file");
+    if (address_copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
+        return address_refuse(err, "the user's name is empty or too long");
     *len -= (size_t)(at + 1 - *text);
     *text = at + 1;
     return 0;
@@ -102,7 +102,7 @@ static int parse_user(struct later_address *address, const char **text, size_t *
 static int parse_db(struct later_address *address, const char *db, struct later_error *err)
 {
     if (*db && parse_number(db, strlen(db), 65535, &address->db) < 0)
-        return refuse(err, "the database must be a number");
+        return address_refuse(err, "the database must be a number");
     return 0;
 }
 
@@ -114,7 +114,7 @@ static int parse_tcp(struct later_address *address, const char *text, struct lat
     if (parse_user(address, &text, &len, err) < 0)
         return -1;
     if (parse_host(address, text, len, 6379) < 0)
-        return refuse(err, "host or port is wrong");
+        return address_refuse(err, "host or port is wrong");
     return parse_db(address, db, err);
 }
 
@@ -156,13 +156,13 @@ static int parse_hosts(struct later_address *address, const char *text, size_t l
 {
     struct later_address one;
 
-    if (copy(address->hosts, sizeof address->hosts, text, len) < 0)
-        return refuse(err, "no hosts, or longer than 255 bytes");
+    if (address_copy(address->hosts, sizeof address->hosts, text, len) < 0)
+        return address_refuse(err, "no hosts, or longer than 255 bytes");
     if (later_address_hosts(address) > LATER_HOSTS_MAX)
-        return refuse(err, "more than 8 hosts");
+        return address_refuse(err, "more than 8 hosts");
     for (text = address->hosts;; text++) {
         if (parse_one(address, &one, text) < 0)
-            return refuse(err, "a host or port is wrong");
+            return address_refuse(err, "a host or port is wrong");
         text += strcspn(text, ",");
         if (!*text)
             return 0;
@@ -179,8 +179,8 @@ static int parse_sentinels(struct later_address *address, const char *text, stru
     if (parse_hosts(address, text, len, err) < 0)
         return -1;
     name_len = strcspn(name, "/");
-    if (copy(address->master, sizeof address->master, name, name_len) < 0)
-        return refuse(err, "the master's name is missing or longer than 63 bytes");
+    if (address_copy(address->master, sizeof address->master, name, name_len) < 0)
+        return address_refuse(err, "the master's name is missing or longer than 63 bytes");
     return parse_db(address, name[name_len] ? name + name_len + 1 : "", err);
 }
 
@@ -192,7 +192,7 @@ static int parse_cluster(struct later_address *address, const char *text, struct
     if (parse_user(address, &text, &len, err) < 0)
         return -1;
     if (strchr(text, '/') && strcmp(strchr(text, '/'), "/") != 0)
-        return refuse(err, "a Cluster has no databases");
+        return address_refuse(err, "a Cluster has no databases");
     return parse_hosts(address, text, len, err);
 }
 
@@ -208,9 +208,9 @@ int later_address_parse(struct later_address *address, const char *url, struct l
     if (strncmp(url, "cluster://", 10) == 0)
         return parse_cluster(address, url + 10, err);
     if (strncmp(url, "rediss://", 9) == 0)
-        return refuse(err, "no TLS here: run stunnel on this host and use its address "
-                           "(doc/operations.md, TLS)");
-    return refuse(err, "unknown kind");
+        return address_refuse(err, "no TLS here: run stunnel on this host and use its address "
+                                   "(doc/operations.md, TLS)");
+    return address_refuse(err, "unknown kind");
 }
 
 static int connect_unix(const struct later_address *address, struct later_error *err)

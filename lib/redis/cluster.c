@@ -13,7 +13,7 @@
 
 #define EVENTS 64
 
-static void turn(struct later_cluster *cluster);
+static void cluster_turn(struct later_cluster *cluster);
 
 /* Answers all commands and closes all connections. The structs stay for the next connect. */
 void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
@@ -43,8 +43,8 @@ void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
 
 /* --- sending --- */
 
-static int send_command(struct later_redis *base, struct later_command *cmd, double timeout,
-                        later_answer_fn *fn, void *arg)
+static int cluster_send_command(struct later_redis *base, struct later_command *cmd, double timeout,
+                                later_answer_fn *fn, void *arg)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
     struct call *call = later_cluster_enter(cluster, cmd, timeout, fn, arg);
@@ -136,7 +136,7 @@ static int enter_seeds(struct later_cluster *cluster)
     return cluster->nodes.count;
 }
 
-static int start(struct later_redis *base, struct later_error *err)
+static int cluster_start(struct later_redis *base, struct later_error *err)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
     if (cluster->base.state != DOWN)
@@ -154,14 +154,14 @@ static int start(struct later_redis *base, struct later_error *err)
     cluster->wanted = true;
     cluster->wanted_at = 0;
     snprintf(cluster->why, sizeof cluster->why, "none was tried");
-    turn(cluster);
+    cluster_turn(cluster);
     return 0;
 }
 
 /* --- for the owner's loop --- */
 
 /* Does everything that follows from what has happened. */
-static void turn(struct later_cluster *cluster)
+static void cluster_turn(struct later_cluster *cluster)
 {
     if (cluster->turning)
         return;
@@ -186,7 +186,7 @@ static void turn(struct later_cluster *cluster)
     }
 }
 
-static void flush(struct later_redis *base)
+static void cluster_flush(struct later_redis *base)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
     if (cluster->base.state == DOWN)
@@ -215,11 +215,11 @@ static void handle(struct later_redis *base)
             later_redis_handle(node->conn);
     }
     if (cluster->base.state != DOWN)
-        turn(cluster);
-    flush(base);
+        cluster_turn(cluster);
+    cluster_flush(base);
 }
 
-static void tick(struct later_redis *base)
+static void cluster_tick(struct later_redis *base)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
     for (int i = 0; i < cluster->nodes.count && cluster->base.state != DOWN; i++) {
@@ -227,11 +227,11 @@ static void tick(struct later_redis *base)
             later_redis_tick(cluster->node[i].conn);
     }
     if (cluster->base.state != DOWN)
-        turn(cluster);
-    flush(base);
+        cluster_turn(cluster);
+    cluster_flush(base);
 }
 
-static double deadline_of(struct later_redis *base)
+static double cluster_deadline_of(struct later_redis *base)
 {
     const struct later_cluster *cluster = (const struct later_cluster *)base;
     double deadline = INFINITY;
@@ -252,7 +252,7 @@ static double deadline_of(struct later_redis *base)
 
 /* --- making and unmaking --- */
 
-static void disconnect(struct later_redis *base, const char *why)
+static void cluster_disconnect(struct later_redis *base, const char *why)
 {
     later_cluster_disconnect((struct later_cluster *)base, why);
 }
@@ -269,7 +269,7 @@ static int tell_password(struct later_redis *base, const char *password)
     return status;
 }
 
-static void end(struct later_redis *base)
+static void cluster_end(struct later_redis *base)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
 
@@ -278,14 +278,14 @@ static void end(struct later_redis *base)
 }
 
 static const struct later_redis_table table = { .new = later_cluster_new,
-                                                .end = end,
-                                                .connect = start,
-                                                .disconnect = disconnect,
-                                                .send = send_command,
-                                                .flush = flush,
-                                                .deadline = deadline_of,
+                                                .end = cluster_end,
+                                                .connect = cluster_start,
+                                                .disconnect = cluster_disconnect,
+                                                .send = cluster_send_command,
+                                                .flush = cluster_flush,
+                                                .deadline = cluster_deadline_of,
                                                 .handle = handle,
-                                                .tick = tick,
+                                                .tick = cluster_tick,
                                                 .password = tell_password,
                                                 .masters = later_cluster_masters,
                                                 .send_to = send_to,

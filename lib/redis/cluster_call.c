@@ -14,7 +14,7 @@
 
 /* --- answers --- */
 
-static void answer(struct call *call, struct later_answer *told)
+static void cluster_call_answer(struct call *call, struct later_answer *told)
 {
     struct later_cluster *cluster = call->cluster;
 
@@ -27,8 +27,9 @@ static void answer(struct call *call, struct later_answer *told)
 
 static void answer_unsent(struct call *call, const char *why)
 {
-    answer(call, &(struct later_answer){
-                     .outcome = LATER_UNSENT, .remedy = LATER_REMEDY_RECONNECT, .text = why });
+    cluster_call_answer(call, &(struct later_answer){ .outcome = LATER_UNSENT,
+                                                      .remedy = LATER_REMEDY_RECONNECT,
+                                                      .text = why });
 }
 
 void later_cluster_append(struct later_cluster *cluster, struct call *call)
@@ -69,13 +70,13 @@ static bool wait_a_while(struct call *call, struct later_answer *told, double pa
     return true;
 }
 
-static bool begins(const char *text, const char *word)
+static bool cluster_call_begins(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
 /* Follows a redirection. While a slot moves, two nodes may redirect to each other for a moment. */
-static bool follow(struct call *call, struct later_answer *told)
+static bool cluster_call_follow(struct call *call, struct later_answer *told)
 {
     if (++call->redirects > REDIRECTS_MAX)
         return false;
@@ -88,10 +89,10 @@ static bool follow(struct call *call, struct later_answer *told)
 static bool redirected(struct call *call, struct later_answer *told)
 {
     struct later_cluster *cluster = call->cluster;
-    bool once = begins(told->text, "ASK ");
+    bool once = cluster_call_begins(told->text, "ASK ");
     int slot, node;
 
-    if (!once && !begins(told->text, "MOVED "))
+    if (!once && !cluster_call_begins(told->text, "MOVED "))
         return false;
     node = later_nodes_redirected(&cluster->nodes, told->text, call->node, &slot);
     if (node == LATER_NO_NODE)
@@ -102,7 +103,7 @@ static bool redirected(struct call *call, struct later_answer *told)
         later_nodes_move(&cluster->nodes, slot, node);
         later_cluster_want(cluster);
     }
-    return follow(call, told);
+    return cluster_call_follow(call, told);
 }
 
 /* Tries again after an error that says that nothing was done and that it may work soon, here or at
@@ -113,8 +114,9 @@ static bool put_off(struct call *call, struct later_answer *told)
 
     if (!later_reply_away(told->text))
         return false;
-    if (!begins(told->text,
-                "TRYAGAIN")) { /* during a move the slot still belongs to the node in the map */
+    if (!cluster_call_begins(
+            told->text,
+            "TRYAGAIN")) { /* during a move the slot still belongs to the node in the map */
         cluster->doubt = true;
         later_cluster_want(cluster);
     }
@@ -124,7 +126,7 @@ static bool put_off(struct call *call, struct later_answer *told)
     return wait_a_while(call, told, LONGEST_PAUSE / 4);
 }
 
-static void on_answer(void *arg, struct later_answer *told)
+static void cluster_call_on_answer(void *arg, struct later_answer *told)
 {
     struct call *call = arg;
     struct later_cluster *cluster = call->cluster;
@@ -139,7 +141,7 @@ static void on_answer(void *arg, struct later_answer *told)
     }
     if (told->outcome == LATER_UNKNOWN)
         later_cluster_want(cluster);
-    answer(call, told);
+    cluster_call_answer(call, told);
 }
 
 /* --- sending --- */
@@ -169,7 +171,7 @@ static int node_for(struct later_cluster *cluster, const struct call *call)
 enum passed { PASSED, STAYS, FAILED };
 
 /* Passes it to its node's connection, if that is up. FAILED: no memory, and the bytes are gone. */
-static enum passed pass(struct later_cluster *cluster, struct call *call)
+static enum passed cluster_call_pass(struct later_cluster *cluster, struct call *call)
 {
     int number = node_for(cluster, call);
     struct later_command asking = { 0 };
@@ -185,7 +187,8 @@ static enum passed pass(struct later_cluster *cluster, struct call *call)
             return FAILED;
     }
     call->node = number;
-    return later_redis_send(conn, &call->cmd, left, on_answer, call) < 0 ? FAILED : PASSED;
+    return later_redis_send(conn, &call->cmd, left, cluster_call_on_answer, call) < 0 ? FAILED
+                                                                                      : PASSED;
 }
 
 /* Is its node away, or no longer the right one? Then others may know. */
@@ -226,7 +229,7 @@ static bool pump_one(struct later_cluster *cluster, struct call *call)
     }
     if (now < call->again)
         return false;
-    passed = pass(cluster, call);
+    passed = cluster_call_pass(cluster, call);
     if (passed == STAYS && is_stuck(cluster, call))
         later_cluster_want(cluster);
     if (passed == FAILED)
@@ -291,7 +294,8 @@ static bool is_behind(const struct later_cluster *cluster, const struct call *ca
 
 int later_cluster_pass_or_wait(struct later_cluster *cluster, struct call *call)
 {
-    enum passed passed = cluster->turning || is_behind(cluster, call) ? STAYS : pass(cluster, call);
+    enum passed passed =
+        cluster->turning || is_behind(cluster, call) ? STAYS : cluster_call_pass(cluster, call);
 
     if (passed == STAYS)
         later_cluster_append(cluster, call);

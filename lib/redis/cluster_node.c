@@ -42,7 +42,7 @@ static void on_node_down(void *arg, const char *why)
     later_cluster_want(cluster);
 }
 
-static void on_message(void *arg, const char *channel, const char *text)
+static void cluster_node_on_message(void *arg, const char *channel, const char *text)
 {
     const struct later_redis_options *options = &((struct node *)arg)->cluster->base.options;
 
@@ -55,8 +55,9 @@ static struct later_redis *conn_of(struct later_cluster *cluster, int number)
     struct later_redis_options options = { .password = cluster->base.password,
                                            .name = cluster->base.name,
                                            .connect_timeout = cluster->base.options.connect_timeout,
-                                           .message =
-                                               cluster->base.options.message ? on_message : NULL,
+                                           .message = cluster->base.options.message
+                                                          ? cluster_node_on_message
+                                                          : NULL,
                                            .up = on_node_up,
                                            .down = on_node_down,
                                            .arg = node };
@@ -206,7 +207,7 @@ static bool any_up(const struct later_cluster *cluster)
     return false;
 }
 
-static void ask(struct later_cluster *cluster, int number)
+static void cluster_node_ask(struct later_cluster *cluster, int number)
 {
     struct later_command cmd = { 0 };
 
@@ -217,7 +218,7 @@ static void ask(struct later_cluster *cluster, int number)
 }
 
 /* Asks the next node. After the last one, begins again or disconnects. */
-static void ask_next(struct later_cluster *cluster)
+static void cluster_node_ask_next(struct later_cluster *cluster)
 {
     char why[300];
 
@@ -246,7 +247,7 @@ void later_cluster_seek(struct later_cluster *cluster)
     if (cluster->asked == LATER_NO_NODE) {
         if (!cluster->wanted || now < cluster->wanted_at)
             return;
-        ask_next(cluster);
+        cluster_node_ask_next(cluster);
     }
     while (cluster->asked != LATER_NO_NODE && cluster->base.state != DOWN) {
         struct node *node = &cluster->node[cluster->asked];
@@ -255,13 +256,13 @@ void later_cluster_seek(struct later_cluster *cluster)
             return;
         if (!cluster->asking && now < cluster->asked_until) {
             if (later_cluster_reach(cluster, cluster->asked))
-                ask(cluster, cluster->asked);
+                cluster_node_ask(cluster, cluster->asked);
             else if (!node->conn || later_redis_down(node->conn))
                 cluster->asked_until = 0;
             if (cluster->asked_until > 0)
                 return;
         }
-        ask_next(cluster);
+        cluster_node_ask_next(cluster);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct later_command *cmd, size_t more)
+static bool command_make_room(struct later_command *cmd, size_t more)
 {
     size_t room = cmd->room ? cmd->room : 256;
     char *data;
@@ -28,7 +28,7 @@ static bool make_room(struct later_command *cmd, size_t more)
     return true;
 }
 
-static void put(struct later_command *cmd, const char *bytes, size_t len)
+static void command_put(struct later_command *cmd, const char *bytes, size_t len)
 {
     memcpy(cmd->data + cmd->len, bytes, len);
     cmd->len += len;
@@ -47,14 +47,14 @@ static void put_count(struct later_command *cmd, char kind, size_t count)
         count /= 10;
     } while (count);
     *--p = kind;
-    put(cmd, p, (size_t)(digits + sizeof digits - p));
+    command_put(cmd, p, (size_t)(digits + sizeof digits - p));
 }
 
 void later_command_begin(struct later_command *cmd, size_t count)
 {
     if (cmd->missing)
         cmd->failed = true;
-    if (make_room(cmd, 24))
+    if (command_make_room(cmd, 24))
         put_count(cmd, '*', count);
     cmd->missing = count;
 }
@@ -64,13 +64,13 @@ void later_command_pair(struct later_command *cmd, const char *a, size_t a_len, 
 {
     if (!cmd->missing)
         cmd->failed = true;
-    if (!make_room(cmd, a_len + b_len + 26))
+    if (!command_make_room(cmd, a_len + b_len + 26))
         return;
     cmd->missing--;
     put_count(cmd, '$', a_len + b_len);
-    put(cmd, a, a_len);
-    put(cmd, b, b_len);
-    put(cmd, "\r\n", 2);
+    command_put(cmd, a, a_len);
+    command_put(cmd, b, b_len);
+    command_put(cmd, "\r\n", 2);
 }
 
 void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len)

@@ -135,8 +135,8 @@ int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, doub
     return 0;
 }
 
-static int send_command(struct later_redis *base, struct later_command *cmd, double timeout,
-                        later_answer_fn *fn, void *arg)
+static int conn_send_command(struct later_redis *base, struct later_command *cmd, double timeout,
+                             later_answer_fn *fn, void *arg)
 {
     return later_conn_enqueue((struct later_conn *)base, cmd, timeout, fn, arg);
 }
@@ -152,7 +152,7 @@ static bool wants_write(const struct later_redis *base)
 
 /* That of a command answered since may still be the earliest: somebody looks once in vain then,
  * which costs less than to go through thousands of commands after each answer. */
-static double deadline_of(struct later_redis *base)
+static double conn_deadline_of(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
 
@@ -166,7 +166,7 @@ static double deadline_of(struct later_redis *base)
     return base->state == UP ? redis->earliest : fmin(redis->earliest, redis->connect_deadline);
 }
 
-static void tick(struct later_redis *base)
+static void conn_tick(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
 
@@ -180,7 +180,7 @@ static void tick(struct later_redis *base)
 
 /* --- making --- */
 
-static void disconnect(struct later_redis *base, const char *why)
+static void conn_disconnect(struct later_redis *base, const char *why)
 {
     later_conn_disconnect((struct later_conn *)base, why);
 }
@@ -189,13 +189,13 @@ struct later_redis *later_conn_new(const struct later_redis_options *options)
 {
     static const struct later_redis_table table = { .new = later_conn_new,
                                                     .connect = later_conn_connect,
-                                                    .disconnect = disconnect,
-                                                    .send = send_command,
+                                                    .disconnect = conn_disconnect,
+                                                    .send = conn_send_command,
                                                     .flush = later_conn_flush,
                                                     .wants_write = wants_write,
-                                                    .deadline = deadline_of,
+                                                    .deadline = conn_deadline_of,
                                                     .handle = later_conn_handle,
-                                                    .tick = tick };
+                                                    .tick = conn_tick };
     struct later_conn *redis = calloc(1, sizeof *redis);
 
     if (!redis || later_redis_init(&redis->base, &table, options) < 0) {

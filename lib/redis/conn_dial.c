@@ -82,7 +82,7 @@ static void take_ping(void *arg, struct later_answer *told)
         redis->base.state = UP; /* deliver_all() looks at `why` next */
 }
 
-static void ask(struct later_conn *redis, later_answer_fn *fn, const char *const *words)
+static void conn_dial_ask(struct later_conn *redis, later_answer_fn *fn, const char *const *words)
 {
     struct later_command cmd = { 0 };
     size_t count = 0;
@@ -103,20 +103,23 @@ static void shake_hands(struct later_conn *redis)
     redis->why[0] = '\0';
     redis->base.other_protocol = false;
     if (redis->base.password && address->user[0])
-        ask(redis, must_work,
-            (const char *const[]){ "AUTH", address->user, redis->base.password, NULL });
+        conn_dial_ask(redis, must_work,
+                      (const char *const[]){ "AUTH", address->user, redis->base.password, NULL });
     else if (redis->base.password)
-        ask(redis, must_work, (const char *const[]){ "AUTH", redis->base.password, NULL });
+        conn_dial_ask(redis, must_work,
+                      (const char *const[]){ "AUTH", redis->base.password, NULL });
     if (address->db)
-        ask(redis, must_work, (const char *const[]){ "SELECT", db, NULL });
+        conn_dial_ask(redis, must_work, (const char *const[]){ "SELECT", db, NULL });
     if (redis->base.name[0])
-        ask(redis, NULL, (const char *const[]){ "CLIENT", "SETNAME", redis->base.name, NULL });
-    ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
+        conn_dial_ask(redis, NULL,
+                      (const char *const[]){ "CLIENT", "SETNAME", redis->base.name, NULL });
+    conn_dial_ask(redis, take_id, (const char *const[]){ "CLIENT", "ID", NULL });
     if (redis->turns.count)
-        ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
+        conn_dial_ask(redis, take_role, (const char *const[]){ "ROLE", NULL });
     if (redis->base.protocol[0])
-        ask(redis, take_protocol, (const char *const[]){ "GET", redis->base.protocol, NULL });
-    ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+        conn_dial_ask(redis, take_protocol,
+                      (const char *const[]){ "GET", redis->base.protocol, NULL });
+    conn_dial_ask(redis, take_ping, (const char *const[]){ "PING", NULL });
 }
 
 /* The same at a Sentinel: asks who is master, or for an owner that stays there, a PING. */
@@ -126,7 +129,7 @@ static void ask_sentinel(struct later_conn *redis)
 
     redis->why[0] = '\0';
     if (redis->base.options.sentinel) {
-        ask(redis, take_ping, (const char *const[]){ "PING", NULL });
+        conn_dial_ask(redis, take_ping, (const char *const[]){ "PING", NULL });
         return;
     }
     later_sentinel_ask(&cmd, redis->base.options.address.master);
@@ -192,7 +195,7 @@ static void *make_array(const redisReadTask *task, int elements)
     return reply;
 }
 
-static void bound_arrays(struct later_conn *redis)
+static void conn_dial_bound_arrays(struct later_conn *redis)
 {
     redis->functions = *redis->reader->fn;
     redis->functions.createArray = make_array;
@@ -214,7 +217,7 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     reader->maxbuf = redis->reader->maxbuf;
     redisReaderFree(redis->reader);
     redis->reader = reader;
-    bound_arrays(redis);
+    conn_dial_bound_arrays(redis);
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
     close(redis->base.fd);
@@ -255,7 +258,7 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     redis->reader->maxbuf = 256 * 1024; /* the buffer that it may keep while empty */
-    bound_arrays(redis);
+    conn_dial_bound_arrays(redis);
     redis->which += redis->tried; /* the last ones did not answer: begin after them */
     redis->tried = 0;
     redis->addresses = 1;

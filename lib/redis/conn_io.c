@@ -16,7 +16,7 @@
 
 /* --- writing --- */
 
-static size_t gather(const struct later_conn *redis, struct iovec *pieces)
+static size_t conn_io_gather(const struct later_conn *redis, struct iovec *pieces)
 {
     size_t count = 0;
 
@@ -53,7 +53,7 @@ void later_conn_flush(struct later_redis *base)
 
     while (redis->base.state >= HANDSHAKE && redis->unsent && !redis->broken) {
         struct iovec pieces[WRITE_PIECES];
-        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = gather(redis, pieces) };
+        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = conn_io_gather(redis, pieces) };
         ssize_t sent = sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent < 0 && errno == EINTR)
@@ -81,7 +81,8 @@ static void note_load(void *arg, struct later_answer *told)
 
 /* Thousands of calls may have been sent before the first NOSCRIPT. One load is enough for all of
  * them. */
-static bool load(struct later_conn *redis, const struct later_script_text *text, double timeout)
+static bool conn_io_load(struct later_conn *redis, const struct later_script_text *text,
+                         double timeout)
 {
     enum later_script script = (enum later_script)(text - later_script_texts);
     struct loading *loading = &redis->loading[script];
@@ -102,7 +103,7 @@ static bool load(struct later_conn *redis, const struct later_script_text *text,
 static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
 {
     if (!pending->cmd.script || pending->reloaded ||
-        !load(redis, pending->cmd.script, pending->timeout))
+        !conn_io_load(redis, pending->cmd.script, pending->timeout))
         return false;
     pending->reloaded = true;
     pending->sent = 0;
@@ -213,7 +214,7 @@ static bool deliver_all(struct later_conn *redis)
     }
 }
 
-static void read_some(struct later_conn *redis)
+static void conn_io_read_some(struct later_conn *redis)
 {
     static const int rounds = 16;          /* then other sockets get their turn */
     char bytes[READ_SIZE] LATER_UNCLEARED; /* what is read of it recv() has written */
@@ -250,7 +251,7 @@ void later_conn_handle(struct later_redis *base)
         return;
     later_conn_flush(base);
     if (redis->base.state >= HANDSHAKE)
-        read_some(redis);
+        conn_io_read_some(redis);
     later_conn_flush(base);
     if (redis->base.state >= HANDSHAKE && redis->broken) {
         errno = redis->broken;

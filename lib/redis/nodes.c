@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* By the specification, a host "?" is one that the node itself does not know. */
-static bool is_address(const char *host, const char *port)
+static bool nodes_is_address(const char *host, const char *port)
 {
     size_t digits = strspn(port, "0123456789");
 
@@ -19,7 +19,7 @@ int later_nodes_enter(struct later_nodes *nodes, const char *host, const char *p
 {
     int free = nodes->count;
 
-    if (!is_address(host, port))
+    if (!nodes_is_address(host, port))
         return LATER_NO_NODE;
     for (int i = nodes->count - 1; i >= 0; i--) {
         if (strcmp(nodes->list[i].host, host) == 0 && strcmp(nodes->list[i].port, port) == 0) {

@@ -114,7 +114,7 @@ int64_t later_reply_int(const struct later_reply *reply)
 }
 
 /* Reads digits at *p, of which up to `most` count, into *number. Returns how many counted. */
-static int take_digits(const char **p, int most, double *number)
+static int reply_take_digits(const char **p, int most, double *number)
 {
     int count = 0;
 
@@ -139,16 +139,16 @@ double later_reply_seconds(const struct later_reply *reply, double otherwise)
     if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
         return (double)tree(reply)->integer;
     p += minus;
-    if (!take_digits(&p, INT_MAX, &number))
+    if (!reply_take_digits(&p, INT_MAX, &number))
         return otherwise;
     if (*p == '.') {
         p++;
-        decimals = take_digits(&p, 9, &number);
+        decimals = reply_take_digits(&p, 9, &number);
     }
     if (*p == 'e') {
         down = p[1] == '-';
         p += p[1] == '-' || p[1] == '+' ? 2 : 1;
-        take_digits(&p, 3, &power);
+        reply_take_digits(&p, 3, &power);
         power = down ? -power : power;
     }
     power -= decimals;

@@ -62,7 +62,7 @@ static bool is_port(const char *text)
 }
 
 /* Is this a host of sensible length, and a port? What comes from the network is not trusted. */
-static bool is_address(const char *host, const char *port)
+static bool sentinel_is_address(const char *host, const char *port)
 {
     return *host && strlen(host) < sizeof((struct later_address *)0)->host && is_port(port);
 }
@@ -72,7 +72,7 @@ int later_sentinel_named(const struct later_reply *reply, struct later_address *
     const char *host = later_reply_text(later_reply_at(reply, 0), NULL);
     const char *port = later_reply_text(later_reply_at(reply, 1), NULL);
 
-    if (later_reply_count(reply) != 2 || !is_address(host, port))
+    if (later_reply_count(reply) != 2 || !sentinel_is_address(host, port))
         return -1;
     snprintf(to->host, sizeof to->host, "%s", host);
     snprintf(to->port, sizeof to->port, "%s", port);
@@ -91,7 +91,7 @@ bool later_sentinel_switched(const char *text, const char *master, char peer[LAT
 
     if (strncmp(text, master, len) != 0 || text[len] != ' ' ||
         sscanf(text + len, " %*s %*s %255s %5s%c", host, port, &end) != 2 ||
-        !is_address(host, port))
+        !sentinel_is_address(host, port))
         return false;
     snprintf(peer, LATER_PEER_SIZE, "%s:%s", host, port);
     return true;
@@ -102,7 +102,7 @@ bool later_sentinel_promoted(const char *text, const char *master, char peer[LAT
     char host[256], port[6], name[64];
 
     if (sscanf(text, "slave %*s %255s %5s @ %63s", host, port, name) != 3 ||
-        strcmp(name, master) != 0 || !is_address(host, port))
+        strcmp(name, master) != 0 || !sentinel_is_address(host, port))
         return false;
     snprintf(peer, LATER_PEER_SIZE, "%s:%s", host, port);
     return true;
