@@ -11,10 +11,10 @@ cd "$(dirname "$0")/.."
 # folder PACKAGE: prints where a package keeps its scripts, and which these are.
 folder()
 {
-    common='push push_now show'
+    common='push push_now show cancel kick size'
     case $1 in
     go | node) echo "clients/$1/scripts $common" ;;
-    php) echo "clients/php/scripts $common ack bury kick lapse migrate purge release reserve" ;;
+    php) echo "clients/php/scripts $common ack bury lapse migrate purge release reserve" ;;
     python) echo "clients/python/laterd/scripts $common" ;;
     ruby) echo "clients/ruby/lib/laterd/scripts $common" ;;
     *)

@@ -46,6 +46,21 @@ func (p plan) route(queue, id string) []string {
 	return append(places, last)
 }
 
+// places returns all places of a queue, also those of former counts. The plain queue is always one.
+func (p plan) places(queue string) []string {
+	most := p.count
+	for _, count := range p.formers {
+		if count > most {
+			most = count
+		}
+	}
+	places := []string{queue}
+	for i := 0; most > 1 && i < most; i++ {
+		places = append(places, queue+"/"+strconv.Itoa(i))
+	}
+	return places
+}
+
 func place(queue string, count int, id string) string {
 	if count <= 1 {
 		return queue

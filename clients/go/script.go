@@ -20,6 +20,9 @@ var (
 	pushNow  = readScript("push_now")
 	push     = readScript("push")
 	show     = readScript("show")
+	size     = readScript("size")
+	kick     = readScript("kick")
+	cancel   = readScript("cancel")
 )
 
 type script struct {
@@ -40,13 +43,16 @@ func readScript(name string) *script {
 	return s
 }
 
-// keys returns its KEYS. call is the id of the call, for scripts that remember their answers.
-func (s *script) keys(prefix, place, call string) []interface{} {
+// keys returns its KEYS. own is the id of the call, or the token, where the script has a key for one.
+func (s *script) keys(prefix, place, own string) []interface{} {
 	stem := prefix + ":{" + place + "}:"
 	keys := make([]interface{}, len(s.names))
 	for i, name := range s.names {
-		if name == "call" {
-			name += ":" + call
+		switch name {
+		case "call":
+			name += ":" + own
+		case "held":
+			name = "reserved:" + own
 		}
 		keys[i] = stem + name
 	}

@@ -70,6 +70,18 @@ export interface Found {
     readonly payload: unknown;
 }
 
+/** How many jobs of a queue are in each state. */
+export interface Size {
+    ready: number;
+    delayed: number;
+    reserved: number;
+    dead: number;
+    /** With shards: all of them. */
+    paused: boolean;
+    /** Seconds for which the oldest ready job has waited. */
+    oldestReady: number | null;
+}
+
 /** Pushes to the queues of one Redis. */
 export class Laterd {
     constructor(client: RedisClient, options?: { prefix?: string });
@@ -77,6 +89,14 @@ export class Laterd {
     /** All jobs are checked before any is sent. */
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
     show(id: string, options?: { queue?: string }): Promise<Found | null>;
+    /** Counts the jobs of a queue, in all its shards. */
+    size(options?: { queue?: string }): Promise<Size>;
+    /** Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came from, or
+     * null if it is in neither. */
+    kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
+    /** Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state that
+     * it had, or null if there is none of this id. ended: its id was taken still, and is free now. */
+    cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
     /**
      * Waits for the end of a job that was pushed with `result`, and returns its result. It waits
      * for `timeout` seconds, or until `signal` aborts, on a connection of its own. JobFailed: the

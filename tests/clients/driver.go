@@ -27,6 +27,9 @@ type call struct {
 	PushMany []json.RawMessage `json:"push_many"`
 	Show     *string
 	Wait     *string
+	Size     bool
+	Kick     *string
+	Cancel   *string
 	Timeout  float64
 	Queue    string
 }
@@ -155,6 +158,21 @@ func told(p laterd.Pushed) map[string]interface{} {
 	return answer
 }
 
+// known: in Go's answers 0 and "" stand for what the others have as null.
+func known(age time.Duration) interface{} {
+	if age == 0 {
+		return nil
+	}
+	return age.Seconds()
+}
+
+func state_of(state string) interface{} {
+	if state == "" {
+		return nil
+	}
+	return state
+}
+
 func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
 	var jobs []laterd.Job
 	for _, text := range c.PushMany {
@@ -189,6 +207,16 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		defer cancel()
 		value, err := (*client).Wait(ctx, c.Queue, *c.Wait)
 		return map[string]interface{}{"value": value}, err
+	case c.Size:
+		size, err := (*client).Size(c.Queue)
+		return map[string]interface{}{"ready": size.Ready, "delayed": size.Delayed, "reserved": size.Reserved,
+			"dead": size.Dead, "paused": size.Paused, "oldest_ready": known(size.OldestReady)}, err
+	case c.Kick != nil:
+		state, err := (*client).Kick(c.Queue, *c.Kick)
+		return map[string]interface{}{"state": state_of(state)}, err
+	case c.Cancel != nil:
+		state, err := (*client).Cancel(c.Queue, *c.Cancel)
+		return map[string]interface{}{"state": state_of(state)}, err
 	case c.Show != nil:
 		known, err := (*client).Show(c.Queue, *c.Show)
 		if known == nil {

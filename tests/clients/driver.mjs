@@ -56,6 +56,12 @@ async function perform(call) {
     }
     if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
     if (call.wait) return { value: await queues.wait(call.wait, { queue, timeout: call.timeout }) };
+    if (call.size) {
+        const { oldestReady, ...size } = await queues.size({ queue });
+        return { ...size, oldest_ready: oldestReady };
+    }
+    if (call.kick) return { state: await queues.kick(call.kick, { queue }) };
+    if (call.cancel) return { state: await queues.cancel(call.cancel, { queue }) };
     const found = await queues.show(call.show, { queue });
     return found ? { ...found, document: JSON.parse(found.document) } : { state: null };
 }

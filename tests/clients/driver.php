@@ -100,6 +100,16 @@ function answer(?Client &$client, stdClass $call, string $library): array
             'gone' => ['error' => 'unknown', 'text' => ''],
         };
     }
+    if (isset($call->size)) {
+        $size = (array) $client->size($call->queue);
+        return array_diff_key($size, ['oldestReady' => 0]) + ['oldest_ready' => $size['oldestReady']];
+    }
+    if (isset($call->kick)) {
+        return ['state' => $client->kick($call->kick, $call->queue)];
+    }
+    if (isset($call->cancel)) {
+        return ['state' => $client->cancel($call->cancel, $call->queue)];
+    }
     $known = $client->show($call->show, $call->queue);
     return $known === null ? ['state' => null] : ['state' => $known->state, 'attempts' => $known->attempts,
         'priority' => $known->priority, 'document' => json_decode($known->document)]

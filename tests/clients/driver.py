@@ -57,6 +57,11 @@ async def do(client, call):
         return {"results": [told(one) for one in many]}
     if "wait" in call:
         return {"value": await get(client.wait(call["wait"], queue, call["timeout"]))}
+    if "size" in call:
+        return vars(await get(client.size(queue)))
+    if "kick" in call or "cancel" in call:
+        act = client.kick if "kick" in call else client.cancel
+        return {"state": await get(act(call.get("kick") or call["cancel"], queue=queue))}
     found = await get(client.show(call["show"], queue=queue))
     if found is None:
         return {"state": None}
@@ -66,7 +71,7 @@ async def do(client, call):
 async def main():
     client = answer = None
     kinds = {laterd.Refused: "refused", TypeError: "refused", laterd.QueueFull: "full",
-             laterd.WrongProtocol: "protocol", laterd.PrefixRefused: "prefix",
+             laterd.WrongProtocol: "protocol", laterd.PrefixRefused: "prefix", laterd.Moving: "redis",
              laterd.JobFailed: "failed", laterd.JobUnknown: "unknown",
              redis.RedisError: "redis", TimeoutError: "timeout"}
     loop = asyncio.get_running_loop()

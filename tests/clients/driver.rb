@@ -42,6 +42,12 @@ def answer(call)
     { results: $later.push_many(call["push_many"].map { |one| job(one) }, queue: queue).map { |one| told(one) } }
   elsif call["wait"]
     { value: $later.wait(call["wait"], queue: queue, timeout: call["timeout"]) }
+  elsif call["size"]
+    $later.size(queue: queue).to_h
+  elsif call["kick"]
+    { state: $later.kick(call["kick"], queue: queue) }
+  elsif call["cancel"]
+    { state: $later.cancel(call["cancel"], queue: queue) }
   else
     known = $later.show(call["show"], queue: queue)
     known ? known.to_h.compact.merge(document: JSON.parse(known.document)) : { state: nil }

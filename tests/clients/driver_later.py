@@ -88,6 +88,14 @@ def do(base, call):
         return push(base, call["push"], call["queue"])
     if "push_many" in call:
         return {"results": push_many(base, call["push_many"], call["queue"])}
+    if "size" in call:
+        sized = run(base, "size", call["queue"])
+        return sized[0] if sized else {"ready": 0, "delayed": 0, "reserved": 0, "dead": 0, "paused": False,
+                                       "oldest_ready": None}
+    for verb in ("kick", "cancel"):
+        if verb in call:
+            told = run(base, verb, "-q", call["queue"], "--", call[verb])
+            return {"state": told[0].get("state") if told else None}
     return show(base, call["show"], call["queue"])
 
 

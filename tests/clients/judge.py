@@ -143,6 +143,9 @@ def includes(got, wanted, where="the answer"):
     if wanted == "new id":
         if not isinstance(got, str) or not NEW_ID.match(got):
             raise Wrong("%s: %s is no new id" % (where, short(got)))
+    elif isinstance(wanted, dict) and wanted.keys() == {"above"}:
+        if isinstance(got, bool) or not isinstance(got, (int, float)) or not got > wanted["above"]:
+            raise Wrong("%s: %s, wanted more than %s" % (where, short(got), wanted["above"]))
     elif isinstance(wanted, dict) and isinstance(got, dict):
         for name, part in wanted.items():
             if name == "document":

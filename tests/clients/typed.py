@@ -11,6 +11,9 @@ pushed: laterd.Pushed = queues.push("mail.send", {"to": "a@b.c"}, queue="mail", 
 many: List[laterd.Pushed] = queues.push_many(
     [laterd.NewJob("a", at=datetime.datetime.now(datetime.timezone.utc), backoff=[1, 2.5])])
 found: Optional[laterd.Found] = queues.show("x", queue="mail")
+came: Optional[str] = queues.kick("x") or queues.cancel("x", queue="mail")
+size: laterd.Size = queues.size("mail")
+oldest: Optional[float] = size.oldest_ready
 text: str = pushed.state if not pushed else pushed.id
 queues.push(4711)  # type: ignore[arg-type]
 laterd.NewJob("a", priority="high")  # type: ignore[arg-type]

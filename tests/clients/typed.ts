@@ -1,5 +1,5 @@
 /** A user's program, for tsc --strict: clients_types.sh. */
-import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, currentJob } from "laterd";
+import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, type Size, currentJob } from "laterd";
 
 const queues = new Laterd({}, { prefix: "shop:later" });
 const pushed: Pushed = await queues.push("mail.send", { to: "a@b.c" }, { queue: "mail", in: 60, id: "x" });
@@ -7,6 +7,9 @@ if (pushed.result === "exists" && pushed.state === "dead") console.log(pushed.id
 const many: Pushed[] = await queues.pushMany([{ type: "a", at: new Date(), backoff: { base: 1, max: 60 } }]);
 const found: Found | null = await queues.show("x");
 console.log(many.length, found?.error?.text);
+const came: "dead" | "delayed" | null = await queues.kick("x");
+const { ready, oldestReady }: Size = await queues.size({ queue: "mail" });
+console.log(came, await queues.cancel("x", { queue: "mail" }), ready + (oldestReady ?? 0));
 // @ts-expect-error a delay is a number
 await queues.push("mail.send", null, { in: "60" });
 // @ts-expect-error no such option

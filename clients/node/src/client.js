@@ -5,7 +5,7 @@ import { checkQueue, newId, newNumber, prepare } from "./document.js";
 import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
-import { PUSH, PUSH_NOW, SHOW } from "./script.js";
+import { CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE } from "./script.js";
 import { wait } from "./wait.js";
 
 const PROTOCOL = "2";
@@ -13,7 +13,7 @@ const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a cal
 const CALLS_TIME = 60000; // milliseconds, see #newNumber()
 const JOBS_MAX = 500; // per call
 const BYTES_MAX = 1 << 20;
-const TRIES = 20; // changes of plan in a row before it gives up
+const TRIES = 20; // changes of plan, or of a job's holder, in a row before it gives up
 const PAUSE = 50; // milliseconds
 const WHOLE = new Plan(null);
 
@@ -124,6 +124,66 @@ export class Laterd {
             if (reply[0]) return foundOf(id, place, reply);
         }
         return null;
+    }
+
+    async size({ queue = "default" } = {}) {
+        checkQueue(queue);
+        await this.#greet();
+        await this.#learn(queue);
+        const parts = [];
+        for (const place of this.#plan(queue).places(queue)) {
+            parts.push(await this.#call(SIZE.call(this.#prefix, place, [])));
+        }
+        const sum = (i) => parts.reduce((total, part) => total + Number(part[i]), 0);
+        const ages = parts.filter((part) => part[5] !== "").map((part) => Number(part[5]));
+        return {
+            ready: sum(0), delayed: sum(1), reserved: sum(2), dead: sum(3),
+            paused: sum(4) === parts.length,
+            oldestReady: ages.length ? Math.max(...ages) : null,
+        };
+    }
+
+    async kick(id, { queue = "default" } = {}) {
+        return this.#act(id, queue, async (place) => (await this.#call(KICK.call(this.#prefix, place, [id])))[0]);
+    }
+
+    async cancel(id, { queue = "default" } = {}) {
+        return this.#act(id, queue, (place) => this.#cancelAt(id, place));
+    }
+
+    /** Returns what act() says at the first place that has the job, or null. */
+    async #act(id, queue, act) {
+        checkQueue(queue);
+        await this.#greet();
+        await this.#learn(queue);
+        for (const place of this.#plan(queue).route(queue, id)) {
+            const state = await act(place);
+            if (state) return state;
+        }
+        return null;
+    }
+
+    /** A reserved job is under a token, which its id does not tell. While it is looked for, the job may
+     * come under another one, or become ready. */
+    async #cancelAt(id, place) {
+        let token = "";
+        for (let tries = 0; tries < TRIES; tries++) {
+            const [cancelled] = await this.#call(CANCEL.call(this.#prefix, place, [id], token));
+            if (cancelled) return cancelled;
+            const [state] = await this.#call(SHOW.call(this.#prefix, place, [id]));
+            if (state === "" || state === "done") return "";
+            token = await this.#holder(id, place);
+        }
+        throw new Moving(`${id}: it changes its state faster than it can be cancelled`);
+    }
+
+    /** Returns the token that holds a reserved job, or nothing. */
+    async #holder(id, place) {
+        const key = `${this.#prefix}:{${place}}:reserved`;
+        for (const token of await this.#do(key, ["ZRANGE", key, "0", "-1"])) {
+            if (await this.#do(key, ["ZSCORE", `${key}:${token}`, id]) !== null) return token;
+        }
+        return "";
     }
 
     async wait(id, { queue = "default", timeout = Infinity, signal } = {}) {

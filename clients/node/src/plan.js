@@ -39,4 +39,10 @@ export class Plan {
         places.delete(last);
         return [...places, last];
     }
+
+    /** Returns all places of a queue, also those of former counts. The plain queue is always one. */
+    places(queue) {
+        const most = Math.max(this.count, ...this.former);
+        return [queue, ...Array.from({ length: most > 1 ? most : 0 }, (_, i) => `${queue}/${i}`)];
+    }
 }

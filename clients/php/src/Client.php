@@ -21,6 +21,7 @@ final class Client
     private const JOBS_MAX = 500;    // per call; also a limit in bytes, unless one job is larger
     private const BYTES_MAX = 262144;
     private const PLANS_MAX = 20;    // changes of plan in a row before it gives up
+    private const HOLDERS_MAX = 20;  // the same for changes of a job's holder
     private const LOADS_MAX = 5;     // the same for loads of a script
     private const PAUSE = 50000;     // microseconds
     private const TURN = 1.0;        // seconds
@@ -139,26 +140,28 @@ final class Client
         return Result::parse($element);
     }
 
-    /** Makes a dead or delayed job ready. Returns false if it is neither. */
-    public function kick(string $id, string $queue = 'default'): bool
+    /**
+     * Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came from, or
+     * null if it is in neither.
+     */
+    public function kick(string $id, string $queue = 'default'): ?string
     {
-        foreach ($this->plan($queue)->route($queue, $id) as $place) {
-            if ($this->call('kick', $place, [$id])[0] !== '') {
-                return true;
-            }
-        }
-        return false;
+        return $this->act($id, $queue, fn ($place) => $this->call('kick', $place, [$id])[0]);
     }
 
-    /** Returns how many jobs of a queue are ready, delayed or running. */
-    public function size(string $queue = 'default'): int
+    /**
+     * Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state that
+     * it had, or null if there is none of this id. `ended`: its id was taken still, and is free now.
+     */
+    public function cancel(string $id, string $queue = 'default'): ?string
     {
-        $size = 0;
-        foreach ($this->places($queue) as $place) {
-            $size += $this->ask($place, 'HLEN', $this->key($place, 'jobs'))
-                - $this->ask($place, 'ZCARD', $this->key($place, 'dead'));
-        }
-        return $size;
+        return $this->act($id, $queue, fn ($place) => $this->cancelAt($id, $place));
+    }
+
+    /** Counts the jobs of a queue, in all its shards. */
+    public function size(string $queue = 'default'): Size
+    {
+        return Size::sum(array_map(fn ($place) => $this->call('size', $place, []), $this->places($queue)));
     }
 
     /** Drops the ready and delayed jobs, and returns how many there were. */
@@ -173,6 +176,47 @@ final class Client
             }
         }
         return $gone;
+    }
+
+    /** Returns what $act says at the first place that has the job, or null. */
+    private function act(string $id, string $queue, \Closure $act): ?string
+    {
+        foreach ($this->plan($queue)->route($queue, $id) as $place) {
+            $state = $act($place);
+            if ($state !== '') {
+                return $state;
+            }
+        }
+        return null;
+    }
+
+    /** A reserved job is under a token, which its id does not tell. While it is looked for, the job
+     * may come under another one, or become ready. */
+    private function cancelAt(string $id, string $place): string
+    {
+        for ($tries = 0, $token = ''; $tries < self::HOLDERS_MAX; $tries++) {
+            [$state] = $this->call('cancel', $place, [$id], ['held' => "reserved:$token"]);
+            if ($state !== '') {
+                return $state;
+            }
+            if (in_array($this->call('show', $place, [$id])[0], ['', 'done'], true)) {
+                return '';
+            }
+            $token = $this->holder($id, $place);
+        }
+        throw new Moving("$id: it changes its state faster than it can be cancelled");
+    }
+
+    /** Returns the token that holds a reserved job, or nothing. */
+    private function holder(string $id, string $place): string
+    {
+        $key = $this->key($place, 'reserved');
+        foreach ($this->ask($place, 'ZRANGE', $key, '0', '-1') as $token) {
+            if ($this->ask($place, 'ZSCORE', "$key:$token", $id) !== null) {
+                return $token;
+            }
+        }
+        return '';
     }
 
     /** @internal the queue and its shards */

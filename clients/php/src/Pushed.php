@@ -6,7 +6,8 @@ namespace Laterd;
 final class Pushed
 {
     /**
-     * @param string $result `pushed`, `replaced`, `exists`, or `full` (only in QueueFull)
+     * @param string $result `pushed`, `replaced`, `again` (one of this id runs, and this one is pushed when
+     * it ends), `exists`, or `full` (only in QueueFull)
      * @param string $state of a job that exists: `ready`, `delayed`, `reserved`, `dead`, `ended`
      */
     public function __construct(
@@ -20,7 +21,7 @@ final class Pushed
     /** Is it a new job? If not, a job of this id existed, and nothing was changed. */
     public function isNew(): bool
     {
-        return $this->result === 'pushed' || $this->result === 'replaced';
+        return in_array($this->result, ['pushed', 'replaced', 'again'], true);
     }
 
     /** Has a job of this id failed for good? Then nothing runs until it is kicked. */

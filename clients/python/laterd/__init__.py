@@ -14,14 +14,14 @@ from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 if TYPE_CHECKING:
     from . import aio
     from .client import Client
-    from .steps import Found, Pushed
+    from .steps import Found, Pushed, Size
 
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "TimeIsUp", "WrongProtocol", "aio", "current_job"]
+           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "current_job"]
 
-_PLACES = {"Client": ".client", "Found": ".steps", "Pushed": ".steps", "aio": ".aio"}
+_PLACES = {"Client": ".client", "Found": ".steps", "Pushed": ".steps", "Size": ".steps", "aio": ".aio"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import redis
 from .client import block_of, refuse_prefix
 from .document import NewJob
 from .script import Call
-from .steps import Found, Pushed, State, Steps, T
+from .steps import Found, Pushed, Size, State, Steps, T
 
 
 class Client:
@@ -31,6 +31,15 @@ class Client:
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return await self._run(self._state.show(id, queue))
+
+    async def size(self, queue: str = "default") -> Size:
+        return await self._run(self._state.size(queue))
+
+    async def kick(self, id: str, queue: str = "default") -> Optional[str]:
+        return await self._run(self._state.kick(id, queue))
+
+    async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
+        return await self._run(self._state.cancel(id, queue))
 
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))

@@ -7,7 +7,7 @@ import redis
 from .document import NewJob
 from .errors import PrefixRefused
 from .script import Call
-from .steps import Found, Pushed, State, Steps, T
+from .steps import Found, Pushed, Size, State, Steps, T
 
 
 BLOCK = 5.0  # seconds of one waiting call
@@ -53,6 +53,21 @@ class Client:
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         """Returns what Redis knows of a job, or None if there is none of this id."""
         return self._run(self._state.show(id, queue))
+
+    def size(self, queue: str = "default") -> Size:
+        """Counts the jobs of a queue, in all its shards."""
+        return self._run(self._state.size(queue))
+
+    def kick(self, id: str, queue: str = "default") -> Optional[str]:
+        """Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came
+        from, or None if it is in neither."""
+        return self._run(self._state.kick(id, queue))
+
+    def cancel(self, id: str, queue: str = "default") -> Optional[str]:
+        """Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state
+        that it had, or None if there is none of this id. "ended": its id was taken still, and is free
+        now."""
+        return self._run(self._state.cancel(id, queue))
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         """Waits for the end of a job that was pushed with `result`, and returns its result.

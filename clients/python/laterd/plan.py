@@ -29,6 +29,11 @@ class Plan:
         places = [place_of(queue, count, job_id) for count in self.former]
         return [place for place in dict.fromkeys(places) if place != last] + [last]
 
+    def places(self, queue: str) -> List[str]:
+        """Returns all places of a queue, also those of former counts. The plain queue is always one."""
+        most = max([self.count, *self.former])
+        return [queue] + ["%s/%d" % (queue, i) for i in range(most) if most > 1]
+
 
 def place_of(queue: str, count: int, job_id: str) -> str:
     """crc_hqx is CRC16/XMODEM, as in Redis Cluster."""

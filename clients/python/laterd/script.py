@@ -8,6 +8,8 @@ import os
 import re
 from typing import Any, List, Sequence
 
+# Of keys that differ from call to call, the name in Redis; what follows it is the call's.
+OWN = {"call": "call", "held": "reserved"}
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts")
 
 
@@ -18,14 +20,15 @@ class Script:
         with open(os.path.join(_FOLDER, name + ".lua"), "rb") as file:
             self.text = file.read()
         self.sha = hashlib.sha1(self.text).hexdigest()
-        head = re.search(rb"^-- KEYS +(.*)$", self.text, re.M)
+        head = re.findall(rb"^-- KEYS +(.*)$", self.text, re.M)
         assert head, name
-        self.keys = head.group(1).decode().split()
-        self._own = self.keys.index("call") if "call" in self.keys else None
+        self.keys = b" ".join(head).decode().split()
+        self._own = next((i for i, key in enumerate(self.keys) if key in OWN), None)
         self._last = ("", [""])
 
-    def call(self, prefix: str, queue: str, args: Sequence[Any], call: str = "") -> "Call":
-        """Returns the call for one place of a queue."""
+    def call(self, prefix: str, queue: str, args: Sequence[Any], own: str = "") -> "Call":
+        """Returns the call for one place of a queue. own: the id of the call, or the token, where
+        the script has a key for one."""
         stem = "%s:{%s}:" % (prefix, queue)
         last, keys = self._last  # the keys of the last place are cached; other threads may do the same
         if last != stem:
@@ -33,7 +36,7 @@ class Script:
             self._last = (stem, keys)
         if self._own is not None:
             keys = list(keys)
-            keys[self._own] += ":" + call
+            keys[self._own] = "%s%s:%s" % (stem, OWN[self.keys[self._own]], own)
         return Call(self, keys, list(args))
 
 
@@ -48,6 +51,9 @@ class Call:
         return ["EVALSHA", self.script.sha, len(self.keys)] + self.keys + self.args
 
 
+CANCEL = Script("cancel")
+KICK = Script("kick")
 PUSH = Script("push")
 PUSH_NOW = Script("push_now")
 SHOW = Script("show")
+SIZE = Script("size")

@@ -14,12 +14,12 @@ import redis
 from .document import NewJob, Prepared, check_queue, prepare
 from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol
 from .plan import Plan
-from .script import PUSH, PUSH_NOW, SHOW
+from .script import CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE
 
 PROTOCOL = "2"
 CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
 JOBS_MAX, BYTES_MAX = 500, 1 << 20  # per call
-TRIES = 20  # changes of plan in a row before it gives up
+TRIES = 20  # changes of plan, or of a job's holder, in a row before it gives up
 PAUSE = 0.05
 WHOLE = Plan()  # for a queue that is not known to be spread
 
@@ -61,6 +61,18 @@ class Found:
     @property
     def payload(self) -> Any:
         return json.loads(self.document).get("payload")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many jobs of a queue are in each state: see size()."""
+
+    ready: int
+    delayed: int
+    reserved: int
+    dead: int
+    paused: bool  # with shards: all of them
+    oldest_ready: Optional[float]  # seconds for which the oldest ready job has waited
 
 
 def text_of(reply: Any) -> str:
@@ -225,6 +237,61 @@ class State:
                 return found_of(job_id, place, reply)
         return None
 
+    def size(self, queue: str) -> Steps[Size]:
+        check_queue(queue)
+        yield from self.greet()
+        yield from self.learn(queue)
+        parts = []
+        for place in self.plans[queue].places(queue):
+            parts.append((yield SIZE.call(self.prefix, place, [])))
+        ages = [float(part[5]) for part in parts if part[5]]
+        ready, delayed, reserved, dead = (sum(int(part[i]) for part in parts) for i in range(4))
+        return Size(ready, delayed, reserved, dead, all(int(part[4]) for part in parts),
+                    max(ages, default=None))
+
+    # ---- acting
+
+    def kick(self, job_id: str, queue: str) -> Steps[Optional[str]]:
+        check_queue(queue)
+        yield from self.greet()
+        yield from self.learn(queue)
+        for place in self.plans[queue].route(queue, job_id):
+            state = text_of((yield KICK.call(self.prefix, place, [job_id]))[0])
+            if state:
+                return state
+        return None
+
+    def cancel(self, job_id: str, queue: str) -> Steps[Optional[str]]:
+        check_queue(queue)
+        yield from self.greet()
+        yield from self.learn(queue)
+        for place in self.plans[queue].route(queue, job_id):
+            state = yield from self.cancel_at(job_id, place)
+            if state:
+                return state
+        return None
+
+    def cancel_at(self, job_id: str, place: str) -> Steps[str]:
+        """A reserved job is under a token, which its id does not tell. While it is looked for, the
+        job may come under another one, or become ready."""
+        token = ""
+        for _ in range(TRIES):
+            reply = yield CANCEL.call(self.prefix, place, [job_id], token)
+            if text_of(reply[0]):
+                return text_of(reply[0])
+            reply = yield SHOW.call(self.prefix, place, [job_id])
+            if text_of(reply[0]) in ("", "done"):
+                return ""
+            token = yield from self.holder(job_id, place)
+        raise Moving("%s: it changes its state faster than it can be cancelled" % job_id)
+
+    def holder(self, job_id: str, place: str) -> Steps[str]:
+        """Returns the token that holds a reserved job, or nothing."""
+        key = "%s:{%s}:reserved" % (self.prefix, place)
+        for token in map(text_of, (yield ["ZRANGE", key, 0, -1])):
+            if (yield ["ZSCORE", "%s:%s" % (key, token), job_id]) is not None:
+                return token
+        return ""
 
     # ---- results
 

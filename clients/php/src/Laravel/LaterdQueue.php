@@ -42,7 +42,8 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     /** Counts ready, delayed and reserved jobs. */
     public function size($queue = null)
     {
-        return $this->later->size($this->getQueue($queue));
+        $size = $this->later->size($this->getQueue($queue));
+        return $size->ready + $size->delayed + $size->reserved;
     }
 
     public function push($job, $data = '', $queue = null)

@@ -25,6 +25,10 @@ module Laterd
     end
   end
 
+  # How many jobs of a queue are in each state. paused: with shards, all of them. oldest_ready: seconds
+  # for which the oldest ready job has waited, or nil.
+  Size = Struct.new(:ready, :delayed, :reserved, :dead, :paused, :oldest_ready, keyword_init: true)
+
   # Pushes jobs into laterd's queues.
   #
   #   later = Laterd::Client.new(Redis.new(path: "/var/lib/laterd/redis.sock"))
@@ -38,6 +42,7 @@ module Laterd
     JOBS_MAX = 500    # per call; also a limit in bytes, unless one job is larger
     BYTES_MAX = 262_144
     PLANS_MAX = 20    # changes of plan in a row before it gives up
+    HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
     PAUSE = 0.05      # seconds
     BLOCK = 5.0       # seconds of one waiting call; a job may end without leaving anything
@@ -92,6 +97,27 @@ module Laterd
       nil
     end
 
+    # Counts the jobs of a queue, in all its shards.
+    def size(queue: "default")
+      demand_queue(queue)
+      parts = read_plan(queue).places(queue).map { |place| script("size", place, []) }
+      sums = parts.map { |part| part.first(5).map(&:to_i) }.transpose.map(&:sum)
+      ages = parts.map { |part| part[5] }.reject(&:empty?).map(&:to_f)
+      Size.new(**%i[ready delayed reserved dead].zip(sums).to_h, paused: sums[4] == parts.size, oldest_ready: ages.max)
+    end
+
+    # Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came from, or nil
+    # if it is in neither.
+    def kick(id, queue: "default")
+      act(id, queue) { |place| script("kick", place, [id]).first }
+    end
+
+    # Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state that it
+    # had, or nil if there is none of this id. "ended": its id was taken still, and is free now.
+    def cancel(id, queue: "default")
+      act(id, queue) { |place| cancel_at(id, place) }
+    end
+
     # Waits for the end of a job that was pushed with result:, and returns its result. JobFailed:
     # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
     # job has not ended. It waits on a connection of its own, so other threads can go on.
@@ -142,6 +168,36 @@ module Laterd
       head, rest = utf8(element).split("\n", 2)
       value = JSON.parse(rest)
       JSON.parse(head)["state"] == "done" ? value : raise(JobFailed.new(id, value))
+    end
+
+    # Returns what the block says at the first place that has the job, or nil.
+    def act(id, queue)
+      demand_queue(queue)
+      read_plan(queue).route(queue, id).each do |place|
+        state = yield place
+        return state unless state.empty?
+      end
+      nil
+    end
+
+    # A reserved job is under a token, which its id does not tell. While it is looked for, the job may
+    # come under another one, or become ready.
+    def cancel_at(id, place)
+      token = ""
+      HOLDERS_MAX.times do
+        state, = script("cancel", place, [id], token)
+        return state unless state.empty?
+        return "" if ["", "done"].include?(script("show", place, [id]).first)
+
+        token = holder(id, place)
+      end
+      raise Moving, "#{id}: it changes its state faster than it can be cancelled"
+    end
+
+    # Returns the token that holds a reserved job, or nothing.
+    def holder(id, place)
+      key = "#{@prefix}:{#{place}}:reserved"
+      @redis.zrange(key, 0, -1).find { |token| @redis.zscore("#{key}:#{token}", id) } || ""
     end
 
     # What is in Redis is UTF-8, in any locale.
@@ -245,10 +301,10 @@ module Laterd
     end
 
     # Runs a script. If Redis does not know the script, nothing has run; then it is loaded.
-    def script(name, place, args, call = "none")
+    def script(name, place, args, own = "none")
       check_protocol
       script = Script.named(name)
-      keys = script.keys(@prefix, place, call)
+      keys = script.keys(@prefix, place, own)
       tries = 0
       begin
         @redis.call("EVALSHA", script.sha, keys.size, *keys, *args)

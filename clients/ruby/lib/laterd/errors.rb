@@ -10,6 +10,9 @@ module Laterd
   # This Redis holds queues of another protocol than this client speaks.
   class WrongProtocol < Error; end
 
+  # From cancel: the job went from one state to the next faster than it could be cancelled.
+  class Moving < Error; end
+
   # The queue has as many jobs as laterd's option queues.max_jobs allows. Try again later.
   class QueueFull < Error
     # The results of all jobs of the call, in their order. Those without room are "full".

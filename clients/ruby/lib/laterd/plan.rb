@@ -21,6 +21,12 @@ module Laterd
       @formers.map { |count| place(queue, count, id) }.uniq - [last] + [last]
     end
 
+    # Returns all places of a queue, also those of former counts. The plain queue is always one.
+    def places(queue)
+      most = [@count, *@formers].max
+      [queue] + (most > 1 ? Array.new(most) { |i| "#{queue}/#{i}" } : [])
+    end
+
     # CRC16/XMODEM, which Redis Cluster uses for slots.
     def self.crc16(bytes)
       bytes.each_byte.reduce(0) do |crc, byte|
