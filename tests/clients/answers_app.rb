@@ -1,6 +1,6 @@
 # For handlers_answers.sh: takes the place of perform in the template, and does what the job's payload says.
 
-ODD = { "nan" => Float::NAN, "infinite" => [-Float::INFINITY], "half" => "a\xf0b", "nul" => "a\0b",
+ODD = { "big" => 12_345_678_901_234_567_890, "no JSON" => [Time.now], "nan" => Float::NAN, "infinite" => [-Float::INFINITY], "half" => "a\xf0b", "nul" => "a\0b",
         "half and nul" => "a\0b\xf0c" }.freeze
 
 def made(what)

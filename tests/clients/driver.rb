@@ -22,7 +22,7 @@ def job(members)
   type = members.delete(:type)
   payload = members.delete(:payload)
   payload = Laterd::RawJSON.new(members.delete(:payload_json)) if members.key?(:payload_json)
-  Laterd::Job.new(type, payload, **members)
+  Laterd::NewJob.new(type, payload, **members)
 end
 
 def told(pushed)

@@ -99,6 +99,11 @@ if ruby -e 'require "redis"' 2>/dev/null; then
         block ruby ruby 1
     } >"$work/push.rb"
     pushes ruby ruby -I "$clients/ruby/lib" "$work/push.rb"
+    {
+        echo 'def busy?() false end'
+        block ruby ruby 2
+    } >"$work/mail.rb"
+    performs ruby '"sent":"a@b.c"' ruby -I "$clients/ruby/lib" "$work/mail.rb" mail.send '{"to":"a@b.c"}'
 else
     missing ruby "ruby-redis is not installed"
 fi

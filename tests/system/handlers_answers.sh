@@ -41,13 +41,16 @@ program()
     program node '"node.*"' 'parallel = 4; hello = true;' node "$(command -v node)" answers_app.mjs
     program php '"php.*"' 'hello = true;' php "$(command -v php)" answers_app.php
     program ruby '"ruby.*"' '' ruby "$(command -v ruby)" "$work/app.rb"
+    program gem '"gem.thread"' 'parallel = 4; hello = true;' ruby "$(command -v ruby)" answers_gem.rb
+    program gemserial '"gem.serial"' 'hello = true;' ruby "$(command -v ruby)" answers_gem.rb
     program go '"go.*"' 'parallel = 4;' go "$work/app"
     echo "}; }; };"
 } >"$work/conf.d/exec.conf"
 configure 'workers = 1;' 'log = { level = "info"; };'
 start_laterd
 "$python" "$here/answers.py" "$here/conformance.json" "$LATER_REDIS_URL" "$work/notes" "$log" \
-    python/python.thread python/python.async python/python.serial node/node.any php/php.any ruby/ruby.any go/go.plain \
+    python/python.thread python/python.async python/python.serial node/node.any php/php.any ruby/ruby.any \
+    gem/gem.thread gem/gem.serial go/go.plain \
     >"$work/verdicts" 2>"$work/judge.err"
 is $? 0 "all are judged"
 [ ! -s "$work/judge.err" ] || sed 's/^/# /' "$work/judge.err"
@@ -72,4 +75,5 @@ is "$(introduces "$python" -m laterd answers_app:app)" \
     '{"hello":1,"types":[{"name":"python.async"},{"name":"python.serial"},{"name":"python.thread"}]}' "python: hello"
 is "$(introduces CLIENT="$clients/node" node answers_app.mjs)" '{"hello":1,"types":[{"name":"node.*"}]}' "node: hello"
 is "$(introduces CLIENT="$clients/php" php answers_app.php)" '{"hello":1,"types":[{"name":"php.*"}]}' "php: hello"
+is "$(introduces CLIENT="$clients/ruby" ruby answers_gem.rb)" '{"hello":1,"types":[{"name":"gem.*"}]}' "ruby: hello"
 finish

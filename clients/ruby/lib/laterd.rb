@@ -1,11 +1,14 @@
 # frozen_string_literal: true
 
-# Push jobs to the queues of laterd in Redis. See Laterd::Client.
+# Push jobs to the queues of laterd in Redis, and perform them. See Laterd::Client and Laterd::Handlers.
+# The gem redis is loaded at the first use of the client, so a program of handlers that pushes nothing
+# does without it.
 module Laterd
+  %i[Client KnownJob Pushed Size].each { |name| autoload name, File.join(__dir__, "laterd/client.rb") }
 end
 
+Object.autoload(:Redis, "redis")
+
 require_relative "laterd/errors"
-require_relative "laterd/job"
-require_relative "laterd/plan"
-require_relative "laterd/script"
-require_relative "laterd/client"
+require_relative "laterd/new_job"
+require_relative "laterd/handlers"

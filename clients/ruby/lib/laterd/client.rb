@@ -2,6 +2,10 @@
 
 require "redis"
 
+require_relative "new_job"
+require_relative "plan"
+require_relative "script"
+
 module Laterd
   # The result of a push. result: "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends),
   # "exists". state, if it exists: "ready", "delayed", "reserved", "dead", "ended".
@@ -56,11 +60,11 @@ module Laterd
       @calls_left = 0
     end
 
-    # Pushes one job. The options are those of Job. Check the result: if the id is known, nothing
+    # Pushes one job. The options are those of NewJob. Check the result: if the id is known, nothing
     # changes. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
       demand_queue(queue)
-      job = Job.new(type, payload, **options)
+      job = NewJob.new(type, payload, **options)
       push_plainly(job, queue) || push_many([job], queue: queue).first
     end
 

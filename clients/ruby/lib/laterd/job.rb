@@ -1,220 +1,60 @@
 # frozen_string_literal: true
 
-require "json"
+require_relative "answers"
 
 module Laterd
-  # A payload that is JSON already. Its bytes are pushed unchanged.
-  RawJSON = Struct.new(:text)
-
-  # A job to push. Durations are seconds, and may have a fraction; UNIX seconds may be a Time. What is
-  # not given has laterd's default for the type.
-  #
-  # @options push: #   {name}: {help} ({value})
-  #   id: the same id is the same job (text)
-  #   priority: -100 to 100, higher first (whole number)
-  #   in: how long until it may run (seconds)
-  #   at: not before this time (UNIX seconds)
-  #   max_attempts: failed attempts after which it is buried (whole number)
-  #   timeout: how long one attempt may run (seconds, above 0)
-  #   backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
-  #   expires_at: if it has not begun by then, it is dropped (UNIX seconds)
-  #   expires_in: if it has not begun this long from now, it is dropped (seconds, above 0)
-  #   result: how long its result is kept (seconds, above 0)
-  #   lock: it runs only while it holds this lock (text)
-  #   trace: logged with each line of the job (text)
-  #   unique_for: the id stays taken this long after the job has ended (seconds)
-  #   replace: replace a job of this id that waits (yes or no)
-  #   again: replace a job of this id that waits; if it runs, run this after it (yes or no)
-  #   debounce: begin after this long without another push of the id (seconds)
-  #   max_wait: with debounce: but at the latest this long after the first push (seconds, above 0)
-  #   throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
-  # @end
+  # A job as its handler is given it: id, type, queue, attempt (from 1), max_attempts, token, trace as
+  # laterd tells them; document and payload as they were pushed, parsed. lock_fence, of a job with a
+  # lock: the number of its taking; whoever guards a thing refuses a lower one.
   class Job
-    DEPTH_MAX = 127 # the document is one level more
-    BYTES_MAX = 1_048_576
-    EXPIRES_ROOM = 40 # bytes that expires_in adds to a document, in Redis
-    # Of each option its kind and its range.
-    MEMBERS = {
-      # @options document: {name}: [:{kind}, {least}, {most}],
-      id: [:word, 1, 200],
-      priority: [:whole, -100, 100],
-      max_attempts: [:count, 1, 1000000],
-      timeout: [:span, 0, 604800],
-      backoff: [:waits, 0, 1e300],
-      expires_at: [:time, 1e9, 1e300],
-      result: [:span, 0, 86400],
-      lock: [:name, 1, 200],
-      trace: [:text, 0, 256],
-      # @end
-    }.freeze
-    OPTIONS = {
-      **MEMBERS,
-      # @options line,item: {name}: [:{kind}, {least}, {most}],
-      in: [:seconds, 0, 315360000],
-      at: [:time, 1e9, 1e11],
-      expires_in: [:span, 0, 315360000],
-      unique_for: [:seconds, 0, 1000000000],
-      replace: [:flag, 0, 1],
-      again: [:flag, 0, 1],
-      debounce: [:seconds, 0, 315360000],
-      max_wait: [:span, 0, 315360000],
-      throttle: [:span, 0, 1000000000],
-      # @end
-    }.freeze
+    PROGRESS_EVERY = 0.1 # seconds between two progress lines of a job
 
-    attr_reader :type, :payload, :id, :mode
+    attr_reader :id, :type, :queue, :attempt, :max_attempts, :token, :trace, :lock_fence, :document, :payload
 
-    def initialize(type, payload = nil, **options)
-      unknown = options.empty? ? [] : options.keys - OPTIONS.keys
-      raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
-
-      @type = type
-      @payload = payload
-      @options = options.compact
-      @named = @options.delete(:id)
-      @id = @named || Job.new_id
-      @mode = options[:again] || options[:debounce] ? "again" : options[:replace] ? "replace" : "new"
-      %i[at expires_at].each { |name| @options[name] = @options[name].to_f if @options[name].is_a?(Time) }
-      check
+    # line: what laterd has written, parsed. answers: takes what the job says.
+    def initialize(line, answers)
+      @id, @type, @document = line.values_at("id", "type", "document")
+      @queue, @token, @trace, @lock_fence = line.values_at("queue", "token", "trace", "lock_fence")
+      @attempt = line.fetch("attempt", 1)
+      @max_attempts = line.fetch("max_attempts", 1)
+      @payload = @document["payload"]
+      @end = Job.now + line.fetch("time_left", 0)
+      @told = -PROGRESS_EVERY
+      @answers = answers
+      @cancelled = false
     end
 
-    # Returns the document, which laterd keeps byte for byte.
-    def document
-      bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
-      members = @options.slice(*MEMBERS.keys)
-      members.delete(:priority) if members[:priority] == 0
-      bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
-      bytes << ",\"payload\":" << payload_bytes unless payload.nil?
-      bytes << "}"
-      size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
-      raise Refused, "too large: #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
-
-      bytes
+    def self.now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Returns the times as scripts/push.lua takes them.
-    def when
-      "#{due}#{"!#{Job.decimal(@options[:expires_in])}" if @options[:expires_in]}"
+    # Is it asked to stop? Then its result will not count.
+    def cancelled?
+      @cancelled
     end
 
-    # Returns the priority, and how long the id stays taken, as scripts/push.lua takes them.
-    def rank
-      seconds = @options[:throttle] || @options.fetch(:unique_for, 0)
-      plus = "+" if @options[:throttle]
-      "#{@options.fetch(:priority, 0)}#{"/#{plus}#{Job.decimal(seconds)}" if seconds.positive?}"
+    # Returns the seconds until it is asked to stop.
+    def time_left
+      [@end - Job.now, 0].max
     end
 
-    def due
-      if @options[:debounce]
-        most = @options[:max_wait] && "/#{Job.decimal(@options[:max_wait])}"
-        return "+#{Job.decimal(@options[:debounce])}#{most}"
-      end
-      return "+#{Job.decimal(@options[:in])}" if @options.fetch(:in, 0).positive?
+    # Reports progress. It is cheap, since most calls send nothing.
+    def progress(done, total = 0, text = "")
+      return if Job.now - @told < PROGRESS_EVERY
 
-      @options.fetch(:at, 0).positive? ? Job.decimal(@options[:at]) : ""
-    end
-    private :due
-
-    # Is it an ordinary job, for which push_now is enough?
-    def plain?
-      @options.empty? || mode == "new" && self.when == "" && rank == "0"
+      @told = Job.now
+      far = { done: Answers.number(done), total: Answers.number(total), text: Answers.text(text) }
+      @answers.put({ id: id, progress: far })
     end
 
-    # Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
-    # keeps it twice.
-    def self.new_id
-      [Random.urandom(11)].pack("m0")[0, 14].tr("+/", "01")
+    # Writes a line of laterd's log, with the job's fields. level: :error, :warn, :info, :debug.
+    def log(text, level = :info)
+      @answers.put({ log: level.to_s, text: Answers.text(text), id: id })
     end
 
-    # Scripts take plain decimals, never 1e3.
-    def self.decimal(number)
-      format("%.6f", number).sub(/\.?0+\z/, "")
-    end
-
-    private
-
-    def payload_bytes
-      if payload.is_a?(RawJSON)
-        text = payload.text.dup.force_encoding("UTF-8")
-        demand(text.valid_encoding?, "payload: not UTF-8")
-        demand(JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1, "payload: not one JSON value")
-        return text
-      end
-      JSON.generate(payload, max_nesting: DEPTH_MAX)
-    rescue JSON::JSONError, EncodingError => e
-      raise Refused, "payload: #{e.message}"
-    end
-
-    def check
-      demand(type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
-      demand(id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
-      check_options unless @options.empty?
-    end
-
-    def check_options
-      @options.each { |name, value| check_option(name, value, *OPTIONS[name]) }
-      check_life
-      check_turns
-    end
-
-    def check_option(name, value, kind, least, most)
-      case kind
-      when :word, :name
-        pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
-        demand(value.is_a?(String) && value.match?(pattern) && value.size <= most,
-               "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
-      when :text then demand(line?(value, most), "#{name}: at most #{most} bytes, no control characters")
-      when :whole, :count
-        demand(value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")
-      when :seconds, :span
-        demand(number?(value) && value.between?(least, most) && (kind == :seconds || value > least),
-               "#{name}: seconds, #{kind == :span ? "above" : "from"} #{least} to #{most}")
-      when :time
-        demand(number?(value) && value >= least && value < most,
-               "#{name}: #{value} is not a plausible UNIX time; for a duration use #{name.to_s.sub(/at\z/, "in")}")
-      when :waits then check_waits(name, value, least, most)
-      when :flag then demand([true, false].include?(value), "#{name}: true or false")
-      end
-    end
-
-    def check_waits(name, value, least, most)
-      parts = value.is_a?(Hash) ? value.values : Array(value)
-      demand((1..32).cover?(parts.size), "#{name}: a number, a list of 1 to 32 numbers, or base and max")
-      demand(!value.is_a?(Hash) || (value.keys.map(&:to_s) - %w[base max]).empty?, "#{name}: base and max")
-      demand(parts.all? { |wait| number?(wait) && wait.between?(least, most) }, "#{name}: seconds, from #{least}")
-    end
-
-    def check_life
-      at, expires_at, life = @options.values_at(:at, :expires_at, :expires_in)
-      return if life.nil?
-
-      demand(expires_at.nil?, "expires_at and expires_in: only one of them")
-      demand(at.nil?, "at and expires_in: give the time by expires_at")
-      demand((@options[:debounce] || @options.fetch(:in, 0)) < life,
-             "expires_in: #{life} seconds from now it is not due yet, and would be lost")
-    end
-
-    # Checks options that need an id, and options that exclude each other.
-    def check_turns
-      demand(!(@options.fetch(:in, 0).positive? && @options[:at]), "in or at, not both")
-      own = %i[debounce throttle again].find { |name| @options[name] }
-      demand(own.nil? || @named, "#{own}: goes with an id: the same id is the same job")
-      demand(!(@options[:debounce] && (@options[:in] || @options[:at])), "debounce, in or at, only one of them")
-      demand(@options[:max_wait].nil? || @options[:debounce], "max_wait: goes with debounce")
-      demand(!(@options[:throttle] && @options.fetch(:unique_for, 0).positive?), "throttle or unique_for, not both")
-    end
-
-    def line?(value, most)
-      value.is_a?(String) && value.bytesize <= most && value.valid_encoding? &&
-        !value.match?(/[\u0000-\u001f\u007f]/)
-    end
-
-    def number?(value)
-      value.is_a?(Numeric) && value.real? && value.to_f.finite?
-    end
-
-    def demand(so, text)
-      raise Refused, text unless so
+    # @private laterd asks for its end
+    def cancel
+      @cancelled = true
     end
   end
 end

@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "answers"
+require_relative "job"
+require_relative "program"
+
+module Laterd
+  # Raised by a handler that ends its attempt in another way than by returning.
+  class Outcome < StandardError
+    attr_reader :delay
+
+    # in: seconds
+    def initialize(why = nil, **options)
+      unknown = options.keys - [:in]
+      raise ArgumentError, "unknown keyword: #{unknown.join(" ")}" unless unknown.empty?
+
+      @delay = options[:in]
+      raise ArgumentError, "in: #{@delay} is no number of seconds" unless @delay.nil? || @delay.to_f.finite?
+
+      super(why || self.class.name)
+    end
+  end
+
+  # Tries the job again, after the backoff or `in` seconds. After the last attempt it is buried.
+  class Retry < Outcome; end
+
+  # Buries the job at once, because another try cannot help.
+  class Bury < Outcome; end
+
+  # Returns the job for `in` seconds as if it had not begun. It is no attempt.
+  class Return < Outcome; end
+
+  # Raised in a handler when laterd ends its program. It is no StandardError, so that `rescue => e` does
+  # not hold it.
+  class TimeIsUp < Exception; end # rubocop:disable Lint/InheritException
+
+  # Returns the job whose handler is the caller, directly or indirectly.
+  def self.current_job
+    Thread.current.thread_variable_get(:laterd_job)
+  end
+
+  # The functions of a program, by type: a program of laterd's plugin exec, with `lines = true`.
+  #
+  #   app = Laterd::Handlers.new
+  #   app.on("mail.send") { |job| Mail.deliver(job.payload["to"]) }
+  #   app.run
+  #
+  # What a function returns is the job's value; what it raises ends the attempt; what it prints is logged.
+  class Handlers
+    RESULTS = { Retry => "retry", Bury => "bury", Return => "return" }.freeze
+    STATUS = { "done" => 0, "bury" => 65, "retry" => 75, "return" => 75 }.freeze
+
+    def initialize
+      @functions = {}
+    end
+
+    # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix.
+    def on(*types, function: nil, &block)
+      raise ArgumentError, "on: a block or a function" unless function || block
+
+      types.each { |type| @functions[type] = function || block }
+      self
+    end
+
+    def types
+      @functions.keys.sort
+    end
+
+    # Finds the exact name, otherwise the longest prefix.
+    def find(type)
+      @functions[type] || type.length.downto(0).lazy.filter_map { |n| @functions["#{type[0, n]}*"] }.first
+    end
+
+    # Performs one job, and returns the members of its answer.
+    def perform(job)
+      function = find(job.type)
+      return { result: "bury", error: "the program has no handler for type #{job.type}" } unless function
+
+      Thread.current.thread_variable_set(:laterd_job, job)
+      value = function.call(job)
+      value.nil? ? { result: "done" } : { result: "done", value: value }
+    rescue Exception => e # exit ends its own job only # rubocop:disable Lint/RescueException
+      answer(e)
+    ensure
+      Thread.current.thread_variable_set(:laterd_job, nil)
+    end
+
+    # Returns the answer for an attempt that has raised this error.
+    def answer(error)
+      return { result: "retry", error: Answers.error(error) } unless error.is_a?(Outcome)
+
+      cause = error.cause ? "\n#{Answers.error(error.cause)}" : ""
+      said = Answers.text(Answers.text(error.message) + cause, Answers::ERROR_MAX)
+      answer = { result: RESULTS.find { |kind, _| error.is_a?(kind) }.last, error: said }
+      error.delay ? answer.merge(in: [error.delay.to_f, 0].max) : answer
+    end
+
+    # Under laterd: performs jobs until laterd closes standard input, and then finishes those under way.
+    # By hand, `ruby app.rb TYPE [PAYLOAD]`: performs one job, and exits with 0 if it is done, 65 if
+    # buried, else 75.
+    #
+    # max_jobs, max_memory (bytes): after this the program ends, and laterd starts it again; 0: never.
+    def run(max_jobs: 0, max_memory: 0)
+      fd = ENV["LATER_ANSWERS"]
+      exit(try_once(*ARGV)) unless fd
+      io = IO.for_fd(Integer(fd), "wb")
+      io.sync = io.close_on_exec = true
+      Program.new(self, Answers.new(io), max_jobs, max_memory).run
+    end
+
+    private
+
+    # Takes the place of laterd, and shows what it is told.
+    class Shown
+      def put(line)
+        warn JSON.generate(line)
+      end
+    end
+    private_constant :Shown
+
+    def try_once(type = nil, payload = "null", *)
+      return puts(types) || 0 unless type
+
+      document = { "type" => type, "payload" => JSON.parse(payload == "-" ? $stdin.read : payload) }
+      line = { "id" => "try", "type" => type, "queue" => "default", "max_attempts" => 25, "time_left" => 300.0,
+               "document" => document }
+      *notes, last = Answers.lines(perform(Job.new(line, Shown.new))).map { |told| JSON.parse(told, max_nesting: false) }
+      notes.each { |note| warn note["text"] }
+      last["error"] ? warn("#{last["result"]}: #{last["error"]}") : puts(JSON.generate(last["value"]))
+      STATUS[last["result"]]
+    rescue JSON::ParserError => e
+      warn "PAYLOAD is no JSON: #{e.message}"
+      64
+    end
+  end
+end

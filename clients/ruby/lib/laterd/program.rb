@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require "etc"
+require "json"
+
+require_relative "job"
+
+module Laterd
+  # The main loop of a program of handlers. A thread reads lines; with `parallel` each job has a thread of
+  # its own, otherwise they run in the main thread.
+  class Program
+    READ = 1 << 18
+
+    def initialize(handlers, answers, max_jobs, max_memory)
+      @handlers, @answers = handlers, answers
+      @max_jobs, @max_memory = max_jobs, max_memory
+      @parallel = ENV["LATER_PARALLEL"].to_i.positive?
+      @inbox = Queue.new # jobs; :term; :over, nothing more comes; :done, a thread has ended
+      @jobs = {}         # id → job that was read and is not answered
+      @mutex = Mutex.new
+      @begun = 0
+      @ending = @inline = false
+    end
+
+    def run
+      $stdout.sync = true # what is printed is logged as it is printed
+      trap("INT", "IGNORE") # laterd's affair
+      trap("TERM") { @inline ? @answers.interrupt(TimeIsUp.new("laterd ends the program")) : @inbox << :term }
+      @answers.put({ hello: 1, types: @handlers.types.map { |name| { name: name } } })
+      reader = Thread.new { read }
+      reader.report_on_exception = true
+      take(@inbox.pop) until @ending && @mutex.synchronize { @jobs.empty? }
+      reader.kill
+    end
+
+    private
+
+    def take(what)
+      case what
+      when Job then begin_job(what)
+      when :over then @ending = true
+      when :term
+        @ending = true
+        @mutex.synchronize { @jobs.each_value(&:cancel) }
+      end
+    end
+
+    def begin_job(job)
+      return perform_inline(job) unless @parallel
+
+      Thread.new do
+        answer = { result: "retry", error: "the handler has ended its thread" }
+        answer = @handlers.perform(job)
+      ensure
+        finish(job, answer)
+        @inbox << :done
+      end
+    end
+
+    def perform_inline(job)
+      @inline = true
+      begin
+        answer = @handlers.perform(job)
+      rescue TimeIsUp => e # just before or after the function
+        answer = @handlers.answer(e)
+      end
+      @inline = false
+      finish(job, answer)
+    end
+
+    def finish(job, answer)
+      last = @mutex.synchronize do
+        @jobs.delete(job.id)
+        @ending && @jobs.empty?
+      end
+      @answers.put({ id: job.id, **answer, **(last ? { last: true } : {}) })
+    end
+
+    # ---- standard input
+
+    def read
+      $stdin.binmode
+      rest = "".b
+      until rest.empty? && enough?
+        chunk = $stdin.readpartial(READ)
+        *lines, rest = (rest << chunk).split("\n", -1)
+        # A job that was read in part counts as begun by this program, so the rest is read too.
+        lines.each { |line| hear(JSON.parse(line.force_encoding("UTF-8"), max_nesting: false)) }
+      end
+    rescue EOFError, Errno::EIO
+      nil
+    ensure
+      @inbox << :over
+    end
+
+    def hear(line)
+      return @mutex.synchronize { @jobs[line["id"]] }&.cancel if line["cancel"]
+
+      job = Job.new(line, @answers)
+      @begun += 1
+      @mutex.synchronize { @jobs[job.id] = job }
+      @inbox << job
+    end
+
+    def enough?
+      return true if @max_jobs.positive? && @begun >= @max_jobs
+
+      @max_memory.positive? && File.read("/proc/self/statm").split[1].to_i * Etc.sysconf(Etc::SC_PAGESIZE) > @max_memory
+    end
+  end
+end

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# Handlers for handlers_answers.sh, in Ruby by the client: each does what its job's payload says.
+$LOAD_PATH.unshift "#{ENV["CLIENT"]}/lib"
+require "laterd"
+require_relative "answers_app"
+
+Bury = Laterd::Bury
+
+def more(job, does)
+  value = perform({ "id" => job.id, "type" => job.type, "document" => job.document }) # notes it, too
+  case does
+  when "retry" then raise Laterd::Retry.new("busy", in: Float::INFINITY)
+  when "log" then job.log("far\0too long#{"\x01" * 300_000}")
+  when "progress" then job.progress(Float::NAN, Float::INFINITY, "a\0\xf0b")
+  else value
+  end
+end
+
+app = Laterd::Handlers.new
+app.on("gem.*") { |job| more(job, job.payload[0]) }
+app.run
