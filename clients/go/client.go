@@ -1,7 +1,7 @@
-// Package laterd pushes jobs to the queues of laterd in Redis.
+// Package laterd pushes jobs to the queues of laterd in Redis, and performs them.
 //
 //	later := laterd.New(pool.Get)
-//	pushed, err := later.Push("mail", laterd.Job{Type: "mail.send", Payload: map[string]string{"to": "a@b.c"}})
+//	pushed, err := later.Push("mail", laterd.NewJob{Type: "mail.send", Payload: map[string]string{"to": "a@b.c"}})
 package laterd
 
 import (
@@ -88,8 +88,8 @@ type KnownJob struct {
 
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
 // connection it is safe to push again with the same id.
-func (c *Client) Push(queue string, job Job) (Pushed, error) {
-	jobs, err := prepareAll(queue, []Job{job})
+func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
+	jobs, err := prepareAll(queue, []NewJob{job})
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -107,7 +107,7 @@ func (c *Client) Push(queue string, job Job) (Pushed, error) {
 
 // PushMany pushes many jobs, up to 500 per call, and returns results in their order. With ErrFull,
 // all were tried.
-func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
+func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 	prepared, err := prepareAll(queue, jobs)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *Client) PushMany(queue string, jobs []Job) ([]Pushed, error) {
 }
 
 // prepareAll checks all jobs before any is pushed.
-func prepareAll(queue string, jobs []Job) ([]*prepared, error) {
+func prepareAll(queue string, jobs []NewJob) ([]*prepared, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
 	}

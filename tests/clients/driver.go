@@ -61,7 +61,7 @@ func open(p *place) *laterd.Client {
 }
 
 // job: what Go's types cannot hold, an empty id or a time-out of 0 that was said, is refused here.
-func job(text []byte) (laterd.Job, error) {
+func job(text []byte) (laterd.NewJob, error) {
 	var m struct {
 		Type, Payload_json, Id, Trace, Lock     *string
 		Payload, Backoff                        json.RawMessage
@@ -72,22 +72,22 @@ func job(text []byte) (laterd.Job, error) {
 		Replace, Again                          bool
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return laterd.Job{}, &laterd.Refused{Text: err.Error()}
+		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
 	}
 	for _, text := range []*string{m.Id, m.Lock} {
 		if text != nil && *text == "" {
-			return laterd.Job{}, &laterd.Refused{Text: "empty"}
+			return laterd.NewJob{}, &laterd.Refused{Text: "empty"}
 		}
 	}
 	for _, number := range []*float64{m.Timeout, m.Expires_at, m.Expires_in, m.Result} {
 		if number != nil && *number == 0 {
-			return laterd.Job{}, &laterd.Refused{Text: "0"}
+			return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 		}
 	}
 	if m.Max_attempts != nil && *m.Max_attempts == 0 {
-		return laterd.Job{}, &laterd.Refused{Text: "0"}
+		return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 	}
-	job := laterd.Job{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock),
+	job := laterd.NewJob{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock),
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
@@ -100,7 +100,7 @@ func job(text []byte) (laterd.Job, error) {
 	return job, backoff(&job, m.Backoff)
 }
 
-func backoff(job *laterd.Job, text json.RawMessage) error {
+func backoff(job *laterd.NewJob, text json.RawMessage) error {
 	var one float64
 	var list []float64
 	var both struct{ Base, Max, Factor *float64 }
@@ -174,7 +174,7 @@ func state_of(state string) interface{} {
 }
 
 func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
-	var jobs []laterd.Job
+	var jobs []laterd.NewJob
 	for _, text := range c.PushMany {
 		job, err := job(text)
 		if err != nil {

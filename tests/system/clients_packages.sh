@@ -147,7 +147,7 @@ import (
 
 func main() {
 	pool := &redis.Pool{Dial: func() (redis.Conn, error) { return redis.Dial("unix", "$redis_socket") }}
-	if _, err := laterd.New(pool.Get).Push("default", laterd.Job{Type: "go", ID: "id-go", Payload: 1}); err != nil {
+	if _, err := laterd.New(pool.Get).Push("default", laterd.NewJob{Type: "go", ID: "id-go", Payload: 1}); err != nil {
 		panic(err)
 	}
 }

@@ -23,6 +23,13 @@ if ! (cd "$work/go" && GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir
     not_ok "go: the template is built with another function" "$work/go.log"
 fi
 
+mkdir -p "$work/path/src"
+ln -s "$clients/go" "$work/path/src/laterd"
+if ! GOPATH=$work/path:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
+    go build -o "$work/gopkg" "$here/answers_gopkg.go" "$here/answers_app.go" >"$work/go.log" 2>&1; then
+    not_ok "go: a program of the client is built" "$work/go.log"
+fi
+
 # program NAME TYPES OPTIONS CLIENT ARGV...: those with `hello` get no job before they have introduced
 # themselves.
 program()
@@ -44,13 +51,15 @@ program()
     program gem '"gem.thread"' 'parallel = 4; hello = true;' ruby "$(command -v ruby)" answers_gem.rb
     program gemserial '"gem.serial"' 'hello = true;' ruby "$(command -v ruby)" answers_gem.rb
     program go '"go.*"' 'parallel = 4;' go "$work/app"
+    program gopkg '"gopkg.many"' 'parallel = 4; hello = true;' go "$work/gopkg"
+    program goserial '"gopkg.serial"' 'hello = true;' go "$work/gopkg"
     echo "}; }; };"
 } >"$work/conf.d/exec.conf"
 configure 'workers = 1;' 'log = { level = "info"; };'
 start_laterd
 "$python" "$here/answers.py" "$here/conformance.json" "$LATER_REDIS_URL" "$work/notes" "$log" \
     python/python.thread python/python.async python/python.serial node/node.any php/php.any ruby/ruby.any \
-    gem/gem.thread gem/gem.serial go/go.plain \
+    gem/gem.thread gem/gem.serial go/go.plain gopkg/gopkg.many gopkg/gopkg.serial \
     >"$work/verdicts" 2>"$work/judge.err"
 is $? 0 "all are judged"
 [ ! -s "$work/judge.err" ] || sed 's/^/# /' "$work/judge.err"
@@ -76,4 +85,5 @@ is "$(introduces "$python" -m laterd answers_app:app)" \
 is "$(introduces CLIENT="$clients/node" node answers_app.mjs)" '{"hello":1,"types":[{"name":"node.*"}]}' "node: hello"
 is "$(introduces CLIENT="$clients/php" php answers_app.php)" '{"hello":1,"types":[{"name":"php.*"}]}' "php: hello"
 is "$(introduces CLIENT="$clients/ruby" ruby answers_gem.rb)" '{"hello":1,"types":[{"name":"gem.*"}]}' "ruby: hello"
+is "$(introduces "$work/gopkg")" '{"hello":1,"types":[{"name":"gopkg.*"}]}' "go: hello"
 finish

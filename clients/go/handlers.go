@@ -1,0 +1,193 @@
+package laterd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Handler performs one job. What it returns is the job's value, or the error that ends the attempt. ctx is
+// done when the job is asked to stop: it is over its time or was cancelled.
+type Handler func(ctx context.Context, job *Job) (interface{}, error)
+
+// Handlers are the functions of a program, by type: a program of laterd's plugin exec, with `lines = true`.
+// later-job(3), section exec, describes the lines that it reads and writes.
+//
+//	app := laterd.Handlers{}
+//	app.On("mail.send", func(ctx context.Context, job *laterd.Job) (interface{}, error) { … })
+//	app.Run()
+type Handlers struct {
+	// After so many jobs, or when it has more than so many bytes, the program ends, and laterd starts it
+	// again. 0: never.
+	MaxJobs   int
+	MaxMemory uint64
+
+	functions map[string]Handler
+}
+
+// On registers the handler for this type. A type that ends in * is a prefix.
+func (h *Handlers) On(kind string, handler Handler) *Handlers {
+	if h.functions == nil {
+		h.functions = map[string]Handler{}
+	}
+	h.functions[kind] = handler
+	return h
+}
+
+// Types returns the types, sorted.
+func (h *Handlers) Types() []string {
+	types := make([]string, 0, len(h.functions))
+	for kind := range h.functions {
+		types = append(types, kind)
+	}
+	sort.Strings(types)
+	return types
+}
+
+// find finds the exact name, otherwise the longest prefix.
+func (h *Handlers) find(kind string) Handler {
+	found := h.functions[kind]
+	for end := len(kind); found == nil && end >= 0; end-- {
+		found = h.functions[kind[:end]+"*"]
+	}
+	return found
+}
+
+// outcome is an error that ends an attempt in another way than by a retry after the backoff.
+type outcome struct {
+	error
+	result string
+	in     *float64
+}
+
+func (o *outcome) Unwrap() error { return o.error }
+
+// Retry returns an error that tries the job again after this time, in place of the backoff. After the last
+// attempt the job is buried.
+func Retry(err error, in time.Duration) error { return &outcome{err, "retry", secondsOf(in)} }
+
+// Bury returns an error that buries the job at once, because another try cannot help.
+func Bury(err error) error { return &outcome{err, "bury", nil} }
+
+// Return returns an error that gives the job back for this time as if it had not begun. It is no attempt.
+func Return(err error, in time.Duration) error { return &outcome{err, "return", secondsOf(in)} }
+
+func secondsOf(in time.Duration) *float64 {
+	seconds := in.Seconds()
+	if seconds < 0 {
+		seconds = 0
+	}
+	return &seconds
+}
+
+// answer is what a program writes at the end of a job.
+type answer struct {
+	ID     string   `json:"id"`
+	Result string   `json:"result"`
+	Error  string   `json:"error,omitempty"`
+	In     *float64 `json:"in,omitempty"`
+	Last   bool     `json:"last,omitempty"`
+
+	value interface{}
+}
+
+// perform performs one job. A panic ends only that.
+func (h *Handlers) perform(job *Job) (told answer) {
+	told = answer{ID: job.ID, Result: "retry"}
+	handler := h.find(job.Type)
+	if handler == nil {
+		return answer{ID: job.ID, Result: "bury", Error: "the program has no handler for type " + job.Type}
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			told.Error = fit(fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()), errorMax)
+		}
+	}()
+	value, err := handler(context.WithValue(job.ctx, jobKey{}, job), job)
+	if err != nil {
+		return failed(job.ID, err)
+	}
+	return answer{ID: job.ID, Result: "done", value: value}
+}
+
+func failed(id string, err error) answer {
+	told := answer{ID: id, Result: "retry", Error: fit(err.Error(), errorMax)}
+	var said *outcome
+	if errors.As(err, &said) {
+		told.Result, told.In = said.result, said.in
+	}
+	if told.Error == "" {
+		told.Error = fmt.Sprintf("%T", err)
+	}
+	return told
+}
+
+// Run performs jobs until laterd closes standard input, and then finishes those under way. By hand,
+// `program TYPE [PAYLOAD]`, it performs one job, and exits with 0 if it is done, 65 if buried, else 75.
+func (h *Handlers) Run() {
+	fd := os.Getenv("LATER_ANSWERS")
+	if fd == "" {
+		os.Exit(h.try(os.Args[1:]))
+	}
+	var number uintptr
+	if _, err := fmt.Sscan(fd, &number); err != nil {
+		fmt.Fprintln(os.Stderr, "LATER_ANSWERS:", err)
+		os.Exit(64)
+	}
+	newProgram(h, os.Stdin, os.NewFile(number, "answers")).run()
+}
+
+// try performs one job from the command line, and returns the exit status.
+func (h *Handlers) try(words []string) int {
+	if len(words) == 0 {
+		fmt.Println(strings.Join(h.Types(), "\n"))
+		return 0
+	}
+	payload := []byte("null")
+	if len(words) > 1 {
+		payload = []byte(words[1])
+	}
+	if string(payload) == "-" {
+		payload, _ = io.ReadAll(os.Stdin)
+	}
+	if !json.Valid(payload) {
+		fmt.Fprintln(os.Stderr, "PAYLOAD is no JSON")
+		return 64
+	}
+	kind, _ := json.Marshal(words[0])
+	job, _ := newJob([]byte(fmt.Sprintf(`{"id":"try","type":%s,"queue":"default","attempt":1,"max_attempts":25,`+
+		`"time_left":300,"document":{"type":%s,"payload":%s}}`, kind, kind, payload)), &answers{to: os.Stderr})
+	return shown(linesOf(h.perform(job)))
+}
+
+// shown prints what was told, and returns the exit status.
+func shown(lines []string) int {
+	var told struct {
+		Result, Error, Text string
+		Value               json.RawMessage
+	}
+	for _, line := range lines {
+		json.Unmarshal([]byte(line), &told)
+	}
+	if told.Text != "" {
+		fmt.Fprintln(os.Stderr, told.Text)
+	}
+	if told.Error != "" {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", told.Result, told.Error)
+	} else if told.Value == nil {
+		fmt.Println("null")
+	} else {
+		fmt.Println(string(told.Value))
+	}
+	if status, known := map[string]int{"done": 0, "bury": 65}[told.Result]; known {
+		return status
+	}
+	return 75
+}

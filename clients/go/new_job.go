@@ -1,0 +1,418 @@
+package laterd
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	bytesMax    = 1 << 20
+	expiresRoom = 40  // bytes that ExpiresIn adds to a document, in Redis
+	depthMax    = 127 // for a payload; the document is one level more
+)
+
+// NewJob is a job to push. Options that are not set have laterd's defaults for the type.
+type NewJob struct {
+	Type    string      // required; chooses the handler
+	Payload interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
+
+	// @options push: // {Pascal}: {help} ({value})\n{Pascal} {go}
+	// ID: the same id is the same job (text)
+	ID string
+	// Priority: -100 to 100, higher first (whole number)
+	Priority int
+	// In: how long until it may run (seconds)
+	In time.Duration
+	// At: not before this time (UNIX seconds)
+	At time.Time
+	// MaxAttempts: failed attempts after which it is buried (whole number)
+	MaxAttempts int
+	// Timeout: how long one attempt may run (seconds, above 0)
+	Timeout time.Duration
+	// Backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
+	Backoff interface{}
+	// ExpiresAt: if it has not begun by then, it is dropped (UNIX seconds)
+	ExpiresAt time.Time
+	// ExpiresIn: if it has not begun this long from now, it is dropped (seconds, above 0)
+	ExpiresIn time.Duration
+	// Result: how long its result is kept (seconds, above 0)
+	Result time.Duration
+	// Lock: it runs only while it holds this lock (text)
+	Lock string
+	// Trace: logged with each line of the job (text)
+	Trace string
+	// UniqueFor: the id stays taken this long after the job has ended (seconds)
+	UniqueFor time.Duration
+	// Replace: replace a job of this id that waits (yes or no)
+	Replace bool
+	// Again: replace a job of this id that waits; if it runs, run this after it (yes or no)
+	Again bool
+	// Debounce: begin after this long without another push of the id (seconds)
+	Debounce time.Duration
+	// MaxWait: with debounce: but at the latest this long after the first push (seconds, above 0)
+	MaxWait time.Duration
+	// Throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
+	Throttle time.Duration
+	// @end
+}
+
+// Backoff is a growing wait: the wait before the second attempt, doubled before each further one,
+// up to a maximum.
+type Backoff struct {
+	Base float64 `json:"base,omitempty"`
+	Max  float64 `json:"max,omitempty"`
+}
+
+// Refused is a bad job or queue name. Nothing was sent.
+type Refused struct{ Text string }
+
+func (r *Refused) Error() string { return "laterd: " + r.Text }
+
+// prepared is a job in the form that the scripts take.
+type prepared struct {
+	id, when, rank string
+	document       []byte
+	mode           string // new, replace, again
+}
+
+func (p *prepared) plain() bool { return p.mode == "new" && p.when == "" && p.rank == "0" }
+
+var (
+	typeForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}\z`)
+	wordForm = regexp.MustCompile(`\A[!-~]+\z`)
+	nameForm = regexp.MustCompile(`\A[!-z|~]+\z`)
+)
+
+func (j NewJob) prepare() (*prepared, error) {
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode()}
+	if p.id == "" {
+		p.id = NewID()
+	}
+	if j.UniqueFor > 0 {
+		p.rank += "/" + decimal(j.UniqueFor.Seconds())
+	}
+	if j.Throttle > 0 {
+		p.rank += "/+" + decimal(j.Throttle.Seconds())
+	}
+	if j.Debounce > 0 {
+		p.when = "+" + decimal(j.Debounce.Seconds())
+		if j.MaxWait > 0 {
+			p.when += "/" + decimal(j.MaxWait.Seconds())
+		}
+	} else if j.In > 0 {
+		p.when = "+" + decimal(j.In.Seconds())
+	} else if !j.At.IsZero() {
+		p.when = decimal(unix(j.At))
+	}
+	if j.ExpiresIn > 0 {
+		p.when += "!" + decimal(j.ExpiresIn.Seconds())
+	}
+	var err error
+	p.document, err = j.document(p.id)
+	return p, err
+}
+
+func (j NewJob) mode() string {
+	switch {
+	case j.Again || j.Debounce > 0:
+		return "again"
+	case j.Replace:
+		return "replace"
+	}
+	return "new"
+}
+
+// option is an option of a job: its value, in the form of the document, and what that must be.
+type option struct {
+	field, name, kind string
+	value             interface{} // nil: not set
+	least, most       float64
+}
+
+// members returns the options that the document has.
+func (j NewJob) members() []option {
+	return []option{
+		// @options document: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		{"ID", "id", "word", given("word", j.ID), 1, 200},
+		{"Priority", "priority", "whole", given("whole", j.Priority), -100, 100},
+		{"MaxAttempts", "max_attempts", "count", given("count", j.MaxAttempts), 1, 1000000},
+		{"Timeout", "timeout", "span", given("span", j.Timeout), 0, 604800},
+		{"Backoff", "backoff", "waits", given("waits", j.Backoff), 0, 1e300},
+		{"ExpiresAt", "expires_at", "time", given("time", j.ExpiresAt), 1e9, 1e300},
+		{"Result", "result", "span", given("span", j.Result), 0, 86400},
+		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
+		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
+		// @end
+	}
+}
+
+func (j NewJob) check() error {
+	if !typeForm.MatchString(j.Type) {
+		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
+	}
+	for _, o := range append(j.members(), []option{
+		// @options line,item: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		{"In", "in", "seconds", given("seconds", j.In), 0, 315360000},
+		{"At", "at", "time", given("time", j.At), 1e9, 1e11},
+		{"ExpiresIn", "expires_in", "span", given("span", j.ExpiresIn), 0, 315360000},
+		{"UniqueFor", "unique_for", "seconds", given("seconds", j.UniqueFor), 0, 1000000000},
+		{"Replace", "replace", "flag", given("flag", j.Replace), 0, 1},
+		{"Again", "again", "flag", given("flag", j.Again), 0, 1},
+		{"Debounce", "debounce", "seconds", given("seconds", j.Debounce), 0, 315360000},
+		{"MaxWait", "max_wait", "span", given("span", j.MaxWait), 0, 315360000},
+		{"Throttle", "throttle", "span", given("span", j.Throttle), 0, 1000000000},
+		// @end
+	}...) {
+		if must := o.check(); must != "" {
+			return &Refused{o.field + ": " + must}
+		}
+	}
+	return j.checkTogether()
+}
+
+// checkTogether checks options that need an ID, and options that exclude each other.
+func (j NewJob) checkTogether() error {
+	at := !j.At.IsZero()
+	for _, rule := range []struct {
+		so   bool
+		text string
+	}{
+		{j.ID != "" || !(j.Again || j.Debounce > 0 || j.Throttle > 0),
+			"Again, Debounce and Throttle go with an ID: the same ID is the same job"},
+		{!(j.In > 0 && at) && !(j.Debounce > 0 && (j.In > 0 || at)), "Debounce, In and At: only one of them"},
+		{j.MaxWait == 0 || j.Debounce > 0, "MaxWait: goes with Debounce"},
+		{j.Throttle == 0 || j.UniqueFor == 0, "Throttle and UniqueFor: only one of them"},
+		{j.ExpiresIn == 0 || j.ExpiresAt.IsZero() && !at,
+			"ExpiresIn: not with ExpiresAt; with At, give the time by ExpiresAt"},
+		{j.ExpiresIn == 0 || j.In < j.ExpiresIn && j.Debounce < j.ExpiresIn,
+			"ExpiresIn: it would not be due yet, and would be lost"},
+	} {
+		if !rule.so {
+			return &Refused{rule.text}
+		}
+	}
+	return nil
+}
+
+// given returns a value in the form of the document, nil if it is not set.
+func given(kind string, value interface{}) interface{} {
+	if kind == "waits" { // a wait of 0 is one
+		return value
+	}
+	switch v := value.(type) {
+	case time.Duration:
+		value = v.Seconds()
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+		return unix(v)
+	}
+	if value == "" || value == 0 || value == 0.0 || value == false {
+		return nil
+	}
+	return value
+}
+
+// check returns what the value must be, "" if it is that.
+func (o option) check() string {
+	if o.value == nil {
+		return ""
+	}
+	switch v := o.value.(type) {
+	case string:
+		return o.checkText(v)
+	case int:
+		if o.kind == "waits" {
+			return o.checkWaits()
+		}
+		return o.checkNumber(float64(v))
+	case float64:
+		if o.kind == "time" && !(v >= o.least && v < o.most) {
+			return "not a plausible time; for a duration use In or ExpiresIn"
+		}
+		return o.checkNumber(v)
+	case bool:
+		return ""
+	}
+	return o.checkWaits()
+}
+
+func (o option) checkNumber(number float64) string {
+	if number >= o.least && number <= o.most {
+		return ""
+	}
+	return fmt.Sprintf("from %.0f to %.0f", o.least, o.most)
+}
+
+func (o option) checkText(text string) string {
+	good := len(text) <= int(o.most)
+	switch o.kind {
+	case "word":
+		good = good && wordForm.MatchString(text)
+	case "name":
+		good = good && nameForm.MatchString(text)
+	case "text":
+		good = good && utf8.ValidString(text) && strings.IndexFunc(text, control) < 0
+	default:
+		return o.checkWaits()
+	}
+	if good {
+		return ""
+	}
+	return map[string]string{
+		"word": fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
+		"name": fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
+		"text": fmt.Sprintf("at most %.0f bytes, no control characters", o.most),
+	}[o.kind]
+}
+
+func control(r rune) bool { return r < ' ' || r == 127 }
+
+func (o option) checkWaits() string {
+	var waits []float64
+	switch b := o.value.(type) {
+	case int:
+		waits = []float64{float64(b)}
+	case float64:
+		waits = []float64{b}
+	case []float64:
+		waits = b
+	case []int:
+		for _, wait := range b {
+			waits = append(waits, float64(wait))
+		}
+	case Backoff:
+		waits = []float64{b.Base, b.Max}
+	default:
+		return "a number, a list of numbers, or Backoff"
+	}
+	if len(waits) < 1 || len(waits) > 32 {
+		return "a list of 1 to 32 numbers"
+	}
+	for _, wait := range waits {
+		if !(wait >= o.least && wait <= o.most) {
+			return "seconds, from 0"
+		}
+	}
+	return ""
+}
+
+// document returns what laterd keeps, byte for byte.
+func (j NewJob) document(id string) ([]byte, error) {
+	j.ID = id
+	document := []byte(`{"type":"` + j.Type + `"`) // needs no escaping
+	for _, o := range j.members() {
+		if o.value == nil {
+			continue
+		}
+		value, err := marshal(o.value)
+		if err != nil {
+			return nil, &Refused{o.field + ": " + err.Error()}
+		}
+		document = append(append(document, `,"`+o.name+`":`...), value...)
+	}
+	document = append(document, '}')
+	var err error
+	if j.Payload != nil {
+		var payload []byte
+		if payload, err = payloadBytes(j.Payload); err == nil {
+			document = append(document[:len(document)-1], `,"payload":`...)
+			document = append(append(document, payload...), '}')
+		}
+	}
+	if err != nil {
+		return nil, &Refused{"payload: " + err.Error()}
+	}
+	size := len(document)
+	if j.ExpiresIn > 0 {
+		size += expiresRoom
+	}
+	if size > bytesMax {
+		return nil, &Refused{fmt.Sprintf("too large: %d bytes, %d allowed", size, bytesMax)}
+	}
+	return document, nil
+}
+
+func payloadBytes(payload interface{}) ([]byte, error) {
+	text, raw := payload.(json.RawMessage)
+	if !raw {
+		var err error
+		if text, err = marshal(payload); err != nil {
+			return nil, err
+		}
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("not JSON")
+	}
+	if depth(text) > depthMax {
+		return nil, fmt.Errorf("more than %d levels", depthMax)
+	}
+	return text, nil
+}
+
+// marshal does not escape <, > and &.
+func marshal(value interface{}) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// depth returns the nesting of valid JSON.
+func depth(text []byte) int {
+	level, most, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if level++; level > most {
+				most = level
+			}
+		case c == ']' || c == '}':
+			level--
+		}
+	}
+	return most
+}
+
+// NewID makes an id of 14 random letters and digits, which are 83 bits. It is short because Redis
+// keeps it twice.
+func NewID() string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01"
+	id := chance(make([]byte, 14))
+	for i, drawn := range id {
+		id[i] = digits[drawn&63]
+	}
+	return string(id)
+}
+
+func chance(bytes []byte) []byte {
+	if _, err := rand.Read(bytes); err != nil {
+		panic("laterd: no random numbers: " + err.Error())
+	}
+	return bytes
+}
+
+func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// decimal formats a number without an exponent, since scripts do not take 1e3.
+func decimal(number float64) string {
+	text := strconv.FormatFloat(number, 'f', 6, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
