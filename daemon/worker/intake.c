@@ -9,9 +9,13 @@
  * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
  * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c).
  *
+ * A look asks at most eight queues in one write: those with work, each for a part of a batch, up to
+ * the first that may fill a batch by itself, since its last answer was cut; and before them, if the
+ * pool is small, the others that are due.
+ *
  * If a pool has more queues than a worker can wait for, the supervisor waits (wake_listener.h). A
  * busy worker learns which queues have a wake by a few EXISTS for all of them (seek.h), not by a
- * reserve for each. Several queues with work are asked in one write, each for a part of a batch.
+ * reserve for each.
  */
 #include "worker/admission.h"
 #include "worker/attempt.h"
@@ -23,53 +27,45 @@
 
 #include <stdlib.h>
 
-#define AT_ONCE      8      /* queues that are asked in one write */
+#define AT_ONCE      8      /* queues that are asked in one look */
 #define LOOK_SECONDS 0.020  /* between looks at queues without work, */
-#define LOOK_EACH    0.0001 /* or this long for each of them, */
+#define LOOK_EACH    0.0001 /* or this long for each of very many, */
 #define LOOK_APART   0.0004 /* on a Cluster, where each costs a command */
 #define ENOUGH       64     /* queues that are enough for one look */
 
-/* --- few queues --- */
+/* --- queues without known work --- */
 
-/* Lists the queues that few_ask() asks, in order; returns how many. *live: the one that has
- * work.
- */
-static size_t list_few(struct intake *intake, struct intake_queue **list,
-                       struct intake_queue **live)
+/* Returns the next of them from *turn in turn on, NULL after the last: in strict order, they are
+ * above the first that has work; by weight, it is all. */
+static struct intake_queue *next_quiet(struct intake *intake, uint32_t *turn)
 {
-    const struct intake_group *group = intake->weighted ? intake_choose(intake) : NULL;
-    struct intake_queue *chosen = NULL;
+    while (*turn < intake->queue_count) {
+        struct intake_queue *queue = intake_in_turn(intake, (*turn)++);
+
+        if (intake_is_ready(queue) && !intake->weighted)
+            return NULL;
+        if (!queue->live && intake_may_ask(queue) && !queue->asked)
+            return queue;
+    }
+    return NULL;
+}
+
+/* Lists those that have not been looked at for a while, but leaves a turn for one that has work.
+ * If there are more, the next look goes on with them. Returns how many. */
+static size_t list_due(struct intake *intake, struct intake_queue **list)
+{
     double now = later_clock();
+    struct intake_queue *queue;
+    uint32_t turn = 0;
     size_t count = 0;
 
-    if (group)
-        intake_ready_of(intake, group, &chosen, 1);
-    for (uint32_t i = 0; i < intake->queue_count && !(*live && !intake->weighted); i++) {
-        struct intake_queue *queue = intake_in_turn(intake, i);
-
-        if (!intake_may_ask(queue) || (queue->live && intake->weighted && queue != chosen))
-            continue;
-        if (queue->live || now - queue->checked >= LOOK_SECONDS)
+    while (count < AT_ONCE - 1 && (queue = next_quiet(intake, &turn))) {
+        if (turn > intake->looked && now - queue->checked >= LOOK_SECONDS)
             list[count++] = queue;
-        if (queue->live)
-            *live = queue;
     }
+    intake->looked = count == AT_ONCE - 1 ? turn : 0;
     return count;
 }
-
-static void few_ask(struct intake *intake)
-{
-    struct intake_queue *list[CONFIG_WAITED], *live = NULL;
-    size_t count = list_few(intake, list, &live),
-           most = count ? intake_free_slots(intake) / count : 0;
-
-    for (size_t i = 0; i < count; i++)
-        intake_ask(intake, list[i], most);
-    if (live)
-        intake_turn(intake, live, later_clock());
-}
-
-/* --- very many queues --- */
 
 static double intake_pause_of(const struct intake *intake)
 {
@@ -92,8 +88,7 @@ static void intake_on_found(void *arg, bool ok, const uint32_t *found, size_t co
 
     (void)ok;                                            /* the next look finds the others */
     intake->sought = count < ENOUGH ? later_clock() : 0; /* there are more */
-    intake->found_some = count >= INTAKE_SOME;
-    intake->pressed = count > 0;
+    intake->found = count;
     for (size_t i = 0; i < count; i++)
         intake_live(intake, &intake->queues[found[i]], true);
     seek_free(intake->seek); /* and `found` */
@@ -101,35 +96,20 @@ static void intake_on_found(void *arg, bool ok, const uint32_t *found, size_t co
     worker_pump_soon(intake->worker);
 }
 
-/* Lists the queues without known work: in strict order, those above the first that has work; by
- * weight, all. */
-static size_t list_quiet(struct intake *intake, uint32_t *list)
-{
-    size_t listed = 0;
-
-    for (uint32_t i = 0; i < intake->queue_count; i++) {
-        const struct intake_queue *queue = intake_in_turn(intake, i);
-
-        if (intake_is_ready(queue) && !intake->weighted)
-            break;
-        if (!queue->live && intake_may_ask(queue) && !queue->asked)
-            list[listed++] = queue->known.index;
-    }
-    return listed;
-}
-
 static void look_for_wakes(struct intake *intake, bool now)
 {
     const struct seek_options options = {
         .key = wake_of, .keys = 1, .most = ENOUGH, .done = intake_on_found, .arg = intake
     };
-    uint32_t *list;
-    size_t count;
+    const struct intake_queue *queue;
+    uint32_t *list, turn = 0;
+    size_t count = 0;
 
     if (intake->seek || (!now && later_clock() - intake->sought < intake_pause_of(intake)))
         return;
     list = malloc(intake->queue_count * sizeof *list);
-    count = list ? list_quiet(intake, list) : 0;
+    while (list && (queue = next_quiet(intake, &turn)))
+        list[count++] = queue->known.index;
     intake->sought = later_clock();
     if (count)
         intake->seek = seek_new(intake->worker->main, &options, list, count);
@@ -138,29 +118,46 @@ static void look_for_wakes(struct intake *intake, bool now)
         seek_ask(intake->seek);
 }
 
-/* Chooses queues of the group whose turn it is, or in strict order of all. */
-static size_t intake_choose_queues(struct intake *intake, struct intake_queue **list)
-{
-    const struct intake_group *group;
+/* --- a look --- */
 
-    if (!intake->weighted)
-        return intake_ready(intake, list, AT_ONCE);
-    group = intake_choose(intake);
-    return group ? intake_ready_of(intake, group, list, AT_ONCE) : 0;
+/* Lists queues that have work: of the group whose turn it is by weight, or in strict order of all.
+ * The first that may fill a batch is the last. Returns how many. */
+static size_t list_ready(struct intake *intake, struct intake_queue **list, size_t most)
+{
+    const struct intake_group *group = intake->weighted ? intake_choose(intake) : NULL;
+    size_t count = 0, listed;
+
+    if (group)
+        listed = intake_ready_of(intake, group, list, most);
+    else
+        listed = intake->weighted ? 0 : intake_ready(intake, list, most);
+    while (count < listed && !list[count++]->more)
+        ;
+    return count;
 }
 
-static void many_ask(struct intake *intake)
+/* Asks some of the queues that have work, each for its share of a batch, and finds out which of the
+ * others have: few queues are simply asked, and may have a whole batch by now. All together are
+ * asked for no more than what is free. */
+static void look(struct intake *intake)
 {
     struct intake_queue *list[AT_ONCE];
-    size_t count;
+    size_t quiet, ready, share;
 
     intake_follow(intake);
-    count = intake_choose_queues(intake, list);
-    for (size_t i = 0; i < count; i++) {
-        if (intake_ask(intake, list[i], intake_room(intake, list[i]) / count))
+    quiet = intake->many ? 0 : list_due(intake, list);
+    ready = list_ready(intake, list + quiet, AT_ONCE - quiet);
+    share = quiet + ready ? intake_free_slots(intake) / (quiet + ready) : 0;
+    for (size_t i = 0; i < quiet; i++)
+        intake_ask(intake, list[i], share);
+    for (size_t i = quiet; i < quiet + ready; i++) {
+        size_t batch = intake_room(intake, list[i]) / ready;
+
+        if (intake_ask(intake, list[i], batch < share ? batch : share))
             intake_turn(intake, list[i], later_clock());
     }
-    look_for_wakes(intake, false);
+    if (intake->many)
+        look_for_wakes(intake, false);
 }
 
 /* A worker that was called as soon as it was idle first looks whether there is more. Otherwise each
@@ -170,8 +167,8 @@ static void many_ask(struct intake *intake)
  */
 static bool looks_first(struct intake *intake)
 {
-    if (intake->many && intake->pressed && !intake->apart)
-        look_for_wakes(intake, intake->found_some);
+    if (intake->many && intake->found && !intake->apart)
+        look_for_wakes(intake, intake->found >= INTAKE_SOME);
     return intake->seek && !intake->apart;
 }
 
@@ -181,14 +178,6 @@ static bool may_fetch(const struct intake *intake)
 {
     return !intake->worker->draining && !intake->worker->paused && !intake->worker->load->alone &&
            intake->asked == 0 && link_is_up(intake->worker->main);
-}
-
-static void intake_ask_all(struct intake *intake)
-{
-    if (intake->many)
-        many_ask(intake);
-    else
-        few_ask(intake);
 }
 
 static void flush_rest(struct intake *intake)
@@ -213,7 +202,7 @@ void intake_ahead(struct intake *intake)
     /* What runs now may take as long as the batch, so do not hoard jobs behind a slow one. */
     if ((double)intake->held_count * average > INTAKE_SECONDS / 2 || average > INTAKE_SECONDS / 4)
         return;
-    intake_ask_all(intake);
+    look(intake);
     if (!intake->asked && !intake->seek)
         return;
     outbox_flush_early(intake->worker->outbox);
@@ -225,7 +214,7 @@ void intake_go_on(struct intake *intake)
     bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
 
     if (may && intake_any_ready(intake))
-        intake_ask_all(intake);
+        look(intake);
     if (may && !intake->asked && looks_first(intake))
         may = false;
     if (intake->asked || intake->seek)
@@ -263,7 +252,7 @@ void intake_learn(struct intake *intake, const struct worker_queue *from, double
 
 void intake_has_more(struct intake *intake, const struct worker_queue *from)
 {
-    intake_live(intake, &intake->queues[from->index], true);
+    intake_live_more(intake, &intake->queues[from->index]);
 }
 
 /* --- what the worker asks --- */
@@ -290,7 +279,7 @@ bool intake_is_open(const struct intake *intake)
 void intake_link_up(struct intake *intake)
 {
     for (uint32_t i = 0; i < intake->queue_count && !intake->many; i++)
-        intake_live(intake, &intake->queues[i], true);
+        intake_live_more(intake, &intake->queues[i]);
     intake_recover(intake);
     worker_pump_soon(intake->worker);
 }

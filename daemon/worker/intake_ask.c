@@ -232,7 +232,10 @@ static void intake_ask_note_answer(struct asking *asking, const struct later_rep
     intake->worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
     queue->checked = later_clock();
     intake_count(intake, queue, count);
-    intake_live(intake, queue, is_cut(asking, count, bytes));
+    if (is_cut(asking, count, bytes))
+        intake_live_more(intake, queue);
+    else
+        intake_live(intake, queue, false);
     if (count)
         queue->bytes = (double)bytes / (double)count;
 }
@@ -269,7 +272,7 @@ static void on_refused(struct asking *asking, const char *text)
 
     /* A refused script has taken nothing. */
     atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    intake_live(intake, asking->queue, true); /* it is not known: ask again after a while */
+    intake_live_more(intake, asking->queue); /* it is not known: ask again after a while */
     fault_note(&asking->queue->refused, LOG_WARN,
                "redis refuses to reserve from queue %s: %s; trying again",
                asking->queue->known.keys.queue, text);

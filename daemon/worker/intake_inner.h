@@ -12,20 +12,21 @@
 #define INTAKE_SOME    4     /* queues with work at once: worth a look for more of them */
 
 struct intake_queue {
-    struct worker_queue known;         /* to the other stages */
-    uint32_t rank;                     /* in the order in which queues are looked at */
-    uint32_t group;                    /* of its entry in the configuration */
-    bool live;                         /* there was work at the last look; set by intake_live() */
-    double checked;                    /* when that was */
-    double average;                    /* seconds a job takes, a moving average; 0: none has run */
-    double bytes;                      /* of a document, on average in the last answer */
-    bool asked;                        /* a reserve is under way, */
-    size_t promised;                   /* for at most so many jobs */
-    double sent;                       /* when it was sent, on main */
-    bool silent;                       /* it has had no answer for a while */
-    bool resting;                      /* refused, or cut off: until the timer `again` comes */
-    size_t finding;                    /* lost reserves being looked for */
-    const struct plugin_type *limited; /* of its last job, if its plugin has limited ... */
+    struct worker_queue known; /* to the other stages */
+    uint32_t rank;             /* in the order in which queues are looked at */
+    uint32_t group;            /* of its entry in the configuration */
+    bool live;                 /* there was work at the last look; set by intake_live() */
+    bool more;                 /* there may be a whole batch in it; else only of a wake is known */
+    double checked;            /* when that was */
+    double average;            /* seconds a job takes, a moving average; 0: none has run */
+    double bytes;              /* of a document, on average in the last answer */
+    bool asked;                /* a reserve is under way, */
+    size_t promised;           /* for at most so many jobs */
+    double sent;               /* when it was sent, on main */
+    bool silent;               /* it has had no answer for a while */
+    bool resting;              /* refused, or cut off: until the timer `again` comes */
+    size_t finding;            /* lost reserves being looked for */
+    const struct plugin_type *limited;     /* of its last job, if its plugin has limited ... */
     char limited_name[LATER_TYPE_MAX + 1]; /* ... room for it */
     struct fault refused;
 };
@@ -59,10 +60,9 @@ struct intake {
     bool many;         /* too many queues to ask each for work that may be there, */
     struct seek *seek; /* so this finds those with a wake */
     double sought;     /* when it was asked last */
-    bool found_some;   /* and it was worth it */
     double idle_since; /* 0: it is not */
-    uint32_t calls;    /* since then */
-    bool pressed;      /* work came as soon as it was idle, so there may be more */
+    size_t found;      /* queues with work that came at the last look, or as soon as it was idle */
+    uint32_t looked;   /* where the next look at few queues goes on, in turn */
 
     struct held *held; /* a circular buffer */
     size_t held_first, held_count, held_room;
@@ -91,6 +91,8 @@ void intake_follow(struct intake *intake);
 
 /* Notes whether there is work in a queue. */
 void intake_live(struct intake *intake, struct intake_queue *queue, bool live);
+/* There is work in it, perhaps a whole batch. */
+void intake_live_more(struct intake *intake, struct intake_queue *queue);
 /* Returns how long its jobs take, as far as is known. */
 double intake_average(const struct intake *intake, const struct intake_queue *queue);
 /* May the queue be asked now? (If not, it holds up nobody.) May it, and has it work? Has any queue?

@@ -52,7 +52,7 @@ static bool intake_queues_serve(struct intake *intake, const struct config_queue
                                     .group = config->entry };
     later_keys_init(&queue->known.keys, intake->worker->config->redis.prefix, config->name);
     later_shard_whole(queue->known.whole, config->name);
-    queue->live = !intake->many;
+    queue->live = queue->more = !intake->many;
     if (!later_names_add(&intake->names, queue->known.keys.queue, queue))
         return false;
     whole = later_names_find(&intake->names, queue->known.whole);
@@ -108,10 +108,17 @@ void intake_live(struct intake *intake, struct intake_queue *queue, bool live)
     uint64_t bit = (uint64_t)1 << queue->rank % 64;
 
     queue->live = live;
+    queue->more = queue->more && live;
     if (live)
         intake->live[queue->rank / 64] |= bit;
     else
         intake->live[queue->rank / 64] &= ~bit;
+}
+
+void intake_live_more(struct intake *intake, struct intake_queue *queue)
+{
+    intake_live(intake, queue, true);
+    queue->more = true;
 }
 
 /* Returns the first rank from here on whose queue is live; `end` if there is none before it. */

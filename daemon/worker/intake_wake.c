@@ -131,8 +131,7 @@ void intake_called(struct intake *intake, const char *name)
                     takes && is_quick(intake) ? SLOTS_IDLE_QUICK : SLOTS_IDLE_OFF);
     if (!queue)
         return;
-    if (++intake->calls >= INTAKE_SOME)
-        intake->pressed = intake->found_some = true;
+    intake->found++;
     intake_live(intake, queue, true);
     if (!takes)
         link_wake(intake->worker->main, &queue->known.keys);
@@ -145,10 +144,10 @@ static void note_idle(struct intake *intake, bool idle)
 
     if (idle && intake->idle_since <= 0) {
         intake->idle_since = now;
-        intake->calls = 0;
+        intake->found = 0;
     } else if (!idle && intake->idle_since > 0) {
-        intake->pressed =
-            intake->calls >= INTAKE_SOME || now - intake->idle_since < PRESSED_SECONDS;
+        if (intake->found < INTAKE_SOME)
+            intake->found = now - intake->idle_since < PRESSED_SECONDS;
         intake->idle_since = 0;
     }
 }
