@@ -45,6 +45,12 @@ def wrong(job: int) -> None:
     pass
 
 
+fake = laterd.testing.Fake(app)
+kept: List[laterd.testing.Kept] = fake.pushed("mail.send")
+fake.drain(app)
+tried: laterd.testing.Attempt = laterd.testing.perform(app, "mail.send", {"to": "a@b.c"}, attempt=3)
+
+
 async def main() -> None:
     client = laterd.aio.Client(object())
     one: laterd.Pushed = await client.push("a")

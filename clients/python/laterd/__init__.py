@@ -10,22 +10,22 @@ from .document import NewJob, RawJSON
 from .errors import (JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
                      WrongProtocol)
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
+from .told import Found, Pushed, Size
 
 if TYPE_CHECKING:
-    from . import aio
+    from . import aio, testing
     from .client import Client
-    from .steps import Found, Pushed, Size
 
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "current_job"]
+           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "current_job", "testing"]
 
-_PLACES = {"Client": ".client", "Found": ".steps", "Pushed": ".steps", "Size": ".steps", "aio": ".aio"}
+_PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     module = import_module(_PLACES[name], __name__)
-    return module if name == "aio" else getattr(module, name)
+    return module if name in ("aio", "testing") else getattr(module, name)

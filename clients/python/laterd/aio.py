@@ -7,7 +7,8 @@ import redis
 from .client import block_of, refuse_prefix
 from .document import NewJob
 from .script import Call
-from .steps import Found, Pushed, Size, State, Steps, T
+from .steps import State, Steps, T
+from .told import Found, Pushed, Size
 
 
 class Client:

@@ -7,7 +7,8 @@ import redis
 from .document import NewJob
 from .errors import PrefixRefused
 from .script import Call
-from .steps import Found, Pushed, Size, State, Steps, T
+from .steps import State, Steps, T
+from .told import Found, Pushed, Size
 
 
 BLOCK = 5.0  # seconds of one waiting call

@@ -3,7 +3,7 @@ unchanged."""
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 if TYPE_CHECKING:
-    from .steps import Pushed
+    from .told import Pushed
 
 
 class LaterdError(Exception):

@@ -6,7 +6,6 @@ is a pause in seconds. Errors of Redis are thrown into them.
 import json
 import os
 import time
-from dataclasses import dataclass
 from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple, TypeVar
 
 import redis
@@ -15,6 +14,7 @@ from .document import NewJob, Prepared, check_queue, prepare
 from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol
 from .plan import Plan
 from .script import CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE
+from .told import Found, Pushed, Size
 
 PROTOCOL = "2"
 CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
@@ -25,54 +25,6 @@ WHOLE = Plan()  # for a queue that is not known to be spread
 
 T = TypeVar("T")
 Steps = Generator[Any, Any, T]
-
-
-@dataclass(frozen=True)
-class Pushed:
-    """The result of a push.
-
-    result  "pushed", "replaced", "again": one of this id runs, and this one is pushed when it ends;
-            "exists": the id was known, and nothing was changed
-    state   of a job that exists: ready, delayed, reserved, dead, or ended (its id stays taken). If
-            it is dead, nothing runs until it is kicked
-    """
-
-    id: str
-    result: str
-    state: str = ""
-
-    def __bool__(self) -> bool:
-        return self.result != "exists"
-
-
-@dataclass(frozen=True)
-class Found:
-    """A job that is in Redis: see show()."""
-
-    id: str
-    queue: str  # the shard, if the queue has shards
-    state: str  # ready, delayed, reserved, dead; done if it is kept (its type's option `keep`)
-    score: Optional[float]  # ready: its place in the order; delayed: when it is due; dead: when it was buried
-    attempts: int
-    priority: int
-    error: Optional[Dict[str, Any]]  # why it failed last: at, attempt, kind, text, host
-    document: bytes
-
-    @property
-    def payload(self) -> Any:
-        return json.loads(self.document).get("payload")
-
-
-@dataclass(frozen=True)
-class Size:
-    """How many jobs of a queue are in each state: see size()."""
-
-    ready: int
-    delayed: int
-    reserved: int
-    dead: int
-    paused: bool  # with shards: all of them
-    oldest_ready: Optional[float]  # seconds for which the oldest ready job has waited
 
 
 def text_of(reply: Any) -> str:

@@ -1,0 +1,292 @@
+"""For tests of programs that push or perform, without Redis and without laterd.
+
+    queues = laterd.testing.Fake()                       # in the place of laterd.Client
+    sign_up(queues, "a@b.c")
+    queues.assert_pushed("mail.send", {"to": "a@b.c"}, queue="mail")
+    queues.drain(app)                                    # performs what was pushed
+    assert laterd.testing.perform(app, "mail.send", {}).result == "bury"
+
+What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
+payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+"""
+import asyncio
+import concurrent.futures
+import heapq
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+
+from .answers import lines_of
+from .document import NewJob, Prepared, check_queue, prepare
+from .errors import JobFailed, JobUnknown, LaterdError
+from .handlers import Handlers, Job
+from .told import Found, Pushed, Size
+
+MAX_ATTEMPTS = 25  # as laterd is configured by default
+DRAINED_MAX = 10000  # a handler may push without end
+ANY = object()  # any payload
+
+
+@dataclass
+class Attempt:
+    """What became of one attempt: the answer as laterd gets it.
+
+    result    "done", "retry", "bury" or "return"
+    progress  each as its arguments: done, total, text
+    """
+
+    result: str
+    value: Any = None
+    error: str = ""
+    delay: Optional[float] = None
+    progress: List[Tuple[float, float, str]] = field(default_factory=list)
+
+
+class _Heard:
+    """Takes the place of laterd."""
+
+    def __init__(self) -> None:
+        self.progress: List[Tuple[float, float, str]] = []
+
+    def put(self, line: Dict[str, Any]) -> None:
+        if "progress" in line:
+            far = line["progress"]
+            self.progress.append((far["done"], far["total"], far["text"]))
+
+
+def perform(app: Handlers, type: str, payload: Any = None, *, queue: str = "default", attempt: int = 1,
+            max_attempts: int = MAX_ATTEMPTS, **options: Any) -> Attempt:
+    """Performs one job with its handler, and returns what became of it. The options are those of
+    NewJob."""
+    one = prepare(NewJob(type, payload, max_attempts=max_attempts, **options))
+    return _attempt(app, type, queue, one, attempt, max_attempts)
+
+
+def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, most: int) -> Attempt:
+    heard = _Heard()
+    job = Job({"id": one.id, "type": type, "queue": queue, "attempt": attempt, "max_attempts": most,
+               "time_left": 300.0, "token": "test", "document": json.loads(one.document)}, heard)  # type: ignore[arg-type]
+    last = json.loads(lines_of({"id": one.id, **_outside_a_loop(app, job)})[-1])
+    return Attempt(last["result"], last.get("value"), last.get("error", ""), last.get("in"), heard.progress)
+
+
+def _outside_a_loop(app: Handlers, job: Job) -> Dict[str, Any]:
+    """A coroutine is run by a loop of its own, which a thread can have only one of."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return app.perform(job)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(app.perform, job).result()
+
+
+@dataclass
+class Kept:
+    """A job that was pushed to a Fake."""
+
+    job: NewJob
+    queue: str
+    made: Prepared
+    state: str  # ready, delayed, reserved, dead; done, cancelled
+    attempts: int = 0
+    error: Optional[Dict[str, Any]] = None
+    value: Any = None
+    successor: "Optional[Kept]" = None  # pushed with `again` while this one ran
+
+    @property
+    def id(self) -> str:
+        return self.made.id
+
+    @property
+    def type(self) -> str:
+        return self.job.type
+
+    @property
+    def payload(self) -> Any:
+        return json.loads(self.made.document).get("payload")
+
+
+class Fake:
+    """Keeps what is pushed, in the place of a laterd.Client.
+
+    app: it runs inline: each job is performed as it is pushed, also one with a delay.
+    """
+
+    def __init__(self, app: Optional[Handlers] = None):
+        self.jobs: List[Kept] = []  # all, in the order of their pushes
+        self._app = app
+        self._by_id: Dict[Tuple[str, str], Kept] = {}  # the last one of each queue and id
+        self._taken: Set[Tuple[str, str]] = set()  # ids that stay taken
+
+    # ---- what a client can
+
+    def push(self, type: str, payload: Any = None, *, queue: str = "default", **options: Any) -> Pushed:
+        return self.push_many([NewJob(type, payload, **options)], queue)[0]
+
+    def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
+        check_queue(queue)
+        made = [Kept(job, queue, one, "delayed" if one.when.partition("!")[0] else "ready")
+                for job, one in [(job, prepare(job)) for job in jobs]]
+        return [self._push(one) for one in made]
+
+    def show(self, id: str, queue: str = "default") -> Optional[Found]:
+        kept = self._find(id, queue)
+        if not kept:
+            return None
+        return Found(id, queue, kept.state, None, kept.attempts, kept.job.priority, kept.error, kept.made.document)
+
+    def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        kept = self._find(id, queue)
+        if kept and kept.state == "dead":
+            raise JobFailed(id, kept.error)
+        if kept:
+            raise TimeoutError("%s has not ended; drain() performs it" % id)
+        kept = self._by_id.get((queue, id))
+        if kept and kept.state == "done" and kept.job.result is not None:
+            return kept.value
+        raise JobUnknown("no job %s in queue %s, and no result of it" % (id, queue))
+
+    def size(self, queue: str = "default") -> Size:
+        check_queue(queue)
+        states = [kept.state for kept in self.jobs if kept.queue == queue]
+        ready, delayed, reserved, dead = (states.count(state) for state in ("ready", "delayed", "reserved", "dead"))
+        return Size(ready, delayed, reserved, dead, False, 0.0 if ready else None)
+
+    def kick(self, id: str, queue: str = "default") -> Optional[str]:
+        kept = self._find(id, queue)
+        if not kept or kept.state not in ("dead", "delayed"):
+            return None
+        came, kept.state = kept.state, "ready"
+        if came == "dead":
+            kept.attempts = 0
+        return came
+
+    def cancel(self, id: str, queue: str = "default") -> Optional[str]:
+        kept = self._find(id, queue)
+        if not kept and (queue, id) in self._taken:
+            self._taken.remove((queue, id))
+            return "ended"
+        if not kept:
+            return None
+        came, kept.state = kept.state, "cancelled"
+        return came
+
+    # ---- what a test wants to know
+
+    def pushed(self, type: Optional[str] = None, queue: Optional[str] = None) -> List[Kept]:
+        """Returns what was pushed, whatever has become of it."""
+        return [kept for kept in self.jobs
+                if type in (None, kept.type) and queue in (None, kept.queue)]
+
+    def assert_pushed(self, type: str, payload: Any = ANY, *, queue: Optional[str] = None,
+                      count: Optional[int] = None, **options: Any) -> None:
+        """Fails unless such a job was pushed: as often as `count` says, otherwise at least once."""
+        such = [kept for kept in self.pushed(type, queue)
+                if (payload is ANY or kept.payload == json.loads(json.dumps(payload)))
+                and all(getattr(kept.job, name) == value for name, value in options.items())]
+        if (count is None and not such) or (count is not None and len(such) != count):
+            raise AssertionError("%s was pushed so %d times; there are: %s" % (
+                type, len(such), ["%s %s %r" % (kept.queue, kept.type, kept.payload) for kept in self.jobs] or "none"))
+
+    def assert_nothing_pushed(self, type: Optional[str] = None, queue: Optional[str] = None) -> None:
+        such = self.pushed(type, queue)
+        if such:
+            raise AssertionError("pushed: %s" % ["%s %s %r" % (kept.queue, kept.type, kept.payload) for kept in such])
+
+    def drain(self, app: Handlers, queue: Optional[str] = None) -> List[Attempt]:
+        """Performs each job that is ready or delayed once, the highest priority first, then those that
+        were pushed meanwhile. One that is to be tried again waits for the next drain()."""
+        attempts: List[Attempt] = []
+        line: List[Tuple[int, int]] = []
+        seen = 0
+        while True:
+            for n in range(seen, len(self.jobs)):
+                heapq.heappush(line, (-self.jobs[n].job.priority, n))
+            seen = len(self.jobs)
+            if not line:
+                return attempts
+            kept = self.jobs[heapq.heappop(line)[1]]
+            if queue not in (None, kept.queue) or kept.state not in ("ready", "delayed"):
+                continue
+            if len(attempts) == DRAINED_MAX:
+                raise LaterdError("drain: %d jobs were performed, and they push more and more" % DRAINED_MAX)
+            attempts.append(self._perform(app, kept))
+
+    # ---- inside
+
+    def _find(self, id: str, queue: str) -> Optional[Kept]:
+        check_queue(queue)
+        kept = self._by_id.get((queue, id))
+        return kept if kept and kept.state not in ("done", "cancelled") else None
+
+    def _push(self, new: Kept) -> Pushed:
+        old = self._find(new.id, new.queue)
+        if not old and (new.queue, new.id) in self._taken:
+            return Pushed(new.id, "exists", "ended")
+        result = "pushed"
+        if old and old.state == "reserved" and new.made.mode == "again":
+            old.successor = new
+            return Pushed(new.id, "again")
+        if old and (new.made.mode == "new" or old.state in ("dead", "reserved")):
+            return Pushed(new.id, "exists", old.state)
+        if old:
+            result, old.state = "replaced", "cancelled"
+        self.jobs.append(new)
+        self._by_id[new.queue, new.id] = new
+        if self._app:
+            self._perform(self._app, new)
+        return Pushed(new.id, result)
+
+    def _perform(self, app: Handlers, kept: Kept) -> Attempt:
+        most = MAX_ATTEMPTS if kept.job.max_attempts is None else kept.job.max_attempts
+        kept.state, kept.attempts = "reserved", kept.attempts + 1
+        attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most)
+        if kept.state == "reserved":  # else it was cancelled meanwhile
+            self._settle(kept, attempt, most)
+        if kept.successor:
+            successor, kept.successor = kept.successor, None
+            if kept.state in ("done", "cancelled"):
+                self._push(successor)
+        return attempt
+
+    def _settle(self, kept: Kept, attempt: Attempt, most: int) -> None:
+        if attempt.result == "done":
+            kept.state, kept.value = "done", attempt.value
+            if kept.job.unique_for or kept.job.throttle:
+                self._taken.add((kept.queue, kept.id))
+            return
+        dead = attempt.result == "bury" or (attempt.result == "retry" and kept.attempts >= most)
+        kind = "buried" if attempt.result == "bury" else attempt.result
+        kept.error = {"at": time.time(), "attempt": kept.attempts, "kind": kind, "text": attempt.error, "host": "test"}
+        kept.state = "dead" if dead else "delayed"
+        kept.attempts -= attempt.result == "return"
+
+
+class AsyncFake:
+    """The same in the place of a laterd.aio.Client: its calls are awaited, and `fake` is asked what
+    was pushed."""
+
+    def __init__(self, app: Optional[Handlers] = None):
+        self.fake = Fake(app)
+
+    async def push(self, type: str, payload: Any = None, *, queue: str = "default", **options: Any) -> Pushed:
+        return self.fake.push(type, payload, queue=queue, **options)
+
+    async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
+        return self.fake.push_many(jobs, queue)
+
+    async def show(self, id: str, queue: str = "default") -> Optional[Found]:
+        return self.fake.show(id, queue)
+
+    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        return self.fake.wait(id, queue, timeout)
+
+    async def size(self, queue: str = "default") -> Size:
+        return self.fake.size(queue)
+
+    async def kick(self, id: str, queue: str = "default") -> Optional[str]:
+        return self.fake.kick(id, queue)
+
+    async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
+        return self.fake.cancel(id, queue)

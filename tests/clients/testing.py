@@ -1,0 +1,162 @@
+"""laterd.testing, as a user's tests use it: clients_testing.sh runs them where redis-py cannot be imported."""
+import asyncio
+import unittest
+
+import laterd
+from laterd.testing import AsyncFake, Fake, perform
+
+app = laterd.Handlers()
+queues = Fake()
+
+
+class Busy(Exception):
+    pass
+
+
+@app.on("welcome")
+def welcome(job):
+    if job.payload["to"] == "busy":
+        raise Busy("the mailer is busy")
+    if job.payload["to"] == "bad":
+        raise laterd.Bury("no such address")
+    if job.payload["to"] == "later":
+        raise laterd.Return("not yet", delay=60)
+    job.progress(1, 2, "half")
+    return {"sent": job.payload["to"], "attempt": job.attempt}
+
+
+@app.on("odd")
+def odd(job):
+    return {"a", "set"}
+
+
+@app.on("feed.*")
+async def feed(job):
+    await asyncio.sleep(0)
+    if job.payload:
+        queues.push("feed.next", job.payload - 1)
+    return job.payload
+
+
+@app.on("again")
+def again(job):
+    return queues.push("again", id="a", again=job.payload).result
+
+
+class Keeps(unittest.TestCase):
+    def setUp(self):
+        queues.__init__()
+
+    def test_what_was_pushed(self):
+        self.assertEqual(queues.push("welcome", {"to": ("a", "b")}, queue="mail", delay=60).result, "pushed")
+        queues.push_many([laterd.NewJob("thumb", n, priority=n) for n in range(3)])
+        queues.assert_pushed("welcome", {"to": ["a", "b"]}, queue="mail", delay=60, count=1)
+        queues.assert_pushed("thumb", count=3)
+        queues.assert_pushed("thumb", 2, priority=2)
+        queues.assert_nothing_pushed("sum")
+        self.assertEqual([one.payload for one in queues.pushed("thumb")], [0, 1, 2])
+        for wrong in (lambda: queues.assert_pushed("sum"), lambda: queues.assert_pushed("thumb", 7),
+                      lambda: queues.assert_pushed("thumb", count=2), queues.assert_nothing_pushed,
+                      lambda: queues.assert_pushed("welcome", queue="default"),
+                      lambda: queues.assert_pushed("welcome", delay=61)):
+            with self.assertRaises(AssertionError):
+                wrong()
+        self.assertEqual(vars(queues.size("mail")), {"ready": 0, "delayed": 1, "reserved": 0, "dead": 0,
+                                                     "paused": False, "oldest_ready": None})
+
+    def test_bad_ones_are_refused_and_nothing_is_kept(self):
+        for push in (lambda: queues.push("no good"), lambda: queues.push("a", float("nan")),
+                     lambda: queues.push("a", queue="a b"), lambda: queues.push("a", debounce=5),
+                     lambda: queues.push_many([laterd.NewJob("a"), laterd.NewJob("a", priority=101)])):
+            with self.assertRaises(laterd.Refused):
+                push()
+        with self.assertRaises(TypeError):
+            queues.push("a", dealy=5)
+        queues.assert_nothing_pushed()
+
+    def test_an_id_is_one_job(self):
+        queues.push("a", 1, id="x")
+        self.assertEqual(vars(queues.push("a", 2, id="x")), {"id": "x", "result": "exists", "state": "ready"})
+        self.assertEqual(queues.push("a", 3, id="x", replace=True).result, "replaced")
+        self.assertEqual(queues.show("x").payload, 3)
+        self.assertTrue(queues.push("a", id="x", queue="other"))
+        self.assertEqual(queues.cancel("x"), "ready")
+        self.assertEqual((queues.cancel("x"), queues.kick("x"), queues.show("x")), (None, None, None))
+        self.assertEqual(queues.push("a", id="x").result, "pushed")
+
+
+class Performs(unittest.TestCase):
+    def setUp(self):
+        queues.__init__()
+
+    def test_one(self):
+        one = perform(app, "welcome", {"to": "a"}, attempt=2)
+        self.assertEqual((one.result, one.value, one.progress), ("done", {"sent": "a", "attempt": 2}, [(1, 2, "half")]))
+        one = perform(app, "welcome", {"to": "busy"})
+        self.assertEqual((one.result, one.error.split("\n")[0]), ("retry", "Busy: the mailer is busy"))
+        self.assertEqual(perform(app, "welcome", {"to": "later"}).delay, 60)
+        one = perform(app, "odd")
+        self.assertEqual((one.result, one.error[:24]), ("bury", "its value is not JSON: T"))
+        self.assertEqual(perform(app, "nobody").result, "bury")
+
+    def test_drain_performs_what_its_jobs_push(self):
+        queues.push("feed.first", 2, delay=60)
+        queues.push("welcome", {"to": "a"}, priority=5, result=60, id="w")
+        self.assertEqual([one.value for one in queues.drain(app)], [{"sent": "a", "attempt": 1}, 2, 1, 0])
+        self.assertEqual({one.state for one in queues.jobs}, {"done"})
+        self.assertEqual(queues.wait("w"), {"sent": "a", "attempt": 1})
+        with self.assertRaises(laterd.JobUnknown):
+            queues.wait(queues.pushed("feed.first")[0].id)
+        self.assertEqual(queues.drain(app), [])
+
+    def test_retries_and_burials(self):
+        queues.push("welcome", {"to": "busy"}, id="b", max_attempts=2)
+        queues.push("welcome", {"to": "bad"}, id="c")
+        queues.push("welcome", {"to": "later"}, id="d", max_attempts=1)
+        self.assertEqual([one.result for one in queues.drain(app)], ["retry", "bury", "return"])
+        self.assertEqual([queues.show(id).state for id in "bcd"], ["delayed", "dead", "delayed"])
+        with self.assertRaises(TimeoutError):
+            queues.wait("b")
+        self.assertEqual([one.result for one in queues.drain(app)], ["retry", "return"])
+        self.assertEqual([(queues.show(id).state, queues.show(id).attempts) for id in "bcd"],
+                         [("dead", 2), ("dead", 1), ("delayed", 0)])
+        with self.assertRaisesRegex(laterd.JobFailed, "the mailer is busy"):
+            queues.wait("b")
+        self.assertEqual((queues.kick("b"), queues.show("b").attempts), ("dead", 0))
+        self.assertEqual(queues.push("welcome", id="c", replace=True).state, "dead")
+
+    def test_one_that_pushes_its_own_id(self):
+        queues.push("again", True, id="a")
+        self.assertEqual([one.value for one in queues.drain(app)], ["again", "exists"])
+
+    def test_an_id_that_stays_taken(self):
+        for id, options in (("t", {"throttle": 60}), ("u", {"unique_for": 60})):
+            queues.push("feed.a", 0, id=id, **options)
+            queues.drain(app)
+            self.assertEqual(vars(queues.push("feed.a", id=id)), {"id": id, "result": "exists", "state": "ended"})
+            self.assertEqual((queues.cancel(id), queues.cancel(id)), ("ended", None))
+            self.assertEqual(queues.push("feed.a", 0, id=id).result, "pushed")
+
+    def test_inline(self):
+        inline = Fake(app)
+        job = inline.push("welcome", {"to": "a"}, delay=60, result=60)
+        self.assertEqual(inline.wait(job.id), {"sent": "a", "attempt": 1})
+
+    def test_without_end(self):
+        endless = laterd.Handlers()
+        endless.on("a")(lambda job: queues.push("a"))
+        queues.push("a")
+        with self.assertRaisesRegex(laterd.LaterdError, "more and more"):
+            queues.drain(endless)
+
+    def test_inside_a_loop(self):
+        async def main():
+            client = AsyncFake(app)
+            job = await client.push("feed.x", 0, result=60)
+            return await client.wait(job.id), (await client.size()).ready, client.fake.pushed()[0].type
+
+        self.assertEqual(asyncio.run(main()), (0, 0, "feed.x"))
+
+
+if __name__ == "__main__":
+    unittest.main()
