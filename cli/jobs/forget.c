@@ -105,13 +105,17 @@ static int note_forgotten(struct cli *cli, const struct whole *whole, struct lat
     return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
 }
 
-/* The plan goes last, since the shards are found by it. */
-static int forget_whole(struct cli *cli, const struct whole *whole, struct later_error *err)
+/* The plan goes last, since the shards are found by it. Where nothing was counted, no counter goes
+ * back, and nothing is noted: a full Redis, which takes no note, still says that a queue is
+ * unknown.
+ */
+static int forget_whole(struct cli *cli, const struct whole *whole, bool counted,
+                        struct later_error *err)
 {
     struct later_command cmd = { 0 };
     int listed = 0;
 
-    if (note_forgotten(cli, whole, err) < 0)
+    if (counted && note_forgotten(cli, whole, err) < 0)
         return -1;
     for (size_t i = whole->count; i-- > 0;) {
         int one = forget_part(cli, &whole->parts[i], err);
@@ -146,7 +150,7 @@ static int forget_forget(struct cli *cli, const char *queue, struct later_error 
         return -1;
     if (sum.jobs + sum.ready + sum.delayed > 0)
         return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead, err);
-    listed = forget_whole(cli, &whole, err);
+    listed = forget_whole(cli, &whole, sizes_traces(&sum) > 0, err);
     if (listed < 0)
         return -1;
     if (!listed && sizes_traces(&sum) == 0 && !sum.paused) {

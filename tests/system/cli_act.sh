@@ -214,6 +214,10 @@ is "$(redis --scan --pattern 'later:{gone}:*' | grep -v ':call:')" '' "forget le
 is "$(later size --names | grep -c '^gone$')" 0 "a forgotten queue is not listed"
 run later forget gone
 is "$status $err" "66 later forget: no queue gone" "now it is unknown"
+redis_all CONFIG SET maxmemory 1 >/dev/null
+run later forget gone
+is "$status $err" "66 later forget: no queue gone" "on a full Redis too"
+redis_all CONFIG SET maxmemory 0 >/dev/null
 later push t -q gone --id 1 >/dev/null
 is "$(later size --names | grep -c '^gone$')" 1 "who pushes to it makes it anew"
 later cancel -q gone --state ready --yes >/dev/null

@@ -414,7 +414,7 @@ class Trial:
         if kind == "down":
             return [base] if self.row["command"].startswith("metrics") else [refused]
         if kind == "full":
-            return {"push": [refused, base] if base[0] == 66 else [refused], "note": [refused]}.get(needs, [base])
+            return {"push": [refused, base] if base[0] == 66 else [refused]}.get(needs, [base])
         if needs == "look" or needs == "read" and kind == "replica":
             return [base]
         if needs == "note":
