@@ -80,17 +80,21 @@ judge "each uses only its own layer and those before" '
             bad("it stands in a later layer")
     }'
 
-judge "lib knows no daemon, the command line only its configuration and health, a plugin neither; later-web no Redis" '
+judge "lib knows no daemon, the command line only its health, a plugin neither; later-web no Redis" '
     $2 ~ /^"/ {
         target = meant($1, $2)
         if (room(target) != room($1) && !(room(target) == "lib" && $1 ~ /^(daemon|cli)\//) &&
             !(room($1) == "web" && target ~ /^(lib\/base\/.*|lib\/later\/error\.h|lib\/redis\/password\.h|daemon\/log\.h|cli\/output\/jsonl\.h)$/) &&
-            !(target ~ /^daemon\/(config\/config|health)\.h$/ && room($1) == "cli"))
+            !(target ~ /^daemon\/health\.h$/ && room($1) == "cli"))
             bad("not from " room($1) "/")
     }
     room($1) == "jobs" && $2 ~ /^</ && $2 !~ /^<(later\/(job|job_json)\.h|jansson\.h|(arpa|curl|event2|netinet|sys)\/.*|[a-z0-9]+\.h)>$/ {
         bad("not for a plugin")
     }'
+
+judge "others use only config.h of the configuration" '
+    $2 ~ /^"/ && meant($1, $2) ~ /^lib\/config\// && meant($1, $2) != "lib/config/config.h" &&
+        $1 !~ /^lib\/config\// { bad("only lib/config/ may") }'
 
 judge "each library has one door" '
     $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
@@ -99,7 +103,7 @@ judge "each library has one door" '
     }
     $2 ~ /^<event2\/http/ && $1 !~ /^web\/http\.c$/ { bad("only web/http.c may") }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
-    $2 ~ /^<libconfig/ && $1 !~ /^daemon\/config\/config[a-z_]*\.[ch]$/ { bad("only daemon/config/*.c may") }
+    $2 ~ /^<libconfig/ && $1 !~ /^lib\/config\/config[a-z_]*\.[ch]$/ { bad("only lib/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'
 
 # In all rooms, the files themselves say what a module is: a name and all files beside it that begin
