@@ -73,6 +73,10 @@ told=$( (
 ))
 is "$(echo "$told" | grep -c '"result":"done"')" 4 "after the last job it answers what it has read, also in part, and ends"
 
+$AWK 'BEGIN { for (n = 0; n < 20000; n++)
+    printf "{\"id\":\"m-%d\",\"type\":\"name.many\",\"document\":{}}\n", n }' >"$work/many"
+is "$(program 8 <"$work/many" | grep -c '"result":"done"')" 20000 "its threads have answered all when it ends"
+
 mkfifo "$work/in"
 LATER_ANSWERS=3 ruby -I "$top_srcdir/clients/ruby/lib" "$work/app.rb" <"$work/in" 3>"$work/told" >/dev/null &
 pid=$!

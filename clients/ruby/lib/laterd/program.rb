@@ -6,15 +6,17 @@ require "json"
 require_relative "job"
 
 module Laterd
-  # The main loop of a program of handlers. A thread reads lines; with `parallel` each job has a thread of
-  # its own, otherwise they run in the main thread.
+  # The main loop of a program of handlers. A thread reads lines; with `parallel` so many threads
+  # perform jobs, otherwise the main thread does.
   class Program
     READ = 1 << 18
 
     def initialize(handlers, answers, max_jobs, max_memory)
       @handlers, @answers = handlers, answers
       @max_jobs, @max_memory = max_jobs, max_memory
-      @parallel = ENV["LATER_PARALLEL"].to_i.positive?
+      @parallel = ENV["LATER_PARALLEL"].to_i # threads at most; 0: the main thread alone
+      @work = Queue.new  # jobs for the threads
+      @threads = 0
       @inbox = Queue.new # jobs; :term; :over, nothing more comes; :done, a thread has ended
       @jobs = {}         # id → job that was read and is not answered
       @mutex = Mutex.new
@@ -46,15 +48,30 @@ module Laterd
     end
 
     def begin_job(job)
-      return perform_inline(job) unless @parallel
+      return perform_inline(job) unless @parallel.positive?
 
-      Thread.new do
-        answer = { result: "retry", error: "the handler has ended its thread" }
-        answer = @handlers.perform(job)
-      ensure
-        finish(job, answer)
-        @inbox << :done
+      @work << job
+      @mutex.synchronize do
+        start_thread if @threads < [@parallel, @jobs.size].min
       end
+    end
+
+    # One that a handler has ended is replaced when the next job comes.
+    def start_thread
+      @threads += 1
+      Thread.new do
+        loop { perform_in_thread(@work.pop) }
+      ensure
+        @mutex.synchronize { @threads -= 1 }
+      end
+    end
+
+    def perform_in_thread(job)
+      answer = { result: "retry", error: "the handler has ended its thread" }
+      answer = @handlers.perform(job)
+    ensure
+      finish(job, answer)
+      @inbox << :done
     end
 
     def perform_inline(job)
@@ -69,11 +86,10 @@ module Laterd
     end
 
     def finish(job, answer)
-      last = @mutex.synchronize do
-        @jobs.delete(job.id)
-        @ending && @jobs.empty?
-      end
+      last = @ending && @mutex.synchronize { @jobs.size == 1 }
       @answers.put({ id: job.id, **answer, **(last ? { last: true } : {}) })
+      # Not before: the program ends when no job is left. Another one of this id may have come by now.
+      @mutex.synchronize { @jobs.delete(job.id) if @jobs[job.id].equal?(job) }
     end
 
     # ---- standard input
