@@ -46,7 +46,7 @@ extern const struct command command_status, command_top, command_check;
 extern const struct command command_history, command_metrics;
 /* new/new.c */
 extern const struct command command_new;
-/* serve.c, help.c */
-extern const struct command command_serve, command_help;
+/* serve.c, completion.c, help.c */
+extern const struct command command_serve, command_completion, command_help;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define NAME_WIDTH   10
+#define NAME_WIDTH   11
 #define OPTION_WIDTH 26
 
 static void put_options(FILE *out, const struct args_option *option)

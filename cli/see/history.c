@@ -235,7 +235,7 @@ static const struct args_option options[] = {
 
 const struct command command_history = {
     .name = "history",
-    .usage = "[QUEUE…] [--since DURATION] [--by minute|ten|hour]",
+    .usage = "[Q...] [--since DURATION] [--by minute|ten|hour]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more = "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"
             "percentile of their times, within a tenth. Minutes are kept for 8 hours, ten minutes "

@@ -308,9 +308,10 @@ COMMANDS = {
     "metrics openmetrics": ("metrics --openmetrics", "read", says(0)),
     "new": ("new handler {name} --lang sh", "none", says(0)),
     "help": ("help push", "none", says(0)),
+    "completion": ("completion bash", "none", says(0)),
 }
 PROGRAMS = ("status local", "work", "lock", "lock exit", "lock waits", "lock show", "top", "push wait")  # not by `later serve`, or with an option that no line has
-TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "top")
+TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top")
 # What no row has, and why.
 OUTSIDE = {"serve": "it is how the others are run"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
