@@ -123,6 +123,33 @@ ask '
     }'
 runs "no circle of modules" tsort "$out"
 
+# Two files may know each other, such as a module and its inner half; three may not.
+ask '
+    $2 ~ /^"/ {
+        from = $1; to = meant($1, $2)
+        sub(/\.[ch]$/, "", from); sub(/\.[ch]$/, "", to)
+        if (from != to) uses[from, to] = from " " to
+    }
+    function head(file) {
+        while (file in pair) file = pair[file]
+        return file
+    }
+    END {
+        for (use in uses) {
+            split(uses[use], file, " ")
+            if (file[1] < file[2] && (file[2] SUBSEP file[1]) in uses) {
+                pairs[file[1]]++; pairs[file[2]]++
+                pair[file[2]] = file[1]
+                if (pairs[file[1]] > 1 || pairs[file[2]] > 1) print "three", file[1], file[1], "three"
+            }
+        }
+        for (use in uses) {
+            split(uses[use], file, " ")
+            if (head(file[1]) != head(file[2])) print head(file[1]), head(file[2])
+        }
+    }'
+runs "no circle of more than two files" tsort "$out"
+
 # A static function that shares its bare name with another file's would be found twice by grep, and named
 # without its place in a backtrace: it carries its file's word (reshard_configure, wait_until_ended).
 shared() {

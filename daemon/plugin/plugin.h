@@ -14,26 +14,11 @@
 #ifndef LATERD_PLUGIN_H
 #define LATERD_PLUGIN_H
 
-#define LATER_TYPES_ONLY /* laterd is the host: it needs the structs, not the calls of plugins */
 #include "config/config.h"
-#include "job/document.h"
 #include "later/error.h"
-#include "later/job.h"
+#include "plugin/plugin_table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-/* One type of job with its handler. Read only; lives until plugin_set_free(). */
-struct plugin_type {
-    struct later_type type; /* as the plugin described it; type.name is `name` below */
-    const char *plugin;     /* the name of its plugin */
-    char name[LATER_TYPE_MAX + 2];
-    uint8_t len;  /* of the compared bytes, without the star of a pattern */
-    bool pattern; /* the name ends in '*' */
-    uint32_t hash;
-};
 
 /* One loaded plugin. Read only; lives until plugin_set_free(). */
 struct plugin {

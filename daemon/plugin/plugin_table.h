@@ -4,7 +4,23 @@
 #ifndef LATERD_PLUGIN_TABLE_H
 #define LATERD_PLUGIN_TABLE_H
 
-#include "plugin/plugin.h"
+#define LATER_TYPES_ONLY /* laterd is the host: it needs the structs, not the calls of plugins */
+#include "job/document.h"
+#include "later/job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One type of job with its handler. Read only; lives until plugin_set_free(). */
+struct plugin_type {
+    struct later_type type; /* as the plugin described it; type.name is `name` below */
+    const char *plugin;     /* the name of its plugin */
+    char name[LATER_TYPE_MAX + 2];
+    uint8_t len;  /* of the compared bytes, without the star of a pattern */
+    bool pattern; /* the name ends in '*' */
+    uint32_t hash;
+};
 
 /* Zero it before use. It borrows the types it is given. */
 struct plugin_table {

@@ -324,7 +324,7 @@ static void on_documents(void *arg, struct later_answer *answer)
 }
 
 /* Asks for the documents. Returns whether they are on their way. */
-static bool intake_ask_ask_documents(struct asking *asking, struct later_answer *answer)
+static bool intake_ask_documents(struct asking *asking, struct later_answer *answer)
 {
     struct link *link = asking->intake->worker->main;
     struct later_command cmd = { 0 };
@@ -351,7 +351,7 @@ static void on_reserved(void *arg, struct later_answer *answer)
     case LATER_ANSWERED:
         fault_over(&asking->queue->refused);
         intake_ask_note_answer(asking, answer->reply);
-        if (intake_ask_ask_documents(asking, answer))
+        if (intake_ask_documents(asking, answer))
             return;
         intake_ask_take_answer(asking, answer->reply, NULL);
         answer->reply = NULL;

@@ -10,8 +10,8 @@
  * A struct config owns everything in it. Once it is in force only the queues of pools with patterns
  * grow (config_follow()).
  */
-#ifndef LATERD_CONFIG_H
-#define LATERD_CONFIG_H
+#ifndef LATER_CONFIG_H
+#define LATER_CONFIG_H
 
 #include "base/backoff.h"
 #include "base/names.h"

@@ -2,17 +2,12 @@
 #include "config/config_check.h"
 
 #include "redis/address.h"
-#include "config/config_text.h"
+#include "redis/key.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#define SOCKET_MAX (sizeof((struct sockaddr_un *)0)->sun_path - 1)
 
 #define DIGITS  "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -152,114 +147,4 @@ const char *config_check_plugin(const char *name)
                    "abcdefghijklmnopqrstuvwxyz" DIGITS "_-")
                ? NULL
                : "not a plugin's name; 1 to 64 of a-z 0-9 _ -";
-}
-
-/* Returns where an option was set. */
-static const struct config_location *location_of(const struct config_draft *draft, const char *path)
-{
-    return &draft->locations[config_row_find(path) - config_table];
-}
-
-static int check_pools(const struct config_draft *draft, struct later_error *err)
-{
-    static const char *const plain[] = { "workers", "queues" };
-
-    for (size_t i = 0; i < 2 && location_of(draft, "pools")->file; i++) {
-        const struct config_location *other = location_of(draft, plain[i]);
-
-        if (other->file)
-            return config_text_fault(location_of(draft, "pools"), "pools", err,
-                                     "given beside %s (%s:%u); one or the other", plain[i],
-                                     other->file, other->line);
-    }
-    return 0;
-}
-
-static int check_backoff(const struct later_backoff *backoff, const struct config_location *where,
-                         const char *path, struct later_error *err)
-{
-    char base[32], max[32];
-
-    if (backoff->base <= backoff->max)
-        return 0;
-    return config_text_fault(where, path, err,
-                             "base (%s) is greater than max (%s); lower base or raise max",
-                             config_text_real(backoff->base, base, sizeof base),
-                             config_text_real(backoff->max, max, sizeof max));
-}
-
-static int check_backoffs(const struct config_draft *draft, struct later_error *err)
-{
-    const char *path = location_of(draft, "retry.base")->file ? "retry.base" : "retry.max";
-
-    if (check_backoff(&draft->config.backoff, location_of(draft, path), path, err) < 0)
-        return -1;
-    for (uint32_t i = 0; i < draft->config.type_count; i++) {
-        if (check_backoff(&draft->config.types[i].backoff, &draft->origin[i].location, "types.base",
-                          err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int check_password_file(const struct config_draft *draft, struct later_error *err)
-{
-    const char *path = "redis.password_file", *file = draft->config.redis.password_file;
-    struct stat st;
-    int fd, why;
-
-    if (!file)
-        return 0;
-    fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    why = fd < 0 || fstat(fd, &st) < 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    if (why)
-        return config_text_fault(location_of(draft, path), path, err, "%.200s: %s", file,
-                                 strerror(why));
-    if (!S_ISREG(st.st_mode))
-        return config_text_fault(location_of(draft, path), path, err, "%.200s: not a regular file",
-                                 file);
-    if (st.st_mode & S_IRWXO)
-        return config_text_fault(location_of(draft, path), path, err,
-                                 "%.200s: others may read or change it (mode %04o); chmod o-rwx it",
-                                 file, (unsigned)st.st_mode & 07777U);
-    return 0;
-}
-
-/* The built-in directory may be missing; then there are no plugins yet. */
-static int check_plugin_dir(const struct config_draft *draft, struct later_error *err)
-{
-    const char *path = "plugins.dir", *dir = draft->config.plugins.dir;
-    struct stat st;
-
-    if (strcmp(dir, config_row_find(path)->text) == 0)
-        return 0;
-    if (stat(dir, &st) < 0)
-        return config_text_fault(location_of(draft, path), path, err, "%.200s: %s", dir,
-                                 strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return config_text_fault(location_of(draft, path), path, err, "%.200s: not a directory",
-                                 dir);
-    return 0;
-}
-
-static int check_state_dir(const struct config_draft *draft, struct later_error *err)
-{
-    const size_t max = SOCKET_MAX - strlen("/redis.sock");
-
-    if (strcmp(draft->config.redis.url, "embedded") != 0 || strlen(draft->config.state_dir) <= max)
-        return 0;
-    return config_text_fault(location_of(draft, "state_dir"), "state_dir", err,
-                             "too long for the path of the embedded server's socket; at most %zu "
-                             "bytes",
-                             max);
-}
-
-int config_check_draft(const struct config_draft *draft, struct later_error *err)
-{
-    if (check_pools(draft, err) < 0 || check_backoffs(draft, err) < 0 ||
-        check_password_file(draft, err) < 0 || check_plugin_dir(draft, err) < 0)
-        return -1;
-    return check_state_dir(draft, err);
 }

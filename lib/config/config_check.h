@@ -4,10 +4,8 @@
  * The functions for one string return NULL if it is right, otherwise a static text "what is wrong;
  * what would be right". They do not repeat the value, since a URL may hold a password.
  */
-#ifndef LATERD_CONFIG_CHECK_H
-#define LATERD_CONFIG_CHECK_H
-
-#include "config/config_table.h"
+#ifndef LATER_CONFIG_CHECK_H
+#define LATER_CONFIG_CHECK_H
 
 #define CONFIG_PLUGIN_NAME_MAX 64
 
@@ -33,10 +31,5 @@ const char *config_check_member(const char *name);
 
 /* `[a-z0-9_-]{1,64}`: a plugin's file name without .so. */
 const char *config_check_plugin(const char *name);
-
-/* Checks what concerns several options or the file system: workers and queues beside pools, base
- * over max, the password file, the plugin directory, the length of the embedded server's socket
- * path. Returns 0, or -1 with *err. */
-int config_check_draft(const struct config_draft *draft, struct later_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* config_cron.c: the option `cron`: schedules. */
 #include "config/config_cron.h"
 
-#include "config/config_lists.h"
 #include "config/config_text.h"
 #include "job/document.h"
 #include "later/client.h"
@@ -146,7 +145,7 @@ static int read_cron(struct config_reader *in, config_setting_t *list, int i)
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_cron cron = { .name = "" };
-    int result = config_lists_element(in, list, i, "cron", CONFIG_IN_CRON, &cron);
+    int result = config_read_element(in, list, i, "cron", CONFIG_IN_CRON, &cron);
 
     if (!cron.queue[0])
         strcpy(cron.queue, "default");
@@ -166,7 +165,7 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
     size_t room;
 
     (void)base;
-    if (config_lists_check(in, list, row->path, 0, CRONS_MAX, false) < 0)
+    if (config_read_list(in, list, row->path, 0, CRONS_MAX, false) < 0)
         return -1;
     room = config->cron_count + (size_t)config_setting_length(list) + 1;
     crons = realloc(config->crons, room * sizeof *crons);

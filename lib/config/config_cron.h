@@ -1,6 +1,6 @@
 /* config_cron.h: the option `cron`: schedules. */
-#ifndef LATERD_CONFIG_CRON_H
-#define LATERD_CONFIG_CRON_H
+#ifndef LATER_CONFIG_CRON_H
+#define LATER_CONFIG_CRON_H
 
 #include "config/config_read.h"
 

@@ -1,6 +1,6 @@
 /* config_file.h: reads the files and directories of a configuration. */
-#ifndef LATERD_CONFIG_FILE_H
-#define LATERD_CONFIG_FILE_H
+#ifndef LATER_CONFIG_FILE_H
+#define LATER_CONFIG_FILE_H
 
 /* Returns the text of a file that may configure a daemon: regular, not writable by everyone, at
  * most 1 MiB, no NUL byte. To be freed. NULL with *why, which is valid until the next call. */

@@ -1,6 +1,6 @@
 /* config_finish.h: completes a configuration when all files are read. */
-#ifndef LATERD_CONFIG_FINISH_H
-#define LATERD_CONFIG_FINISH_H
+#ifndef LATER_CONFIG_FINISH_H
+#define LATER_CONFIG_FINISH_H
 
 #include "config/config_table.h"
 

@@ -11,31 +11,6 @@
 #define TYPES_MAX  1000
 #define LIMITS_MAX 1000
 
-int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
-                       int min, int max, bool arrays)
-{
-    int length = config_setting_is_aggregate(setting) ? config_setting_length(setting) : 0;
-
-    if (!config_setting_is_list(setting) && !(arrays && config_setting_is_array(setting)))
-        return config_read_mismatch(in, setting, path, "a list ( ... )");
-    if (length < min)
-        return config_fault(in, setting, path, "empty; at least one, or leave it out");
-    if (length > max)
-        return config_fault(in, setting, path, "%d are too many; at most %d", length, max);
-    return 0;
-}
-
-int config_lists_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
-                         enum config_scope scope, void *base)
-{
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
-
-    if (!config_setting_is_group(element))
-        return config_read_mismatch(in, element, group, "a group { ... }");
-    return config_preset(scope, base) < 0 ? config_no_memory(in->err)
-                                          : config_read_group(in, element, group, scope, base);
-}
-
 /* The element must have this member. */
 static int need(struct config_reader *in, const config_setting_t *list, int i, const char *path)
 {
@@ -95,7 +70,7 @@ static int read_each_queue(struct config_reader *in, config_setting_t *list,
 
     for (int i = 0; i < count && result == 0; i++) {
         queues[i].entry = (uint32_t)i;
-        result = config_lists_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
+        result = config_read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
         if (result == 0)
             result = config_lists_check_queue(in, list, i, queues, &names);
     }
@@ -110,7 +85,7 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
     struct config_queue *read;
     int length = config_setting_is_aggregate(list) ? config_setting_length(list) : 0;
 
-    if (config_lists_check(in, list, "queues", 1, CONFIG_QUEUES_MAX, false) < 0)
+    if (config_read_list(in, list, "queues", 1, CONFIG_QUEUES_MAX, false) < 0)
         return -1;
     read = calloc((size_t)length, sizeof *read);
     if (!read)
@@ -175,7 +150,7 @@ static int check_others(struct config_reader *in, const config_setting_t *elemen
 static int read_pool(struct config_reader *in, config_setting_t *list, int i,
                      struct config_pool *pools, struct later_names *names)
 {
-    if (config_lists_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
+    if (config_read_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
         need(in, list, i, "pools.name") < 0 || need(in, list, i, "pools.queues") < 0)
         return -1;
     for (int k = 0; k < i; k++) {
@@ -194,7 +169,7 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
     struct config_pool *pools;
     int length, result = 0;
 
-    if (config_lists_check(in, list, row->path, 1, POOLS_MAX, false) < 0)
+    if (config_read_list(in, list, row->path, 1, POOLS_MAX, false) < 0)
         return -1;
     length = config_setting_length(list);
     pools = calloc((size_t)length, sizeof *pools);
@@ -241,7 +216,7 @@ static int config_lists_read_type(struct config_reader *in, config_setting_t *li
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_type type = { .timeout = 0 };
 
-    if (config_lists_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
+    if (config_read_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
         need(in, list, i, "types.name") < 0)
         return -1;
     if (type.backoff.list_count > 0 &&
@@ -260,7 +235,7 @@ static int read_types(struct config_reader *in, config_setting_t *list,
     struct config_origin *origin;
     size_t room;
 
-    if (config_lists_check(in, list, row->path, 0, TYPES_MAX, false) < 0)
+    if (config_read_list(in, list, row->path, 0, TYPES_MAX, false) < 0)
         return -1;
     room = draft->config.type_count + (size_t)config_setting_length(list) + 1;
     types = realloc(draft->config.types, room * sizeof *types);
@@ -283,7 +258,7 @@ static int read_backoff(struct config_reader *in, config_setting_t *list,
 {
     struct config_type *type = base;
 
-    if (config_lists_check(in, list, row->path, 1, LATER_BACKOFF_LIST_MAX, true) < 0)
+    if (config_read_list(in, list, row->path, 1, LATER_BACKOFF_LIST_MAX, true) < 0)
         return -1;
     for (int i = 0; i < config_setting_length(list); i++) {
         if (config_read_number(in, config_setting_get_elem(list, (unsigned)i), row,
@@ -299,7 +274,7 @@ static int read_limit(struct config_reader *in, config_setting_t *list, int i,
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
-    if (config_lists_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
+    if (config_read_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
         return -1;
     if (!limit->type[0] == !limit->queue[0])
         return config_fault(in, element, "limits",
@@ -314,7 +289,7 @@ static int read_limits(struct config_reader *in, config_setting_t *list,
     struct config_limit *limits;
     int length;
 
-    if (config_lists_check(in, list, row->path, 0, LIMITS_MAX, false) < 0)
+    if (config_read_list(in, list, row->path, 0, LIMITS_MAX, false) < 0)
         return -1;
     length = config_setting_length(list);
     limits = calloc((size_t)length + 1, sizeof *limits);

@@ -1,6 +1,6 @@
 /* config_lists.h: options that are lists: queues, pools, types, limits, and those of plugins. */
-#ifndef LATERD_CONFIG_LISTS_H
-#define LATERD_CONFIG_LISTS_H
+#ifndef LATER_CONFIG_LISTS_H
+#define LATER_CONFIG_LISTS_H
 
 #include "config/config_read.h"
 
@@ -8,15 +8,6 @@
  * -1. */
 int config_lists_read(struct config_reader *in, config_setting_t *setting,
                       const struct config_row *row, void *base);
-
-/* Is it a list, or (with `arrays`) an array, of min to max elements? Returns 0 or -1. */
-int config_lists_check(struct config_reader *in, const config_setting_t *setting, const char *path,
-                       int min, int max, bool arrays);
-
-/* Sets a struct at base to its defaults and reads the i-th element of a list, a group, into it.
- * Returns 0 or -1. */
-int config_lists_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
-                         enum config_scope scope, void *base);
 
 /* plugins.load and plugins.config (config_plugins.c). */
 int config_plugins_read_load(struct config_reader *in, config_setting_t *setting,

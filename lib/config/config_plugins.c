@@ -55,7 +55,7 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *list,
     struct config *config = base;
     char **load;
 
-    if (config_lists_check(in, list, row->path, 1, LOAD_MAX, true) < 0)
+    if (config_read_list(in, list, row->path, 1, LOAD_MAX, true) < 0)
         return -1;
     load = calloc((size_t)config_setting_length(list) + 1, sizeof *load);
     if (!load)

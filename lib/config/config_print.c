@@ -84,7 +84,7 @@ static bool is_hidden(const struct config_row *row, const void *base)
             strcmp(row->path, "types.jitter") == 0);
 }
 
-static void config_print_print_queues(const struct config_pool *pool, int depth, FILE *out);
+static void config_print_queues(const struct config_pool *pool, int depth, FILE *out);
 
 /* Prints one row of a list: "{ name = "mail"; weight = 1; }" */
 static void print_element(enum config_scope scope, const void *base, int depth, FILE *out)
@@ -103,7 +103,7 @@ static void print_element(enum config_scope scope, const void *base, int depth, 
                 print_backoff(&type->backoff, out);
         } else if (strcmp(row->path, "pools.queues") == 0) {
             fputc(' ', out);
-            config_print_print_queues(base, depth, out);
+            config_print_queues(base, depth, out);
         } else if (is_set(row, base)) {
             fprintf(out, " %s = ", last_part(row->path));
             print_value(row, base, out);
@@ -139,7 +139,7 @@ static void print_list(const char *name, enum config_scope scope, const void *ro
 
 /* Prints the queues of the configured list, without shards and without queues that a pattern added.
  */
-static void config_print_print_queues(const struct config_pool *pool, int depth, FILE *out)
+static void config_print_queues(const struct config_pool *pool, int depth, FILE *out)
 {
     uint32_t q = 0, p = 0;
 
@@ -275,7 +275,7 @@ static void print_comment(const struct config_row *row, const char *margin, FILE
 static bool print_many(const struct config_row *row, const struct config *config, FILE *out)
 {
     if (strcmp(row->path, "queues") == 0 && config_print_is_plain(config))
-        config_print_print_queues(config->pools, 0, out);
+        config_print_queues(config->pools, 0, out);
     else if (strcmp(row->path, "pools") == 0 && !config_print_is_plain(config))
         print_list("pools", CONFIG_IN_POOL, config->pools, sizeof *config->pools,
                    config->pool_count, out);
@@ -297,8 +297,8 @@ static bool print_many(const struct config_row *row, const struct config *config
     return true;
 }
 
-static void config_print_print_row(const struct config_row *row, const struct config_draft *draft,
-                                   FILE *out)
+static void config_print_row(const struct config_row *row, const struct config_draft *draft,
+                             FILE *out)
 {
     const char *name = last_part(row->path), *margin = name > row->path ? "    " : "";
     bool printed = true;
@@ -339,7 +339,7 @@ void config_print(const struct config *config, FILE *out)
         if (*group && strcmp(group, open) != 0)
             fprintf(out, "%s = {\n", group);
         memcpy(open, group, sizeof open);
-        config_print_print_row(row, &draft, out);
+        config_print_row(row, &draft, out);
     }
     if (*open)
         fputs("};\n", out);

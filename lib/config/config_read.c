@@ -1,7 +1,6 @@
 /* config_read.c: one setting into the member that its row names. */
 #include "config/config_read.h"
 
-#include "config/config_lists.h"
 #include "config/config_scan.h"
 #include "config/config_text.h"
 
@@ -94,8 +93,8 @@ int config_read_number(struct config_reader *in, const config_setting_t *setting
     return 0;
 }
 
-static int config_read_read_text(struct config_reader *in, const config_setting_t *setting,
-                                 const struct config_row *row, char *at)
+static int config_read_text(struct config_reader *in, const config_setting_t *setting,
+                            const struct config_row *row, char *at)
 {
     const char *value = config_setting_get_string(setting);
     const char *why = row->check ? row->check(value) : NULL;
@@ -117,8 +116,8 @@ static int config_read_read_text(struct config_reader *in, const config_setting_
     return 0;
 }
 
-static int config_read_read_word(struct config_reader *in, const config_setting_t *setting,
-                                 const struct config_row *row, void *base)
+static int config_read_word(struct config_reader *in, const config_setting_t *setting,
+                            const struct config_row *row, void *base)
 {
     const char *value = config_setting_get_string(setting);
     int index = config_text_word_index(row->words, value);
@@ -131,8 +130,8 @@ static int config_read_read_word(struct config_reader *in, const config_setting_
     return 0;
 }
 
-static int config_read_read_row(struct config_reader *in, config_setting_t *setting,
-                                const struct config_row *row, void *base)
+static int config_read_row(struct config_reader *in, config_setting_t *setting,
+                           const struct config_row *row, void *base)
 {
     char range[80];
     double number = 0;
@@ -140,7 +139,7 @@ static int config_read_read_row(struct config_reader *in, config_setting_t *sett
     if (row->scope == CONFIG_IN_TOP)
         in->draft->locations[row - config_table] = config_read_location(in, setting);
     if (row->kind == CONFIG_MANY)
-        return config_lists_read(in, setting, row, base);
+        return in->many(in, setting, row, base);
     if (row->kind == CONFIG_UINT || row->kind == CONFIG_SIZE || row->kind == CONFIG_REAL) {
         if (config_read_number(in, setting, row, &number) < 0)
             return -1;
@@ -151,8 +150,8 @@ static int config_read_read_row(struct config_reader *in, config_setting_t *sett
         return config_read_mismatch(in, setting, row->path,
                                     config_text_range(row, range, sizeof range));
     if (row->words)
-        return config_read_read_word(in, setting, row, base);
-    return config_read_read_text(in, setting, row, (char *)base + row->offset);
+        return config_read_word(in, setting, row, base);
+    return config_read_text(in, setting, row, (char *)base + row->offset);
 }
 
 static bool is_group(const char *path)
@@ -177,8 +176,8 @@ static int unknown(struct config_reader *in, const config_setting_t *setting, co
     return config_fault(in, setting, path, "unknown option; laterd.conf(5) lists them");
 }
 
-static int config_read_read_member(struct config_reader *in, config_setting_t *setting,
-                                   const char *group, enum config_scope scope, void *base)
+static int config_read_member(struct config_reader *in, config_setting_t *setting,
+                              const char *group, enum config_scope scope, void *base)
 {
     const char *name = config_setting_name(setting);
     char path[PATH_MAX_LEN];
@@ -187,7 +186,7 @@ static int config_read_read_member(struct config_reader *in, config_setting_t *s
     snprintf(path, sizeof path, "%s%s%s", group, *group ? "." : "", name);
     row = config_row_find(path);
     if (row && row->scope == scope)
-        return config_read_read_row(in, setting, row, base);
+        return config_read_row(in, setting, row, base);
     if (scope != CONFIG_IN_TOP || *group || !is_group(path))
         return unknown(in, setting, group, path);
     if (config_setting_type(setting) != CONFIG_TYPE_GROUP)
@@ -215,12 +214,37 @@ int config_read_group(struct config_reader *in, config_setting_t *setting, const
     int result = 0;
 
     for (int i = 0; i < config_setting_length(setting); i++) {
-        if (config_read_read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope,
-                                    base) == 0)
+        if (config_read_member(in, config_setting_get_elem(setting, (unsigned)i), group, scope,
+                               base) == 0)
             continue;
         if (!told(in))
             return -1;
         result = -1;
     }
     return result;
+}
+
+int config_read_list(struct config_reader *in, const config_setting_t *setting, const char *path,
+                     int min, int max, bool arrays)
+{
+    int length = config_setting_is_aggregate(setting) ? config_setting_length(setting) : 0;
+
+    if (!config_setting_is_list(setting) && !(arrays && config_setting_is_array(setting)))
+        return config_read_mismatch(in, setting, path, "a list ( ... )");
+    if (length < min)
+        return config_fault(in, setting, path, "empty; at least one, or leave it out");
+    if (length > max)
+        return config_fault(in, setting, path, "%d are too many; at most %d", length, max);
+    return 0;
+}
+
+int config_read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+                        enum config_scope scope, void *base)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+    if (!config_setting_is_group(element))
+        return config_read_mismatch(in, element, group, "a group { ... }");
+    return config_preset(scope, base) < 0 ? config_no_memory(in->err)
+                                          : config_read_group(in, element, group, scope, base);
 }

@@ -1,10 +1,10 @@
 /*
  * config_read.h: copies the settings that libconfig has parsed to the places in the table.
  *
- * Only config.c, config_read.c, config_lists.c and config_plugins.c know libconfig.
+ * Only config_load.c and the files that include this one know libconfig.
  */
-#ifndef LATERD_CONFIG_READ_H
-#define LATERD_CONFIG_READ_H
+#ifndef LATER_CONFIG_READ_H
+#define LATER_CONFIG_READ_H
 
 #include "config/config_table.h"
 
@@ -14,6 +14,10 @@
 struct config_reader {
     struct config_draft *draft;
     struct later_error *err;
+    /* Reads a setting whose row is CONFIG_MANY: config_lists_read(), which itself uses this file.
+     */
+    int (*many)(struct config_reader *in, config_setting_t *setting, const struct config_row *row,
+                void *base);
 };
 
 /* Returns the place of a setting. */
@@ -40,5 +44,14 @@ int config_fault(const struct config_reader *in, const config_setting_t *setting
 /* Reports that the setting has the wrong type; `wanted` says what would be right. Returns -1. */
 int config_read_mismatch(const struct config_reader *in, const config_setting_t *setting,
                          const char *path, const char *wanted);
+
+/* Is it a list, or (with `arrays`) an array, of min to max elements? Returns 0 or -1. */
+int config_read_list(struct config_reader *in, const config_setting_t *setting, const char *path,
+                     int min, int max, bool arrays);
+
+/* Sets a struct at base to its defaults and reads the i-th element of a list, a group, into it.
+ * Returns 0 or -1. */
+int config_read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+                        enum config_scope scope, void *base);
 
 #endif

@@ -9,8 +9,8 @@
  * file. For that it has to know strings and comments. libconfig reports all other mistakes in a
  * file.
  */
-#ifndef LATERD_CONFIG_SCAN_H
-#define LATERD_CONFIG_SCAN_H
+#ifndef LATER_CONFIG_SCAN_H
+#define LATER_CONFIG_SCAN_H
 
 #include "config/config_table.h"
 

@@ -329,3 +329,12 @@ bool config_row_equal(const struct config_row *row, const void *a, const void *b
         return strcmp(x, y) == 0;
     return memcmp(x, y, kind_size[row->kind]) == 0;
 }
+
+const char *config_fixed_difference(const struct config *a, const struct config *b)
+{
+    for (size_t i = 0; i < config_table_count; i++) {
+        if (config_table[i].fixed && !config_row_equal(&config_table[i], a, b))
+            return config_table[i].path;
+    }
+    return NULL;
+}

@@ -5,8 +5,8 @@
  * configurations and the tests of etc/laterd.conf and laterd.conf(5) walk this table. To add an
  * option: a member in config.h, a row here, a line in etc/laterd.conf, an item in the manual.
  */
-#ifndef LATERD_CONFIG_TABLE_H
-#define LATERD_CONFIG_TABLE_H
+#ifndef LATER_CONFIG_TABLE_H
+#define LATER_CONFIG_TABLE_H
 
 #include "config/config.h"
 

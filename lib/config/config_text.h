@@ -3,8 +3,8 @@
  *
  * A function with `out` writes at most `size` bytes there, with the NUL, and returns it.
  */
-#ifndef LATERD_CONFIG_TEXT_H
-#define LATERD_CONFIG_TEXT_H
+#ifndef LATER_CONFIG_TEXT_H
+#define LATER_CONFIG_TEXT_H
 
 #include "config/config_table.h"
 
