@@ -89,14 +89,16 @@ void live_hurry(void);
 /* So much time has passed, for Redis and for us: at once. */
 void live_advance(double seconds);
 
-/* Turns it until the condition holds, ten seconds at most, which nobody turns. */
+/* Turns it until the condition holds, ten seconds at most, which nobody turns. It is asked once a
+ * turn, and not again: what has held may be over a moment later. */
 #define LIVE_UNTIL(condition)                                                                      \
     do {                                                                                           \
         double live_until = live_clock_true() + 10 * live_slowness();                              \
+        bool live_held;                                                                            \
                                                                                                    \
-        while (!(condition) && live_clock_true() < live_until)                                     \
+        while (!(live_held = (condition)) && live_clock_true() < live_until)                       \
             live_turn();                                                                           \
-        ck_assert_msg((condition), "waited in vain: %s", #condition);                              \
+        ck_assert_msg(live_held, "waited in vain: %s", #condition);                                \
     } while (0)
 
 /* Turns the loop for this long. The condition must hold all the time. */

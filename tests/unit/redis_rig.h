@@ -73,10 +73,11 @@ double rig_slowness(void);
 #define RIG_UNTIL(condition)                                                                       \
     do {                                                                                           \
         double rig_until = later_clock() + 10 * rig_slowness();                                    \
+        bool rig_held;                                                                             \
                                                                                                    \
-        while (!(condition) && later_clock() < rig_until)                                          \
+        while (!(rig_held = (condition)) && later_clock() < rig_until)                             \
             later_redis_wait(rig.redis, later_clock() + 0.02);                                     \
-        ck_assert_msg((condition), "waited in vain: %s", #condition);                              \
+        ck_assert_msg(rig_held, "waited in vain: %s", #condition);                                 \
     } while (0)
 
 #endif
