@@ -94,11 +94,11 @@ void live_advance(double seconds);
 #define LIVE_UNTIL(condition)                                                                      \
     do {                                                                                           \
         double live_until = live_clock_true() + 10 * live_slowness();                              \
-        bool live_held;                                                                            \
+        bool live_came;                                                                            \
                                                                                                    \
-        while (!(live_held = (condition)) && live_clock_true() < live_until)                       \
+        while (!(live_came = (condition)) && live_clock_true() < live_until)                       \
             live_turn();                                                                           \
-        ck_assert_msg(live_held, "waited in vain: %s", #condition);                                \
+        ck_assert_msg(live_came, "waited in vain: %s", #condition);                                \
     } while (0)
 
 /* Turns the loop for this long. The condition must hold all the time. */
