@@ -1,0 +1,19 @@
+#!/bin/sh
+# The version is configure.ac's; the packages repeat it, since their tools read files of their own.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+version=$(sed -n 's/^AC_INIT(\[laterd\], \[\([^]]*\)\])$/\1/p' configure.ac)
+
+# repeats FILE PATTERN: the version that sed finds in a file
+repeats()
+{
+    is "$(sed -n "s/$2/\1/p" "$1" | head -n 1)" "$version" "$1 has configure.ac's version"
+}
+
+repeats NEWS '^laterd \([0-9.]*\).*$'
+repeats debian/changelog '^laterd (\(.*\)) .*$'
+repeats clients/node/package.json '^ *"version": "\(.*\)",$'
+repeats clients/python/pyproject.toml '^version = "\(.*\)"$'
+repeats clients/ruby/laterd.gemspec '^ *gem.version = "\(.*\)"$'
+finish
