@@ -59,15 +59,16 @@ static void on_paused(void *arg, struct later_answer *answer)
     struct link *link = watched->reshard->link;
     later_queue_name names[LATER_WHOLE_MAX];
     size_t count = later_shards_all(watched->keys.queue, later_plan_span(&watched->plan), names);
+    int64_t left = answer->outcome == LATER_ANSWERED ? later_reply_int(answer->reply) : 0;
 
-    if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) == 0)
+    if (left == 0 || left == -2) /* over, or none; -1 has no end */
         return;
     for (size_t i = 1; i < count; i++) {
         struct later_command cmd = { 0 };
         struct later_keys keys;
 
         later_keys_init(&keys, watched->reshard->prefix, names[i]);
-        later_inspect_plain(&cmd, &keys, LATER_SCRIPT_PAUSE);
+        later_inspect_pause(&cmd, &keys, left > 0 ? (double)left / 1000 : 0);
         link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
     link_flush(link);
@@ -78,7 +79,7 @@ static void copy_pause(struct watched *watched)
 {
     struct later_command cmd = { 0 };
 
-    later_command_say(&cmd, "EXISTS %s", watched->keys.name[LATER_KEY_PAUSED]);
+    later_command_say(&cmd, "PTTL %s", watched->keys.name[LATER_KEY_PAUSED]);
     link_send(watched->reshard->link, &cmd, LINK_TIMEOUT, on_paused, watched);
 }
 

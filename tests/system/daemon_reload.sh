@@ -211,5 +211,22 @@ done
 is "$(redis GET 'later:{ev}:shards')" '' "named again without shards, it has no plan"
 is "$(how_often 'has lost')" 0 "nothing is said to be lost"
 
+# ---- new shards of a paused queue are paused, and for as long
+
+shard_paused()
+{
+    [ "$(redis EXISTS "later:{ev/$1}:paused")" = 1 ]
+}
+later pause ev --for 1h
+reload_with 'queues = ( { name = "default"; }, { name = "ev"; shards = 3; } );'
+awaited 20 "the last shard is paused like its queue" shard_paused 2
+at_most "$(redis PTTL 'later:{ev/2}:paused')" 3600000 "until the pause of the queue ends, milliseconds"
+at_least "$(redis PTTL 'later:{ev/2}:paused')" 3000000 "and no shorter"
+later pause ev
+reload_with 'queues = ( { name = "default"; }, { name = "ev"; shards = 5; } );'
+awaited 20 "a further one is paused" shard_paused 4
+is "$(redis PTTL 'later:{ev/4}:paused')" -1 "without an end if the queue's pause has none"
+later resume ev
+
 end_well
 finish
