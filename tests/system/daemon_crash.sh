@@ -41,7 +41,7 @@ done
 # ---- laterd alone: its workers end too; the lease is long, but the successor does not wait for it
 
 rm -f "$work/begun" "$work/ended"
-configure 'workers = 2;' 'lease = 60.0;'
+configure 'workers = 2;' 'lease = 60.0; crash_max = 1000;'
 start_laterd
 push_many 500 note null before-
 wait_until 10 settled

@@ -8,7 +8,7 @@
 # 20,000 buyers; LATER_SOAK=N makes it N times as many. LATER_SEED=N kills in another order.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis 'appendonly yes' 'appendfsync everysec'
-configure 'workers = 4;'
+configure 'workers = 4; crash_max = 1000;' # a job may be hit by more than three kills
 buyers=$((20000 * ${LATER_SOAK:-1})) items=20
 each=$((buyers / items / 4))
 seed=${LATER_SEED:-11}
