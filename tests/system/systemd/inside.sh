@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in the container: installs laterd and uses it as an operator would.
+# Runs in the container: installs laterd and uses it as an operator would, by the files of a folder.
 # shellcheck disable=SC1090,SC1091,SC2034,SC2154
 top_srcdir=/
 . /tests/tap.sh
@@ -99,7 +99,7 @@ begin_section()
     mark
 }
 
-for part in /tests/system/systemd/[0-9]*.sh; do
+for part in "/tests/system/$room"/[0-9]*.sh; do
     name=${part##*/}
     case " 10 $parts 90 " in
     *" ${name%%_*} "* | ' 10  90 ') . "$part" ;;
