@@ -68,9 +68,9 @@ boot_container()
     fi
 
     if [ -s "$work/out/tap" ]; then
-        cat "$work/out/tap"
+        awk -v n="$tap_number" '/^(not )?ok [0-9]/ { sub(/ok [0-9]+/, "ok " ++n) } 1' "$work/out/tap"
         # shellcheck disable=SC2034 # finish prints it
-        tap_number=$(grep -cE '^(not )?ok ' "$work/out/tap")
+        tap_number=$((tap_number + $(grep -cE '^(not )?ok ' "$work/out/tap")))
     else
         tail -n 40 "$work/console" | sed 's/^/# /'
     fi
