@@ -1,10 +1,10 @@
 -- act: kick, bury or cancel jobs that are still where they were seen
 -- KEYS   ready delayed reserved held dead jobs records wake paused stats
--- KEYS   cancelled done kept
+-- KEYS   cancelled done kept waiting
 -- ARGV   verb state error (id score)...
 -- reply  how many there were
 --
--- verb   kick: delayed, dead; bury: ready, delayed; cancel: ready, delayed, reserved, dead, done
+-- verb   kick: delayed, dead, waiting; bury: ready, delayed, waiting; cancel: all states
 -- state  the one in which they were seen; for `reserved`, under the token of `held`
 -- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
@@ -19,18 +19,22 @@
 -- @include adopt
 -- @include count
 -- @include backwards
+-- @include flow
 
-local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done }
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
+    waiting = waiting }
 local may = {
-    kick = { delayed = true, dead = true },
-    bury = { ready = true, delayed = true },
-    cancel = { ready = true, delayed = true, dead = true, reserved = true, done = true },
+    kick = { delayed = true, dead = true, waiting = true },
+    bury = { ready = true, delayed = true, waiting = true },
+    cancel = { ready = true, delayed = true, dead = true, reserved = true, done = true,
+        waiting = true },
 }
 if not may[verb] or not may[verb][state] then
     return redis.error_reply('ERR act: kick, bury or cancel, and a state that it takes')
 end
 local total, set = (#ARGV - 3) / 2, sets[state]
-guard(total, { ready, delayed, reserved, held, dead, done }, { jobs, records, stats, kept })
+guard(total, { ready, delayed, reserved, held, dead, done, waiting },
+    { jobs, records, stats, kept })
 
 local asked, ids, taken = {}, {}, {}
 for i = 1, total do
@@ -113,6 +117,7 @@ if state == 'done' then
     return #ids
 end
 
+local members = recorded and flow_of(ids, records_of(ids))
 local acts = { kick = kick, bury = bury, cancel = drop }
 local counters = { kick = 'kicked', bury = 'buried', cancel = 'cancelled' }
 if state == 'reserved' then
@@ -122,4 +127,5 @@ else
 end
 acts[verb]()
 count(stats, counters[verb], #ids)
+flow_tell(members, ({ kick = 'o', bury = 'x', cancel = 'g' })[verb])
 return #ids

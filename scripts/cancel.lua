@@ -1,6 +1,6 @@
 -- cancel: drop jobs, whatever their state
 -- KEYS   ready delayed reserved held dead jobs records unique stats
--- KEYS   cancelled
+-- KEYS   cancelled waiting
 -- ARGV   (id)...
 -- reply  for each job the state it had, or '' where there is none; `ended`: no job, but its id was
 --        taken still, and is free now
@@ -14,11 +14,12 @@
 -- @include owned
 -- @include forget
 -- @include count
+-- @include flow
 
 local total, withdrawn = #ARGV, 0
-guard(total, { ready, delayed, reserved, held, dead, unique }, { jobs, stats })
+guard(total, { ready, delayed, reserved, held, dead, unique, waiting }, { jobs, stats })
 
-local sets = { ready = ready, delayed = delayed, dead = dead }
+local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local from, gone, ended, seen = {}, {}, {}, {}
 for i = 1, total do
     local id = ARGV[i]
@@ -52,6 +53,7 @@ end
 if #gone == 0 then
     return from
 end
+local members = recorded and flow_of(gone, records_of(gone))
 for i = 1, total do
     local id = ARGV[i]
     if from[i] == 'reserved' then
@@ -70,4 +72,5 @@ end
 if known < #gone then
     count(stats, 'adopted', #gone - known)
 end
+flow_tell(members, 'g')
 return from

@@ -1,6 +1,6 @@
 -- forget: delete the keys of a queue that has no jobs
 -- KEYS   ready delayed reserved dead jobs records wake paused unique stats
--- KEYS   totals done kept
+-- KEYS   totals done kept waiting flows
 -- ARGV   none
 -- reply  how many jobs there are; 0: none, and the keys are gone
 --
@@ -16,6 +16,11 @@ local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)
 left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
+    for _, flow in ipairs(redis.call('ZRANGE', flows, 0, -1)) do
+        local flow_key = string.sub(jobs, 1, -5) .. 'flow:' .. flow
+        redis.call('UNLINK', flow_key, flow_key .. ':unknown')
+    end
+    redis.call('DEL', flows, waiting)
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

@@ -1,7 +1,7 @@
--- kick: dead or delayed jobs become ready
--- KEYS   ready delayed dead records wake paused stats
+-- kick: dead, delayed or waiting jobs become ready
+-- KEYS   ready delayed dead jobs records wake paused stats waiting
 -- ARGV   (id)...
--- reply  for each id the state it came from, or '' where it is neither dead nor delayed
+-- reply  for each id the state it came from, or '' where it is in no such state
 --
 -- A dead job starts afresh: its attempts and crashes are forgotten, and so is since when it was put
 -- off (tag b). Its last error is kept.
@@ -12,8 +12,9 @@
 -- @include record
 -- @include count
 -- @include backwards
+-- @include flow
 
-guard(#ARGV, { ready, delayed, dead }, { stats })
+guard(#ARGV, { ready, delayed, dead, waiting }, { stats })
 
 local from, soon, placed = {}, {}, {}
 local texts = records_of(ARGV)
@@ -25,6 +26,8 @@ for i = 1, #ARGV do
             from[i] = 'dead'
         elseif redis.call('ZSCORE', delayed, id) then
             from[i] = 'delayed'
+        elseif recorded and redis.call('ZSCORE', waiting, id) then
+            from[i] = 'waiting'
         end
     end
     if from[i] ~= '' then
@@ -36,6 +39,7 @@ end
 if #soon == 0 then
     return from
 end
+local members = flow_of(ARGV, texts)
 for i = 1, #ARGV do
     if from[i] == 'dead' then
         redis.call('ZREM', dead, ARGV[i])
@@ -47,9 +51,12 @@ for i = 1, #ARGV do
         end
     elseif from[i] == 'delayed' then
         redis.call('ZREM', delayed, ARGV[i])
+    elseif from[i] == 'waiting' then
+        redis.call('ZREM', waiting, ARGV[i])
     end
 end
 redis.call('ZADD', ready, unpack(backwards(soon)))
 leave_wake()
 count(stats, 'kicked', #soon / 2)
+flow_tell(members, 'o', placed)
 return from

@@ -1,5 +1,5 @@
 -- limit_line: which jobs that wait for a limit come next?
--- KEYS   limit waiting line_due
+-- KEYS   limit line_waiting line_due
 -- ARGV   max per window due since waiter
 -- reply  how many wait; seconds until one may begin ('0' = now); then for each that may a job (queue,
 --        a space, id), when it is due, since when it waits

@@ -1,5 +1,5 @@
 -- limit_take: may this job begin now? Counts it, if so
--- KEYS   limit waiting line_due
+-- KEYS   limit line_waiting line_due
 -- ARGV   max per window waiter
 -- reply  1, when it was counted, how many wait, seconds until one more may begin ('0' = now); or 0
 --        and the seconds until one may ('0' = now, but others have waited longer)
@@ -40,5 +40,5 @@ else
 end
 leave_line()
 room, opens = limit_room(most, span, 1)
-return { 1, at, redis.call('ZCOUNT', waiting, '(0', '+inf'),
+return { 1, at, redis.call('ZCOUNT', line_waiting, '(0', '+inf'),
     string.format('%.6f', room > 0 and 0 or opens) }

@@ -1,7 +1,7 @@
 -- locate: in which sets is an id, at one moment?
--- KEYS   ready delayed dead held jobs
+-- KEYS   ready delayed dead held jobs waiting
 -- ARGV   id
--- reply  for each of ready, delayed, dead, held, jobs: 1 where it is there, else 0
+-- reply  for each of ready, delayed, dead, held, jobs, waiting: 1 where it is there, else 0
 --
 -- held  the set of a token; a caller that knows no token passes a key that does not exist
 
@@ -10,4 +10,5 @@ for i, set in ipairs({ ready, delayed, dead, held }) do
     reply[i] = redis.call('ZSCORE', set, id) and 1 or 0
 end
 reply[5] = redis.call('HEXISTS', jobs, id)
+reply[6] = redis.call('ZSCORE', waiting, id) and 1 or 0
 return reply

@@ -1,5 +1,5 @@
 -- lock_line: which job that waits for a lock comes next?
--- KEYS   lock lock_wake waiting line_due
+-- KEYS   lock lock_wake line_waiting line_due
 -- ARGV   due since waiter
 -- reply  how many wait; ''; if the lock is free, the first of them (queue, a space, id), when it is
 --        due, since when it waits

@@ -1,5 +1,5 @@
 -- lock_take: take a lock, if nobody has it
--- KEYS   lock fence lock_wake waiting line_due
+-- KEYS   lock fence lock_wake line_waiting line_due
 -- ARGV   token owner ttl pass waiter
 -- reply  1 and the fencing number when it is taken; else 0 and the seconds that its owner has left
 --

@@ -1,9 +1,9 @@
 -- peek: look at the jobs of a state, in their order
--- KEYS   ready delayed held dead jobs records done kept
+-- KEYS   ready delayed held dead jobs records done kept waiting
 -- ARGV   state offset limit
 -- reply  for each job: id, score, record, document ('' = none)
 --
--- state  ready, delayed, dead; reserved: what the token of `held` holds, in the order it had in
+-- state  ready, delayed, dead, waiting; reserved: what the token of `held` holds, in the order it had in
 --        ready; done: the done jobs that are kept, those whose time ends first at the front
 --
 -- The reply has at most 500 jobs and about 1 MiB of documents, but at least one job. A member that
@@ -12,7 +12,8 @@
 -- @include number
 -- @include done
 
-local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done }
+local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
+    waiting = waiting }
 local from, most = whole(offset, 0, 1e12), whole(limit, 1, 500)
 if not sets[state] or not from or not most then
     return redis.error_reply('ERR peek: state, offset from 0, limit 1 to 500')

@@ -1,5 +1,5 @@
 -- permit_line: which jobs that wait for permits come next?
--- KEYS   running waiting line_due
+-- KEYS   running line_waiting line_due
 -- ARGV   max due since waiter
 -- reply  how many wait; ''; then for each permit that is free a job (queue, a space, id), when it is
 --        due, since when it waits

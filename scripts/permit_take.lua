@@ -1,5 +1,5 @@
 -- permit_take: one of `max` permits, for a job that runs
--- KEYS   running waiting line_due
+-- KEYS   running line_waiting line_due
 -- ARGV   token max ttl waiter
 -- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then
 --

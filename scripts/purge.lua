@@ -1,16 +1,18 @@
 -- purge: drop the first jobs of a state
--- KEYS   ready delayed dead jobs records stats done kept
+-- KEYS   ready delayed dead jobs records stats done kept waiting
 -- ARGV   state limit
 -- reply  how many were dropped; fewer than the limit: the state is empty
 
+-- @include now
 -- @include number
 -- @include drop
 -- @include done
 
-local sets = { ready = ready, delayed = delayed, dead = dead }
+local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local most = whole(limit, 1, 500)
 if not (sets[state] or state == 'done') or not most then
-    return redis.error_reply('ERR purge: ready, delayed, dead or done; a limit of 1 to 500')
+    return redis.error_reply('ERR purge: ready, delayed, dead, waiting or done; '
+        .. 'a limit of 1 to 500')
 end
 if state == 'done' then
     guard(most, { done }, { kept })

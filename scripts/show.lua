@@ -1,5 +1,5 @@
 -- show: look at jobs by their ids
--- KEYS   ready delayed dead jobs records done kept
+-- KEYS   ready delayed dead jobs records done kept waiting
 -- ARGV   (id)...
 -- reply  for each id: state ('' = no such job), score, record, document
 --
@@ -9,7 +9,7 @@
 -- @include where
 -- @include done
 
-local sets = { ready = ready, delayed = delayed, dead = dead }
+local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local reply = {}
 for i = 1, #ARGV do
     local id = ARGV[i]

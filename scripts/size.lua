@@ -1,9 +1,9 @@
 -- size: count the jobs of a queue
--- KEYS   ready delayed reserved dead jobs records paused stats shards
+-- KEYS   ready delayed reserved dead jobs records paused stats shards waiting
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
---        reservations have run out and were not returned yet; plan: that of its shards ('' = none)
+--        reservations have run out and were not returned yet; waiting: jobs that wait for others; plan: that of its shards ('' = none)
 --
 -- All numbers are from one moment, so `later check` can add them up.
 
@@ -58,6 +58,8 @@ for _, counter in ipairs(counters) do
 end
 reply[#reply + 1] = 'overdue'
 reply[#reply + 1] = redis.call('ZCOUNT', reserved, '-inf', now)
+reply[#reply + 1] = 'waiting'
+reply[#reply + 1] = redis.call('ZCARD', waiting)
 reply[#reply + 1] = 'plan'
 reply[#reply + 1] = redis.call('GET', shards) or ''
 return reply

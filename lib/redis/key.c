@@ -16,6 +16,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_DUE] = "due",           [LATER_KEY_CRON] = "cron",
     [LATER_KEY_CRONTAB] = "crontab",   [LATER_KEY_DONE] = "done",
     [LATER_KEY_KEPT] = "kept",         [LATER_KEY_CANCELLED] = "cancelled",
+    [LATER_KEY_WAITING] = "waiting",   [LATER_KEY_FLOWS] = "flows",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */

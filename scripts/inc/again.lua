@@ -4,14 +4,16 @@
 -- If a push in mode `again` finds its id reserved, it leaves the new job in tag `n` of the record:
 -- `DUE RECORD DOCUMENT`, the last two escaped. These jobs have now ended. Where one has an `n`,
 -- that job goes into `delayed`, and the migrators are told if it is the first there. Returns the
--- positions of the ids without an `n`, and how many had one.
-local function again(ids, texts)
+-- positions of the ids without an `n`, and how many had one. `stays`: the new jobs belong to the
+-- same flows, since the old ones have not ended well.
+local function again(ids, texts, stays)
     local left, names, notes, fresh, later = {}, {}, {}, {}, {}
     for i = 1, #ids do
         local due, note, document = string.match(value_of(texts[i], 'n') or '',
             '^(%d+%.%d+) (%S*) (.+)$')
         if due then
-            names[#names + 1], notes[#notes + 1] = ids[i], unescape(note)
+            names[#names + 1] = ids[i]
+            notes[#notes + 1] = with_value(unescape(note), 'f', stays and value_of(texts[i], 'f'))
             fresh[#fresh + 1] = ids[i]
             fresh[#fresh + 1] = unescape(document)
             later[#later + 1] = due

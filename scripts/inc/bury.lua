@@ -5,6 +5,7 @@
 -- @include again
 -- @include count
 -- @include backwards
+-- @include flow
 
 local buried_how = { ran = true, crashed = true, unrun = true }
 
@@ -18,6 +19,7 @@ local function bury(list, hows, whys)
         return lost, {}
     end
     local texts = records_of(ids)
+    local members, still = flow_of(ids, texts), {}
     for n = 1, #ids do
         local how, why = hows[at[n]], whys[at[n]]
         if how == 'unrun' then
@@ -29,11 +31,12 @@ local function bury(list, hows, whys)
             texts[n] = crashed(texts[n])
         end
     end
-    local left, replaced = again(ids, texts)
+    local left, replaced = again(ids, texts, true)
     local buried, names, notes = {}, {}, {}
     for k, n in ipairs(left) do
         buried[2 * k - 1], buried[2 * k] = now + k / 1000000, ids[n]
         names[k], notes[k] = ids[n], texts[n]
+        still[ids[n]] = true
     end
     if #left > 0 then
         keep_records(names, notes)
@@ -44,5 +47,6 @@ local function bury(list, hows, whys)
         count(stats, 'released', replaced)
         count(stats, 'replaced', replaced)
     end
+    flow_tell(members, 'x', still)
     return lost, notes
 end

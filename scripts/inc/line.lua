@@ -12,24 +12,24 @@ local function line(room, opens)
     end
     from = from > 0 and from < now and from or now
     redis.call('ZCARD', line_due) -- fails on a wrong type before the first write
-    redis.call('ZREM', waiting, '') -- first: a full Redis accepts a script that begins with it
-    local score = waiter ~= '' and tonumber(redis.call('ZSCORE', waiting, waiter) or 0)
+    redis.call('ZREM', line_waiting, '') -- first: a full Redis accepts a script that begins with it
+    local score = waiter ~= '' and tonumber(redis.call('ZSCORE', line_waiting, waiter) or 0)
     if score and due ~= '' then
-        redis.call('ZADD', waiting, spell(score == 0 and from or math.abs(score)), waiter)
+        redis.call('ZADD', line_waiting, spell(score == 0 and from or math.abs(score)), waiter)
         redis.call('ZADD', line_due, due, waiter)
-        redis.call('PEXPIRE', waiting, 86400000)
+        redis.call('PEXPIRE', line_waiting, 86400000)
         redis.call('PEXPIRE', line_due, 86400000)
     elseif score and score < 0 then
-        redis.call('ZREM', waiting, waiter)
+        redis.call('ZREM', line_waiting, waiter)
         redis.call('ZREM', line_due, waiter)
     end
     local kept, late, gone = called('-inf')
     if #gone > 0 then
-        redis.call('ZREM', waiting, unpack(gone))
+        redis.call('ZREM', line_waiting, unpack(gone))
         redis.call('ZREM', line_due, unpack(gone))
     end
     local most = room > kept and math.min(room - kept + late, 100) or 0
-    local first = most > 0 and redis.call('ZRANGEBYSCORE', waiting, '(0', '+inf', 'WITHSCORES',
+    local first = most > 0 and redis.call('ZRANGEBYSCORE', line_waiting, '(0', '+inf', 'WITHSCORES',
         'LIMIT', 0, most) or {}
     local reply = { 0, opens }
     for i = 1, #first, 2 do
@@ -37,9 +37,9 @@ local function line(room, opens)
         reply[#reply + 1] = job
         reply[#reply + 1] = redis.call('ZSCORE', line_due, job) or '0'
         reply[#reply + 1] = came
-        redis.call('ZADD', waiting, '-' .. came, job)
+        redis.call('ZADD', line_waiting, '-' .. came, job)
         redis.call('ZADD', line_due, spell(now + 1), job)
     end
-    reply[1] = redis.call('ZCOUNT', waiting, '(0', '+inf')
+    reply[1] = redis.call('ZCOUNT', line_waiting, '(0', '+inf')
     return reply
 end

@@ -4,6 +4,7 @@
 -- @include stay
 -- @include again
 -- @include count
+-- @include flow
 
 -- Ends reserved jobs for good and counts them; returns the positions of the LOST. A job without a
 -- document counts as withdrawn: somebody had put the id of a reserved job into `ready` by hand, so
@@ -13,6 +14,7 @@ local function settle(list, counter)
     local ids, _, lost = owned(list)
     if #ids > 0 then
         local texts = recorded and records_of(ids)
+        local members = texts and flow_of(ids, texts)
         if texts then
             redis.call('ZCARD', delayed) -- fails on a wrong type before the first write
         end
@@ -31,6 +33,7 @@ local function settle(list, counter)
         if known < #ids then
             count(stats, 'withdrawn', #ids - known)
         end
+        flow_tell(members, counter == 'done' and 'd' or 'g')
     end
     return lost
 end

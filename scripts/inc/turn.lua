@@ -8,14 +8,14 @@ local function is_turn(free)
     if free <= 0 or waiter == '' then
         return free > 0
     end
-    local since = spell(math.abs(tonumber(redis.call('ZSCORE', waiting, waiter) or now)))
-    local before = redis.call('ZCOUNT', waiting, '(0', '(' .. since)
+    local since = spell(math.abs(tonumber(redis.call('ZSCORE', line_waiting, waiter) or now)))
+    local before = redis.call('ZCOUNT', line_waiting, '(0', '(' .. since)
     return free > before and free > before + called('(-' .. since)
 end
 
 local function leave_line()
     if waiter ~= '' then
-        redis.call('ZREM', waiting, waiter)
+        redis.call('ZREM', line_waiting, waiter)
         redis.call('ZREM', line_due, waiter)
     end
 end

@@ -6,6 +6,8 @@ local function where(id)
         return 'delayed'
     elseif redis.call('ZSCORE', dead, id) then
         return 'dead'
+    elseif redis.call('ZSCORE', string.sub(dead, 1, -5) .. 'waiting', id) then
+        return 'waiting'
     end
     return 'reserved'
 end

@@ -1,0 +1,255 @@
+-- @include now
+-- @include guard
+-- @include record
+-- @include count
+-- @include fail
+-- @include backwards
+
+-- Flows: jobs that wait for jobs (doc/protocol.md, "Flows"). Tag `f` of a job's record names the
+-- flow that it belongs to. The flow is one hash:
+--
+--   closed made keep             1 when no more may be added; when it was made; seconds to keep it
+--   total left dead done gone skipped    its jobs without `*`, by what has become of them; left:
+--                                have not ended. With `*` before the name: those with `*`
+--   j:ID                         a job: its state, or `STATE STEP WHEN DELAY AFTER`
+--   s:STEP                       the job of this step
+--   a:STEP                       the jobs that wait for this step; `a:*`: for all without `*`
+--
+-- The state of a job is a letter: w waits, o open (ready, delayed or reserved), x dead, d done, g
+-- gone, s skipped. d, g and s are final, so it does not matter how often an ending is told.
+
+local base = string.sub(jobs, 1, -5)
+local in_flows, in_waiting = base .. 'flows', base .. 'waiting'
+local final = { d = true, g = true, s = true }
+local counted = { o = 'left', w = 'left', x = 'dead', d = 'done', g = 'gone', s = 'skipped' }
+
+local function flow_key(flow)
+    return base .. 'flow:' .. flow
+end
+
+-- Calls of one script share what they found and what they have to do.
+local flow_due, flow_asked, flow_queue, flow_ended = {}, {}, {}, {}
+
+local function flow_read(key, id)
+    local text = redis.call('HGET', key, 'j:' .. id)
+    if not text then
+        return nil
+    end
+    local state, step, when, delay, after = string.match(text, '^(%a) (%S+) (%S+) (%S+) (%S+)$')
+    return { id = id, state = state or string.sub(text, 1, 1), step = step, when = when,
+        delay = delay, after = after, star = after == '*' and '*' or '' }
+end
+
+local function flow_write(key, job)
+    local text = job.step
+        and table.concat({ job.state, job.step, job.when, job.delay, job.after }, ' ') or job.state
+    redis.call('HSET', key, 'j:' .. job.id, text)
+end
+
+-- Has everybody who waits for this job look whether the time has come.
+local function flow_ask(key, job, number_left)
+    local fields = {}
+    if job.step and job.step ~= '-' then
+        fields[1] = 'a:' .. job.step
+    end
+    if job.star == '' and (number_left == 0 or job.state == 'x' or job.state == 'g') then
+        fields[#fields + 1] = 'a:*'
+    end
+    for _, field in ipairs(fields) do
+        for id in string.gmatch(redis.call('HGET', key, field) or '', '%S+') do
+            if not flow_asked[key .. ' ' .. id] then
+                flow_asked[key .. ' ' .. id] = true
+                flow_queue[#flow_queue + 1] = { key, id }
+            end
+        end
+    end
+end
+
+-- A job of the flow changes its state; returns false if it has ended for good before.
+local function flow_move(key, job, state)
+    if final[job.state] or job.state == state then
+        return false
+    end
+    local from, to = counted[job.state], counted[state]
+    job.state = state
+    flow_write(key, job)
+    local left
+    if from ~= to then
+        redis.call('HINCRBY', key, job.star .. to, 1)
+        left = redis.call('HINCRBY', key, job.star .. from, -1)
+    end
+    flow_ended[key] = true
+    flow_ask(key, job, from == 'left' and left or nil)
+    return true
+end
+
+-- ---- what becomes of a job that waits
+
+-- It runs: it goes into `delayed`, due now, or as late as its push asked for.
+local function flow_release(key, job)
+    local seconds = tonumber(string.match(job.delay, '^%+(.*)$') or '')
+    local due = seconds and now + seconds or math.max(now, tonumber(job.delay) or now)
+    flow_due[#flow_due + 1] = string.format('%.6f', due)
+    flow_due[#flow_due + 1] = job.id
+    flow_move(key, job, 'o')
+end
+
+-- What it waits for can no longer happen.
+local function flow_bury(key, job, why)
+    local text = records_of({ job.id })[1]
+    local tail = string.format('"kind":"flow","text":"%s","host":""}', why)
+    keep_records({ job.id }, { with_error(text, count_of(text, 'a'), tail) })
+    redis.call('ZADD', base .. 'dead', string.format('%.6f', now), job.id)
+    count(stats, 'buried', 1)
+    count(stats, 'buried_waiting', 1)
+    flow_move(key, job, 'x')
+end
+
+-- It was to run after a failure, and there was none.
+local function flow_skip(key, job)
+    redis.call('HDEL', jobs, job.id)
+    redis.call('HDEL', records, job.id)
+    count(stats, 'cancelled', 1)
+    flow_move(key, job, 's')
+end
+
+local fates = { g = 'was cancelled, purged, expired or trimmed', s = 'was not needed',
+    u = 'does not exist' }
+
+-- What becomes of a job with `*`: run, skip, why it is dead; nil: it goes on waiting.
+local function flow_all(key, flow, job)
+    local told = redis.call('HMGET', key, 'closed', 'left', 'dead', 'gone')
+    local left, dead, gone = tonumber(told[2] or 0), tonumber(told[3] or 0), tonumber(told[4] or 0)
+    local over = told[1] == '1' and left == 0
+    if job.when == 'failed' then
+        return dead + gone > 0 and 'run' or over and 'skip' or nil
+    elseif job.when == 'ended' then
+        return over and 'run' or nil
+    elseif gone > 0 then
+        return nil, string.format('needs all jobs of flow %s, and %d of them are gone', flow, gone)
+    end
+    return over and dead == 0 and 'run' or nil
+end
+
+-- The same for a job that names steps.
+local function flow_some(key, flow, job)
+    local fields, names, states, known = {}, {}, {}, {}
+    for step in string.gmatch(job.after, '[^,]+') do
+        names[#names + 1], fields[#fields + 1] = step, 's:' .. step
+    end
+    local ids = redis.call('HMGET', key, unpack(fields))
+    for i = 1, #names do
+        known[i] = 'j:' .. (ids[i] or '')
+    end
+    local texts = redis.call('HMGET', key, unpack(known))
+    local closed = redis.call('HGET', key, 'closed') == '1'
+    local all_done, all_ended, failure, lacking = true, true, false, nil
+    for i = 1, #names do
+        local state = ids[i] and string.sub(texts[i] or 'u', 1, 1) or closed and 'u' or '?'
+        all_done = all_done and state == 'd'
+        all_ended = all_ended and (final[state] or state == 'x' or state == 'u')
+        failure = failure or state == 'x' or state == 'g' or state == 'u'
+        states[state] = true
+        lacking = lacking or fates[state] and 'needs step ' .. names[i] .. ' of flow ' .. flow
+            .. ', which ' .. fates[state]
+    end
+    if job.when == 'failed' then
+        return failure and 'run' or all_ended and 'skip' or nil
+    elseif job.when == 'ended' then
+        return all_ended and 'run' or nil
+    end
+    return all_done and 'run' or nil, lacking
+end
+
+local function flow_look(key, id)
+    local flow, job = string.sub(key, #flow_key('') + 1), flow_read(key, id)
+    if not job or job.state ~= 'w' then
+        return
+    end
+    local fate, why = (job.star == '*' and flow_all or flow_some)(key, flow, job)
+    if (fate or why) and redis.call('ZREM', in_waiting, id) == 0 then
+        return -- it was taken out by hand
+    elseif fate == 'run' then
+        flow_release(key, job)
+    elseif fate == 'skip' then
+        flow_skip(key, job)
+    elseif why then
+        flow_bury(key, job, why)
+    end
+end
+
+-- Has a flow ended? Then it is kept for a while, and those whose time is over go, two for each.
+local function flow_keep(key)
+    local told = redis.call('HMGET', key, 'closed', 'left', '*left', 'dead', '*dead', 'keep')
+    local rest, till = 0, 'inf'
+    for i = 2, 5 do
+        rest = rest + tonumber(told[i] or 0)
+    end
+    if told[1] == '1' and rest == 0 then
+        till = string.format('%.6f', now + tonumber(told[6] or 86400))
+    end
+    redis.call('ZADD', in_flows, till, string.sub(key, #flow_key('') + 1))
+    local over = redis.call('ZRANGEBYSCORE', in_flows, '-inf', now, 'LIMIT', 0, 2)
+    for _, flow in ipairs(over) do
+        redis.call('ZREM', in_flows, flow)
+        redis.call('UNLINK', flow_key(flow))
+    end
+end
+
+-- Does what the calls before have left to do. Every script that ends jobs calls it at its end.
+local function flow_go_on()
+    local at = 1
+    while flow_queue[at] do
+        local key, id = flow_queue[at][1], flow_queue[at][2]
+        flow_asked[key .. ' ' .. id] = nil
+        flow_look(key, id)
+        at = at + 1
+    end
+    for key in pairs(flow_ended) do
+        flow_keep(key)
+    end
+    if #flow_due > 0 then
+        local set = base .. 'delayed'
+        local before = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')
+        for i = 1, #flow_due, 1000 do
+            redis.call('ZADD', set, unpack(flow_due, i, math.min(i + 999, #flow_due)))
+        end
+        local first = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')
+        if first[2] ~= before[2] then
+            redis.call('PUBLISH', base .. 'due', first[2])
+        end
+    end
+end
+
+-- ---- what scripts call that end jobs, or revive dead ones
+
+-- Returns those of these jobs that belong to flows, { key, id } each; nil if none does. Before the
+-- first write: it fails on a key of a wrong type.
+local function flow_of(ids, texts)
+    local found
+    for i = 1, #ids do
+        local flows = string.find(texts[i], 'f=', 1, true) and value_of(texts[i], 'f')
+        for flow in string.gmatch(flows or '', '%S+') do
+            found = found or {}
+            found[#found + 1] = { flow_key(flow), ids[i] }
+            redis.call('HLEN', flow_key(flow))
+        end
+    end
+    if found then
+        guard(0, { in_flows, in_waiting, base .. 'delayed', base .. 'dead' }, {})
+    end
+    return found
+end
+
+-- These jobs (of flow_of) are now in this state: d, g, x, or o if they live again.
+local function flow_tell(found, state, only)
+    for _, one in ipairs(found or {}) do
+        local job = (not only or only[one[2]]) and flow_read(one[1], one[2])
+        if job then
+            flow_move(one[1], job, state)
+        end
+    end
+    if found then
+        flow_go_on()
+    end
+end
