@@ -130,6 +130,7 @@ static bool is_state(const char *value)
 {
     return strcmp(value, "ready") == 0 || strcmp(value, "delayed") == 0 ||
            strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0 ||
+           strcmp(value, "waiting") == 0 ||
            strcmp(value, "done") == 0; /* done jobs that are kept */
 }
 

@@ -96,7 +96,7 @@ static int check_one_queue(struct cli *cli, const struct later_keys *keys, struc
 /* --- telling --- */
 
 static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                       LATER_KEY_DEAD };
+                                       LATER_KEY_DEAD, LATER_KEY_WAITING };
 #define SETS (sizeof sets / sizeof *sets)
 
 static void begin_json(struct jsonl *json, const struct report *report, const char *check, bool ok)

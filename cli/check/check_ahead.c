@@ -44,6 +44,7 @@ static void ask_rest(struct cli *cli, const struct later_keys *keys, struct ahea
     check_ahead_ask_page(cli, keys, LATER_KEY_READY, ahead);
     check_ahead_ask_page(cli, keys, LATER_KEY_DELAYED, ahead);
     check_ahead_ask_page(cli, keys, LATER_KEY_DEAD, ahead);
+    check_ahead_ask_page(cli, keys, LATER_KEY_WAITING, ahead);
     members_ask_tokens(&cmd, keys);
     ahead_ask(cli->client, ahead, &cmd);
     later_inspect_second_wake(&cmd, keys);
@@ -62,7 +63,7 @@ static bool is_small(const struct ahead *ahead)
     if (ahead->count == 0 || !ahead->answers[0].reply)
         return false;
     later_inspect_sized(ahead->answers[0].reply, &sizes);
-    return sizes.jobs + sizes.ready + sizes.delayed + sizes.dead <= SMALL;
+    return sizes.jobs + sizes.ready + sizes.delayed + sizes.dead + sizes.waiting <= SMALL;
 }
 
 void check_ahead(struct cli *cli, const later_queue_name *queues, size_t count, struct ahead *ahead)

@@ -187,17 +187,17 @@ static void ask_states(struct later_command *cmd, const struct later_keys *keys,
     later_inspect_locate(cmd, keys, id, "");
 }
 
-/* Is it in ready, delayed or dead? The token of a reserved job is not known here. */
+/* Is it in ready, delayed, dead or waiting? The token of a reserved job is not known here. */
 static bool has_set(const struct later_reply *reply)
 {
     bool found = false;
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 5; i++)
         found = found || later_reply_int(later_reply_at(reply, i)) > 0;
     return found;
 }
 
-/* Returns 1 if it is in one of the four sets, 0 if not, -1 with *err. */
+/* Returns 1 if it is in one of the five sets, 0 if not, -1 with *err. */
 static int has_state(struct beside *beside, const char *id)
 {
     struct later_command cmd = { 0 };

@@ -11,11 +11,11 @@
 
 #define CHUNK        250    /* members looked up together */
 #define RESERVED_MAX 100000 /* how many reservations are compared with each other */
-#define SETS         4
+#define SETS         5
 
 /* The order is that of *locate*. */
 static const enum later_key sets[SETS] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
-                                           LATER_KEY_RESERVED };
+                                           LATER_KEY_RESERVED, LATER_KEY_WAITING };
 
 /* A walk through one set. */
 struct walk {
@@ -75,7 +75,7 @@ static int check_scan_look_again(struct walk *walk, const char *member)
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     char what[100] = "is in";
-    int count = 0, waiting = 0;
+    int count = 0, plain = 0;
     bool in_own = false, known;
 
     later_inspect_locate(&cmd, walk->keys, id,
@@ -87,15 +87,15 @@ static int check_scan_look_again(struct walk *walk, const char *member)
         if (!later_reply_int(later_reply_at(reply, i)))
             continue;
         count++;
-        waiting += sets[i] == LATER_KEY_READY || sets[i] == LATER_KEY_DELAYED;
+        plain += sets[i] == LATER_KEY_READY || sets[i] == LATER_KEY_DELAYED;
         in_own |= sets[i] == walk->set;
         strcat(strcat(what, " "), later_key_name(sets[i]));
     }
     known = later_reply_int(later_reply_at(reply, SETS)) != 0;
     /* Two that are not adopted yet may have the same bytes; they will get two ids. */
-    if (count > 1 && (known || waiting < count))
+    if (count > 1 && (known || plain < count))
         check_scan_found(walk, id, what);
-    else if (in_own && !known && (walk->set == LATER_KEY_DEAD || walk->set == LATER_KEY_RESERVED))
+    else if (in_own && !known && walk->set != LATER_KEY_READY && walk->set != LATER_KEY_DELAYED)
         check_scan_found(walk, id, "has no document");
     later_reply_free(reply);
     return 0;

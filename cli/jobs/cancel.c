@@ -50,8 +50,8 @@ static const struct many_verb cancel_many = {
     .ask = "Cancel",
     .ask_end = " for good",
     .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED, LATER_KEY_DEAD,
-              LATER_KEY_DONE },
-    .set_count = 5,
+              LATER_KEY_WAITING, LATER_KEY_DONE },
+    .set_count = 6,
     .brisk = true,
 };
 

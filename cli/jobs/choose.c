@@ -55,11 +55,12 @@ int choose_is_asked(const struct cli *cli, bool reason, struct later_error *err)
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err)
 {
     static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_DEAD,
-                                           LATER_KEY_DONE };
+                                           LATER_KEY_WAITING, LATER_KEY_DONE };
     const char *state = args_text(&cli->args, "state");
 
     if (!state)
-        return later_fail(err, LATER_E_USAGE, "--state is missing: ready, delayed, dead or done");
+        return later_fail(err, LATER_E_USAGE,
+                          "--state is missing: ready, delayed, dead, waiting or done");
     return cli_state(state, sets, sizeof sets / sizeof *sets, set, err);
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                       LATER_KEY_DEAD, LATER_KEY_DONE };
+                                       LATER_KEY_DEAD,  LATER_KEY_WAITING, LATER_KEY_DONE };
 
 struct counting {
     struct choice *choice;

@@ -149,7 +149,8 @@ static int forget_forget(struct cli *cli, const char *queue, struct later_error 
         sizes_whole(cli, &whole, &sum, err) < 0)
         return -1;
     if (sum.jobs + sum.ready + sum.delayed > 0)
-        return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead, err);
+        return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead + sum.waiting,
+                           err);
     listed = forget_whole(cli, &whole, sizes_traces(&sum) > 0, err);
     if (listed < 0)
         return -1;

@@ -15,7 +15,7 @@ static int kick(struct cli *cli, const struct later_keys *keys, const char *id, 
 
 static const struct each_verb kick_each = { .heading = "KICKED",
                                             .done = "kicked",
-                                            .none = "no dead or delayed job",
+                                            .none = "no dead, delayed or waiting job",
                                             .missing = LATER_E_NONE,
                                             .fn = kick };
 
@@ -24,8 +24,8 @@ static const struct many_verb kick_many = {
     .done = "kicked",
     .ask = "Kick",
     .ask_end = "",
-    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED },
-    .set_count = 2,
+    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED, LATER_KEY_WAITING },
+    .set_count = 3,
 };
 
 static int kick_run(struct cli *cli, struct later_error *err)

@@ -14,7 +14,7 @@ struct many_verb {
     const char *name, *done; /* "kick", "kicked" */
     const char *ask;         /* "Kick" */
     const char *ask_end;     /* " for good"; "" */
-    enum later_key sets[5];  /* the sets that it takes, in the order of the walk */
+    enum later_key sets[6];  /* the sets that it takes, in the order of the walk */
     size_t set_count;
     bool brisk; /* if --state is the only condition it does not rest between its calls */
 };

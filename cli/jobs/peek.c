@@ -188,7 +188,7 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
 static int run_peek(struct cli *cli, struct later_error *err)
 {
     static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                           LATER_KEY_DEAD, LATER_KEY_DONE };
+                                           LATER_KEY_DEAD,  LATER_KEY_WAITING, LATER_KEY_DONE };
     const char *state = args_text(&cli->args, "state");
     int64_t most = 10, offset = 0;
     enum later_key set;

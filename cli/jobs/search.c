@@ -15,8 +15,8 @@
 #define HITS     100 /* if no limit is given */
 #define NEXT_MAX 600 /* characters of a place to continue from */
 
-static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY, LATER_KEY_DELAYED,
-                                       LATER_KEY_DEAD, LATER_KEY_DONE };
+static const enum later_key sets[] = { LATER_KEY_RESERVED, LATER_KEY_READY,   LATER_KEY_DELAYED,
+                                       LATER_KEY_DEAD,     LATER_KEY_WAITING, LATER_KEY_DONE };
 
 #define SETS (sizeof sets / sizeof *sets)
 

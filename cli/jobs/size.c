@@ -65,6 +65,7 @@ static void size_print_json(const struct sized *sized, int served)
     jsonl_int(&json, "delayed", (int64_t)sizes->delayed);
     jsonl_int(&json, "reserved", (int64_t)sizes->reserved);
     jsonl_int(&json, "dead", (int64_t)sizes->dead);
+    jsonl_int(&json, "waiting", (int64_t)sizes->waiting);
     jsonl_bool(&json, "paused", sized->paused == sized->parts);
     jsonl_known(&json, "oldest_ready", sizes->oldest_ready >= 0, sizes->oldest_ready);
     if (sized->plan.count > 1)

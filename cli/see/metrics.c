@@ -25,6 +25,7 @@ static void put_states(struct exposition *text, const struct gathered_queue *que
     exposition_int(text, sizes->delayed, LABELS("queue", queue->sized->name, "state", "delayed"));
     exposition_int(text, sizes->reserved, LABELS("queue", queue->sized->name, "state", "reserved"));
     exposition_int(text, sizes->dead, LABELS("queue", queue->sized->name, "state", "dead"));
+    exposition_int(text, sizes->waiting, LABELS("queue", queue->sized->name, "state", "waiting"));
 }
 
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)

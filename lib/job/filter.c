@@ -32,7 +32,8 @@ struct later_filter {
 
 /* --- state, kind --- */
 
-static const char *const states[] = { "ready", "delayed", "reserved", "dead", "done", NULL };
+static const char *const states[] = { "ready",   "delayed", "reserved", "dead",
+                                      "waiting", "done",    NULL };
 
 static int take_state(struct later_filter *filter, const char *value, struct later_error *err)
 {
@@ -43,7 +44,9 @@ static int take_state(struct later_filter *filter, const char *value, struct lat
     if (filter->state)
         return 0;
     return later_fail(err, LATER_E_USAGE,
-                      "--state: %.40s is not one of ready, delayed, reserved, dead, done", value);
+                      "--state: %.40s is not one of ready, delayed, reserved, dead, "
+                      "waiting, done",
+                      value);
 }
 
 static bool meets_state(const struct later_filter *filter, const struct later_filter_job *job)

@@ -22,7 +22,8 @@ bool later_conserved(const struct later_sizes *sizes)
 
 int64_t later_unadopted(const struct later_sizes *sizes)
 {
-    uint64_t members = sizes->ready + sizes->delayed + sizes->reserved + sizes->dead;
+    uint64_t members =
+        sizes->ready + sizes->delayed + sizes->reserved + sizes->dead + sizes->waiting;
 
     return (int64_t)members - (int64_t)sizes->jobs;
 }

@@ -12,7 +12,7 @@
  * been read at one moment. */
 bool later_conserved(const struct later_sizes *sizes);
 
-/* Returns how many members of ready, delayed, reserved and dead have no document: those that are
+/* Returns how many members of ready, delayed, reserved, dead and waiting have no document: those that are
  * not adopted yet. If negative, some documents are in no set. */
 int64_t later_unadopted(const struct later_sizes *sizes);
 

@@ -7,7 +7,7 @@
 #define SLACK 60.0 /* seconds: for other clocks, and the time since `now` */
 
 /* What command n asks. */
-enum { READY, DELAYED, DEAD, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
+enum { READY, DELAYED, DEAD, WAITING, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
 
 static const struct {
     enum later_key key;
@@ -17,6 +17,7 @@ static const struct {
     [READY] = { LATER_KEY_READY, "ZCARD", { NULL } },
     [DELAYED] = { LATER_KEY_DELAYED, "ZCARD", { NULL } },
     [DEAD] = { LATER_KEY_DEAD, "ZCARD", { NULL } },
+    [WAITING] = { LATER_KEY_WAITING, "ZCARD", { NULL } },
     [PAUSED] = { LATER_KEY_PAUSED, "EXISTS", { NULL } },
     [STATS] = { LATER_KEY_STATS, "HGETALL", { NULL } },
     [OVERDUE] = { LATER_KEY_RESERVED, "ZCOUNT", { "-inf" } }, /* until now */
@@ -63,6 +64,9 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
         break;
     case DEAD:
         sizes->dead = count;
+        break;
+    case WAITING:
+        sizes->waiting = count;
         break;
     case PAUSED:
         sizes->paused = count > 0;

@@ -16,7 +16,7 @@
 
 #include "queue/inspect.h"
 
-#define LATER_GLANCES 9
+#define LATER_GLANCES 10
 
 /* Zero it first. */
 struct later_glance {

@@ -40,6 +40,8 @@ static void inspect_count(struct later_sizes *sizes, const char *name, uint64_t 
 {
     if (strcmp(name, "overdue") == 0) /* from the script: not a counter */
         sizes->overdue = number;
+    if (strcmp(name, "waiting") == 0)
+        sizes->waiting = number;
     for (int n = 0; n < LATER_COUNTERS; n++) {
         if (strcmp(name, counters[n]) == 0) {
             sizes->counters[n] = number;
@@ -89,6 +91,7 @@ uint64_t later_sizes_in(const struct later_sizes *sizes, enum later_key set)
            : set == LATER_KEY_DELAYED  ? sizes->delayed
            : set == LATER_KEY_RESERVED ? sizes->reserved
            : set == LATER_KEY_DEAD     ? sizes->dead
+           : set == LATER_KEY_WAITING  ? sizes->waiting
                                        : 0;
 }
 

@@ -43,7 +43,7 @@ enum later_counter {
 
 /* A queue at one moment. */
 struct later_sizes {
-    uint64_t ready, delayed, reserved, dead;
+    uint64_t ready, delayed, reserved, dead, waiting;
     uint64_t jobs; /* documents */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
@@ -83,7 +83,7 @@ struct later_seen {
     struct later_record record;
 };
 
-/* state: "ready", "delayed", "dead", "done", or "reserved": what `token` holds, in the order that
+/* state: "ready", "delayed", "dead", "waiting", "done", or "reserved": what `token` holds, in the order that
  * it had in ready. offset: of the first job, from 0. limit: at most this many, 1 … LATER_BATCH_MAX;
  * fewer may come, since documents are bounded too. */
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
@@ -160,7 +160,7 @@ void later_inspect_names(struct later_command *cmd, const char *prefix, const ch
  * 0. */
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
 
-/* Asks which of ready, delayed, dead, the token's set and jobs have an id; the reply has 1 or 0 for
+/* Asks which of ready, delayed, dead, the token's set, waiting and jobs have an id; the reply has 1 or 0 for
  * each. LATER_SCRIPT_LOCATE. */
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token);

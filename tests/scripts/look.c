@@ -219,6 +219,7 @@ void check_members(void)
         .delayed = (uint64_t)size_of("delayed"),
         .reserved = (uint64_t)size_of("reserved"),
         .dead = (uint64_t)size_of("dead"),
+        .waiting = (uint64_t)size_of("waiting"),
         .jobs = (uint64_t)size_of("jobs"),
     };
 

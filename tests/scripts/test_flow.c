@@ -1,0 +1,411 @@
+/* test_flow.c: jobs that wait for jobs: flow_push, and what every ending of a job tells its flow. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
+
+/* The next job of the next flow_push: waits for `after`, as `when`. Its id is that of its step. */
+static void job(const char *step, const char *after, const char *when)
+{
+    arg(step);
+    arg(step);
+    arg(after);
+    arg(when);
+    arg("");
+    arg("0");
+    arg("{\"type\":\"t\"}");
+}
+
+/* The beginning of a flow_push to flow f, which is closed then or not. */
+static void flow(const char *close)
+{
+    arg("f");
+    arg("");
+    arg(close);
+    arg("60");
+}
+
+static const char *pushed(void)
+{
+    return flat(run("flow_push", NULL));
+}
+
+/* Reserves the first ready job, which must be this one, under a token of its own. */
+static char begin(const char *id)
+{
+    static char token;
+
+    token = token >= 'a' && token < 'z' ? (char)(token + 1) : 'a';
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(told(reserve(token, 1), 0, ID), id);
+    return token;
+}
+
+static void done(const char *id)
+{
+    ck_assert_str_eq(flat(run("ack", member(begin(id), id), NULL)), "");
+}
+
+static void fails(const char *id)
+{
+    ck_assert_str_eq(flat(run("bury", member(begin(id), id), "ran", ERROR, NULL)), "");
+}
+
+static long long count_of_flow(const char *name)
+{
+    return atoll(field("flow:f", name));
+}
+
+START_TEST(a_chain_runs_one_after_the_other)
+{
+    flow("1");
+    job("c", "b", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "WAITING WAITING PUSHED");
+    ck_assert_str_eq(members("waiting"), "c b");
+    check_sums();
+    done("a");
+    ck_assert_str_eq(members("waiting"), "c");
+    check_sums();
+    done("b");
+    done("c");
+    ck_assert_int_eq(count_of_flow("done"), 3);
+    ck_assert_int_eq(count_of_flow("left"), 0);
+    ck_assert_int_eq(size_of("records"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(it_waits_for_all_that_it_names)
+{
+    flow("1");
+    job("d", "a,b", "done");
+    job("a", "", "done");
+    job("b", "", "done");
+    pushed();
+    done("a");
+    ck_assert_str_eq(members("waiting"), "d");
+    done("b");
+    done("d");
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_batch_has_three_callbacks)
+{
+    flow("0");
+    job("ok", "*", "done");
+    job("over", "*", "ended");
+    job("alarm", "*", "failed");
+    job("a", "", "done");
+    job("b", "", "done");
+    pushed();
+    done("a");
+    done("b");
+    ck_assert_int_eq(size_of("waiting"), 3); /* more may come */
+    flow("1");
+    ck_assert_str_eq(pushed(), "");
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "ok over");
+    ck_assert_str_eq(field("jobs", "alarm"), ""); /* was not needed */
+    ck_assert_int_eq(stat_of("cancelled"), 1);
+    ck_assert_str_eq(score_text("flows", "f"), "inf");
+    check_sums();
+    done("ok");
+    done("over");
+    ck_assert_double_lt(score("flows", "f"), now() + 61);
+}
+END_TEST
+
+START_TEST(dead_blocks_and_kick_goes_on)
+{
+    flow("1");
+    job("ok", "*", "done");
+    job("over", "*", "ended");
+    job("alarm", "*", "failed");
+    job("next", "a", "done");
+    job("a", "", "done");
+    pushed();
+    fails("a");
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "alarm"); /* `next` has not ended, so `over` waits */
+    ck_assert_str_eq(members("dead"), "a");
+    ck_assert_str_eq(members("waiting"), "ok over next");
+    ck_assert_int_eq(count_of_flow("dead"), 1);
+    check_sums();
+    done("alarm");
+    ck_assert_str_eq(flat(run("kick", "a", NULL)), "dead");
+    ck_assert_int_eq(count_of_flow("dead"), 0);
+    done("a");
+    done("next");
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "ok over");
+    check_sums();
+}
+END_TEST
+
+/* Nobody can do what is gone. */
+static void check_gone(const char *reason)
+{
+    ck_assert_str_eq(members("dead"), "b");
+    ck_assert_ptr_nonnull(strstr(noted("e", "b"), reason));
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "alarm");
+    check_sums();
+    ck_assert_str_eq(flat(run("kick", "b", NULL)), "dead"); /* all the same */
+    done("alarm");
+    done("b");
+    ck_assert_int_eq(count_of_flow("gone"), 1);
+    check_sums();
+}
+
+static void three(void)
+{
+    flow("1");
+    job("b", "a", "done");
+    job("alarm", "b", "failed");
+    job("a", "", "done");
+    pushed();
+}
+
+#define GONE "needs step a of flow f, which was cancelled, purged, expired or trimmed"
+
+START_TEST(gone_by_cancel)
+{
+    three();
+    ck_assert_str_eq(flat(run("cancel", "a", NULL)), "ready");
+    check_gone(GONE);
+}
+END_TEST
+
+START_TEST(gone_by_expire)
+{
+    three();
+    run("expire", member(begin("a"), "a"), NULL);
+    check_gone(GONE);
+}
+END_TEST
+
+START_TEST(gone_by_purge)
+{
+    three();
+    run("purge", "ready", "500", NULL);
+    check_gone(GONE);
+}
+END_TEST
+
+START_TEST(gone_by_trim)
+{
+    three();
+    fails("a");
+    ask("ZADD %s 1000000000 a", key("dead"));
+    run("trim", "0", "1000", "500", NULL);
+    check_gone(GONE);
+}
+END_TEST
+
+START_TEST(gone_by_act)
+{
+    three();
+    run("act", "cancel", "ready", "", "a", "", NULL);
+    check_gone(GONE);
+}
+END_TEST
+
+START_TEST(a_step_that_never_came)
+{
+    flow("0");
+    job("b", "a", "done");
+    pushed();
+    ck_assert_str_eq(members("waiting"), "b");
+    flow("1");
+    pushed();
+    ck_assert_str_eq(members("dead"), "b");
+    ck_assert_ptr_nonnull(strstr(noted("e", "b"), "needs step a of flow f, which does not exist"));
+    check_sums();
+}
+END_TEST
+
+START_TEST(pushed_again_adds_what_is_missing)
+{
+    flow("0");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    done("a");
+    flow("1");
+    job("c", "b", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "WAITING EXISTS delayed EXISTS done");
+    check_sums();
+    done("b");
+    done("c");
+    flow("1");
+    job("b", "a", "done");
+    ck_assert_str_eq(pushed(), "EXISTS done");
+    ck_assert_int_eq(stat_of("pushed"), 3);
+}
+END_TEST
+
+START_TEST(closed_but_for_those_inside)
+{
+    flow("1");
+    job("a", "", "done");
+    pushed();
+    flow("0");
+    job("b", "", "done");
+    ck_assert_str_eq(pushed(), "CLOSED");
+    arg("f");
+    arg("a");
+    arg("0");
+    arg("60");
+    job("b", "a", "done");
+    ck_assert_str_eq(pushed(), "WAITING");
+    done("a");
+    arg("f");
+    arg("a");
+    arg("0");
+    arg("60");
+    job("c", "", "done");
+    ck_assert_str_eq(pushed(), "CLOSED");
+    done("b");
+}
+END_TEST
+
+START_TEST(a_job_that_was_there_belongs_to_both)
+{
+    push("a");
+    flow("1");
+    job("b", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "WAITING EXISTS ready");
+    arg("g");
+    arg("");
+    arg("1");
+    arg("60");
+    job("c", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "WAITING EXISTS ready");
+    ck_assert_str_eq(noted("f", "a"), "f g");
+    done("a");
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "b c");
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_replaced_one_is_still_of_the_flow)
+{
+    flow("1");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    ck_assert_str_eq(flat(run("push", "0", "replace", "a", "", "5", "{}", NULL)), "REPLACED");
+    done("a");
+    done("b");
+    check_sums();
+}
+END_TEST
+
+START_TEST(kick_runs_one_that_waits)
+{
+    flow("1");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    ck_assert_str_eq(flat(run("kick", "b", NULL)), "waiting");
+    ck_assert_int_eq(size_of("waiting"), 0);
+    done("a");
+    done("b");
+    ck_assert_int_eq(stat_of("done"), 2);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_delay_counts_from_then)
+{
+    flow("1");
+    arg("b");
+    arg("b");
+    arg("a");
+    arg("done");
+    arg("+100");
+    arg("7");
+    arg("{}");
+    job("a", "", "done");
+    pushed();
+    done("a");
+    ck_assert_str_eq(members("delayed"), "b");
+    ck_assert_double_gt(score("delayed", "b"), now() + 90);
+    ck_assert_str_eq(noted("p", "b"), "7");
+}
+END_TEST
+
+START_TEST(told_twice_counts_once)
+{
+    flow("1");
+    job("over", "*", "ended");
+    job("a", "", "done");
+    pushed();
+    done("a");
+    push("a"); /* another job of this id: none of the flow's */
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "over a");
+    run("cancel", "a", NULL);
+    ck_assert_int_eq(count_of_flow("done"), 1);
+    ck_assert_int_eq(count_of_flow("gone"), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be)
+{
+    flow("1");
+    job("a", "b,b/", "done");
+    ck_assert_ptr_nonnull(strstr(run_error("flow_push", NULL), "waits for at most 100 steps"));
+    flow("1");
+    job("a", "b", "never");
+    ck_assert_ptr_nonnull(strstr(run_error("flow_push", NULL), "when is done, ended or failed"));
+    flow("0");
+    job("a", "", "done");
+    pushed();
+    flow("0");
+    arg("other");
+    arg("a");
+    arg("");
+    arg("done");
+    arg("");
+    arg("0");
+    arg("{}");
+    ck_assert_ptr_nonnull(strstr(run_error("flow_push", NULL), "step a is job a"));
+    ck_assert_int_eq(stat_of("pushed"), 1);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = { a_chain_runs_one_after_the_other,
+                                   it_waits_for_all_that_it_names,
+                                   a_batch_has_three_callbacks,
+                                   dead_blocks_and_kick_goes_on,
+                                   gone_by_cancel,
+                                   gone_by_expire,
+                                   gone_by_purge,
+                                   gone_by_trim,
+                                   gone_by_act,
+                                   a_step_that_never_came,
+                                   pushed_again_adds_what_is_missing,
+                                   closed_but_for_those_inside,
+                                   a_job_that_was_there_belongs_to_both,
+                                   a_replaced_one_is_still_of_the_flow,
+                                   kick_runs_one_that_waits,
+                                   a_delay_counts_from_then,
+                                   told_twice_counts_once,
+                                   what_cannot_be,
+                                   NULL };
+
+    return harness_main("flow", tests);
+}
