@@ -1,9 +1,9 @@
 -- flow_push: put jobs of a flow into a queue; they wait for other jobs of it
--- KEYS   ready delayed dead jobs records wake paused stats shards waiting flows
--- ARGV   flow adder close keep (id step after when due priority document)...
+-- KEYS   ready delayed dead jobs records wake paused stats shards waiting flows flow unknown
+-- ARGV   name adder close keep (id step after when due priority document)...
 -- reply  one answer a job: PUSHED, WAITING, FULL, or `EXISTS state`; CLOSED alone: nothing was pushed
 --
--- flow      its name: 1 to 64 of A-Z a-z 0-9 _ . -
+-- name      of the flow: 1 to 64 of A-Z a-z 0-9 _ . -
 -- adder     the id of a running job of the flow: it may add to it even if it is closed; '' for all others
 -- close     1: no more is added after this call; else 0
 -- keep      seconds that the flow is kept when it has ended
@@ -28,18 +28,17 @@
 -- @include results
 
 local fresh, soon, later, answers, total = {}, {}, {}, {}, (#ARGV - 4) / 7
-local key = flow_key(flow)
 local ended_as = { d = 'done', g = 'gone', s = 'skipped' }
 
-local function is_name(name)
-    return #name <= 64 and string.find(name, '^[%w_.-]+$')
+local function is_name(text)
+    return #text <= 64 and string.find(text, '^[%w_.-]+$')
 end
 
 -- Returns the i-th job.
 local function flow_job(i)
     local at, job = 7 * i - 2, {}
-    for n, name in ipairs({ 'id', 'step', 'after', 'when', 'due', 'priority', 'document' }) do
-        job[name] = ARGV[at + n - 1]
+    for n, member in ipairs({ 'id', 'step', 'after', 'when', 'due', 'priority', 'document' }) do
+        job[member] = ARGV[at + n - 1]
     end
     return job
 end
@@ -66,8 +65,9 @@ local function flow_wrong(job)
 end
 
 local list = {}
-if not is_name(flow) or not whole(close, 0, 1) or not number(keep, 0, 1e9) or total > 200 then
-    return redis.error_reply('ERR flow_push: a flow is 1 to 64 of A-Z a-z 0-9 _ . -, close is 0 '
+if not is_name(name) or flow ~= flow_key(name) or not whole(close, 0, 1)
+    or not number(keep, 0, 1e9) or total > 200 then
+    return redis.error_reply('ERR flow_push: a name is 1 to 64 of A-Z a-z 0-9 _ . -, close is 0 '
         .. 'or 1, keep is seconds; at most 200 jobs a call')
 end
 for i = 1, total do
@@ -77,18 +77,24 @@ for i = 1, total do
         return redis.error_reply('ERR flow_push: job ' .. i .. ': ' .. wrong)
     end
 end
-guard(total, { ready, delayed, dead, waiting, flows }, { jobs, stats, key })
+guard(total, { ready, delayed, dead, waiting, flows }, { jobs, stats, flow })
 if (redis.call('GET', shards) or '0') ~= '0' then
     return redis.error_reply('ERR flow_push: a queue with shards has no flows yet')
 end
-local told = redis.call('HMGET', key, 'closed', 'total', '*total')
+-- An ended flow of this name whose time is over makes room for a new one.
+local till = redis.call('ZSCORE', flows, name)
+if till and tonumber(till) <= now then
+    count(stats, 'pushed', 0) -- first: a full Redis refuses it
+    redis.call('UNLINK', flow, unknown)
+end
+local told = redis.call('HMGET', flow, 'closed', 'total', '*total')
 local before = tonumber(told[2] or 0) + tonumber(told[3] or 0)
 if told[1] == '1' then
-    local by = adder ~= '' and flow_read(key, adder)
+    local by = adder ~= '' and flow_read(flow, adder)
     if not by or by.state ~= 'o' then
         local known = 0 -- to push again what is there is allowed
         for i = 1, total do
-            known = known + redis.call('HEXISTS', key, 'j:' .. list[i].id)
+            known = known + redis.call('HEXISTS', flow, 'j:' .. list[i].id)
         end
         if known < total then
             return 'CLOSED'
@@ -104,13 +110,13 @@ end
 local waiters = {}
 for i = 1, total do
     local job = list[i]
-    local other = job.step ~= '' and redis.call('HGET', key, 's:' .. job.step)
+    local other = job.step ~= '' and redis.call('HGET', flow, 's:' .. job.step)
     if other and other ~= job.id then
         return redis.error_reply('ERR flow_push: job ' .. i .. ': step ' .. job.step .. ' is job '
             .. other)
     end
     for step in string.gmatch(job.after, '[^,]+') do
-        waiters[step] = waiters[step] or redis.call('HGET', key, 'a:' .. step) or ''
+        waiters[step] = waiters[step] or redis.call('HGET', flow, 'a:' .. step) or ''
         if not string.find(' ' .. waiters[step] .. ' ', ' ' .. job.id .. ' ', 1, true) then
             waiters[step] = waiters[step] == '' and job.id or waiters[step] .. ' ' .. job.id
         end
@@ -137,7 +143,7 @@ end
 local seen = {}
 for i = 1, total do
     local job = list[i]
-    local member = redis.call('HGET', key, 'j:' .. job.id)
+    local member = redis.call('HGET', flow, 'j:' .. job.id)
     local state = member and string.sub(member, 1, 1)
     if ended_as[state] or seen[job.id] then
         answers[i] = 'EXISTS ' .. (ended_as[state] or seen[job.id])
@@ -148,7 +154,7 @@ for i = 1, total do
         if not member then
             local flows_of = value_of(text, 'f')
             noted[#noted + 1] = job.id
-            notes[#notes + 1] = with_value(text, 'f', flows_of and flows_of .. ' ' .. flow or flow)
+            notes[#notes + 1] = with_value(text, 'f', flows_of and flows_of .. ' ' .. name or name)
             job.after = ''
             flow_add(job, at == 'dead' and 'x' or at == 'waiting' and 'w' or 'o')
         end
@@ -162,7 +168,7 @@ for i = 1, total do
         fresh[#fresh + 1], fresh[#fresh + 2] = job.id, job.document
         local rank = tonumber(job.priority)
         noted[#noted + 1] = job.id
-        notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. flow .. '\n'
+        notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. name .. '\n'
         local time = tonumber(string.match(job.due, '^%+?(.*)$'))
         time = string.byte(job.due) == 43 and now + time or time
         old[#old + 1] = result_of(job.id)
@@ -185,7 +191,7 @@ if #fresh > 0 then
     redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
 end
 if not told[1] then
-    redis.call('HSET', key, 'closed', '0', 'made', spell(now), 'keep', keep)
+    redis.call('HSET', flow, 'closed', '0', 'made', spell(now), 'keep', keep)
 end
 keep_records(noted, notes)
 if #held_back > 0 then
@@ -198,42 +204,42 @@ if has_results(results[2], now) and #old > 0 then
     redis.call('DEL', unpack(old))
 end
 for step, ids in pairs(waiters) do
-    redis.call('HSET', key, 'a:' .. step, ids)
-    if step ~= '*' and redis.call('HEXISTS', key, 's:' .. step) == 0 then
-        redis.call('HSET', key .. ':unknown', step, 1)
+    redis.call('HSET', flow, 'a:' .. step, ids)
+    if step ~= '*' and redis.call('HEXISTS', flow, 's:' .. step) == 0 then
+        redis.call('HSET', unknown, step, 1)
     end
 end
 for _, job in ipairs(added) do
     if job.step ~= '-' then
-        redis.call('HSET', key, 's:' .. job.step, job.id)
-        redis.call('HDEL', key .. ':unknown', job.step)
+        redis.call('HSET', flow, 's:' .. job.step, job.id)
+        redis.call('HDEL', unknown, job.step)
     end
     local plain = job.step == '-' and job.after == '-'
-    flow_write(key, plain and { id = job.id, state = job.state } or job)
-    redis.call('HINCRBY', key, job.star .. 'total', 1)
-    redis.call('HINCRBY', key, job.star .. counted[job.state], 1)
+    flow_write(flow, plain and { id = job.id, state = job.state } or job)
+    redis.call('HINCRBY', flow, job.star .. 'total', 1)
+    redis.call('HINCRBY', flow, job.star .. counted[job.state], 1)
     if job.state == 'w' then
-        flow_queue[#flow_queue + 1] = { key, job.id }
+        flow_queue[#flow_queue + 1] = { flow, job.id }
     else
-        flow_ask(key, job)
+        flow_ask(flow, job)
     end
 end
 if close == '1' and told[1] ~= '1' then
-    redis.call('HSET', key, 'closed', '1')
-    local steps = redis.call('HKEYS', key .. ':unknown')
+    redis.call('HSET', flow, 'closed', '1')
+    local steps = redis.call('HGETALL', unknown)
     steps[#steps + 1] = '*'
-    for _, step in ipairs(steps) do
-        for id in string.gmatch(redis.call('HGET', key, 'a:' .. step) or '', '%S+') do
-            flow_queue[#flow_queue + 1] = { key, id }
+    for i = 1, #steps, 2 do
+        for id in string.gmatch(redis.call('HGET', flow, 'a:' .. steps[i]) or '', '%S+') do
+            flow_queue[#flow_queue + 1] = { flow, id }
         end
     end
-    redis.call('DEL', key .. ':unknown')
+    redis.call('DEL', unknown)
 end
-flow_ended[key] = true
+flow_ended[flow] = true
 flow_go_on()
-for name, n in pairs({ pushed = pushed, duplicate = duplicate }) do
+for counter, n in pairs({ pushed = pushed, duplicate = duplicate }) do
     if n > 0 then
-        count(stats, name, n)
+        count(stats, counter, n)
     end
 end
 if full > 0 then

@@ -56,5 +56,6 @@ try('SET', paused, 1, 'EX', 1)
 try('GET', paused)
 try('PTTL', paused)
 try('PUBLISH', due, '0')
+try('UNLINK', ready)
 try('DEL', ready, jobs, wake, paused)
 return denied

@@ -6,7 +6,10 @@ local function where(id)
         return 'delayed'
     elseif redis.call('ZSCORE', dead, id) then
         return 'dead'
-    elseif redis.call('ZSCORE', string.sub(dead, 1, -5) .. 'waiting', id) then
+    end
+    local text = redis.call('HGET', records, id) -- only jobs of flows wait
+    if text and string.find(text, 'f=', 1, true)
+        and redis.call('ZSCORE', string.sub(dead, 1, -5) .. 'waiting', id) then
         return 'waiting'
     end
     return 'reserved'

@@ -13,6 +13,7 @@ redisContext *harness_redis;
 
 #define LOCK      "later:lock:{n}"
 #define HELD      "held"
+#define FLOW      "later:{q}:flow:" /* then the name, which is the first argument */
 #define LINE(key) key, key ":waiting", key ":due"
 
 static char held_token[80] = "none";
@@ -244,6 +245,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "return", HELD },
         { "touch", HELD },
         { "push", "later:{q}:call:c" },
+        { "flow_push", FLOW, FLOW ":unknown" },
         { "push_now", "later:{q}:call:n" },
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },
@@ -279,6 +281,8 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
         if (strcmp(out[i], HELD) == 0)
             out[i] = text("later:{q}:reserved:%s", held_token);
+        else if (strncmp(out[i], FLOW, sizeof FLOW - 1) == 0 && pending.count > 0)
+            out[i] = text(FLOW "%s%s", pending.argv[0], out[i] + sizeof FLOW - 1);
     }
 }
 

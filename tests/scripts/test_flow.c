@@ -1,4 +1,5 @@
-/* test_flow.c: jobs that wait for jobs: flow_push, and what every ending of a job tells its flow. */
+/* test_flow.c: jobs that wait for jobs: flow_push, and what every ending of a job tells its flow.
+ */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -361,6 +362,24 @@ START_TEST(told_twice_counts_once)
 }
 END_TEST
 
+START_TEST(an_old_name_is_free_again)
+{
+    flow("1");
+    job("a", "", "done");
+    pushed();
+    done("a");
+    flow("1");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "EXISTS done");
+    ask("ZADD %s 1 f", key("flows"));
+    flow("1");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "PUSHED");
+    ck_assert_int_eq(count_of_flow("done"), 0);
+    check_sums();
+}
+END_TEST
+
 START_TEST(what_cannot_be)
 {
     flow("1");
@@ -404,6 +423,7 @@ int main(void)
                                    kick_runs_one_that_waits,
                                    a_delay_counts_from_then,
                                    told_twice_counts_once,
+                                   an_old_name_is_free_again,
                                    what_cannot_be,
                                    NULL };
 

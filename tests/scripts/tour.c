@@ -67,6 +67,9 @@ static const char *const calls[][28] = {
     { "hasten", "99999999999", "5", "soon" },
     { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
     { "note", "h:3", "3", "60000", "1" },
+    { "flow_push", "f", "", "0", "60", "fw", "w", "*", "ended", "", "0", "{}", "fa", "a", "",
+      "done", "", "5", "{}" },
+    { "flow_push", "f", "", "1", "60", "fb", "b", "a,c", "done", "+5", "0", "{}" },
     { "push_now", "0", "fresh", "{}", "1" },
     { "push_now", "0", "fresh", "{}", "2" },
     { "push_now", "9", "late", "{}", "3" },
@@ -87,16 +90,16 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",         "show",        "peek",          "size",       "touch",       "ack",
-    "ack_all",      "finish",      "progress",      "result",     "expire",      "migrate",
-    "lapse",        "release",     "return",        "bury",       "kick",        "cancel",
-    "pause",        "resume",      "reserve",       "trim",       "trim_done",   "purge",
-    "stock_set",    "stock_claim", "stock_release", "stock_show", "limit_fixed", "limit_sliding",
-    "lock_touch",   "lock_show",   "lock_free",     "lock_take",  "lock_wake",   "permit_take",
-    "permit_touch", "permit_free", "permit_line",   "lock_line",  "hasten",      "locate",
-    "wake",         "push_now",    "reshard",       "ids",        "note",        "cron_look",
-    "cron_fire",    "cron_put",    "cron_move",     "forget",     "act",         "limit_take",
-    "limit_free",   "limit_line",  "limit_begun",   NULL
+    "push",         "show",        "peek",          "size",        "touch",       "ack",
+    "ack_all",      "finish",      "progress",      "result",      "expire",      "migrate",
+    "lapse",        "release",     "return",        "bury",        "kick",        "cancel",
+    "pause",        "resume",      "reserve",       "trim",        "trim_done",   "purge",
+    "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
+    "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",   "permit_take",
+    "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",      "locate",
+    "wake",         "flow_push",   "push_now",      "reshard",     "ids",         "note",
+    "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",      "act",
+    "limit_take",   "limit_free",  "limit_line",    "limit_begun", NULL
 };
 
 void tour_crowd(void)
@@ -145,6 +148,8 @@ void tour_crowd(void)
     ask("HSET %s due:state id=l1\npaused=\n", key("crontab"));
     ask("ZADD %s 1700000000 due inf soon", key("cron"));
     ask("ZADD %s 4000000000 e1 1 e2", key("done"));
+    ask("ZADD %s 1 f", key("flows"));
+    ask("HSET %s closed 1 total 1 done 1 j:fa d", key("flow:f"));
     ask("HSET %s e1 \n\n{} e2 \n\n{}", key("kept"));
     ask("ZADD later:running:{n}:waiting 99999999999 first");
     ask("ZADD later:lock:{n}:waiting 99999999999 first");
