@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define QUEUES "later size --names 2>/dev/null"
-#define STATES "ready delayed reserved dead done"
+#define STATES "ready delayed reserved dead waiting done"
 
 /* How a shell writes its parts. */
 struct shell {

@@ -3,7 +3,8 @@
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
---        reservations have run out and were not returned yet; waiting: jobs that wait for others; plan: that of its shards ('' = none)
+--        reservations have run out and were not returned yet; waiting: jobs that wait for others;
+--        plan: that of its shards ('' = none)
 --
 -- All numbers are from one moment, so `later check` can add them up.
 

@@ -202,7 +202,7 @@ static int run_peek(struct cli *cli, struct later_error *err)
 }
 
 static const struct args_option peek_options[] = {
-    { "state", 0, "STATE", "ready (default), delayed, reserved, dead or done" },
+    { "state", 0, "STATE", "ready (default), delayed, reserved, dead, waiting or done" },
     { "number", 'n', "N", "at most N jobs (10)" },
     { "offset", 0, "N", "skip the first N (0)" },
     { 0 },

@@ -12,8 +12,8 @@
  * been read at one moment. */
 bool later_conserved(const struct later_sizes *sizes);
 
-/* Returns how many members of ready, delayed, reserved, dead and waiting have no document: those that are
- * not adopted yet. If negative, some documents are in no set. */
+/* Returns how many members of ready, delayed, reserved, dead and waiting have no document: those
+ * that are not adopted yet. If negative, some documents are in no set. */
 int64_t later_unadopted(const struct later_sizes *sizes);
 
 /* Writes the first sum with its numbers, "pushed 3 + adopted 0 = done 2 + … + jobs 1". 400 bytes

@@ -83,9 +83,9 @@ struct later_seen {
     struct later_record record;
 };
 
-/* state: "ready", "delayed", "dead", "waiting", "done", or "reserved": what `token` holds, in the order that
- * it had in ready. offset: of the first job, from 0. limit: at most this many, 1 … LATER_BATCH_MAX;
- * fewer may come, since documents are bounded too. */
+/* state: "ready", "delayed", "dead", "waiting", "done", or "reserved": what `token` holds, in the
+ * order that it had in ready. offset: of the first job, from 0. limit: at most this many, 1 …
+ * LATER_BATCH_MAX; fewer may come, since documents are bounded too. */
 void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys, const char *state,
                         const char *token, uint64_t offset, size_t limit);
 size_t later_inspect_peeked_count(const struct later_reply *reply);
@@ -160,8 +160,8 @@ void later_inspect_names(struct later_command *cmd, const char *prefix, const ch
  * 0. */
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
 
-/* Asks which of ready, delayed, dead, the token's set, waiting and jobs have an id; the reply has 1 or 0 for
- * each. LATER_SCRIPT_LOCATE. */
+/* Asks which of ready, delayed, dead, the token's set, waiting and jobs have an id; the reply has 1
+ * or 0 for each. LATER_SCRIPT_LOCATE. */
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token);
 

@@ -112,6 +112,13 @@ size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, 
                             keys->name[LATER_KEY_READY], id);
 }
 
+size_t later_key_flow(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *flow,
+                      const char *part)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*sflow:%.64s%.8s", stem(keys),
+                            keys->name[LATER_KEY_READY], flow, part);
+}
+
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:stock:{%.200s}%s", prefix, item,

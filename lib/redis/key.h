@@ -79,6 +79,10 @@ size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, co
 /* `later:{Q}:result:ID`: the result of a job. Returns its length. */
 size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id);
 
+/* `later:{Q}:flow:F`, with `part` after it: "" or ":unknown". Returns its length. */
+size_t later_key_flow(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *flow,
+                      const char *part);
+
 /* `later:stock:{ITEM}` or, with claims, `later:stock:{ITEM}:claims`. Returns its length. */
 size_t later_key_stock(char out[LATER_KEY_MAX], const char *prefix, const char *item, bool claims);
 

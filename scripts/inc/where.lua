@@ -7,7 +7,8 @@ local function where(id)
     elseif redis.call('ZSCORE', dead, id) then
         return 'dead'
     end
-    local text = redis.call('HGET', records, id) -- only jobs of flows wait
+    -- Only jobs of flows wait. HMGET, since who may only push has no HGET.
+    local text = redis.call('HMGET', records, id)[1]
     if text and string.find(text, 'f=', 1, true)
         and redis.call('ZSCORE', string.sub(dead, 1, -5) .. 'waiting', id) then
         return 'waiting'

@@ -32,13 +32,15 @@ keys()
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
              /^running$/s/.*/later:running:{place}/;t
-             /^waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
+             /^line_waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
              /^line_due$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':due/;t
              /^limit$/s/.*/later:limit:{'"$1"'}/;t
              /^lock$/s/.*/later:lock:{item}/;t
              /^fence$/s/.*/later:lock:{item}:fence/;t
              /^lock_wake$/s/.*/later:lock:{item}:wake/;t
              /^held$/s/.*/later:{demo}:reserved:'"$token"'/;t
+             /^flow$/s/.*/later:{demo}:flow:f/;t
+             /^unknown$/s/.*/later:{demo}:flow:f:unknown/;t
              /^result$/s/.*/later:{demo}:result:x/;t
              s/.*/later:{demo}:&/'
 }
@@ -137,6 +139,7 @@ redis zadd 'later:{demo}:done' 1 z >/dev/null
 redis hset 'later:{demo}:kept' z '{}' >/dev/null
 is "$(run trim_done 0 500)" 1 'trim_done'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now'
+is "$(run flow_push f '' 1 60 n s '' done '' 0 '{}')" 'EXISTS ready' 'flow_push'
 is "$(run forget)" 1 'forget: not while it has a job'
 is "$(run act cancel ready '' n '')" 1 'act'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now again'
@@ -155,7 +158,7 @@ is "$(run ids jobs 0)" '0 f' 'ids'
 run purge ready 1 >/dev/null
 
 redis zadd 'later:{demo}:delayed' 1 z >/dev/null
-is "$(run locate z)" '0 1 0 0 0' 'locate'
+is "$(run locate z)" '0 1 0 0 0 0' 'locate'
 redis del 'later:{demo}:delayed' >/dev/null
 
 is "$(run permit_take $t1 1 30 '')" '' 'permit_take'

@@ -21,8 +21,8 @@ is "$(later size k | cut -f 2-5)" "$(printf '3\t0\t0\t1')" "kicked jobs are read
 run later kick b d x -q k --json
 is "$status" 66 "one that is neither dead nor delayed: status 66"
 is "$out" '{"queue":"k","id":"b","result":"kicked","state":"dead"}' "the others are kicked"
-is "$err" "later kick: no dead or delayed job d in queue k
-later kick: no dead or delayed job x in queue k" "those are named"
+is "$err" "later kick: no dead, delayed or waiting job d in queue k
+later kick: no dead, delayed or waiting job x in queue k" "those are named"
 is "$(noted a a k)" '' "a kicked job begins anew"
 
 for id in e f g; do bury all "$id"; done

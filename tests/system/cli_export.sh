@@ -126,7 +126,7 @@ later export: far: left out: it is due at a time that cannot be pushed
 later export: 1 exported, 3 left out" "and each is named: no JSON, and a time beyond all"
 run later export -q odd
 is "$status" 64 "--state must be said"
-like "$err" '--state is missing: ready, delayed, dead or done' "a missing --state is named"
+like "$err" '--state is missing: ready, delayed, dead, waiting or done' "a missing --state is named"
 run later export -q odd --state reserved
 is "$status" 64 "what is reserved is somebody's"
 

@@ -27,7 +27,7 @@ is "$(later show far | cut -f 1,2)" "$(printf 'far\tready')" "so does show"
 is "$(later cancel far)" "$(printf 'far\tready')" "and cancel"
 run later kick far x1
 is "$status $out" "66 $(printf 'x1\tdead')" "the others are acted on, if one is nowhere"
-is "$err" "later kick: no dead or delayed job far in any queue" "which is said"
+is "$err" "later kick: no dead, delayed or waiting job far in any queue" "which is said"
 
 redis ZADD 'later:{default}:ready' 1 plain >/dev/null
 redis HSET 'later:{default}:jobs' plain '{"type":"t"}' >/dev/null

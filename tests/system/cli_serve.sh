@@ -13,7 +13,7 @@ later push t --id a -q q >/dev/null
 is "$(serve '["size","--names","--json"]' '["kick","x","-q","q"]' '["size","--names"]')" \
     '{"queue":"q"}
 end {"status":0,"words":""}
-end {"status":66,"words":"later kick: no dead or delayed job x in queue q"}
+end {"status":66,"words":"later kick: no dead, delayed or waiting job x in queue q"}
 q
 end {"status":0,"words":""}' "an answer to each line, with status and words"
 before=$(redis_all INFO stats | tr -d '\r' | sed -n 's/^total_connections_received://p' | head -n 1)

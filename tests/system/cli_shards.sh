@@ -108,7 +108,7 @@ is "$(redis ZCARD 'later:{events}:ready')" 0 "the plain queue has none"
 is "$(later size events | cut -f 1-6)" "$(printf 'events\t100\t0\t0\t0\tno')" "size: the sum"
 third=$(redis ZCARD 'later:{events/3}:ready')
 is "$(later size events/3 --json | sed 's/,"oldest.*//')" \
-    "{\"queue\":\"events/3\",\"ready\":$third,\"delayed\":0,\"reserved\":0,\"dead\":0,\"paused\":false" \
+    "{\"queue\":\"events/3\",\"ready\":$third,\"delayed\":0,\"reserved\":0,\"dead\":0,\"waiting\":0,\"paused\":false" \
     "who names a shard means that one"
 like "$(later size events --json)" \
     '^\{"queue":"events","ready":100,.*"oldest_ready":[0-9.]+,"shards":4,' "size --json adds the shards up"
@@ -128,7 +128,7 @@ later size none/1 >/dev/null
 before=$(called get)
 connecting=$((before - connecting)) # every connection asks for the protocol
 is "$(later size none --json | sed 's/"oldest_ready":[0-9.]*/"oldest_ready":A/; s/,"served":.*/}/')" \
-    '{"queue":"none","ready":1,"delayed":0,"reserved":0,"dead":0,"paused":false,"oldest_ready":A}' \
+    '{"queue":"none","ready":1,"delayed":0,"reserved":0,"dead":0,"waiting":0,"paused":false,"oldest_ready":A}' \
     "a queue without shards: no word of them"
 is "$(($(called get) - before - connecting))" 0 "no call more tells that it has none"
 
@@ -189,7 +189,7 @@ is "$(each former 8 ZCARD ready)" \
     "each where it was pushed"
 is "$(later size former | cut -f 2)" $((40 + $(echo $moved | wc -w))) "size counts them all"
 like "$(later size former --json)" '"shards":8,' "it has eight shards now"
-is "$(later kick "$first" -q former 2>&1)" "later kick: no dead or delayed job $first in queue former" \
+is "$(later kick "$first" -q former 2>&1)" "later kick: no dead, delayed or waiting job $first in queue former" \
     "what is ready is not kicked"
 is "$(later cancel "$first" -q former --json)" \
     "{\"queue\":\"former\",\"id\":\"$first\",\"result\":\"cancelled\",\"state\":\"ready\"}" \

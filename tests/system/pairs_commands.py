@@ -199,7 +199,7 @@ class Setting:
         keys = re.search(r"^-- KEYS +(.*)$", text, re.M).group(1).split()
         lock = f"{world.prefix}:lock:{{{id}}}"
         base = f"{world.prefix}:{{{world.place(id)}}}:"
-        spelled = {"lock": lock, "fence": lock + ":fence", "lock_wake": lock + ":wake", "waiting": lock + ":waiting",
+        spelled = {"lock": lock, "fence": lock + ":fence", "lock_wake": lock + ":wake", "line_waiting": lock + ":waiting",
                    "line_due": lock + ":due", "held": f"{base}reserved:{world.token}", "result": f"{base}result:{id}"}
         return place.redis.call("EVAL", text, len(keys), *[spelled.get(key, base + key) for key in keys], *arguments)
 

@@ -204,7 +204,7 @@ static const struct {
     const char *name, *value, *why;
 } refused[] = {
     { "nothing", "1", "nothing is not a condition" },
-    { "state", "waiting", "waiting is not one of" },
+    { "state", "idle", "idle is not one of" },
     { "kind", "Retry", "Retry is not one of" },
     { "older", "7w", "7w is not a duration" },
     { "newer", "-1", "-1 is not a duration" },

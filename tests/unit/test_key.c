@@ -28,6 +28,8 @@ static const struct {
     { LATER_KEY_CRONTAB, "crontab", "later:{mail}:crontab" },
     { LATER_KEY_DONE, "done", "later:{mail}:done" },
     { LATER_KEY_KEPT, "kept", "later:{mail}:kept" },
+    { LATER_KEY_WAITING, "waiting", "later:{mail}:waiting" },
+    { LATER_KEY_FLOWS, "flows", "later:{mail}:flows" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };
@@ -56,6 +58,10 @@ START_TEST(test_other_names)
     later_keys_init(&keys, "app:later", "mail.out");
     ck_assert_uint_eq(later_key_call(out, &keys, "c-1"), 29);
     ck_assert_str_eq(out, "app:later:{mail.out}:call:c-1");
+    ck_assert_uint_eq(later_key_flow(out, &keys, "night", ""), 31);
+    ck_assert_str_eq(out, "app:later:{mail.out}:flow:night");
+    later_key_flow(out, &keys, "night", ":unknown");
+    ck_assert_str_eq(out, "app:later:{mail.out}:flow:night:unknown");
     ck_assert_uint_eq(later_key_period(out, &keys, "minute", 29395000), 36);
     ck_assert_str_eq(out, "app:later:{mail.out}:minute:29395000");
     ck_assert_uint_eq(later_key_stock(out, "later", "phone", false), 19);
@@ -125,6 +131,8 @@ START_TEST(test_one_slot)
     for (int i = 0; i < LATER_KEY_COUNT; i++)
         check_tag(keys.name[i], "Q_1.x-y");
     later_key_call(out, &keys, "5");
+    check_tag(out, "Q_1.x-y");
+    later_key_flow(out, &keys, "f", "");
     check_tag(out, "Q_1.x-y");
     later_key_period(out, &keys, "hour", 7);
     check_tag(out, "Q_1.x-y");

@@ -537,16 +537,17 @@ END_TEST
 START_TEST(test_ids)
 {
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
-    CALL(SHOW, "show", "7", ":ready", ":delayed", ":dead", ":jobs", ":records", ":done", ":kept",
-         "a", "b");
+    CALL(SHOW, "show", "8", ":ready", ":delayed", ":dead", ":jobs", ":records", ":done", ":kept",
+         ":waiting", "a", "b");
     later_inspect_locate(&cmd, &keys, "a", TOKEN);
-    CALL(LOCATE, "locate", "5", ":ready", ":delayed", ":dead", ":reserved:" TOKEN, ":jobs", "a");
+    CALL(LOCATE, "locate", "6", ":ready", ":delayed", ":dead", ":reserved:" TOKEN, ":jobs",
+         ":waiting", "a");
     later_queue_cancel(&cmd, &keys, TOKEN, (const char *const[]){ "a", "b" }, 2);
-    CALL(CANCEL, "cancel", "10", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead",
-         ":jobs", ":records", ":unique", ":stats", ":cancelled", "a", "b");
+    CALL(CANCEL, "cancel", "11", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead",
+         ":jobs", ":records", ":unique", ":stats", ":cancelled", ":waiting", "a", "b");
     later_queue_cancel(&cmd, &keys, "", (const char *const[]){ "a" }, 1);
-    CALL(CANCEL, "cancel", "10", ":ready", ":delayed", ":reserved", ":reserved:", ":dead", ":jobs",
-         ":records", ":unique", ":stats", ":cancelled", "a");
+    CALL(CANCEL, "cancel", "11", ":ready", ":delayed", ":reserved", ":reserved:", ":dead", ":jobs",
+         ":records", ":unique", ":stats", ":cancelled", ":waiting", "a");
 }
 END_TEST
 
