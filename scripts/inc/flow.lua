@@ -228,9 +228,12 @@ end
 -- Returns those of these jobs that belong to flows, { key, id } each; nil if none does. Before the
 -- first write: it fails on a key of a wrong type.
 local function flow_of(ids, texts)
+    if not string.find(table.concat(texts), 'f=', 1, true) then
+        return nil -- at once: what queues without flows pay
+    end
     local found
     for i = 1, #ids do
-        local flows = string.find(texts[i], 'f=', 1, true) and value_of(texts[i], 'f')
+        local flows = value_of(texts[i], 'f')
         for flow in string.gmatch(flows or '', '%S+') do
             found = found or {}
             found[#found + 1] = { flow_key(flow), ids[i] }

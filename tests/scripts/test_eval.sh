@@ -139,7 +139,7 @@ redis zadd 'later:{demo}:done' 1 z >/dev/null
 redis hset 'later:{demo}:kept' z '{}' >/dev/null
 is "$(run trim_done 0 500)" 1 'trim_done'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now'
-is "$(run flow_push f '' 1 60 n s '' done '' 0 '{}')" 'EXISTS ready' 'flow_push'
+is "$(run flow_push f '' 1 60 n s '' 'done' '' 0 '{}')" 'EXISTS ready' 'flow_push'
 is "$(run forget)" 1 'forget: not while it has a job'
 is "$(run act cancel ready '' n '')" 1 'act'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now again'
