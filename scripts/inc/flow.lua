@@ -9,8 +9,8 @@
 -- flow that it belongs to. The flow is one hash:
 --
 --   closed made keep             1 when no more may be added; when it was made; seconds to keep it
---   total left dead done gone skipped    its jobs without `*`, by what has become of them; left:
---                                have not ended. With `*` before the name: those with `*`
+--   total open waiting dead done gone skipped    its jobs without `*`, by what has become of them;
+--                                open: ready, delayed or reserved. With `*` before: those with `*`
 --   j:ID                         a job: its state, or `STATE STEP WHEN DELAY AFTER`
 --   s:STEP                       the job of this step
 --   a:STEP                       the jobs that wait for this step; `a:*`: for all without `*`
@@ -21,7 +21,8 @@
 local base = string.sub(jobs, 1, -5)
 local in_flows, in_waiting = base .. 'flows', base .. 'waiting'
 local final = { d = true, g = true, s = true }
-local counted = { o = 'left', w = 'left', x = 'dead', d = 'done', g = 'gone', s = 'skipped' }
+local counted = { o = 'open', w = 'waiting', x = 'dead', d = 'done', g = 'gone', s = 'skipped' }
+local other = { open = 'waiting', waiting = 'open' } -- what is left is one of them
 
 local function flow_key(flow)
     return base .. 'flow:' .. flow
@@ -47,12 +48,12 @@ local function flow_write(key, job)
 end
 
 -- Has everybody who waits for this job look whether the time has come.
-local function flow_ask(key, job, number_left)
+local function flow_ask(key, job, is_last)
     local fields = {}
     if job.step and job.step ~= '-' then
         fields[1] = 'a:' .. job.step
     end
-    if job.star == '' and (number_left == 0 or job.state == 'x' or job.state == 'g') then
+    if job.star == '' and (is_last or job.state == 'x' or job.state == 'g') then
         fields[#fields + 1] = 'a:*'
     end
     for _, field in ipairs(fields) do
@@ -73,13 +74,15 @@ local function flow_move(key, job, state)
     local from, to = counted[job.state], counted[state]
     job.state = state
     flow_write(key, job)
-    local left
+    local is_last = false
     if from ~= to then
         redis.call('HINCRBY', key, job.star .. to, 1)
-        left = redis.call('HINCRBY', key, job.star .. from, -1)
+        is_last = redis.call('HINCRBY', key, job.star .. from, -1) == 0
+            and other[from] and not other[to]
+            and tonumber(redis.call('HGET', key, job.star .. other[from]) or 0) == 0
     end
     flow_ended[key] = true
-    flow_ask(key, job, from == 'left' and left or nil)
+    flow_ask(key, job, is_last)
     return true
 end
 
@@ -118,9 +121,9 @@ local fates = { g = 'was cancelled, purged, expired or trimmed', s = 'was not ne
 
 -- What becomes of a job with `*`: run, skip, why it is dead; nil: it goes on waiting.
 local function flow_all(key, flow, job)
-    local told = redis.call('HMGET', key, 'closed', 'left', 'dead', 'gone')
-    local left, dead, gone = tonumber(told[2] or 0), tonumber(told[3] or 0), tonumber(told[4] or 0)
-    local over = told[1] == '1' and left == 0
+    local told = redis.call('HMGET', key, 'closed', 'dead', 'gone', 'open', 'waiting')
+    local dead, gone = tonumber(told[2] or 0), tonumber(told[3] or 0)
+    local over = told[1] == '1' and tonumber(told[4] or 0) + tonumber(told[5] or 0) == 0
     if job.when == 'failed' then
         return dead + gone > 0 and 'run' or over and 'skip' or nil
     elseif job.when == 'ended' then
@@ -180,13 +183,14 @@ end
 
 -- Has a flow ended? Then it is kept for a while, and those whose time is over go, two for each.
 local function flow_keep(key)
-    local told = redis.call('HMGET', key, 'closed', 'left', '*left', 'dead', '*dead', 'keep')
+    local told = redis.call('HMGET', key, 'closed', 'keep', 'open', '*open', 'waiting', '*waiting',
+        'dead', '*dead')
     local rest, till = 0, 'inf'
-    for i = 2, 5 do
+    for i = 3, 8 do
         rest = rest + tonumber(told[i] or 0)
     end
     if told[1] == '1' and rest == 0 then
-        till = string.format('%.6f', now + tonumber(told[6] or 86400))
+        till = string.format('%.6f', now + tonumber(told[2] or 86400))
     end
     redis.call('ZADD', in_flows, till, string.sub(key, #flow_key('') + 1))
     local over = redis.call('ZRANGEBYSCORE', in_flows, '-inf', now, 'LIMIT', 0, 2)
