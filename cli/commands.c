@@ -5,6 +5,7 @@
 
 const struct command_group command_groups[] = {
     { "Pushing", { &command_push } },
+    { "Flows", { &command_flow } },
     { "Looking",
       { &command_size, &command_peek, &command_show, &command_wait, &command_search,
         &command_export } },

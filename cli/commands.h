@@ -23,6 +23,8 @@ const struct command *command_find(const char *name, struct later_error *err);
 
 /* jobs/push.c */
 extern const struct command command_push;
+/* flow/flow.c */
+extern const struct command command_flow;
 /* jobs/size.c, jobs/peek.c */
 extern const struct command command_size, command_peek, command_show;
 /* jobs/search.c, jobs/export.c */

@@ -219,7 +219,7 @@ static const struct form {
     const char *why;
 } forms[] = {
     { "queue", is_queue, "queue: the name of a queue" },
-    { "state", is_state, "state: ready, delayed, reserved, dead or done" },
+    { "state", is_state, "state: ready, delayed, reserved, dead, waiting or done" },
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },
     { "id", is_id, "id: 1 to 200 printable characters without a space" },

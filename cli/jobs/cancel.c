@@ -1,4 +1,6 @@
 /* cancel.c: `later cancel`. */
+#include "jobs/cancel.h"
+
 #include "commands.h"
 #include "jobs/each.h"
 #include "jobs/find.h"
@@ -19,12 +21,11 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     return each_call(cli, &cmd, state, err);
 }
 
-static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const char *id,
-                         const void *arg, char state[EACH_STATE], struct later_error *err)
+int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id,
+               char state[EACH_STATE], struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, "", state, err);
 
-    (void)arg;
     for (int i = 0; ok == 0 && !*state && i < TRIES; i++) {
         char token[LATER_TOKEN_LEN + 1];
 
@@ -33,6 +34,13 @@ static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const c
             ok = cancel_as(cli, keys, id, token, state, err);
     }
     return ok;
+}
+
+static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const char *id,
+                         const void *arg, char state[EACH_STATE], struct later_error *err)
+{
+    (void)arg;
+    return cancel_one(cli, keys, id, state, err);
 }
 
 static const struct each_verb cancel_each = { .heading = "CANCELLED",

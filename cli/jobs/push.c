@@ -3,6 +3,7 @@
 #include "jobs/wait.h"
 
 #include "commands.h"
+#include "flow/flow.h"
 #include "output/jsonl.h"
 #include "status/served.h"
 #include "client/push.h"
@@ -174,7 +175,7 @@ static int push_push(struct cli *cli, const struct making *making, struct later_
 /* All options of the command but these few are of one job. */
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const beside[] = { "queue", "replace", "file" };
+    static const char *const beside[] = { "queue", "replace", "file", "flow", "open" };
 
     for (const struct args_option *option = cli->command->options; option->name; option++) {
         bool goes = false;
@@ -192,12 +193,20 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 
 static int push_run(struct cli *cli, struct later_error *err)
 {
-    const char *file = args_text(&cli->args, "file");
+    const char *file = args_text(&cli->args, "file"), *flow = args_text(&cli->args, "flow");
     struct making making = { 0 };
     int ok;
 
+    if (flow && !file)
+        return later_fail(err, LATER_E_USAGE, "--flow needs --file");
+    if (!flow && args_flag(&cli->args, "open"))
+        return later_fail(err, LATER_E_USAGE, "--open needs --flow");
+    if (flow && args_flag(&cli->args, "replace"))
+        return later_fail(err, LATER_E_USAGE, "--flow and --replace: only one of them");
+    if (file && refuse_beside_file(cli, err) < 0)
+        return -1;
     if (file)
-        return refuse_beside_file(cli, err) < 0 ? -1 : push_file(cli, file, err);
+        return flow ? flow_push_file(cli, flow, file, err) : push_file(cli, file, err);
     if (cli->args.count == 0)
         return later_fail(err, LATER_E_USAGE, "TYPE is missing");
     if (!cli_client(cli, err))
@@ -238,6 +247,8 @@ static const struct args_option options[] = {
       "wait until it has ended, at most this long; print its result (kept for 1h)" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
+    { "flow", 0, "F", "with --file: its jobs are this flow, and wait for each other" },
+    { "open", 0, NULL, "with --flow: more jobs of it come later" },
     { 0 },
 };
 

@@ -1,0 +1,235 @@
+/* flow.c: `later flow` picks the verb. */
+#include "commands.h"
+#include "flow/flow_verbs.h"
+
+#include "base/clock.h"
+#include "jobs/cancel.h"
+#include "jobs/wait.h"
+#include "output/jsonl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_EVERY 200000 /* microseconds between two looks of `wait` */
+
+/* ---- wait */
+
+static bool flow_has_ended(const struct later_flow_sizes *sizes)
+{
+    const char *state = later_flow_state(sizes);
+
+    return strcmp(state, "running") != 0 && strcmp(state, "open") != 0;
+}
+
+static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
+{
+    struct flow_found found = { .sizes = { .exists = true } };
+    struct table table;
+    double seconds, now;
+
+    if (wait_option(cli, "timeout", &seconds, err) < 0)
+        return -1;
+    seconds += later_clock();
+    while (flow_find(cli, name, &found, err) == 0 && !flow_has_ended(&found.sizes)) {
+        if (later_clock() >= seconds) {
+            cli_say(cli, "%s is %s; it goes on", name, later_flow_state(&found.sizes));
+            return LATER_E_LATER;
+        }
+        usleep(LOOK_EVERY);
+    }
+    if (!found.sizes.exists || !found.keys.queue[0] || cli_clock(cli, &now, err) < 0)
+        return -1;
+    flow_table(cli, &table);
+    flow_tell(cli, &table, name, &found, now);
+    table_end(&table);
+    return strcmp(later_flow_state(&found.sizes), "done") == 0 ? LATER_OK : LATER_E_DATA;
+}
+
+/* ---- close, kick, cancel */
+
+/* The ids of jobs in some states. */
+struct flow_ids {
+    const char *states;
+    char **ids; /* owned */
+    size_t count, room;
+};
+
+static int flow_ids_add(void *arg, const struct later_flow_member *member)
+{
+    struct flow_ids *list = arg;
+
+    if (!strchr(list->states, member->state))
+        return 0;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        char **ids = realloc(list->ids, room * sizeof(*ids));
+
+        if (!ids)
+            return 1;
+        list->ids = ids;
+        list->room = room;
+    }
+    list->ids[list->count] = strdup(member->id);
+    return list->ids[list->count++] == NULL;
+}
+
+/* Acts on each job of the flow in one of these states. Returns how many, or -1 with *err. */
+static int64_t flow_act(struct cli *cli, const struct flow_found *found, const char *name,
+                        const char *states,
+                        int (*fn)(struct cli *, const struct later_keys *, const char *,
+                                  char[EACH_STATE], struct later_error *),
+                        struct later_error *err)
+{
+    struct flow_ids list = { .states = states };
+    int ok = flow_each(cli, &found->keys, name, flow_ids_add, &list, err);
+    int64_t acted = 0;
+
+    if (ok > 0)
+        ok = later_fail(err, LATER_E_SYSTEM, "no memory");
+    for (size_t i = 0; i < list.count; i++) {
+        char was[EACH_STATE] = "";
+
+        if (ok == 0)
+            ok = fn(cli, &found->keys, list.ids[i], was, err);
+        acted += *was != '\0';
+        free(list.ids[i]);
+    }
+    free(list.ids);
+    return ok < 0 ? -1 : acted;
+}
+
+static int flow_print(struct cli *cli, const struct flow_found *found, const char *name,
+                      const char *result, int64_t count)
+{
+    struct jsonl json;
+
+    if (!cli->json) {
+        if (count >= 0)
+            printf("%lld\n", (long long)count);
+        return LATER_OK;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", found->keys.queue);
+    jsonl_text(&json, "flow", name);
+    if (count >= 0)
+        jsonl_int(&json, result, count);
+    else
+        jsonl_text(&json, "result", result);
+    jsonl_end(&json);
+    return LATER_OK;
+}
+
+static int flow_shut(struct cli *cli, const struct flow_found *found, const char *name,
+                     struct later_error *err)
+{
+    struct later_flow_call call = { .name = name, .adder = "", .close = true, .keep = FLOW_KEPT };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_flow_push(&cmd, &found->keys, &call, NULL, 0);
+    reply = cli_call(cli, &cmd, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+static int flow_close(struct cli *cli, const char *name, struct later_error *err)
+{
+    struct flow_found found;
+
+    if (flow_find(cli, name, &found, err) < 0 || flow_shut(cli, &found, name, err) < 0)
+        return -1;
+    return flow_print(cli, &found, name, "closed", -1);
+}
+
+static int flow_kick_one(struct cli *cli, const struct later_keys *keys, const char *id,
+                         char was[EACH_STATE], struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+
+    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
+    return each_call(cli, &cmd, was, err);
+}
+
+static int flow_kick(struct cli *cli, const char *name, struct later_error *err)
+{
+    struct flow_found found;
+    int64_t kicked;
+
+    if (flow_find(cli, name, &found, err) < 0)
+        return -1;
+    kicked = flow_act(cli, &found, name, "x", flow_kick_one, err);
+    return kicked < 0 ? -1 : flow_print(cli, &found, name, "kicked", kicked);
+}
+
+/* Those that wait go first: otherwise one that waits for a failure would run now. */
+static int flow_cancel(struct cli *cli, const char *name, struct later_error *err)
+{
+    struct flow_found found;
+    int64_t waited, others;
+
+    if (flow_find(cli, name, &found, err) < 0)
+        return -1;
+    waited = flow_act(cli, &found, name, "w", cancel_one, err);
+    others = waited < 0 ? -1 : flow_act(cli, &found, name, "wox", cancel_one, err);
+    if (others < 0 || flow_shut(cli, &found, name, err) < 0)
+        return -1;
+    return flow_print(cli, &found, name, "cancelled", waited + others);
+}
+
+/* ---- the command */
+
+static const struct {
+    const char *name;
+    int (*run)(struct cli *cli, const char *name, struct later_error *err);
+} verbs[] = {
+    { "show", flow_show }, { "wait", flow_wait },     { "close", flow_close },
+    { "kick", flow_kick }, { "cancel", flow_cancel },
+};
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+static int flow_run(struct cli *cli, struct later_error *err)
+{
+    const char *names[VERBS], *word = cli->args.words[0], *nearest;
+
+    if (cli->args.count == 0)
+        return flow_list(cli, err);
+    for (size_t i = 0; i < VERBS; i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(word, names[i]) != 0)
+            continue;
+        if (cli->args.count != 2)
+            return later_fail(err, LATER_E_USAGE, "%s needs the name of a flow", word);
+        return verbs[i].run(cli, cli->args.words[1], err);
+    }
+    nearest = args_nearest(word, names, VERBS);
+    return later_fail(err, LATER_E_USAGE, "no verb %.40s%s%s%s", word,
+                      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static const struct args_option flow_options[] = {
+    { "queue", 'q', "Q", "the queue of the flow (the one that has it)" },
+    { "state", 0, "STATE", "list: only open, running, blocked, done or ended ones" },
+    { "number", 'n', "N", "list: at most N (1000)" },
+    { "timeout", 0, "DURATION", "wait: at most this long (until it has ended)" },
+    { 0 },
+};
+
+const struct command command_flow = {
+    .name = "flow",
+    .usage = "[show|wait|kick|cancel|close FLOW] [OPTIONS]",
+    .brief = "Flows: jobs that wait for jobs",
+    .more = "Without a verb, lists the flows. `later push --flow F --file FILE` pushes one. "
+            "`kick` kicks\n"
+            "its dead jobs, so that it goes on; `cancel` drops all of its jobs that have not "
+            "ended;\n"
+            "`close` says that no more jobs come. `wait` ends with 0 if all jobs are done, 65 if "
+            "the flow\n"
+            "is blocked or some jobs are gone, 66 if there is no such flow, 75 if the time is "
+            "up.\n",
+    .example = "later push --flow night --file night.ndjson\nlater flow\nlater flow show night\n"
+               "later flow wait night --timeout 1h\n",
+    .options = flow_options,
+    .max = 2,
+    .run = flow_run,
+};

@@ -1,0 +1,27 @@
+/* flow.h: the verbs of `later flow`, and `later push --flow`. */
+#ifndef LATER_CLI_FLOW_H
+#define LATER_CLI_FLOW_H
+
+#include "cli.h"
+#include "queue/flow.h"
+
+#define FLOW_KEPT 86400 /* seconds that a flow is kept after its end */
+
+/* In flow_file.c: `later push --flow F --file PATH`. A command's function. */
+int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err);
+
+/* In flow_act.c. Finds the flow's sizes in the queue of -q, or in any queue that has it. Returns 0,
+ * or -1 with *err: LATER_E_NONE if there is none, LATER_E_USAGE if several queues have one. */
+struct flow_found {
+    struct later_keys keys;
+    struct later_flow_sizes sizes;
+};
+int flow_find(struct cli *cli, const char *name, struct flow_found *found, struct later_error *err);
+
+/* Calls fn for each job of the flow, in no order. If fn returns non-zero, it stops. Returns what fn
+ * returned last, or -1 with *err. */
+typedef int flow_member_fn(void *arg, const struct later_flow_member *member);
+int flow_each(struct cli *cli, const struct later_keys *keys, const char *name, flow_member_fn *fn,
+              void *arg, struct later_error *err);
+
+#endif

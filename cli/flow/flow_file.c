@@ -1,0 +1,310 @@
+/*
+ * flow_file.c: `later push --flow F --file FILE`.
+ *
+ * The file is read twice or three times. First every line is checked, and what waits for what; so
+ * nothing is pushed of a flow that cannot end. Then the jobs that wait are pushed, and after them
+ * the others: so nothing has begun whose successor is not there, whenever this command dies. The
+ * last call closes the flow. The same command again adds what is missing.
+ */
+#include "flow/flow.h"
+
+#include "job/document_line.h"
+#include "job/flow_plan.h"
+#include "lines.h"
+#include "output/jsonl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CALL_BYTES 1048576 /* documents in a call, unless the first has more */
+
+enum pass { CHECK, WAITING, OTHERS };
+
+/* One job of a batch. */
+struct flow_row {
+    char id[LATER_ID_SIZE];
+    char *document; /* owned */
+    struct later_flow_tie tie;
+    uint64_t line;
+};
+
+struct flow_file {
+    struct cli *cli;
+    const char *name;
+    bool open; /* more may be added later */
+    int fd;
+    uint64_t line;
+    enum pass pass;
+    struct later_keys keys;
+    struct later_flow_plan *plan;
+    struct later_flow_tie *tie; /* of the present line; owned */
+    struct flow_row *rows;      /* the batch; owned */
+    struct later_flow_job jobs[LATER_FLOW_BATCH];
+    size_t count, bytes;
+    uint64_t found, pushed, known; /* jobs: in the file, new to the flow, known to it */
+};
+
+static int flow_file_fail(const struct flow_file *file, struct later_error *err)
+{
+    struct later_error why = *err;
+
+    return later_fail(err, why.code, "line %" PRIu64 ": %s", file->line, why.text);
+}
+
+/* ---- a call */
+
+static void flow_file_tell(struct flow_file *file, const struct flow_row *row, const char *state,
+                           bool is_new)
+{
+    struct jsonl json;
+
+    file->pushed += is_new;
+    file->known += !is_new;
+    if (!file->cli->json) {
+        if (!file->cli->out_terminal)
+            puts(row->id);
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", file->keys.queue);
+    jsonl_text(&json, "id", row->id);
+    jsonl_text(&json, "result", is_new ? "pushed" : "exists");
+    if (*state)
+        jsonl_text(&json, "state", state);
+    jsonl_int(&json, "line", (int64_t)row->line);
+    jsonl_end(&json);
+}
+
+static int flow_file_told(struct flow_file *file, const struct later_reply *reply,
+                          struct later_error *err)
+{
+    if (later_flow_was_closed(reply))
+        return later_fail(err, LATER_E_USAGE,
+                          "flow %s is closed: only what it has already, or a running job of it, "
+                          "may be pushed",
+                          file->name);
+    for (size_t i = 0; i < file->count; i++) {
+        const char *state;
+        int how = later_flow_pushed(reply, i, &state);
+
+        if (how == LATER_IS_FULL)
+            return later_queue_full(file->keys.queue, err);
+        flow_file_tell(file, &file->rows[i], state, how == LATER_IS_PUSHED);
+    }
+    return 0;
+}
+
+/* Pushes the batch. close: no more is added. */
+static int flow_file_send(struct flow_file *file, bool close, struct later_error *err)
+{
+    struct later_flow_call call = {
+        .name = file->name, .adder = "", .close = close, .keep = FLOW_KEPT
+    };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int ok;
+
+    later_flow_push(&cmd, &file->keys, &call, file->jobs, file->count);
+    reply = cli_call(file->cli, &cmd, err); /* may be repeated: what is there is known */
+    ok = reply ? flow_file_told(file, reply, err) : -1;
+    later_reply_free(reply);
+    for (size_t i = 0; i < file->count; i++)
+        free(file->rows[i].document);
+    file->count = file->bytes = 0;
+    return ok;
+}
+
+/* ---- a line */
+
+static int flow_file_refuse(const struct flow_file *file, const struct later_line *line,
+                            struct later_error *err)
+{
+    const struct later_push_item *item = &line->item;
+    const char *queue = cli_queue(file->cli);
+
+    if (line->queue[0] && strcmp(line->queue, queue) != 0)
+        return later_fail(err, LATER_E_DATA, "queue: a flow lies in one queue, here %s", queue);
+    if (file->tie->flow[0] && strcmp(file->tie->flow, file->name) != 0)
+        return later_fail(err, LATER_E_DATA, "flow: is not %s", file->name);
+    if (item->expires_in > 0 || item->unique_for > 0 || item->throttle > 0 || item->again ||
+        item->debounce > 0)
+        return later_fail(err, LATER_E_DATA,
+                          "expires_in, unique_for, again, debounce, throttle: not for a job of a "
+                          "flow");
+    return 0;
+}
+
+/* A job without id has its step's, or its line's, so that the same file again means the same jobs.
+ */
+static void flow_file_name(const struct flow_file *file, const struct later_line *line,
+                           char id[LATER_ID_SIZE])
+{
+    if (line->item.id)
+        snprintf(id, LATER_ID_SIZE, "%s", line->item.id);
+    else if (file->tie->step[0])
+        snprintf(id, LATER_ID_SIZE, "%s.%s", file->name, file->tie->step);
+    else
+        snprintf(id, LATER_ID_SIZE, "%s:%" PRIu64, file->name, file->line);
+}
+
+static int flow_file_keep(struct flow_file *file, const struct later_line *line,
+                          struct later_error *err)
+{
+    struct flow_row *row = &file->rows[file->count];
+    struct later_flow_job *job = &file->jobs[file->count];
+
+    row->document = malloc(line->item.document_len + 1);
+    if (!row->document)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    memcpy(row->document, line->item.document, line->item.document_len);
+    row->tie = *file->tie;
+    row->line = file->line;
+    flow_file_name(file, line, row->id);
+    *job = (struct later_flow_job){
+        .step = row->tie.step, .after = row->tie.after, .when = row->tie.when, .item = line->item
+    };
+    job->item.id = row->id;
+    job->item.document = row->document;
+    file->count++;
+    file->bytes += line->item.document_len;
+    return 0;
+}
+
+static int flow_file_take(struct flow_file *file, const struct later_line *line,
+                          struct later_error *err)
+{
+    bool waits;
+
+    if (later_flow_tie(file->tie, line->item.document, line->item.document_len, err) < 0)
+        return -1;
+    waits = file->tie->after[0];
+    file->found += file->pass == CHECK;
+    if (file->pass == CHECK)
+        return flow_file_refuse(file, line, err) < 0
+                   ? -1
+                   : later_flow_plan_add(file->plan, file->tie, file->line, err);
+    if (waits != (file->pass == WAITING))
+        return 0;
+    if ((file->count == LATER_FLOW_BATCH ||
+         (file->count > 0 && file->bytes + line->item.document_len > CALL_BYTES)) &&
+        flow_file_send(file, false, err) < 0)
+        return -1;
+    return flow_file_keep(file, line, err);
+}
+
+static int flow_file_line(struct flow_file *file, const char *bytes, size_t len,
+                          struct later_error *err)
+{
+    struct later_line line;
+    int ok;
+
+    while (len > 0 && strchr(" \t\r", bytes[len - 1]))
+        len--;
+    if (len == 0)
+        return 0;
+    if (later_line_parse(&line, bytes, len, file->cli->where.document_max, err) < 0)
+        return flow_file_fail(file, err);
+    ok = flow_file_take(file, &line, err);
+    later_line_free(&line);
+    return ok < 0 && file->pass == CHECK ? flow_file_fail(file, err) : ok;
+}
+
+/* Goes through the file once. */
+static int flow_file_pass(struct flow_file *file, enum pass pass, struct later_error *err)
+{
+    struct lines lines;
+    const char *bytes;
+    size_t len;
+    int ok = 0;
+
+    if (lseek(file->fd, 0, SEEK_SET) < 0)
+        return later_fail(err, LATER_E_NONE, "cannot be read again: %s", strerror(errno));
+    file->pass = pass;
+    file->line = 0;
+    lines_begin(&lines, file->fd, LATER_LINE_ROOM(file->cli->where.document_max));
+    while (ok == 0 && (bytes = lines_next(&lines, &len))) {
+        if (++file->line > LATER_FLOW_JOBS)
+            ok = later_fail(err, LATER_E_DATA, "a flow has at most %d jobs", LATER_FLOW_JOBS);
+        else
+            ok = flow_file_line(file, bytes, len, err);
+    }
+    if (ok == 0 && lines.failed)
+        ok = later_fail(err, LATER_E_NONE, "%s", strerror(lines.failed));
+    lines_end(&lines);
+    return ok;
+}
+
+static int flow_file_all(struct flow_file *file, struct later_error *err)
+{
+    if (flow_file_pass(file, CHECK, err) < 0 ||
+        later_flow_plan_check(file->plan, file->open, err) < 0)
+        return -1;
+    if (file->found == 0)
+        return later_fail(err, LATER_E_DATA, "the file has no jobs");
+    if (flow_file_pass(file, WAITING, err) < 0 || flow_file_pass(file, OTHERS, err) < 0)
+        return -1;
+    return flow_file_send(file, !file->open, err);
+}
+
+/* Standard input is copied into an unnamed file, to be read more than once. */
+static int flow_file_copy(struct later_error *err)
+{
+    FILE *copy = tmpfile();
+    char bytes[65536];
+    ssize_t got = 0;
+    int fd;
+
+    while (copy && (got = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+        if (fwrite(bytes, 1, (size_t)got, copy) < (size_t)got)
+            break;
+    }
+    fd = copy && got == 0 && fflush(copy) == 0 ? dup(fileno(copy)) : -1;
+    if (fd < 0)
+        later_fail(err, LATER_E_SYSTEM, "standard input cannot be copied: %s", strerror(errno));
+    if (copy)
+        fclose(copy);
+    return fd;
+}
+
+int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err)
+{
+    struct flow_file file = { .cli = cli,
+                              .name = name,
+                              .open = args_flag(&cli->args, "open"),
+                              .plan = later_flow_plan_new(),
+                              .tie = malloc(sizeof *file.tie),
+                              .rows = calloc(LATER_FLOW_BATCH, sizeof *file.rows) };
+    int ok;
+
+    if (!later_key_queue_valid(name))
+        ok = later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -", LATER_FLOW_MAX);
+    else if (!file.plan || !file.tie || !file.rows)
+        ok = later_fail(err, LATER_E_SYSTEM, "no memory");
+    else
+        ok = cli_keys(cli, cli_queue(cli), &file.keys, err);
+    file.fd = -1;
+    if (ok == 0) {
+        later_call_announce(cli->client, &file.keys);
+        file.fd = strcmp(path, "-") == 0 ? flow_file_copy(err) : open(path, O_RDONLY | O_CLOEXEC);
+        if (file.fd < 0 && strcmp(path, "-") != 0)
+            later_fail(err, LATER_E_NONE, "%s: %s", path, strerror(errno));
+        ok = file.fd < 0 ? -1 : flow_file_all(&file, err);
+    }
+    if (ok == 0 && (cli->err_terminal || file.known))
+        cli_say(cli, "flow %s: %" PRIu64 " pushed, %" PRIu64 " existed", name, file.pushed,
+                file.known);
+    for (size_t i = 0; file.rows && i < file.count; i++)
+        free(file.rows[i].document);
+    if (file.fd >= 0)
+        close(file.fd);
+    later_flow_plan_free(file.plan);
+    free(file.tie);
+    free(file.rows);
+    return ok < 0 ? -1 : LATER_OK;
+}

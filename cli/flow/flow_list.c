@@ -1,0 +1,279 @@
+/* flow_list.c: `later flow` and `later flow show`. */
+#include "flow/flow_verbs.h"
+
+#include "base/names.h"
+#include "output/jsonl.h"
+#include "queue_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 100 /* flows in a round trip for their names */
+
+/* ---- the list */
+
+struct flow_list {
+    struct cli *cli;
+    struct table table;
+    const char *state; /* only these; NULL = all */
+    int64_t most;
+    double now;
+};
+
+void flow_tell(struct cli *cli, struct table *table, const char *name,
+               const struct flow_found *found, double now)
+{
+    const struct later_flow_sizes *sizes = &found->sizes;
+    const char *state = later_flow_state(sizes);
+    uint64_t over = sizes->done + sizes->gone + sizes->skipped;
+    double percent = sizes->total > 0 ? 100.0 * (double)over / (double)sizes->total : 100;
+    bool blocked = strcmp(state, "blocked") == 0;
+    struct jsonl json;
+
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "queue", found->keys.queue);
+        jsonl_text(&json, "flow", name);
+        jsonl_text(&json, "state", state);
+        jsonl_bool(&json, "closed", sizes->closed);
+        jsonl_int(&json, "total", (int64_t)sizes->total);
+        jsonl_int(&json, "open", (int64_t)sizes->open);
+        jsonl_int(&json, "waiting", (int64_t)sizes->waiting);
+        jsonl_int(&json, "dead", (int64_t)sizes->dead);
+        jsonl_int(&json, "done", (int64_t)sizes->done);
+        jsonl_int(&json, "gone", (int64_t)sizes->gone);
+        jsonl_int(&json, "skipped", (int64_t)sizes->skipped);
+        jsonl_real(&json, "made", sizes->made);
+        jsonl_end(&json);
+        return;
+    }
+    table_text(table, PLAIN, found->keys.queue);
+    table_text(table, BOLD, name);
+    table_text(table, blocked ? YELLOW : PLAIN, state);
+    table_number(table, PLAIN, sizes->total);
+    table_number(table, PLAIN, sizes->open);
+    table_number(table, PLAIN, sizes->waiting);
+    table_number(table, sizes->dead ? YELLOW : PLAIN, sizes->dead);
+    table_number(table, PLAIN, sizes->done);
+    table_number(table, PLAIN, sizes->gone);
+    table_print(table, PLAIN, "%.0f", percent);
+    table_age(table, PLAIN, now - sizes->made);
+}
+
+void flow_table(const struct cli *cli, struct table *table)
+{
+    static const char *const headings[] = { "QUEUE", "FLOW",     "STATE", ">TOTAL",
+                                            ">OPEN", ">WAITING", ">DEAD", ">DONE",
+                                            ">GONE", ">%",       ">AGE",  NULL };
+
+    cli_table(cli, table, headings);
+}
+
+static int flow_list_one(struct flow_list *list, const struct later_keys *keys, const char *name,
+                         struct later_error *err)
+{
+    struct flow_found found = { .keys = *keys };
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_flow_look(&cmd, keys, name);
+    reply = cli_call(list->cli, &cmd, err);
+    if (!reply)
+        return -1;
+    later_flow_looked(reply, &found.sizes);
+    later_reply_free(reply);
+    if (!found.sizes.exists ||
+        (list->state && strcmp(list->state, later_flow_state(&found.sizes)) != 0))
+        return 0;
+    list->most--;
+    flow_tell(list->cli, &list->table, name, &found, list->now);
+    return 0;
+}
+
+static int flow_list_queue(struct flow_list *list, const char *queue, struct later_error *err)
+{
+    struct later_keys keys;
+    size_t count = 1;
+    int ok = cli_keys(list->cli, queue, &keys, err);
+
+    for (uint64_t rank = 0; ok == 0 && count > 0 && list->most > 0; rank += PAGE) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+
+        later_flow_names(&cmd, &keys, rank, PAGE);
+        reply = cli_call(list->cli, &cmd, err);
+        if (!reply)
+            return -1;
+        count = later_reply_count(reply);
+        for (size_t i = 0; ok == 0 && i < count && list->most > 0; i += 2)
+            ok = flow_list_one(list, &keys, later_reply_text(later_reply_at(reply, i), NULL), err);
+        later_reply_free(reply);
+    }
+    return ok;
+}
+
+int flow_list(struct cli *cli, struct later_error *err)
+{
+    const char *queue = args_text(&cli->args, "queue");
+    struct flow_list list = { .cli = cli, .state = args_text(&cli->args, "state"), .most = 1000 };
+    struct queue_list queues = { 0 };
+    int ok;
+
+    if (cli_number(cli, "number", 1, 100000, &list.most, err) < 0 ||
+        cli_clock(cli, &list.now, err) < 0)
+        return -1;
+    flow_table(cli, &list.table);
+    if (queue)
+        ok = queue_list_add(&queues, queue, err);
+    else
+        ok = queue_list_known(cli, &queues, err);
+    for (size_t i = 0; ok == 0 && i < queues.count && list.most > 0; i++)
+        ok = flow_list_queue(&list, queues.names[i], err);
+    table_end(&list.table);
+    queue_list_free(&queues);
+    return ok < 0 ? -1 : LATER_OK;
+}
+
+/* ---- show: the jobs, level by level */
+
+struct shown {
+    struct later_flow_member member;
+    char *after; /* owned */
+    uint32_t level;
+};
+
+struct flow_show {
+    struct cli *cli;
+    struct shown **jobs; /* owned */
+    size_t count, room;
+    struct later_names steps;
+};
+
+static bool flow_show_grow(struct flow_show *show)
+{
+    size_t room = show->room ? 2 * show->room : 64;
+    struct shown **jobs;
+
+    if (show->count < show->room)
+        return true;
+    jobs = realloc(show->jobs, room * sizeof(*jobs));
+    if (!jobs)
+        return false;
+    show->jobs = jobs;
+    show->room = room;
+    return true;
+}
+
+static int flow_show_add(void *arg, const struct later_flow_member *member)
+{
+    struct flow_show *show = arg;
+    struct shown *job = flow_show_grow(show) ? calloc(1, sizeof *job) : NULL;
+    char *after = strdup(member->after);
+
+    if (!job || !after) {
+        free(job);
+        free(after);
+        return 1;
+    }
+    job->member = *member;
+    job->member.after = job->after = after;
+    show->jobs[show->count++] = job;
+    return member->step[0] && !later_names_find(&show->steps, job->member.step) &&
+           !later_names_add(&show->steps, job->member.step, job);
+}
+
+/* A job is one level below the lowest that it waits for; `*` is below all. */
+static bool flow_show_lower(const struct flow_show *show, struct shown *job)
+{
+    uint32_t level = 0;
+    char *names = strdup(job->after), *rest = NULL;
+
+    for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
+         name = strtok_r(NULL, ",", &rest)) {
+        const struct shown *step = later_names_find(&show->steps, name);
+
+        if (step && step->level >= level)
+            level = step->level + 1;
+        if (strcmp(name, "*") == 0)
+            level = UINT32_MAX;
+    }
+    free(names);
+    if (level <= job->level)
+        return false;
+    job->level = level;
+    return true;
+}
+
+static int flow_show_order(const void *a, const void *b)
+{
+    const struct shown *one = *(struct shown *const *)a, *two = *(struct shown *const *)b;
+
+    if (one->level != two->level)
+        return one->level < two->level ? -1 : 1;
+    return strcmp(one->member.id, two->member.id);
+}
+
+static void flow_show_tell(struct flow_show *show, struct table *table, const struct shown *job,
+                           uint64_t level)
+{
+    const struct later_flow_member *member = &job->member;
+    struct jsonl json;
+
+    if (show->cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_int(&json, "level", (int64_t)level);
+        jsonl_text(&json, "id", member->id);
+        jsonl_text(&json, "step", member->step[0] ? member->step : NULL);
+        jsonl_text(&json, "state", later_flow_word(member->state));
+        jsonl_text(&json, "after", member->after[0] ? member->after : NULL);
+        jsonl_text(&json, "when", member->after[0] ? member->when : NULL);
+        jsonl_end(&json);
+        return;
+    }
+    table_number(table, DIM, level);
+    table_text(table, BOLD, member->step[0] ? member->step : NULL);
+    table_text(table, member->state == 'x' || member->state == 'g' ? YELLOW : PLAIN,
+               later_flow_word(member->state));
+    table_text(table, PLAIN, member->id);
+    table_text(table, PLAIN, member->after[0] ? member->when : NULL);
+    table_text(table, PLAIN, member->after[0] ? member->after : NULL);
+}
+
+int flow_show(struct cli *cli, const char *name, struct later_error *err)
+{
+    static const char *const headings[] = {
+        ">LEVEL", "STEP", "STATE", "ID", "WHEN", "AFTER", NULL
+    };
+    struct flow_show show = { .cli = cli };
+    struct flow_found found;
+    struct table table;
+    uint64_t level = 1;
+    bool lower = true;
+    int ok;
+
+    if (flow_find(cli, name, &found, err) < 0)
+        return -1;
+    ok = flow_each(cli, &found.keys, name, flow_show_add, &show, err);
+    if (ok > 0)
+        ok = later_fail(err, LATER_E_SYSTEM, "no memory");
+    for (size_t round = 0; ok == 0 && lower && round < show.count; round++) {
+        lower = false;
+        for (size_t i = 0; i < show.count; i++)
+            lower |= flow_show_lower(&show, show.jobs[i]);
+    }
+    if (ok == 0 && show.count > 0)
+        qsort(show.jobs, show.count, sizeof(*show.jobs), flow_show_order);
+    cli_table(cli, &table, headings);
+    for (size_t i = 0; ok == 0 && i < show.count; i++) {
+        level += i > 0 && show.jobs[i]->level != show.jobs[i - 1]->level;
+        flow_show_tell(&show, &table, show.jobs[i], level);
+    }
+    table_end(&table);
+    later_names_free(&show.steps, NULL);
+    for (size_t i = 0; i < show.count; i++) {
+        free(show.jobs[i]->after);
+        free(show.jobs[i]);
+    }
+    free(show.jobs);
+    return ok < 0 ? -1 : LATER_OK;
+}

@@ -1,0 +1,146 @@
+/* flow.c: flows of a queue. */
+#include "queue/flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void later_flow_push(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_call *call, const struct later_flow_job *jobs,
+                     size_t count)
+{
+    char flow[LATER_KEY_MAX], unknown[LATER_KEY_MAX], due[LATER_SECONDS_SIZE + 1];
+
+    later_key_flow(flow, keys, call->name, "");
+    later_key_flow(unknown, keys, call->name, ":unknown");
+    later_script_begin(cmd, LATER_SCRIPT_FLOW_PUSH, keys, (const char *const[]){ flow, unknown },
+                       count);
+    later_command_text(cmd, call->name);
+    later_command_text(cmd, call->adder);
+    later_command_int(cmd, call->close);
+    later_command_seconds(cmd, call->keep);
+    for (size_t i = 0; i < count; i++) {
+        const struct later_push_item *item = &jobs[i].item;
+        size_t len = item->in > 0;
+
+        due[0] = '+';
+        if (item->in > 0 || item->at > 0)
+            len += later_seconds_spell(due + len, item->in > 0 ? item->in : item->at);
+        later_command_text(cmd, item->id);
+        later_command_text(cmd, jobs[i].step);
+        later_command_text(cmd, jobs[i].after);
+        later_command_text(cmd, jobs[i].when);
+        later_command_bytes(cmd, due, len);
+        later_command_int(cmd, item->priority);
+        later_command_bytes(cmd, item->document, item->document_len);
+    }
+}
+
+bool later_flow_was_closed(const struct later_reply *reply)
+{
+    return strcmp(later_reply_text(reply, NULL), "CLOSED") == 0;
+}
+
+int later_flow_pushed(const struct later_reply *reply, size_t i, const char **state)
+{
+    int how = later_queue_pushed(reply, i, state);
+
+    if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), "WAITING") == 0)
+        *state = "waiting";
+    return how;
+}
+
+/* ---- look */
+
+static const char *const flow_counts[] = { "total", "open", "waiting", "dead",
+                                           "done",  "gone", "skipped" };
+#define COUNTS (sizeof flow_counts / sizeof *flow_counts)
+
+void later_flow_look(struct later_command *cmd, const struct later_keys *keys, const char *name)
+{
+    char key[LATER_KEY_MAX], starred[16];
+
+    later_key_flow(key, keys, name, "");
+    later_command_begin(cmd, 4 + 2 * COUNTS);
+    later_command_texts(cmd, (const char *const[]){ "HMGET", key, "closed", "made" }, 4);
+    for (size_t i = 0; i < COUNTS; i++) {
+        snprintf(starred, sizeof starred, "*%s", flow_counts[i]);
+        later_command_text(cmd, flow_counts[i]);
+        later_command_text(cmd, starred);
+    }
+}
+
+static uint64_t flow_count_at(const struct later_reply *reply, size_t i)
+{
+    return (uint64_t)later_reply_seconds(later_reply_at(reply, 2 + 2 * i), 0) +
+           (uint64_t)later_reply_seconds(later_reply_at(reply, 3 + 2 * i), 0);
+}
+
+void later_flow_looked(const struct later_reply *reply, struct later_flow_sizes *sizes)
+{
+    const struct later_reply *closed = later_reply_at(reply, 0);
+
+    *sizes = (struct later_flow_sizes){
+        .exists = !later_reply_is_nil(closed),
+        .closed = strcmp(later_reply_text(closed, NULL), "1") == 0,
+        .made = later_reply_seconds(later_reply_at(reply, 1), 0),
+        .total = flow_count_at(reply, 0),
+        .open = flow_count_at(reply, 1),
+        .waiting = flow_count_at(reply, 2),
+        .dead = flow_count_at(reply, 3),
+        .done = flow_count_at(reply, 4),
+        .gone = flow_count_at(reply, 5),
+        .skipped = flow_count_at(reply, 6),
+    };
+}
+
+const char *later_flow_state(const struct later_flow_sizes *sizes)
+{
+    if (sizes->open == 0 && sizes->dead > 0)
+        return "blocked";
+    if (!sizes->closed)
+        return "open";
+    if (sizes->open + sizes->waiting > 0)
+        return "running";
+    return sizes->gone > 0 ? "ended" : "done";
+}
+
+void later_flow_names(struct later_command *cmd, const struct later_keys *keys, uint64_t rank,
+                      size_t limit)
+{
+    later_command_say(cmd, "ZRANGE %s %ju %ju WITHSCORES", keys->name[LATER_KEY_FLOWS],
+                      (uintmax_t)rank, (uintmax_t)(rank + limit - 1));
+}
+
+void later_flow_scan(struct later_command *cmd, const struct later_keys *keys, const char *name,
+                     const char *cursor)
+{
+    char key[LATER_KEY_MAX];
+
+    later_key_flow(key, keys, name, "");
+    later_command_say(cmd, "HSCAN %s %s MATCH j:* COUNT 500", key, cursor);
+}
+
+bool later_flow_member(const char *field, const char *value, struct later_flow_member *member)
+{
+    int at = 0;
+
+    *member = (struct later_flow_member){ .after = "" };
+    if (strncmp(field, "j:", 2) != 0 || !value[0] || strlen(field + 2) >= LATER_ID_SIZE)
+        return false;
+    strcpy(member->id, field + 2);
+    member->state = value[0];
+    if (sscanf(value, "%*c %64s %7s %*s %n", member->step, member->when, &at) == 2 && at > 0)
+        member->after = strcmp(value + at, "-") == 0 ? "" : value + at;
+    if (strcmp(member->step, "-") == 0)
+        member->step[0] = '\0';
+    return true;
+}
+
+const char *later_flow_word(char state)
+{
+    static const char letters[] = "woxdgs";
+    static const char *const words[] = { "waiting", "open", "dead", "done", "gone", "skipped" };
+    const char *at = state ? strchr(letters, state) : NULL;
+
+    return at ? words[at - letters] : "unknown";
+}
