@@ -263,9 +263,9 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_end(&card);
 }
 
-/* Looks in each part where the job may be. *seen borrows from the result. NULL with *err. */
-static struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
-                                         struct later_seen *seen, struct later_error *err)
+struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
+                                  struct later_seen *seen, const struct later_keys **keys,
+                                  struct later_error *err)
 {
     const struct later_keys *parts[LATER_WHOLE_MAX];
     size_t count = whole_parts(whole, id, parts);
@@ -280,6 +280,8 @@ static struct later_reply *peek_look_for(struct cli *cli, const struct whole *wh
         if (!reply)
             return NULL;
         later_inspect_shown(reply, 0, seen);
+        if (keys)
+            *keys = parts[i];
     }
     return reply;
 }
@@ -306,7 +308,7 @@ static int show_in(struct cli *cli, struct table *table, const char *queue, cons
 
     if (whole_find(cli, queue, &whole, err) < 0)
         return -1;
-    reply = peek_look_for(cli, &whole, id, &seen, err);
+    reply = peek_look_for(cli, &whole, id, &seen, NULL, err);
     if (!reply)
         return -1;
     seen.id = id;

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "job/document.h"
 #include "queue/inspect.h"
+#include "whole.h"
 
 /* Prints one object on a line, for --json. */
 void peek_print_json(const char *queue, const struct later_seen *seen);
@@ -16,6 +17,12 @@ void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1]);
 
 /* Adds `3 of 9, page 3` to a table. */
 void peek_add_progress(struct table *table, const struct later_seen *seen);
+
+/* Looks for a job in each part of its queue where its id may be. *seen borrows from the result, and
+ * `keys`, which may be NULL, from `whole`; a state "" says that it is in none. NULL with *err. */
+struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
+                                  struct later_seen *seen, const struct later_keys **keys,
+                                  struct later_error *err);
 
 /* The headings and a row of a table of jobs. */
 void peek_begin_rows(const struct cli *cli, struct table *table);

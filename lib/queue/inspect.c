@@ -306,6 +306,15 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
         later_command_say(cmd, "HDEL %s max_jobs", key);
 }
 
+void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                        const char *seen, size_t seen_len, const char *made, size_t made_len)
+{
+    later_script_begin(cmd, LATER_SCRIPT_EDIT, keys, NULL, 0);
+    later_command_text(cmd, id);
+    later_command_bytes(cmd, seen, seen_len);
+    later_command_bytes(cmd, made, made_len);
+}
+
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token)
 {

@@ -159,6 +159,10 @@ run purge ready 1 >/dev/null
 
 redis zadd 'later:{demo}:delayed' 1 z >/dev/null
 is "$(run locate z)" '0 1 0 0 0 0' 'locate'
+redis hset 'later:{demo}:jobs' z '{}' >/dev/null
+is "$(run edit z '{ }' '{"a":1}')" 'changed' 'edit of what has another document by now'
+is "$(run edit z '{}' '{"a":1}')" 'delayed' 'edit'
+redis del 'later:{demo}:jobs' >/dev/null
 redis del 'later:{demo}:delayed' >/dev/null
 
 is "$(run permit_take $t1 1 30 '')" '' 'permit_take'

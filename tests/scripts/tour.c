@@ -15,6 +15,7 @@ static const char *const calls[][28] = {
       "",     "3",  "{}",      "l1", "+5", "-7", "{}", "r1", "",   "0", "{}" },
     { "show", "a1", "l1", "r1", "d1", "none" },
     { "locate", "tttttttttttttttt:r1" },
+    { "edit", "a1", "{}", "{\"type\":\"t\"}" },
     { "peek", "ready", "0", "10" },
     { "size" },
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
@@ -99,7 +100,7 @@ const char *const tour_scripts[] = {
     "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",      "locate",
     "wake",         "flow_push",   "push_now",      "reshard",     "ids",         "note",
     "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",      "act",
-    "limit_take",   "limit_free",  "limit_line",    "limit_begun", NULL
+    "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",        NULL
 };
 
 void tour_crowd(void)

@@ -20,7 +20,7 @@ import time
 import pairs_array
 from pairs_model import COUNTERS, Job, Queue
 from pairs_redis import Deviation, Redis, Serve
-from pairs_verbs import COMMANDS, CONDITIONS, OPTIONS_OUTSIDE, OUTSIDE, PROGRAMS, STATES, TEXT_ONLY, options_of
+from pairs_verbs import COMMANDS, CONDITIONS, EDITED, OPTIONS_OUTSIDE, OUTSIDE, PROGRAMS, STATES, TEXT_ONLY, options_of
 
 DOCUMENT = '{"type":"t","payload":{"k":7,"s":"needle"}}'
 TABLE = {"command": list(COMMANDS), "condition": list(CONDITIONS),
@@ -34,7 +34,8 @@ USERS = {"viewer": ["look"], "kicker": ["look", "kick"], "pusher": ["push", "wai
 # What the columns of a line without --json are, as later(1) has them.
 COLUMNS = {"size": ["queue", "ready", "delayed", "reserved", "dead", "paused"], "size names": ["queue"],
            "peek": ["id", "state"], "show": ["id", "state"], "search": ["id", "state"], "search count all": ["queue", "count"],
-           "search count": ["count"], "kick": ["id", "state"], "bury": ["id", "state"], "cancel": ["id", "state"]}
+           "search count": ["count"], "kick": ["id", "state"], "bury": ["id", "state"], "cancel": ["id", "state"],
+           "edit": ["id", "state"]}
 
 
 def clashes(a, b):
@@ -156,6 +157,8 @@ class Setting:
         with open(work + "/password", "w", encoding="utf-8") as file:
             print("PASSWORD", file=file)
         os.chmod(work + "/password", 0o600)
+        with open(work + "/edited", "w", encoding="utf-8") as file:
+            print(EDITED, file=file)
         self.replica = self.start_replica()
 
     @staticmethod
@@ -329,7 +332,8 @@ class Trial:
                 found += condition or ["--type", "*"] * ("!" in word)
                 continue
             found.append(word.format(q=w.queue, x=w.x, token=w.token, file=f"{self.setting.work}/{w.x}", name="n" + w.x,
-                                     config=self.setting.work + "/laterd.conf"))
+                                     config=self.setting.work + "/laterd.conf",
+                                     edited=self.setting.work + "/edited"))
         return [word.replace("by.us", "by us") if word != "^by.us$" else word for word in found]
 
     def run_command(self):
@@ -414,7 +418,7 @@ class Trial:
         if kind == "down":
             return [base] if self.row["command"].startswith("metrics") else [refused]
         if kind == "full":
-            return {"push": [refused, base] if base[0] == 66 else [refused]}.get(needs, [base])
+            return {"push": [refused, base] if base[0] == 66 or (self.row["command"], base[0]) == ("edit", 75) else [refused]}.get(needs, [base])
         if needs == "look" or needs == "read" and kind == "replica":
             return [base]
         if needs == "note":

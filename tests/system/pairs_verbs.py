@@ -132,6 +132,17 @@ def dry(states):
     return lambda w: (0, [{"count": len(limited(w, chosen(w, states)))}])
 
 
+EDITED = '{"type":"t","payload":{"k":7,"s":"needle"},"trace":"edited"}'
+
+
+def edit(w):
+    state = next((job["state"] for job in w.facts() if job["id"] == w.x and job["state"] != "done"), None)
+    if state in (None, "reserved"):
+        return (75 if state else 66), []
+    w.model.jobs[w.x].document = EDITED
+    return 0, [{"id": w.x, "state": state, "result": "edited"}]
+
+
 def pause(paused, timed=False):
     def oracle(w):
         changed = w.model.paused != paused or timed  # the last pause of a queue counts
@@ -255,6 +266,7 @@ COMMANDS = {
                          lambda w: acts_on_all("cancel", STATES)(w, "ready")),
     "cancel dead dry": ("cancel -q {q} --state dead {condition} --dry-run", "read",
                         lambda w: (0, [{"count": len(limited(w, chosen(w, STATES, "dead")))}])),
+    "edit": ("edit {x} -q {q} --file {edited}", "push", edit),
     "pause": ("pause {q}", "write", pause(True)),
     "pause for": ("pause {q} --for 1h", "write", pause(True, True)),
     "resume": ("resume {q}", "write", pause(False)),

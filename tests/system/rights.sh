@@ -287,6 +287,16 @@ none_denied kick
 may_not <"$work/commands"
 redis del 'later:{mail}:wake' >/dev/null
 
+become look edit
+echo '{"type":"null","payload":"edited"}' >"$work/edited"
+may edit a -q mail --file "$work/edited"
+none_denied edit
+{
+    administrators
+    cat "$work/changes"
+} >"$work/commands"
+may_not <"$work/commands"
+
 # ---- laterd, later
 
 # laterd, with all that makes it talk to Redis: one job of each kind, a worker that is killed, a
