@@ -88,8 +88,7 @@ void skeleton_list(const struct skeleton *skeleton, const char *folder, char *te
 
 /* --- one file --- */
 
-/* Finds a program in $PATH. If it is not there, notes that and returns its path in /usr/bin. */
-static void find_program(struct skeleton *skeleton, const char *name, char *path)
+bool skeleton_find_program(const char *name, char *path)
 {
     const char *at = getenv("PATH");
 
@@ -97,8 +96,16 @@ static void find_program(struct skeleton *skeleton, const char *name, char *path
         if ((size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)strcspn(at, ":"), at, name) <
                 PATH_MAX &&
             path[0] == '/' && access(path, X_OK) == 0)
-            return;
+            return true;
     }
+    return false;
+}
+
+/* Finds a program. If it is not there, notes that and returns its path in /usr/bin. */
+static void skeleton_program(struct skeleton *skeleton, const char *name, char *path)
+{
+    if (skeleton_find_program(name, path))
+        return;
     snprintf(skeleton->missing, sizeof skeleton->missing, "%s", name);
     snprintf(path, PATH_MAX, "/usr/bin/%s", name);
 }
@@ -118,7 +125,7 @@ static const char *meaning(struct skeleton *skeleton, const char *word, char *pa
     }
     if (strncmp(word, "PATH:", 5) != 0)
         return NULL;
-    find_program(skeleton, word + 5, path);
+    skeleton_program(skeleton, word + 5, path);
     return path;
 }
 

@@ -31,6 +31,9 @@ void skeleton_look(struct skeleton *skeleton, const char *name);
 bool skeleton_has(const struct skeleton *skeleton, const char *template);
 void skeleton_list(const struct skeleton *skeleton, const char *folder, char *text, size_t n);
 
+/* Finds a program in $PATH, and writes its absolute path into `path` (PATH_MAX bytes). */
+bool skeleton_find_program(const char *name, char *path);
+
 /* Makes the folder ./NAME, which may not exist yet. Returns 0, or -1 with *err. */
 int skeleton_begin(struct skeleton *skeleton, struct later_error *err);
 

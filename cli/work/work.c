@@ -1,5 +1,6 @@
 /* work.c: `later work`: run a program for each job. */
 #include "work/work.h"
+#include "work/private.h"
 
 #include "commands.h"
 
@@ -63,9 +64,15 @@ static int work_finish(struct work *work, struct later_error *err)
 
 static int work_run(struct cli *cli, struct later_error *err)
 {
-    struct work *work = calloc(1, sizeof *work);
+    struct work *work;
     int status = -1;
 
+    if (args_flag(&cli->args, "lines"))
+        return private_run(cli, err);
+    if (args_text(&cli->args, "type") || args_text(&cli->args, "programs") ||
+        args_flag(&cli->args, "entry"))
+        return later_fail(err, LATER_E_USAGE, "--type, --programs and --entry need --lines");
+    work = calloc(1, sizeof *work);
     if (!work)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     work->cli = work->listener.cli = cli;
@@ -94,12 +101,16 @@ static const struct args_option options[] = {
       "how long a reservation holds; renewed after a third of that (30)" },
     { "timeout", 't', "DURATION",
       "how long one attempt may run if the job does not say (from laterd's configuration)" },
+    { "lines", 0, NULL, "the program stays, and gets many jobs, a line each" },
+    { "type", 0, "TYPE", "with --lines: a type that it performs, or 'mail.*' (it says so itself)" },
+    { "programs", 0, "N", "with --lines: how many of the program (1)" },
+    { "entry", 0, NULL, "with --lines: only print its entry for laterd.conf" },
     { 0 },
 };
 
 const struct command command_work = {
     .name = "work",
-    .usage = "Q... [-p N] [--until-empty|-n N] [options] -- PROGRAM [ARGUMENTS]",
+    .usage = "Q... [-p N] [--until-empty|-n N] [--lines] [options] -- PROGRAM [ARGS]",
     .brief = "Run a program for each job",
     .more =
         "The program gets the job document on standard input, and LATER_ID, LATER_TYPE,\n"
@@ -109,8 +120,13 @@ const struct command command_work = {
         "Queues are tried in the order given, the shards of a queue in turn.\n"
         "\n"
         "After TERM, INT or HUP no more jobs are taken, and running ones may finish. A second\n"
-        "signal stops them and gives their jobs back; a third one does so at once.\n",
-    .example = "later work mail -p 4 -- ./send-mail\n",
+        "signal stops them and gives their jobs back; a third one does so at once.\n"
+        "\n"
+        "With --lines this is a laterd for one program of handlers (later-job(3), section exec),\n"
+        "for as long as the command runs. -p is then how many jobs such a program gets at once,\n"
+        "for those that can; without it, one.\n",
+    .example = "later work mail -p 4 -- ./send-mail\n"
+               "later work default --lines -p 50 -- python3 -m laterd tasks:app\n",
     .options = options,
     .min = 1,
     .max = -1,

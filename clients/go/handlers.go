@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -131,8 +133,13 @@ func failed(id string, err error) answer {
 
 // Run performs jobs until laterd closes standard input, and then finishes those under way. By hand,
 // `program TYPE [PAYLOAD]`, it performs one job, and exits with 0 if it is done, 65 if buried, else 75.
+// `program --work [Q…] [OPTIONS of later work]` is a laterd for this program alone, until ^C.
 func (h *Handlers) Run() {
 	fd := os.Getenv("LATER_ANSWERS")
+	if fd == "" && len(os.Args) > 1 && os.Args[1] == "--work" {
+		fmt.Fprintln(os.Stderr, "later:", work(os.Args[2:]), "(it comes with laterd)")
+		os.Exit(69)
+	}
 	if fd == "" {
 		os.Exit(h.try(os.Args[1:]))
 	}
@@ -142,6 +149,28 @@ func (h *Handlers) Run() {
 		os.Exit(64)
 	}
 	newProgram(h, os.Stdin, os.NewFile(number, "answers")).run()
+}
+
+// work becomes `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at
+// once. It returns only if that is not possible.
+func work(words []string) error {
+	later, err := exec.LookPath("later")
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	line := []string{"later", "work"}
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		line = append(line, "default")
+	}
+	line = append(line, words...)
+	if !strings.Contains(" "+strings.Join(words, " "), " -p") && !strings.Contains(strings.Join(words, " "), "--parallel") {
+		line = append(line, "-p", "10")
+	}
+	return syscall.Exec(later, append(line, "--lines", "--", program), os.Environ())
 }
 
 // try performs one job from the command line, and returns the exit status.

@@ -3,6 +3,7 @@
  * later-job(3), section exec, describes the lines that it reads and writes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { spawn } from "node:child_process";
 import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { format } from "node:util";
@@ -135,7 +136,8 @@ export class Handlers {
     /**
      * Under laterd: performs jobs until laterd closes standard input, and then finishes those under
      * way. By hand, `node app.js TYPE [PAYLOAD]`: performs one job, and exits with 0 if it is done,
-     * 65 if buried, else 75.
+     * 65 if buried, else 75. `node app.js --work [Q…] [OPTIONS of later work]`: a laterd for this
+     * program alone, until ^C.
      *
      * maxJobs, maxMemory (bytes): after this the program ends, and laterd starts it again. end:
      * awaited last.
@@ -143,7 +145,8 @@ export class Handlers {
     async run({ maxJobs = 0, maxMemory = 0, end = async () => {} } = {}) {
         const fd = process.env.LATER_ANSWERS;
         if (fd) await new Program(this, Number(fd), maxJobs, maxMemory).run();
-        const status = fd ? 0 : await this.#tryOnce(...process.argv.slice(2));
+        const words = process.argv.slice(2);
+        const status = fd ? 0 : words[0] === "--work" ? await work(words.slice(1)) : await this.#tryOnce(...words);
         await end();
         process.exit(status);
     }
@@ -169,6 +172,24 @@ export class Handlers {
         else console.log(JSON.stringify(last.value ?? null));
         return STATUS[last.result];
     }
+}
+
+/** Runs `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once.
+ * Returns its exit status. */
+function work(words) {
+    const queues = words[0] && !words[0].startsWith("-") ? [] : ["default"];
+    const many = words.some((word) => /^(-p|--parallel)/.test(word)) ? [] : ["-p", "10"];
+    const program = ["--lines", "--", process.execPath, ...process.execArgv, process.argv[1]];
+    const later = spawn("later", ["work", ...queues, ...words, ...many, ...program], { stdio: "inherit" });
+    process.on("SIGINT", () => {}); // the terminal sends it to both
+    process.on("SIGTERM", () => later.kill());
+    return new Promise((resolve) => {
+        later.on("exit", (status) => resolve(status ?? 1));
+        later.on("error", (error) => {
+            console.error(`later: ${error.code}; it comes with laterd`);
+            resolve(69);
+        });
+    });
 }
 
 /** The main loop, which reads lines, performs jobs and writes answers. */

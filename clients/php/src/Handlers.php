@@ -42,7 +42,9 @@ final class Handlers
     }
 
     /**
-     * Performs one job after the other, until laterd closes standard input.
+     * Performs one job after the other, until laterd closes standard input. By hand, `php app.php TYPE [PAYLOAD]`
+     * performs one job; `php app.php --work [Q…] [OPTIONS of later work]` is a laterd for this program alone,
+     * until ^C.
      *
      * @param int $jobs ends after this many; 0: never
      * @param int $memory ends when it uses more than this many bytes; 0: never
@@ -51,7 +53,8 @@ final class Handlers
     public function run(int $jobs = 0, int $memory = 0, ?callable $goOn = null): void
     {
         if (!getenv('LATER_ANSWERS')) {
-            exit($this->try(array_slice($_SERVER['argv'] ?? [], 1)));
+            $words = array_slice($_SERVER['argv'] ?? [], 1);
+            exit(($words[0] ?? '') === '--work' ? $this->work(array_slice($words, 1)) : $this->try($words));
         }
         $this->lines = new Lines(STDIN, fopen('php://fd/' . getenv('LATER_ANSWERS'), 'w'));
         $this->guard();
@@ -148,6 +151,26 @@ final class Handlers
         return $error && $error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_RECOVERABLE_ERROR)
             ? Lines::text("$error[message] in $error[file]:$error[line]", self::ERROR_MAX)
             : 'the handler has ended the program';
+    }
+
+    /** Runs `later work`, which starts a laterd that runs this program. Returns its exit status. */
+    private function work(array $words): int
+    {
+        $queues = preg_match('/^[^-]/', $words[0] ?? '') ? [] : ['default'];
+        $program = ['--lines', '--', PHP_BINARY, $_SERVER['argv'][0]];
+        $later = @proc_open(['later', 'work', ...$queues, ...$words, ...$program], [STDIN, STDOUT, STDERR], $pipes);
+        if (!$later) {
+            fwrite(STDERR, "later cannot be run; it comes with laterd\n");
+            return 69;
+        }
+        foreach (function_exists('pcntl_signal') ? [SIGINT, SIGTERM] : [] as $signal) {
+            pcntl_async_signals(true);
+            pcntl_signal($signal, fn () => $signal === SIGTERM && proc_terminate($later)); // ^C reaches both
+        }
+        while (($status = proc_get_status($later))['running']) {
+            usleep(50000);
+        }
+        return $status['exitcode'];
     }
 
     /** Performs one job from the command line and prints the answer. Returns the exit status. */

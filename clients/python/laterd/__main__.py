@@ -6,6 +6,10 @@ once:
     python -m laterd mails:app mail.send '{"to": "a@b.c"}'     # the payload may be - for standard input
     python -m laterd mails:app                                 # lists the types
 
+A laterd for this program alone, until ^C. What follows is for `later work`: queues, -p N, --entry:
+
+    python -m laterd mails:app --work mail -p 50
+
 Exit status: 0 done, 65 buried, 75 retry or return, 64 wrong usage.
 """
 import argparse
@@ -13,7 +17,7 @@ import importlib
 import json
 import os
 import sys
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from .answers import lines_of
 from .handlers import Handlers, Job
@@ -39,6 +43,17 @@ def load(name: str) -> Handlers:
     if not isinstance(found, Handlers):
         sys.exit("%s: is no laterd.Handlers" % name)
     return found
+
+
+def work(name: str, words: List[str]) -> None:
+    """Becomes `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once."""
+    queues = [] if words and not words[0].startswith("-") else ["default"]
+    many = [] if any(word.startswith(("-p", "--parallel")) for word in words) else ["-p", "10"]
+    try:
+        os.execvp("later", ["later", "work", *queues, *words, *many, "--lines", "--",
+                            sys.executable, "-m", "laterd", name])
+    except OSError as error:
+        sys.exit("later: %s; it comes with laterd" % error.strerror)
 
 
 def try_once(handlers: Handlers, type: str, payload: str, attempt: int) -> int:
@@ -70,6 +85,9 @@ def main() -> int:
     parser.add_argument("--attempt", type=int, default=1)
     parser.add_argument("--max-jobs", type=int, default=0, help="the program ends after so many")
     parser.add_argument("--max-memory", type=int, default=0, metavar="MB")
+    words = sys.argv[1:]
+    if "--work" in words[1:2]:
+        work(words[0], words[2:])
     args = parser.parse_args()
     handlers = load(args.name)
     if args.type:

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "rbconfig"
 
 require_relative "answers"
 require_relative "job"
@@ -99,12 +100,13 @@ module Laterd
 
     # Under laterd: performs jobs until laterd closes standard input, and then finishes those under way.
     # By hand, `ruby app.rb TYPE [PAYLOAD]`: performs one job, and exits with 0 if it is done, 65 if
-    # buried, else 75.
+    # buried, else 75. `ruby app.rb --work [Q…] [OPTIONS of later work]`: a laterd for this program alone,
+    # until ^C.
     #
     # max_jobs, max_memory (bytes): after this the program ends, and laterd starts it again; 0: never.
     def run(max_jobs: 0, max_memory: 0)
       fd = ENV["LATER_ANSWERS"]
-      exit(try_once(*ARGV)) unless fd
+      exit(ARGV.first == "--work" ? work(ARGV.drop(1)) : try_once(*ARGV)) unless fd
       io = IO.for_fd(Integer(fd), "wb")
       io.sync = io.close_on_exec = true
       Program.new(self, Answers.new(io), max_jobs, max_memory).run
@@ -119,6 +121,17 @@ module Laterd
       end
     end
     private_constant :Shown
+
+    # Becomes `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once.
+    def work(words)
+      queues = words.first.to_s.match?(/\A[^-]/) ? [] : ["default"]
+      many = words.any?(/\A(-p|--parallel)/) ? [] : ["-p", "10"]
+      paths = $LOAD_PATH.flat_map { |path| ["-I", path] } # those of -I among them
+      exec("later", "work", *queues, *words, *many, "--lines", "--", RbConfig.ruby, *paths, $PROGRAM_NAME)
+    rescue SystemCallError => e
+      warn "later: #{e.message}; it comes with laterd"
+      69
+    end
 
     def try_once(type = nil, payload = "null", *)
       return puts(types) || 0 unless type

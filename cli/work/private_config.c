@@ -1,0 +1,188 @@
+/* private_config.c: the configuration of the laterd of `later work --lines`. */
+#include "work/private_config.h"
+
+#include "work/hello.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* --- its files --- */
+
+void private_config_path(const struct private_laterd *own, const char *name, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.3000s/%s", own->folder, name);
+}
+
+static int private_config_fail(const char *path, struct later_error *err)
+{
+    return later_fail(err, LATER_E_SYSTEM, "%.300s: %s", path, strerror(errno));
+}
+
+static FILE *private_config_create(const struct private_laterd *own, const char *name,
+                                   struct later_error *err)
+{
+    char path[PATH_MAX];
+    FILE *file;
+    int fd;
+
+    private_config_path(own, name, path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file)
+        private_config_fail(path, err);
+    return file;
+}
+
+/* The program has our environment, which may hold secrets: laterd reads it from a file. A value
+ * with a line break does not fit into one. */
+static int private_config_write_environment(const struct private_laterd *own,
+                                            struct later_error *err)
+{
+    FILE *to = private_config_create(own, "environment", err);
+
+    if (!to)
+        return -1;
+    for (char **variable = environ; *variable; variable++) {
+        if (!strchr(*variable, '\n') && strncmp(*variable, "LATER_", 6) != 0)
+            fprintf(to, "%s\n", *variable);
+    }
+    return fclose(to) == 0 ? 0 : private_config_fail("environment", err);
+}
+
+/* --- its options --- */
+
+/* Writes a string as libconfig reads it. */
+static void private_config_quote(FILE *to, const char *text)
+{
+    putc('"', to);
+    for (; *text; text++) {
+        if (*text == '\n')
+            fputs("\\n", to);
+        else if (*text == '"' || *text == '\\')
+            fprintf(to, "\\%c", *text);
+        else
+            putc(*text, to);
+    }
+    putc('"', to);
+}
+
+static void private_config_set(FILE *to, const char *name, const char *text)
+{
+    fprintf(to, "%s = ", name);
+    private_config_quote(to, text);
+    fputs(";\n", to);
+}
+
+static void private_config_put_redis(const struct private_laterd *own, FILE *to)
+{
+    const struct where *where = &own->cli->where;
+    char path[PATH_MAX];
+
+    fputs("redis = {\n", to);
+    private_config_set(to, "url", where->url);
+    if (*where->password_file)
+        private_config_set(to, "password_file", where->password_file);
+    private_config_set(to, "prefix", where->prefix);
+    fputs("};\n", to);
+    private_config_path(own, "state", path);
+    private_config_set(to, "state_dir", path);
+}
+
+static void private_config_put_queues(const struct private_laterd *own, FILE *to)
+{
+    const struct args *args = &own->cli->args;
+
+    fputs("queues = (", to);
+    for (int i = 0; i < args->count; i++) {
+        fputs(i > 0 ? ", { name = " : " { name = ", to);
+        private_config_quote(to, args->words[i]);
+        fputs("; }", to);
+    }
+    fprintf(to, " );\nworkers = %d;\n", (int)own->programs);
+    if (own->lease > 0)
+        fprintf(to, "lease = %.6f;\n", own->lease);
+    if (own->timeout > 0)
+        fprintf(to, "timeout = %.6f;\n", own->timeout);
+}
+
+static void private_config_put_types(const struct private_laterd *own, FILE *to)
+{
+    char said[LATER_TYPE_MAX + 1];
+    const char *type, *comma = " ";
+    size_t at = 0;
+
+    fputs("types = (", to);
+    while ((type = args_next(&own->cli->args, "type", &at))) {
+        fputs(comma, to);
+        private_config_quote(to, type);
+        comma = ", ";
+    }
+    for (unsigned i = 0; own->hello && hello_type(own->hello, i, said); i++) {
+        fputs(comma, to);
+        private_config_quote(to, said);
+        comma = ", ";
+    }
+    fprintf(to, " );\n%s", own->hello ? "hello = true;\n" : "");
+}
+
+static void private_config_put_program(const struct private_laterd *own, FILE *to)
+{
+    char path[PATH_MAX];
+
+    fputs("argv = ( ", to);
+    private_config_quote(to, own->program);
+    for (char *const *word = own->cli->args.program + 1; *word; word++) {
+        fputs(", ", to);
+        private_config_quote(to, *word);
+    }
+    fputs(" );\n", to);
+    if (getcwd(path, sizeof path))
+        private_config_set(to, "dir", path);
+    fputs("lines = true;\n", to);
+    private_config_put_types(own, to);
+    if (own->parallel > 0)
+        fprintf(to, "parallel = %d;\n", (int)own->parallel);
+}
+
+static void private_config_put_plugins(const struct private_laterd *own, FILE *to)
+{
+    char path[PATH_MAX];
+
+    fputs("plugins = {\n", to);
+    private_config_set(to, "dir", own->files.plugins);
+    fputs("load = ( \"exec\" );\nconfig = { exec = { work = {\n", to);
+    private_config_put_program(own, to);
+    private_config_path(own, "environment", path);
+    private_config_set(to, "env_file", path);
+    fputs("}; }; };\n};\n", to);
+}
+
+int private_config_write(const struct private_laterd *own, struct later_error *err)
+{
+    FILE *to;
+
+    if (private_config_write_environment(own, err) < 0)
+        return -1;
+    to = private_config_create(own, "laterd.conf", err);
+    if (!to)
+        return -1;
+    private_config_put_redis(own, to);
+    private_config_put_queues(own, to);
+    private_config_put_plugins(own, to);
+    return fclose(to) == 0 ? 0 : private_config_fail("laterd.conf", err);
+}
+
+void private_config_entry(const struct private_laterd *own)
+{
+    puts("# For /etc/laterd/conf.d. Of the environment the program has PATH, HOME and LANG, and "
+         "what\n"
+         "# you add: env = { NAME = \"VALUE\"; }; env_file = \"/etc/laterd/work.env\";\n"
+         "plugins = { config = { exec = { work = {");
+    private_config_put_program(own, stdout);
+    puts("}; }; }; };");
+}

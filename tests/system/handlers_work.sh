@@ -1,0 +1,158 @@
+#!/bin/sh
+# later work --lines: a laterd of its own for one program of handlers, and `--work` of each client's
+# programs, which does the same without any file.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+needs python3 node php ruby go
+start_redis 'appendonly no'
+clients=$(cd "$top_srcdir" && pwd)/clients built=$(cd "$top_builddir" && pwd)
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$clients/python RUBYLIB=$clients/ruby/lib
+PATH=$(cd "$(dirname "$later_bin")" && pwd):$PATH TMPDIR=$work/tmp
+export PYTHONDONTWRITEBYTECODE PYTHONPATH RUBYLIB PATH TMPDIR
+mkdir -p "$TMPDIR" "$work/path/src" "$work/app"
+ln -s "$clients/go" "$work/path/src/laterd"
+cd "$work/app" || exit 1
+
+cat >tasks.py <<'PYTHON'
+import os
+import laterd
+app = laterd.Handlers()
+
+@app.on("py.*", "py")
+def perform(job):
+    print("performs", job.id)
+    return [job.payload, os.environ["SECRET"], os.getcwd()]
+PYTHON
+cat >tasks.mjs <<NODE
+import { Handlers } from "$clients/node/index.js";
+const app = new Handlers();
+app.on("js", async (job) => [job.payload, process.env.SECRET, process.cwd()]);
+await app.run();
+NODE
+cat >tasks.php <<PHP
+<?php
+require '$clients/php/autoload.php';
+\$app = new Laterd\Handlers();
+\$app->on('php', fn (\$job) => [\$job->payload, getenv('SECRET'), getcwd()]);
+\$app->run();
+PHP
+cat >tasks.rb <<'RUBY'
+require "laterd"
+app = Laterd::Handlers.new
+app.on("rb") { |job| [job.payload, ENV["SECRET"], Dir.pwd] }
+app.run
+RUBY
+cat >tasks.go <<'GO'
+package main
+
+import (
+	"context"
+	"os"
+
+	"laterd"
+)
+
+func main() {
+	app := laterd.Handlers{}
+	app.On("go", func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		dir, _ := os.Getwd()
+		return []interface{}{string(job.Payload), os.Getenv("SECRET"), dir}, nil
+	})
+	app.Run()
+}
+GO
+GOPATH=$work/path:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 GOCACHE=$built/build/go \
+    go build -o tasks tasks.go || exit 1
+SECRET=$(printf 'a "b" %s' '\c $d')
+export SECRET
+
+# ---- each language's own words, without any file
+
+# works TYPE PROGRAM...: with --work it performs the job of that type.
+works()
+{
+    type=$1 payload=7
+    shift
+    later push "$type" 7 --id "$type" --result 1h >/dev/null
+    run timeout 100 "$@" --work --until-empty
+    is "$status" 0 "$type: --work --until-empty ends well"
+    [ "$type" != go ] || payload='"7"'
+    is "$(later wait "$type" --timeout 0)" "[$payload,\"a \\\"b\\\" \\\\c \$d\",\"$work/app\"]" \
+        "$type: it has performed the job, with our environment and folder"
+}
+works py python3 -m laterd tasks:app
+like "$err" 'performs py' "what it prints is seen"
+works js node tasks.mjs
+works php php tasks.php
+works rb ruby tasks.rb
+works go ./tasks
+is "$(ls "$TMPDIR")" '' "no folder is left behind"
+is "$(later check default | cut -f 3 | sort -u)" ok "later check holds"
+PATH=/usr/bin:/bin run python3 -m laterd tasks:app --work
+is "$((status > 0))" 1 "without later, --work fails"
+like "$err" 'later: .*it comes with laterd' "and says what is missing"
+
+# ---- later work --lines
+
+later push py.a 1 -q mail --id two >/dev/null
+later push py 1 -q other --id one >/dev/null
+run timeout 100 later work other mail --lines --until-empty -p 5 --programs 2 -- python3 -m laterd tasks:app
+is "$status $(redis HGET 'later:{mail}:stats' 'done') $(redis HGET 'later:{other}:stats' 'done')" "0 1 1" \
+    "several queues; types with a star"
+run later work q --lines --entry -p 4 -- python3 -m laterd tasks:app
+is "$status" 0 "--entry"
+printf 'redis = { url = "%s"; };\nstate_dir = "%s";\n%s\n' "$LATER_REDIS_URL" "$work/state" "$out" |
+    sed "s|^plugins = { |&dir = \"$built/jobs\"; |" >"$work/entry.conf"
+is "$(printf '%s' "$out" | grep -c later-work)" 0 "prints no file of ours"
+contains "$out" 'types = ( "py", "py.*" );' "has the types that the program said"
+contains "$out" "dir = \"$work/app\";" "and its folder"
+run "$laterd_bin" -t -c "$work/entry.conf"
+is "$status" 0 "laterd -t takes it"
+
+# A service would be stopped like this: the job that runs may end.
+cat >slow.py <<'PYTHON'
+import os, time
+import laterd
+app = laterd.Handlers()
+
+@app.on("slow")
+def slow(job):
+    open(os.environ["BEGUN"], "w").close()
+    while not os.path.exists(os.environ["MAY_END"]):
+        time.sleep(0.02)
+    return "ended"
+PYTHON
+BEGUN=$work/begun MAY_END=$work/may-end
+export BEGUN MAY_END
+later push slow --id slow --result 1h >/dev/null
+"$later_bin" work default --lines -- python3 -m laterd slow:app >"$work/worked" 2>"$work/words" </dev/null &
+worker=$!
+own "$worker"
+wait_until 30 test -e "$BEGUN"
+is "$(stat -c %a "$TMPDIR"/later-work-*)" 700 "its folder is for nobody else"
+kill -TERM "$worker"
+wait_until 30 grep -q stopping "$work/words"
+touch "$MAY_END"
+wait "$worker"
+is "$? $(later wait slow --timeout 0)" '0 "ended"' "TERM: what runs may end"
+is "$(ls "$TMPDIR")" '' "and the folder goes"
+
+# ---- what is wrong is said in one line
+
+# fails STATUS WORDS NAME COMMAND...
+fails()
+{
+    expected=$1 words=$2 name=$3
+    shift 3
+    run "$@"
+    is "$status" "$expected" "$name: status $expected"
+    like "$err" "$words" "$name: says so"
+}
+fails 66 'nosuch: no such program' "no such program" later work q --lines -- nosuch
+fails 66 'did not say hello \(exit status 4\); name them with --type' "a program that says nothing" \
+    later work q --lines -- sh -c 'exit 4'
+fails 66 'did not say hello' "hello without types" later work q --lines -- sh -c 'echo "{\"hello\":1}" >&3'
+fails 64 'need --lines' "--type alone" later work q --type a -- true
+fails 64 'only one of them' "--lines and -n" later work q --lines -n 3 -- true
+fails 69 "$work/none" "no Redis" later --redis "unix:$work/none" work q --lines --type a -- true
+fails 64 'queue' "a bad name" later work 'a b' --lines --type a -- true
+finish
