@@ -25,7 +25,8 @@ const struct command_group command_groups[] = {
 };
 
 const struct args_option global_options[] = {
-    { "redis", 0, "URL", "unix:/path, redis://[user@]host[:port][/db], sentinel://…, cluster://…" },
+    { "redis", 0, "URL",
+      "unix:/path, redis[s]://[user@]host[:port][/db], sentinel://…, cluster://…" },
     { "prefix", 0, "PREFIX", "what the names of all keys begin with (later)" },
     { "config", 'c', "FILE", "the configuration that says where Redis is" },
     { "daemon-config", 'C', "FILE", "the daemon's configuration, if not in its usual place" },

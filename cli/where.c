@@ -84,6 +84,7 @@ int where_find(struct where *where, const struct where_given *given, struct late
         return -1;
     if (url && where_copy(where->url, sizeof where->url, url, "redis url", err) < 0)
         return -1;
+    later_address_shown(where->url, where->shown);
     if (password_file && where_copy(where->password_file, sizeof where->password_file,
                                     password_file, "$LATER_REDIS_PASSWORD_FILE", err) < 0)
         return -1;

@@ -14,6 +14,7 @@
 #define LATER_CLI_WHERE_H
 
 #include "config/config.h" /* a client's configuration is read like the daemon's */
+#include "redis/address.h"
 #include "redis/key.h"
 #include "later/error.h"
 
@@ -21,7 +22,8 @@
 #include <stdint.h>
 
 struct where {
-    char url[512];
+    char url[LATER_URL_SIZE];
+    char shown[LATER_URL_SIZE];   /* the same without a password */
     char password_file[PATH_MAX]; /* "" = none */
     char prefix[LATER_PREFIX_MAX + 1];
     uint64_t document_max; /* bytes */

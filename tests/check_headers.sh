@@ -4,7 +4,7 @@
 
 cd "$top_srcdir" || exit 1
 flags="-std=gnu11 -D_GNU_SOURCE -Wall -Werror -Ilib -I$top_builddir/lib -iquote daemon -iquote cli -iquote web
-    $(pkg-config --cflags hiredis libevent_core jansson libconfig)"
+    $(pkg-config --cflags hiredis openssl libevent_core jansson libconfig)"
 
 # alone HEADER...: fails if one of them does not compile alone.
 alone()

@@ -34,7 +34,7 @@ static void begin_view(const struct cli *cli, struct top_view *view)
                                .coloured = cli->coloured,
                                .utf8 = is_utf8(),
                                .sort = TOP_READY,
-                               .where = cli->where.url,
+                               .where = cli->where.shown,
                                .now = later_clock() };
 }
 

@@ -45,7 +45,7 @@ void link_url(const struct config *config, char *url, size_t room)
 bool link_address(const struct config *config, struct later_address *address)
 {
     struct later_error ignored;
-    char url[512];
+    char url[LATER_URL_SIZE];
 
     link_url(config, url, sizeof url);
     return later_address_parse(address, url, &ignored) == 0;
@@ -178,7 +178,7 @@ static void link_on_message(void *arg, const char *channel, const char *text)
 static struct later_redis *link_make_redis(struct link *link, const struct config *config,
                                            struct later_error *err)
 {
-    char url[512], password[LATER_PASSWORD_MAX] = "", name[64], protocol[LATER_KEY_MAX];
+    char url[LATER_URL_SIZE], password[LATER_PASSWORD_MAX] = "", name[64], protocol[LATER_KEY_MAX];
     struct later_redis_options options = { .name = name,
                                            .protocol = protocol,
                                            .up = link_on_up,
@@ -199,6 +199,7 @@ static struct later_redis *link_make_redis(struct link *link, const struct confi
     options.password = password[0] ? password : NULL;
     redis = later_redis_new(&options);
     explicit_bzero(password, sizeof password);
+    explicit_bzero(options.address.password, sizeof options.address.password);
     if (!redis)
         later_fail(err, LATER_E_SYSTEM, "no memory");
     return redis;

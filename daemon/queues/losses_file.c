@@ -20,9 +20,10 @@ static void name_file(const struct losses *losses, const char *end, char path[60
 /* Says which Redis and which prefix it is about, without a password that the URL may have. */
 static void write_title(const struct losses *losses, char title[100])
 {
-    char text[2048], hex[LATER_DIGEST_SIZE];
+    char url[LATER_URL_SIZE], text[LATER_URL_SIZE + LATER_PREFIX_MAX + 2], hex[LATER_DIGEST_SIZE];
 
-    link_url(losses->config, text, sizeof text - LATER_PREFIX_MAX - 2);
+    link_url(losses->config, url, sizeof url);
+    later_address_shown(url, text);
     strcat(strcat(text, " "), losses->config->redis.prefix);
     later_digest(text, strlen(text), hex);
     snprintf(title, 100, TITLE " %s\n", hex);

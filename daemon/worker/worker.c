@@ -276,7 +276,7 @@ static int make_links(struct worker *worker, struct later_error *err)
                                        .down = worker_on_link_down,
                                        .arg = worker };
     struct link_options wake = main;
-    char url[512];
+    char url[LATER_URL_SIZE];
     struct later_client_options client = { .url = url,
                                            .password_file = worker->config->redis.password_file,
                                            .prefix = worker->config->redis.prefix,

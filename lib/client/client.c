@@ -21,10 +21,10 @@
 struct later_client {
     struct later_redis *redis;
     char prefix[LATER_PREFIX_MAX + 1];
-    char url[512]; /* for messages */
+    char shown[LATER_URL_SIZE]; /* its URL, for messages */
     double timeout, patience;
     size_t document_max;
-    char why[256]; /* why the connection broke last */
+    char why[512]; /* why the connection broke last */
     double heard;  /* later_clock(): when Redis last answered; 0: never */
     /* Queues pushed to, which are registered once per connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
@@ -51,7 +51,7 @@ static void client_on_down(void *arg, const char *why)
 
 static struct later_redis *client_make_redis(struct later_client *client,
                                              const struct later_client_options *options,
-                                             struct later_error *err)
+                                             const char *url, struct later_error *err)
 {
     char password[LATER_PASSWORD_MAX] = "", protocol[LATER_KEY_MAX];
     struct later_redis_options how = { .password = options->password_file ? password : NULL,
@@ -63,11 +63,13 @@ static struct later_redis *client_make_redis(struct later_client *client,
     struct later_redis *redis = NULL;
 
     later_key_protocol(protocol, client->prefix);
-    if (later_address_parse(&how.address, client->url, err) < 0 ||
+    if (later_address_parse(&how.address, url, err) < 0 ||
         (options->password_file &&
          later_password_read(options->password_file, password, LATER_E_USAGE, err) < 0))
         return NULL;
+    later_address_shown(url, client->shown);
     redis = later_redis_new(&how);
+    explicit_bzero(how.address.password, sizeof how.address.password);
     explicit_bzero(password, sizeof password);
     if (!redis)
         later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -89,14 +91,11 @@ struct later_client *later_client_open_with(const struct later_client_options *o
     client->timeout = options->timeout > 0 ? options->timeout : 2;
     client->patience = options->patience;
     client->document_max = options->document_max ? options->document_max : LATER_DOCUMENT_MAX;
-    snprintf(client->url, sizeof client->url, "%s", url);
     snprintf(client->prefix, sizeof client->prefix, "%s", prefix);
-    if (strlen(url) >= sizeof client->url)
-        later_fail(err, LATER_E_USAGE, "redis url: longer than %zu bytes", sizeof client->url - 1);
-    else if (!later_key_prefix_valid(prefix))
+    if (!later_key_prefix_valid(prefix))
         later_fail(err, LATER_E_USAGE, "prefix: 1 to %d of [A-Za-z0-9_.:-]", LATER_PREFIX_MAX);
     else
-        client->redis = client_make_redis(client, options, err);
+        client->redis = client_make_redis(client, options, url, err);
     if (!client->redis) {
         free(client);
         return NULL;
@@ -257,9 +256,10 @@ static int connected(struct later_client *client, struct later_error *err)
     }
     if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
         return later_fail(err, LATER_E_TOKEN,
-                          "%s refuses us: %s; check --redis URL and its password file", client->url,
-                          client->why);
-    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->url, client->why);
+                          "%s refuses us: %s; check --redis URL and its password file",
+                          client->shown, client->why);
+    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->shown,
+                      client->why);
 }
 
 int later_call_check(const struct later_answer *answer, struct later_error *err)
@@ -404,7 +404,7 @@ int later_call_drain(struct later_client *client, size_t pending, struct later_e
     while (later_redis_pending(client->redis) > pending)
         later_redis_wait(client->redis, later_clock() + client->timeout);
     if (later_redis_down(client->redis))
-        return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->url, client->why);
+        return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->shown, client->why);
     client->heard = later_clock();
     return 0;
 }

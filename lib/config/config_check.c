@@ -32,40 +32,60 @@ static bool config_check_is_address(const char *url)
     return later_address_parse(&address, url, &ignored) == 0;
 }
 
+static bool is_absolute(const char *path)
+{
+    return !*path || *path == '/';
+}
+
+/* laterd's folder is not the one in which the file was written. */
+static bool files_are_absolute(const char *url)
+{
+    struct later_address address;
+    struct later_error ignored;
+
+    return later_address_parse(&address, url, &ignored) == 0 && is_absolute(address.tls.ca) &&
+           is_absolute(address.tls.cert) && is_absolute(address.tls.key);
+}
+
+#define QUERY "?&=%~+" /* signs of what comes after ?, for TLS */
+
 /* Forms of a URL whose hosts may have a user and a port; `signs` are allowed there. */
 static const struct scheme {
     const char *begins, *signs;
     size_t max;
     const char *why; /* it is not right */
 } schemes[] = {
+    { "rediss://", DIGITS LETTERS "._-@:/[]!$'()*,;" QUERY, LATER_URL_SIZE - 1,
+      "not right; "
+      "rediss://[user:password@]host[:port][/db][?ca=FILE&cert=FILE&key=FILE&name=HOST], "
+      "with %XX for signs of the URL itself in user, password and files" },
     { "redis://", DIGITS LETTERS "._-@:/[]%", 512,
       "not right; redis://[user@]host[:port][/db], port 1 to 65535, db 0 to 65535" },
-    { "sentinel://", DIGITS LETTERS "._-@:/[]%,", 480,
-      "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db], at most 8 hosts" },
-    { "cluster://", DIGITS LETTERS "._-@:/[]%,", 480,
-      "not right; cluster://[user@]host[:port],host[:port], at most 8 hosts" },
+    { "sentinel://", DIGITS LETTERS "._-@:/[]%," QUERY, LATER_URL_SIZE - 1,
+      "not right; sentinel://[user@]host[:port],host[:port]/NAME[/db][?tls=yes&ca=FILE…], at most "
+      "8 hosts" },
+    { "cluster://", DIGITS LETTERS "._-@:/[]%," QUERY, LATER_URL_SIZE - 1,
+      "not right; cluster://[user@]host[:port],host[:port][?tls=yes&ca=FILE…], at most 8 hosts" },
 };
 
 /* A password is looked for first: it must not get into a log, so no other fault may hide it. */
 static const char *check_hosts(const struct scheme *scheme, const char *url)
 {
     const char *rest = url + strlen(scheme->begins), *at = strrchr(rest, '@');
+    bool takes_password = strcmp(scheme->begins, "rediss://") == 0;
 
-    if (at && memchr(rest, ':', (size_t)(at - rest)))
+    if (!takes_password && at && memchr(rest, ':', (size_t)(at - rest)))
         return "a password does not belong here; write it to a file and name the file in "
                "redis.password_file";
-    return made_of(rest, strlen(rest), scheme->max, scheme->signs) && config_check_is_address(url)
-               ? NULL
-               : scheme->why;
+    if (!made_of(rest, strlen(rest), scheme->max, scheme->signs) || !config_check_is_address(url))
+        return scheme->why;
+    return files_are_absolute(url) ? NULL : "ca, cert and key must begin with /";
 }
 
 const char *config_check_url(const char *url)
 {
     if (strcmp(url, "embedded") == 0)
         return NULL;
-    if (strncmp(url, "rediss://", strlen("rediss://")) == 0)
-        return "laterd does not speak TLS (rediss://); run stunnel on this host and use its "
-               "address: doc/operations.md, TLS";
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(url, schemes[i].begins, strlen(schemes[i].begins)) == 0)
             return check_hosts(&schemes[i], url);
@@ -76,8 +96,8 @@ const char *config_check_url(const char *url)
                    : "not right; unix:/path[?db=N] with an absolute path of at most "
                      "107 bytes";
     return "not an address of Redis; \"embedded\", \"unix:/path\", "
-           "\"redis://[user@]host[:port][/db]\", \"sentinel://host,host/NAME\" or "
-           "\"cluster://host,host\"";
+           "\"redis://[user@]host[:port][/db]\", \"rediss://…\" with TLS, "
+           "\"sentinel://host,host/NAME\" or \"cluster://host,host\"";
 }
 
 const char *config_check_prefix(const char *prefix)

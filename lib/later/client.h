@@ -35,8 +35,8 @@ struct later_client;
 
 /* Where to connect, and how. Zeroed: like later_client_open() with NULL. All of it is copied. */
 struct later_client_options {
-    const char *url; /* "unix:/path", "redis://…", "sentinel://…", "cluster://…", as later(1);
-                      * NULL: from $LATER_REDIS_URL, else the embedded server of a local laterd */
+    const char *url; /* "unix:/path", "redis://…", "rediss://…" and others, as later(1); NULL: from
+                      * $LATER_REDIS_URL, else the embedded server of a local laterd */
     const char *password_file; /* its first line is the password; NULL: none */
     const char *prefix;        /* of all keys; NULL: "later" */
     const char *name;          /* shown by CLIENT LIST; NULL: "later" */

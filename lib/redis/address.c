@@ -1,6 +1,8 @@
 /* address.c: Redis URLs and the sockets to them. */
 #include "redis/address.h"
 
+#include "redis/address_inner.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,10 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int address_refuse(struct later_error *err, const char *why)
+int later_address_refuse(struct later_error *err, const char *why)
 {
     return later_fail(err, LATER_E_USAGE,
-                      "redis url: %s; unix:/path, redis://[user@]host[:port][/db] or "
+                      "redis url: %s; unix:/path, redis://[user@]host[:port][/db], rediss://… or "
                       "sentinel://[user@]host[:port],host[:port]/name[/db]",
                       why);
 }
@@ -48,11 +50,11 @@ static int parse_unix(struct later_address *address, const char *path, struct la
     size_t len = query ? (size_t)(query - path) : strlen(path);
 
     if (path[0] != '/')
-        return address_refuse(err, "a unix socket's path must begin with /");
+        return later_address_refuse(err, "a unix socket's path must begin with /");
     if (address_copy(address->path, sizeof address->path, path, len) < 0)
-        return address_refuse(err, "the socket's path is longer than 107 bytes");
+        return later_address_refuse(err, "the socket's path is longer than 107 bytes");
     if (query && parse_number(query + 4, strlen(query + 4), 65535, &address->db) < 0)
-        return address_refuse(err, "db must be a number");
+        return later_address_refuse(err, "db must be a number");
     return 0;
 }
 
@@ -91,9 +93,9 @@ static int parse_user(struct later_address *address, const char **text, size_t *
     if (!at)
         return 0;
     if (memchr(*text, ':', (size_t)(at - *text)))
-        return address_refuse(err, "a password in it would be seen; use a password file");
+        return later_address_refuse(err, "a password in it would be seen; use a password file");
     if (address_copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
-        return address_refuse(err, "the user's name is empty or too long");
+        return later_address_refuse(err, "the user's name is empty or too long");
     *len -= (size_t)(at + 1 - *text);
     *text = at + 1;
     return 0;
@@ -102,7 +104,7 @@ static int parse_user(struct later_address *address, const char **text, size_t *
 static int parse_db(struct later_address *address, const char *db, struct later_error *err)
 {
     if (*db && parse_number(db, strlen(db), 65535, &address->db) < 0)
-        return address_refuse(err, "the database must be a number");
+        return later_address_refuse(err, "the database must be a number");
     return 0;
 }
 
@@ -114,7 +116,7 @@ static int parse_tcp(struct later_address *address, const char *text, struct lat
     if (parse_user(address, &text, &len, err) < 0)
         return -1;
     if (parse_host(address, text, len, 6379) < 0)
-        return address_refuse(err, "host or port is wrong");
+        return later_address_refuse(err, "host or port is wrong");
     return parse_db(address, db, err);
 }
 
@@ -157,12 +159,12 @@ static int parse_hosts(struct later_address *address, const char *text, size_t l
     struct later_address one;
 
     if (address_copy(address->hosts, sizeof address->hosts, text, len) < 0)
-        return address_refuse(err, "no hosts, or longer than 255 bytes");
+        return later_address_refuse(err, "no hosts, or longer than 255 bytes");
     if (later_address_hosts(address) > LATER_HOSTS_MAX)
-        return address_refuse(err, "more than 8 hosts");
+        return later_address_refuse(err, "more than 8 hosts");
     for (text = address->hosts;; text++) {
         if (parse_one(address, &one, text) < 0)
-            return address_refuse(err, "a host or port is wrong");
+            return later_address_refuse(err, "a host or port is wrong");
         text += strcspn(text, ",");
         if (!*text)
             return 0;
@@ -180,7 +182,7 @@ static int parse_sentinels(struct later_address *address, const char *text, stru
         return -1;
     name_len = strcspn(name, "/");
     if (address_copy(address->master, sizeof address->master, name, name_len) < 0)
-        return address_refuse(err, "the master's name is missing or longer than 63 bytes");
+        return later_address_refuse(err, "the master's name is missing or longer than 63 bytes");
     return parse_db(address, name[name_len] ? name + name_len + 1 : "", err);
 }
 
@@ -192,25 +194,47 @@ static int parse_cluster(struct later_address *address, const char *text, struct
     if (parse_user(address, &text, &len, err) < 0)
         return -1;
     if (strchr(text, '/') && strcmp(strchr(text, '/'), "/") != 0)
-        return address_refuse(err, "a Cluster has no databases");
+        return later_address_refuse(err, "a Cluster has no databases");
     return parse_hosts(address, text, len, err);
 }
 
+/* As parse_tcp(), after it has taken user and password. */
+static int parse_tls(struct later_address *address, const char *text, struct later_error *err)
+{
+    address->tls.on = true;
+    return later_address_take_login(address, &text, err) < 0 ? -1 : parse_tcp(address, text, err);
+}
+
+/* A password is looked for before anything else: no other fault may show it. */
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err)
 {
+    static const struct {
+        const char *begins;
+        int (*parse)(struct later_address *address, const char *text, struct later_error *err);
+    } kinds[] = { { "redis://", parse_tcp },
+                  { "rediss://", parse_tls },
+                  { "sentinel://", parse_sentinels },
+                  { "cluster://", parse_cluster } };
+    char copy[LATER_URL_SIZE], *query;
+
     memset(address, 0, sizeof *address);
+    if (strlen(url) >= sizeof copy)
+        return later_address_refuse(err, "longer than 1023 bytes");
     if (strncmp(url, "unix:", 5) == 0)
         return parse_unix(address, url + 5, err);
-    if (strncmp(url, "redis://", 8) == 0)
-        return parse_tcp(address, url + 8, err);
-    if (strncmp(url, "sentinel://", 11) == 0)
-        return parse_sentinels(address, url + 11, err);
-    if (strncmp(url, "cluster://", 10) == 0)
-        return parse_cluster(address, url + 10, err);
-    if (strncmp(url, "rediss://", 9) == 0)
-        return address_refuse(err, "no TLS here: run stunnel on this host and use its address "
-                                   "(doc/operations.md, TLS)");
-    return address_refuse(err, "unknown kind");
+    strcpy(copy, url);
+    query = strchr(copy, '?');
+    if (query)
+        *query++ = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t len = strlen(kinds[i].begins);
+
+        if (strncmp(copy, kinds[i].begins, len) == 0)
+            return kinds[i].parse(address, copy + len, err) < 0
+                       ? -1
+                       : later_address_take_query(address, query, err);
+    }
+    return later_address_refuse(err, "unknown kind");
 }
 
 static int connect_unix(const struct later_address *address, struct later_error *err)

@@ -18,7 +18,7 @@ static void cluster_turn(struct later_cluster *cluster);
 /* Answers all commands and closes all connections. The structs stay for the next connect. */
 void later_cluster_disconnect(struct later_cluster *cluster, const char *why)
 {
-    char text[256];
+    char text[480];
 
     if (cluster->base.state == DOWN)
         return;

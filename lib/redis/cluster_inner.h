@@ -59,7 +59,7 @@ struct later_cluster {
     bool troubled;                /* … as soon as the slots are known, since a node was lost */
     bool greeted;                 /* the protocol was just asked for */
     bool turning;
-    char why[256]; /* a node's last failure */
+    char why[420]; /* a node's last failure */
 };
 
 /* The Cluster cannot be reached: answers all commands and closes all connections. */

@@ -29,7 +29,7 @@ static void on_node_down(void *arg, const char *why)
     struct later_cluster *cluster = node->cluster;
     int number = (int)(node - cluster->node);
 
-    snprintf(cluster->why, sizeof cluster->why, "%.100s:%s: %.100s",
+    snprintf(cluster->why, sizeof cluster->why, "%.100s:%s: %.300s",
              cluster->nodes.list[number].host, cluster->nodes.list[number].port, why);
     node->lost |= node->was_up;
     cluster->troubled |= node->was_up;
@@ -67,6 +67,7 @@ static struct later_redis *conn_of(struct later_cluster *cluster, int number)
     strcpy(options.address.host, cluster->nodes.list[number].host);
     strcpy(options.address.port, cluster->nodes.list[number].port);
     strcpy(options.address.user, cluster->base.options.address.user);
+    options.address.tls = cluster->base.options.address.tls;
     node->cluster = cluster;
     node->fd = -1;
     node->pause = FIRST_PAUSE;
@@ -220,7 +221,7 @@ static void cluster_node_ask(struct later_cluster *cluster, int number)
 /* Asks the next node. After the last one, begins again or disconnects. */
 static void cluster_node_ask_next(struct later_cluster *cluster)
 {
-    char why[300];
+    char why[480];
 
     cluster->asking = false;
     cluster->asked = whom_to_ask(cluster);
@@ -236,7 +237,7 @@ static void cluster_node_ask_next(struct later_cluster *cluster)
     cluster->wanted_at = later_clock() + ASK_AGAIN;
     if (cluster->base.state == UP && any_up(cluster))
         return;
-    snprintf(why, sizeof why, "no node of the Cluster answers; the last: %.250s", cluster->why);
+    snprintf(why, sizeof why, "no node of the Cluster answers; the last: %.410s", cluster->why);
     later_cluster_disconnect(cluster, why);
 }
 

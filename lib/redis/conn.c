@@ -58,6 +58,15 @@ void later_conn_answer(struct pending *pending, enum later_answer_outcome outcom
     later_conn_forget(pending);
 }
 
+void later_conn_hang_up(struct later_conn *redis)
+{
+    later_tls_free(redis->tls);
+    redis->tls = NULL;
+    redis->more = false;
+    close(redis->base.fd);
+    redis->base.fd = -1;
+}
+
 /* Closes the connection and answers everything that has no answer. The list is taken off first, so
  * that the callbacks find a connection that is down and empty. */
 void later_conn_disconnect(struct later_conn *redis, const char *why)
@@ -68,9 +77,8 @@ void later_conn_disconnect(struct later_conn *redis, const char *why)
     if (redis->base.state == DOWN)
         return;
     snprintf(text, sizeof text, "%s", why); /* why may point into what is freed now */
-    close(redis->base.fd);
+    later_conn_hang_up(redis);
     redisReaderFree(redis->reader);
-    redis->base.fd = -1;
     redis->reader = NULL;
     redis->base.state = DOWN;
     redis->first = redis->last = redis->unsent = NULL;
@@ -110,9 +118,12 @@ void later_conn_fail(struct later_conn *redis, const char *why)
 
 void later_conn_fail_errno(struct later_conn *redis, const char *what)
 {
-    char text[160];
+    char text[LATER_TLS_WHY];
 
-    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    if (redis->tls && *later_tls_why(redis->tls))
+        snprintf(text, sizeof text, "%s", later_tls_why(redis->tls));
+    else
+        snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
     later_conn_fail(redis, text);
 }
 
@@ -146,8 +157,9 @@ static int conn_send_command(struct later_redis *base, struct later_command *cmd
 static bool wants_write(const struct later_redis *base)
 {
     const struct later_conn *redis = (const struct later_conn *)base;
+    bool writing = base->state == CONNECTING || (redis->unsent && !redis->broken);
 
-    return base->state == CONNECTING || (redis->unsent && !redis->broken);
+    return redis->tls ? later_tls_watches(redis->tls, writing) : writing;
 }
 
 /* That of a command answered since may still be the earliest: somebody looks once in vain then,
@@ -156,7 +168,7 @@ static double conn_deadline_of(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
 
-    if (redis->broken)
+    if (redis->broken || redis->more)
         return 0; /* at once */
     if (!redis->first || redis->earliest <= later_clock()) {
         redis->earliest = INFINITY;
@@ -166,16 +178,26 @@ static double conn_deadline_of(struct later_redis *base)
     return base->state == UP ? redis->earliest : fmin(redis->earliest, redis->connect_deadline);
 }
 
+/* A plain Redis takes the beginning of a handshake for a command that is not complete yet. */
+static const char *too_late(const struct later_conn *redis)
+{
+    if (redis->base.state == UP)
+        return "no answer in time";
+    return redis->base.state == CONNECTING && redis->tls
+               ? "TLS: no handshake in time: is this the server's tls-port?"
+               : "no connection in time";
+}
+
 static void conn_tick(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
 
     if (later_clock() < later_redis_deadline(base))
         return;
-    if (redis->broken)
+    if (redis->broken || redis->more)
         later_conn_handle(base);
     else
-        later_conn_fail(redis, base->state == UP ? "no answer in time" : "no connection in time");
+        later_conn_fail(redis, too_late(redis));
 }
 
 /* --- making --- */

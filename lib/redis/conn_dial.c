@@ -220,7 +220,7 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     conn_dial_bound_arrays(redis);
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
-    close(redis->base.fd);
+    later_conn_hang_up(redis);
     redis->base.fd = fd;
     redis->broken = 0;
     redis->why[0] = '\0';
@@ -288,12 +288,12 @@ static void dial_on(struct later_conn *redis, int why)
         later_conn_fail_errno(redis, "connect");
         return;
     }
-    close(redis->base.fd);
+    later_conn_hang_up(redis);
     redis->base.fd = fd;
 }
 
-/* Returns true once the socket is connected and the handshake queued. */
-bool later_conn_finish(struct later_conn *redis)
+/* Is the socket connected? If it was refused, the next address is tried. */
+static bool conn_dial_connected(struct later_conn *redis)
 {
     struct pollfd poller = { .fd = redis->base.fd, .events = POLLOUT };
     socklen_t len = sizeof(int);
@@ -305,6 +305,35 @@ bool later_conn_finish(struct later_conn *redis)
         dial_on(redis, why ? why : errno);
         return false;
     }
+    return true;
+}
+
+/* Is TLS ready, if the URL wants it? */
+static bool conn_dial_secured(struct later_conn *redis)
+{
+    const struct later_address_tls *how = &redis->base.options.address.tls;
+    char why[LATER_TLS_WHY];
+    int done;
+
+    if (!how->on)
+        return true;
+    if (!redis->tls)
+        redis->tls = later_tls_new(how, redis->at.host, redis->base.fd, why);
+    if (!redis->tls) {
+        later_conn_fail(redis, why);
+        return false;
+    }
+    done = later_tls_shake(redis->tls);
+    if (done < 0)
+        later_conn_fail_errno(redis, "TLS");
+    return done > 0;
+}
+
+/* Returns true once the socket is connected and the handshake queued. */
+bool later_conn_finish(struct later_conn *redis)
+{
+    if ((!redis->tls && !conn_dial_connected(redis)) || !conn_dial_secured(redis))
+        return false;
     redis->base.state = HANDSHAKE;
     if (redis->asking)
         ask_sentinel(redis);

@@ -7,6 +7,7 @@
 #include "redis/conn.h"
 #include "redis/redis_inner.h"
 #include "redis/script.h"
+#include "redis/tls.h"
 
 #include <hiredis/hiredis.h>
 
@@ -44,6 +45,8 @@ struct later_conn {
     double named_at, patience;        /* when; how old that word may be once the Redis answers */
     unsigned which, tried, addresses; /* of the host: where to begin, how many now, of how many */
     int broken;                       /* errno of a write; what had come before is read first */
+    struct later_tls *tls;            /* NULL: plain, or not connected yet */
+    bool more;                        /* TLS has bytes that the socket no longer shows */
     char why[320];                    /* a handshake that was refused */
     char load_why[256];               /* a SCRIPT LOAD that was refused */
 };
@@ -54,6 +57,9 @@ struct later_conn {
 struct pending *later_conn_pop(struct later_conn *redis);
 void later_conn_append(struct later_conn *redis, struct pending *pending);
 void later_conn_forget(struct pending *pending);
+
+/* Closes the socket. */
+void later_conn_hang_up(struct later_conn *redis);
 
 /* As later_redis_send(), in any state. */
 int later_conn_enqueue(struct later_conn *redis, struct later_command *cmd, double timeout,
@@ -67,7 +73,7 @@ void later_conn_answer(struct pending *pending, enum later_answer_outcome outcom
                        enum later_remedy remedy, redisReply *reply, const char *text);
 
 /* The connection has failed: goes on to the next Sentinel if this was one, else ends it. The second
- * adds errno's words. */
+ * adds errno's words, or says what TLS has found. */
 void later_conn_fail(struct later_conn *redis, const char *why);
 void later_conn_fail_errno(struct later_conn *redis, const char *what);
 

@@ -44,6 +44,14 @@ static void note_sent(struct later_conn *redis, size_t bytes)
     }
 }
 
+static ssize_t conn_io_send(struct later_conn *redis, struct iovec *pieces, size_t count)
+{
+    struct msghdr message = { .msg_iov = pieces, .msg_iovlen = count };
+
+    return redis->tls ? later_tls_write(redis->tls, pieces, count)
+                      : sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* A failed write does not disconnect yet. Answers that came before it are still to be read, and an
  * owner that flushes from a callback must not get other callbacks within it. handle() ends the
  * connection. */
@@ -53,8 +61,7 @@ void later_conn_flush(struct later_redis *base)
 
     while (redis->base.state >= HANDSHAKE && redis->unsent && !redis->broken) {
         struct iovec pieces[WRITE_PIECES];
-        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = conn_io_gather(redis, pieces) };
-        ssize_t sent = sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t sent = conn_io_send(redis, pieces, conn_io_gather(redis, pieces));
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -214,13 +221,27 @@ static bool deliver_all(struct later_conn *redis)
     }
 }
 
+static ssize_t conn_io_receive(struct later_conn *redis, char *bytes, size_t room)
+{
+    return redis->tls ? later_tls_read(redis->tls, bytes, room)
+                      : recv(redis->base.fd, bytes, room, MSG_DONTWAIT);
+}
+
+/* The connection has ended, from the other side. */
+static void conn_io_end(struct later_conn *redis)
+{
+    const char *why = redis->tls ? later_tls_why(redis->tls) : "";
+
+    later_conn_fail(redis, *why ? why : "Redis closed the connection");
+}
+
 static void conn_io_read_some(struct later_conn *redis)
 {
     static const int rounds = 16;          /* then other sockets get their turn */
     char bytes[READ_SIZE] LATER_UNCLEARED; /* what is read of it recv() has written */
 
     for (int i = 0; i < rounds && redis->base.state >= HANDSHAKE; i++) {
-        ssize_t got = recv(redis->base.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        ssize_t got = conn_io_receive(redis, bytes, sizeof bytes);
 
         if (got < 0 && errno == EINTR)
             continue;
@@ -231,7 +252,7 @@ static void conn_io_read_some(struct later_conn *redis)
             return;
         }
         if (got == 0) {
-            later_conn_fail(redis, "Redis closed the connection");
+            conn_io_end(redis);
             return;
         }
         if (redisReaderFeed(redis->reader, bytes, (size_t)got) != REDIS_OK) {
@@ -252,6 +273,7 @@ void later_conn_handle(struct later_redis *base)
     later_conn_flush(base);
     if (redis->base.state >= HANDSHAKE)
         conn_io_read_some(redis);
+    redis->more = redis->tls && later_tls_more(redis->tls);
     later_conn_flush(base);
     if (redis->base.state >= HANDSHAKE && redis->broken) {
         errno = redis->broken;

@@ -1,5 +1,5 @@
 /*
- * password.h: a password from a file. Never from a command line or a URL, which others can see.
+ * password.h: a password from a file, which others cannot see as they do a command line or a URL.
  */
 #ifndef LATER_PASSWORD_H
 #define LATER_PASSWORD_H

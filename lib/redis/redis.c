@@ -22,6 +22,10 @@ static void forget_password(struct later_redis *redis)
 int later_redis_init(struct later_redis *redis, const struct later_redis_table *table,
                      const struct later_redis_options *options)
 {
+    const char *password = options->password ? options->password : options->address.password;
+
+    if (!*password)
+        password = NULL;
     *redis = (struct later_redis){ .table = table, .options = *options, .fd = -1 };
     if (redis->options.connect_timeout <= 0)
         redis->options.connect_timeout = 2;
@@ -29,8 +33,9 @@ int later_redis_init(struct later_redis *redis, const struct later_redis_table *
         snprintf(redis->name, sizeof redis->name, "%s", options->name);
     if (options->protocol)
         snprintf(redis->protocol, sizeof redis->protocol, "%s", options->protocol);
-    redis->password = options->password ? strdup(options->password) : NULL;
-    return options->password && !redis->password ? -1 : 0;
+    explicit_bzero(redis->options.address.password, sizeof redis->options.address.password);
+    redis->password = password ? strdup(password) : NULL;
+    return password && !redis->password ? -1 : 0;
 }
 
 struct later_redis *later_redis_twin(const struct later_redis *redis)

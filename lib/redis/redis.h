@@ -50,7 +50,7 @@ typedef void later_node_fn(void *arg, const char *node);
 
 struct later_redis_options {
     struct later_address address; /* copied */
-    const char *password;         /* copied; NULL = none */
+    const char *password;         /* copied; NULL = the address's, if it has one */
     const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
     const char *protocol;         /* key of the protocol's number; copied; NULL = not checked */
     double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */

@@ -16,7 +16,7 @@ side()
     cp "$2" "$folder/$1/laterd"
     cp "$3" "$folder/$1/later"
     cp "$6" "$folder/$1/jobs/null.so"
-    ${CC:-cc} -O2 -I"$4" -o "$folder/$1/pusher" "$here/pusher.c" "$5" -lhiredis -ljansson -lmd -lm
+    ${CC:-cc} -O2 -I"$4" -o "$folder/$1/pusher" "$here/pusher.c" "$5" -lhiredis -lssl -lcrypto -ljansson -lmd -lm
     ${CC:-cc} -O2 -shared -fPIC -I"$4" -o "$folder/$1/jobs/probe.so" "$here/probe.c"
 }
 side base "$prefix/sbin/laterd" "$prefix/bin/later" "$prefix/include" "$prefix/lib/liblater.a" \

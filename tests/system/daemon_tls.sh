@@ -1,118 +1,154 @@
 #!/bin/sh
-# TLS through a tunnel: Debian's stunnel4, configured as in doc/operations.md, in front of a Redis
-# that only takes TLS with a client's certificate.
+# TLS at one server: laterd, later and later-web by rediss://, what is refused and in which words, and
+# what happens when certificates change.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
-needs redis-server redis-cli stunnel4 openssl
+. "$top_srcdir/tests/system/tls_lib.sh"
+. "$top_srcdir/tests/system/web_lib.sh"
+needs redis-server redis-cli openssl python3
 
-# ---- rediss:// is refused with a hint
+authority ours
+authority theirs
+certificate server ours DNS:localhost,IP:127.0.0.1,DNS:redis.example.org
+certificate old ours DNS:localhost -1
+certificate foreign theirs DNS:localhost
+certificate client ours DNS:laterd
+certificate stranger theirs DNS:laterd
+cp "$work/server.crt" "$work/used.crt"
+cp "$work/server.key" "$work/used.key"
 
-configure
-sed -i 's|url = "unix:[^"]*"|url = "rediss://redis.example.org"|' "$work/laterd.conf"
-run "$laterd_bin" -t -c "$work/laterd.conf"
-is "$status" 78 "laterd -t refuses rediss://: exit 78"
-like "$err" 'rediss.*stunnel.*doc/operations.md' "and names stunnel and where it is described"
-run later --redis rediss://redis.example.org size
-is "$status" 64 "later refuses it: exit 64"
-like "$err" 'stunnel.*doc/operations.md' "and names the same"
-
-# ---- certificates, Redis, the tunnel
-
-# certificate NAME SUBJECT [CA]: makes a key and a certificate, signed by that CA or by itself.
-certificate()
-{
-    openssl req -newkey rsa:2048 -nodes -keyout "$work/$1.key" -out "$work/$1.csr" \
-        -subj "/CN=$2" 2>/dev/null
-    if [ $# -gt 2 ]; then
-        echo "subjectAltName=DNS:$2" >"$work/$1.ext"
-        openssl x509 -req -in "$work/$1.csr" -out "$work/$1.crt" -days 2 -CA "$work/$3.crt" \
-            -CAkey "$work/$3.key" -CAcreateserial -extfile "$work/$1.ext" 2>/dev/null
-    else
-        openssl x509 -req -in "$work/$1.csr" -out "$work/$1.crt" -days 2 \
-            -signkey "$work/$1.key" 2>/dev/null
-    fi
-}
-certificate ca ca
-certificate other other
-certificate server localhost ca
-certificate client laterd ca
-
-start_redis "tls-ca-cert-file $work/ca.crt" "tls-cert-file $work/server.crt" \
-    "tls-key-file $work/server.key" 'tls-auth-clients yes' 'requirepass secret'
 REDISCLI_AUTH=secret
 export REDISCLI_AUTH
-port=$(($$ % 20000 + 20000))
-until [ "$(redis config set tls-port "$port")" = OK ]; do
-    port=$((port + 1))
-done
+start_redis "$(tls_options used ours)" 'tls-auth-clients yes' 'requirepass secret' 'appendonly yes'
+port=$(open_port tls-port)
+plain=$(open_port port)
 
-# The manual's configuration, with the paths of this test. tunnel ACCEPT CA
-tunnel()
+# ---- what is wrong is said, with the remedy
+
+good="ca=$work/ours.crt&cert=$work/client.crt&key=$work/client.key"
+# told AUTHORITY-AND-QUERY WORDS NAME: the URL is refused in these words.
+told()
 {
-    awk '/^<!-- tls -->/ { found = 1 } found && /^    / { print } found && /^[A-Z]/ { exit }' \
-        "$top_srcdir/doc/operations.md" | sed -e 's/^    //' -e '/^set[ug]id/d' \
-        -e "s|^accept = .*|accept = 127.0.0.1:$1|" \
-        -e "s|^connect = .*|connect = 127.0.0.1:$port|" -e "s|^CAfile = .*|CAfile = $work/$2.crt|" \
-        -e "s|^checkHost = .*|checkHost = localhost|" -e "s|^cert = .*|cert = $work/client.crt|" \
-        -e "s|^key = .*|key = $work/client.key|" >"$work/stunnel.conf"
-    spawn stunnel4 "$work/stunnel.conf"
-    tunnel_pid=$spawned
+    run later --redis "rediss://$1" size
+    is "$status" 69 "$3: exit 69"
+    like "$err" "$2" "$3: in words"
 }
 
-listens() { grep -qF 'Configuration successful' "$work/spawned.err"; }
+# use NAME: Redis has this certificate for the next connections.
+use()
+{
+    cp "$work/$1.crt" "$work/used.crt"
+    cp "$work/$1.key" "$work/used.key"
+    redis config set tls-cert-file "$work/used.crt" tls-key-file "$work/used.key" >/dev/null
+}
 
-local_port=$((port + 1))
-tunnel "$local_port" ca
-until wait_until 5 listens; do
-    gone "$tunnel_pid" || kill -KILL "$tunnel_pid"
-    local_port=$((local_port + 1))
-    if [ "$local_port" -gt $((port + 20)) ]; then
-        sed 's/^/# /' "$work/stunnel.conf" "$work/spawned.err"
-        echo 'Bail out! stunnel4 does not start'
-        exit 99
-    fi
-    tunnel "$local_port" ca
-done
-contains "$(cat "$work/stunnel.conf")" 'verifyChain = yes' "the manual's configuration verifies"
+run later --redis "rediss://default:secret@localhost:$port/0?$good" push note --id first
+is "$status" 0 "a good certificate, ours shown, a password: a job is pushed"
+run later --redis "rediss://:secret@127.0.0.1:$port?$good" size
+is "$status" 0 "a certificate may name an address"
+run later --redis "rediss://:secret@127.0.0.1:$port?$good&name=redis.example.org" size
+is "$status" 0 "name= is the name to be found"
+told ":secret@localhost:$port?$good&name=redis.example.net" \
+    'wrong name: it is for localhost, 127\.0\.0\.1, redis\.example\.org, not for redis\.example\.net.* name=' \
+    "a wrong name"
+told ":secret@localhost:$port?$(echo "$good" | sed 's/ours/theirs/')" \
+    'unknown authority: ours, which is not in .*/theirs\.crt: name its file by ca=' \
+    "another authority"
+told ":secret@localhost:$port" "unknown authority: ours, which is not in this system's list" \
+    "without ca= those of the system count"
+told ":secret@localhost:$port?ca=$work/ours.crt" 'none was shown: name it by cert= and key=' \
+    "no certificate shown"
+told ":secret@localhost:$port?ca=$work/ours.crt&cert=$work/stranger.crt&key=$work/stranger.key" \
+    'does not know the authority of our certificate .*/stranger\.crt: .*tls-ca-cert-file' \
+    "a certificate of an authority that Redis does not know"
+told ":secret@localhost:$port?ca=$work/ours.crt&cert=$work/old.crt&key=$work/old.key" \
+    'our certificate .*/old\.crt has expired: renew it' "a certificate of ours that has expired"
+told ":secret@localhost:$port?ca=$work/ours.crt&cert=$work/client.crt&key=$work/server.key" \
+    'the key .*/server\.key does not belong to the certificate .*/client\.crt' "another key"
+told ":secret@localhost:$port?ca=$work/none.crt" 'cannot read .*/none\.crt: No such file' "no file"
+told ":secret@localhost:$port?ca=$work/ours.key" '/ours\.key is not right: it must be in PEM' \
+    "a file that is no certificate"
+openssl ec -aes128 -passout pass:word -in "$work/client.key" -out "$work/locked.key" 2>/dev/null
+told ":secret@localhost:$port?ca=$work/ours.crt&cert=$work/client.crt&key=$work/locked.key" \
+    '/locked\.key is not right: .*without a passphrase' "a key with a passphrase"
+told ":secret@localhost:$plain?$good" 'no handshake in time.*tls-port' "a port without TLS"
+use old
+told ":secret@localhost:$port?$good" \
+    "the certificate of the server has expired on $(date -u -d yesterday +%F): renew it" "expired"
+use server
+run later --redis "rediss://:wrong@localhost:$port?$good" size
+is "$status" 77 "a wrong password in the URL: exit 77"
+is "$(echo "$err" | grep -c ':wrong')" 0 "which is not repeated"
+run later --redis "rediss://:%73ecret@localhost:$port?$good" size
+is "$status" 0 "%XX is what it means"
+run later --redis "redis://localhost:$plain?$good" size
+like "$status $err" '^64 .*needs TLS: rediss://' "files without TLS are refused"
 
-# ---- a laterd that uses it
+# ---- laterd, later, later-web
 
-# push_notes COUNT NAME: pushes jobs NAME-1, NAME-2 …, by later, through the tunnel.
+LATER_REDIS_URL="rediss://default:secret@localhost:$port/0?$good"
+export LATER_REDIS_URL
+configure
+runs "laterd -t takes the URL" "$laterd_bin" -t -c "$work/laterd.conf"
+sed 's|ca=/|ca=./|' "$work/laterd.conf" >"$work/relative.conf"
+run "$laterd_bin" -t -c "$work/relative.conf"
+like "$status $err" '^78 .*ca, cert and key must begin with /' "but no relative file"
+start_laterd
+within 20 "the job pushed first is performed" reached ended 1
+
+# push_notes COUNT NAME: pushes jobs NAME-1, NAME-2 …
 push_notes()
 {
     awk -v count="$1" -v name="$2" 'BEGIN { for (i = 1; i <= count; i++)
         printf "{\"id\":\"%s-%d\",\"type\":\"note\"}\n", name, i }' | later push --file - >/dev/null
 }
 
-echo secret >"$work/password"
-chmod 600 "$work/password"
-sed -i "s|url = \"[^\"]*\";|url = \"redis://127.0.0.1:$local_port\"; password_file = \"$work/password\";|" \
-    "$work/laterd.conf"
-LATER_REDIS_URL=redis://127.0.0.1:$local_port
-LATER_REDIS_PASSWORD_FILE=$work/password
-export LATER_REDIS_URL LATER_REDIS_PASSWORD_FILE
-start_laterd
-push_notes 200 job
-within 20 "200 jobs, pushed and performed through the tunnel" reached ended 200
+push_notes 500 job
+within 20 "500 jobs are performed" reached ended 501
 within 5 "all are done" settled
-is "$(attempts_in ended job-1 | wc -l)" 1 "a job has run once over the broken tunnel"
 redis client list | grep 'name=laterd' >"$work/clients"
-is "$(grep -c 'addr=127.0.0.1:' "$work/clients")" "$(wc -l <"$work/clients")" \
-    "none of laterd's connections goes past it"
-at_least "$(wc -l <"$work/clients")" 5 "they are"
+at_least "$(wc -l <"$work/clients")" 5 "laterd is connected"
+is "$(grep -c "laddr=127.0.0.1:$port " "$work/clients")" "$(wc -l <"$work/clients")" "only by TLS"
 
-# ---- the tunnel ends, and comes back
+# A megabyte in one job, and answers longer than what is read in one go.
+for n in 1 2 3 4; do
+    head -c 750000 /dev/urandom | base64 -w 0 | sed 's/.*/"&"/' >"$work/large-$n"
+    later push note - -q large --id "large-$n" <"$work/large-$n" >/dev/null
+done
+later show -q large large-1 large-2 large-3 large-4 --json >"$work/shown"
+is "$(python3 - "$work" 2>&1 <<'PROGRAM'
+import json, sys
+for number, line in enumerate(open(sys.argv[1] + '/shown')):
+    sent = json.load(open(f'{sys.argv[1]}/large-{number + 1}'))
+    print(json.loads(json.loads(line)['document'])['payload'] == sent)
+PROGRAM
+)" "$(printf 'True\nTrue\nTrue\nTrue')" "four megabytes come back as they were"
 
-kill -KILL "$tunnel_pid"
-within 10 "without the tunnel laterd waits" logged 'redis is away'
-tunnel "$local_port" other
-wait_until 5 listens
-sleep 1.5 # the longest wait between two tries
-is "$(how_often 'redis is back')" 0 "with a CA that has not signed Redis's certificate it waits, too"
-kill -KILL "$tunnel_pid"
-wait_until 5 gone "$tunnel_pid"
-tunnel "$local_port" ca
-within 10 "with the right one again it goes on" logged 'redis is back'
+token=0123456789abcdef-test
+echo "$token" >"$work/token"
+chmod 600 "$work/token"
+start_web --listen 127.0.0.1:0 --token-file "$work/token"
+is "$(python3 - "$web_where" "$token" 2>&1 <<'PROGRAM'
+import sys, urllib.request
+request = urllib.request.Request(f'http://{sys.argv[1]}/api/1/queues',
+                                 headers={'Authorization': 'Bearer ' + sys.argv[2]})
+print('"queue":"large"' in urllib.request.urlopen(request, timeout=60).read().decode())
+PROGRAM
+)" True "the pages show the queue"
+stop_web
+
+# ---- connections break, certificates change
+
+redis client kill type normal skipme yes >/dev/null
+push_notes 20 after
+within 20 "after all connections were cut off, it performs" reached ended 521
+use foreign
+redis client kill type normal skipme yes >/dev/null
+within 20 "with a certificate of another authority laterd waits" logged 'redis is away: TLS: '
+like "$(grep -F 'redis is away' "$log" | head -n 1)" 'unknown authority: theirs' "and says why"
+is "$(how_often secret)" 0 "the password is not in the log"
+use server
+within 20 "with the right one it goes on" logged 'redis is back'
 push_notes 20 again
-within 10 "and performs" reached ended 220
+within 20 "and performs" reached ended 541
 end_well
 finish

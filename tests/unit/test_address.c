@@ -40,6 +40,9 @@ START_TEST(test_good)
         { "redis://laterd@h:1/2", "", "h", "1", "laterd", 2 },
         { "redis://[::1]", "", "::1", "6379", "", 0 },
         { "redis://u@[fe80::1]:7000/3", "", "fe80::1", "7000", "u", 3 },
+        { "rediss://h", "", "h", "6379", "", 0 },
+        { "rediss://u@[::1]:7000/3?name=h", "", "::1", "7000", "u", 3 },
+        { "rediss://an%40other:p@h:1/2", "", "h", "1", "an@other", 2 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -60,7 +63,27 @@ START_TEST(test_bad)
         "",
         "localhost",
         "http://localhost",
-        "rediss://localhost",
+        "rediss://",
+        "rediss://@h",
+        "rediss://u:@h",
+        "rediss://:p@",
+        "rediss://u:%4@h",
+        "rediss://u:%00@h",
+        "rediss://%@h",
+        "rediss://h/x",
+        "rediss://h?",
+        "rediss://h?ca",
+        "rediss://h?ca=",
+        "rediss://h?ca=/a&",
+        "rediss://h?ca=/a&ca=/b",
+        "rediss://h?key=/k",
+        "rediss://h?tls=yes",
+        "rediss://h?verify=no",
+        "redis://h?ca=/a",
+        "redis://h?tls=yes",
+        "sentinel://h/main?ca=/a",
+        "sentinel://h/main?tls=no",
+        "cluster://h?name=h",
         "unix:",
         "unix:relative",
         "unix:/s?db=",
@@ -97,13 +120,55 @@ START_TEST(test_bad)
 }
 END_TEST
 
+START_TEST(test_tls)
+{
+    static const struct {
+        const char *url, *shown, *password, *ca, *cert, *key, *name;
+    } rows[] = {
+        { "rediss://h/1", "rediss://h/1", "", "", "", "", "" },
+        { "rediss://:p@h", "rediss://h", "p", "", "", "", "" },
+        { "rediss://u:p:q@x@h:1", "rediss://h:1", "p:q@x", "", "", "", "" },
+        { "rediss://u:%70%2F%3f%25@h?ca=/c/a", "rediss://h", "p/?%", "/c/a", "", "", "" },
+        { "rediss://u@h/3?cert=/c%26d&name=n", "rediss://h/3", "", "", "/c&d", "/c&d", "n" },
+        { "rediss://h?key=k&cert=c&name=::1&ca=a", "rediss://h", "", "a", "c", "k", "::1" },
+        { "sentinel://u@h,i:1/main/2?tls=yes&ca=/a@b", "sentinel://u@h,i:1/main/2", "", "/a@b", "",
+          "", "" },
+        { "cluster://h?cert=/c&tls=yes", "cluster://h", "", "", "/c", "/c", "" },
+    };
+    char shown[LATER_URL_SIZE];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(later_address_parse(&address, rows[i].url, &err) == 0, "%s: %s", rows[i].url,
+                      err.text);
+        ck_assert(address.tls.on);
+        ck_assert_str_eq(address.password, rows[i].password);
+        ck_assert_str_eq(address.tls.ca, rows[i].ca);
+        ck_assert_str_eq(address.tls.cert, rows[i].cert);
+        ck_assert_str_eq(address.tls.key, rows[i].key);
+        ck_assert_str_eq(address.tls.name, rows[i].name);
+        later_address_shown(rows[i].url, shown);
+        ck_assert_str_eq(shown, rows[i].shown);
+    }
+    later_address_shown("unix:/odd?name", shown);
+    ck_assert_str_eq(shown, "unix:/odd?name");
+}
+END_TEST
+
 /* A password in a URL is refused, and the message does not show it. */
 START_TEST(test_passwords)
 {
     static const char *const urls[] = {
-        "redis://user:s3cret@h",      "redis://:s3cret@h", "redis://u:s3cret@h:6379/1",
-        "redis://u:s3cret/more@h:1",  "redis://s3cret:@h", "redis://u:a:s3cret@[::1]",
+        "redis://user:s3cret@h",
+        "redis://:s3cret@h",
+        "redis://u:s3cret@h:6379/1",
+        "redis://u:s3cret/more@h:1",
+        "redis://s3cret:@h",
+        "redis://u:a:s3cret@[::1]",
         "redis://u:s3cret@h:1/x?y=z",
+        "rediss://u:s3cret@h/x",
+        "rediss://u:s3cret@h?y=s3cret",
+        "rediss://u:%s3cret@h",
+        "cluster://u:s3cret@h?tls=yes",
     };
 
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
@@ -282,6 +347,7 @@ static TCase *urls(void)
 
     tcase_add_test(tc, test_good);
     tcase_add_test(tc, test_bad);
+    tcase_add_test(tc, test_tls);
     tcase_add_test(tc, test_passwords);
     tcase_add_test(tc, test_limits);
     return tc;

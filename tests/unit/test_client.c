@@ -63,7 +63,7 @@ static void check_refused(struct later_client_options options, const char *words
 
 START_TEST(test_open_refused)
 {
-    char long_url[600], path[] = "/tmp/later-empty-XXXXXX";
+    char long_url[LATER_URL_SIZE + 1], path[] = "/tmp/later-empty-XXXXXX";
     int fd = mkstemp(path);
 
     memset(long_url, 'x', sizeof long_url - 1);

@@ -1,0 +1,151 @@
+#!/bin/sh
+# TLS with every server of a Cluster, and with Sentinels and the Redis that they name, also after a
+# failover. Each has one certificate for all, whose name is not that of the hosts, so that name= is
+# needed.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/system/tls_lib.sh"
+needs redis-server redis-cli openssl python3
+
+authority ours
+certificate server ours DNS:redis.example.org
+certificate client ours DNS:laterd
+tls="tls=yes&ca=$work/ours.crt&cert=$work/client.crt&key=$work/client.key&name=redis.example.org"
+
+# server NAME PORT LINE...: a redis-server that only takes TLS on this port; its pid is in $server.
+# Through its unix socket we look into it.
+server()
+{
+    name=$1 listen=$2
+    shift 2
+    mkdir -p "$work/$name"
+    {
+        printf '%s\n' 'port 0' "tls-port $listen" 'bind 127.0.0.1' "dir $work/$name" 'save ""' \
+            "unixsocket $work/$name.sock" "logfile $work/$name.log" 'tls-replication yes' \
+            'tls-cluster yes'
+        tls_options server ours
+        printf '%s\n' "$@"
+    } >"$work/$name.conf"
+    redis-server "$work/$name.conf" $mode >/dev/null 2>&1 </dev/null &
+    server=$!
+    own "$server"
+}
+
+# ask NAME COMMAND...
+ask()
+{
+    socket=$work/$1.sock
+    shift
+    redis-cli -s "$socket" "$@"
+}
+
+answers() { [ "$(ask "$1" ping)" = PONG ]; }
+
+# free_ports COUNT: prints a number, so that the COUNT ports after it are free, and 10,000 above too.
+free_ports()
+{
+    python3 - "$1" <<'PROGRAM'
+import os, socket, sys
+base = os.getpid() % 15000 + 11000
+def free(port):
+    with socket.socket() as one:
+        try:
+            one.bind(('127.0.0.1', port))
+        except OSError:
+            return False
+    return True
+while not all(free(base + n) and free(base + 10000 + n) for n in range(1, int(sys.argv[1]) + 1)):
+    base += 10
+print(base)
+PROGRAM
+}
+
+# push_notes COUNT QUEUE NAME
+push_notes()
+{
+    awk -v count="$1" -v name="$3" 'BEGIN { for (i = 1; i <= count; i++)
+        printf "{\"id\":\"%s-%d\",\"type\":\"note\"}\n", name, i }' |
+        later push --file - -q "$2" >/dev/null
+}
+
+# ---- a Cluster of three
+
+mode=
+base=$(free_ports 6)
+for n in 1 2 3; do
+    server "node$n" $((base + n)) 'cluster-enabled yes'
+done
+for n in 1 2 3; do
+    awaited 20 "node $n starts" answers "node$n"
+    ask "node$n" cluster addslotsrange $(((n - 1) * 5461)) $((n == 3 ? 16383 : n * 5461 - 1)) \
+        >/dev/null
+done
+for n in 2 3; do
+    ask node1 cluster meet 127.0.0.1 $((base + n)) >/dev/null
+done
+formed()
+{
+    for n in 1 2 3; do
+        ask "node$n" cluster info | grep -q 'cluster_state:ok' &&
+            ask "node$n" cluster info | grep -q 'cluster_known_nodes:3' || return 1
+    done
+}
+awaited 60 "the Cluster forms" formed
+
+LATER_REDIS_URL="cluster://127.0.0.1:$((base + 1))?$tls"
+export LATER_REDIS_URL
+configure 'queues = ( { name = "red"; }, { name = "green"; }, { name = "blue"; } );'
+start_laterd
+for queue in red green blue; do
+    push_notes 100 "$queue" "$queue"
+done
+within 20 "300 jobs of a Cluster by TLS" reached ended 300
+nodes=0
+for n in 1 2 3; do
+    [ "$(ask "node$n" client list | grep 'name=laterd' | grep -c "laddr=127.0.0.1:$((base + n)) ")" = 0 ] ||
+        nodes=$((nodes + 1))
+done
+at_least "$nodes" 2 "by connections to its nodes"
+run later --redis "cluster://127.0.0.1:$((base + 1))?tls=yes&ca=$work/ours.crt&cert=$work/client.crt" size
+like "$status $err" '^69 .*client\.crt is not right' "a certificate without its key"
+run later --redis "cluster://127.0.0.1:$((base + 1))?$(echo "$tls" | sed 's/&name=.*//')" size
+like "$status $err" '^69 .*wrong name: it is for redis\.example\.org, not for 127\.0\.0\.1' \
+    "a wrong name at a node"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+for n in 1 2 3; do
+    ask "node$n" shutdown nosave
+done
+
+# ---- a master, its replica, a Sentinel
+
+server master $((base + 4))
+master_pid=$server
+server replica $((base + 5)) "replicaof 127.0.0.1 $((base + 4))"
+mode=--sentinel
+server sentinel $((base + 6)) "sentinel monitor main 127.0.0.1 $((base + 4)) 1" \
+    'sentinel down-after-milliseconds main 1000' 'sentinel failover-timeout main 5000'
+awaited 20 "they start" answers sentinel
+knows_replica() { [ "$(ask sentinel sentinel replicas main | grep -c runid)" = 1 ]; }
+awaited 60 "the Sentinel knows the replica" knows_replica
+in_step() { ask replica info replication | grep -q 'master_link_status:up'; }
+awaited 60 "the replica follows" in_step
+
+LATER_REDIS_URL="sentinel://127.0.0.1:$((base + 6))/main?$tls"
+rm -f "$work/begun" "$work/ended"
+configure 'queues = ( { name = "red"; } );'
+start_laterd
+push_notes 100 red one
+within 20 "100 jobs of the master that a Sentinel names" reached ended 100
+drained() { [ "$(ask replica hlen 'later:{red}:jobs')" = 0 ]; }
+awaited 20 "the replica has followed" drained
+kill -KILL "$master_pid"
+within 60 "after a failover laterd goes on at the replica" logged "is at 127.0.0.1:$((base + 5)) now"
+pushed() { push_notes 100 red two; }
+within 60 "later finds it, too" pushed
+within 60 "and they are performed" reached ended 200
+run later --redis "sentinel://127.0.0.1:$((base + 6))/main?tls=yes&name=redis.example.org" size
+like "$status $err" '^69 .*no Sentinel answers.*unknown authority: ours' \
+    "the Sentinel's certificate is checked"
+stop_laterd
+is "$exited" 0 "laterd ends with 0"
+finish
