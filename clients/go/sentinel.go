@@ -11,11 +11,16 @@ import (
 // answering Sentinel gives, if that server confirms that it is the master. options are for the
 // master.
 func Sentinel(name string, sentinels []string, options ...redis.DialOption) func() (redis.Conn, error) {
+	return SentinelWith(name, sentinels, nil, options...)
+}
+
+// SentinelWith is Sentinel with options for the Sentinels, too, such as TLS.
+func SentinelWith(name string, sentinels []string, forSentinels []redis.DialOption, options ...redis.DialOption) func() (redis.Conn, error) {
 	return func() (redis.Conn, error) {
 		err := fmt.Errorf("laterd: no Sentinels")
 		for _, address := range sentinels {
 			var conn redis.Conn
-			if conn, err = dialMaster(name, address, options); err == nil {
+			if conn, err = dialMaster(name, address, forSentinels, options); err == nil {
 				return conn, nil
 			}
 		}
@@ -23,8 +28,8 @@ func Sentinel(name string, sentinels []string, options ...redis.DialOption) func
 	}
 }
 
-func dialMaster(name, address string, options []redis.DialOption) (redis.Conn, error) {
-	sentinel, err := redis.Dial("tcp", address)
+func dialMaster(name, address string, forSentinels, options []redis.DialOption) (redis.Conn, error) {
+	sentinel, err := redis.Dial("tcp", address, forSentinels...)
 	if err != nil {
 		return nil, err
 	}

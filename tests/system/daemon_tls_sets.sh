@@ -67,6 +67,23 @@ push_notes()
         later push --file - -q "$2" >/dev/null
 }
 
+# php_pushes NAME: so does the PHP client, which takes the same URLs, with the libraries that are here.
+php_pushes()
+{
+    for library in phpredis predis; do
+        php "$top_srcdir/tests/clients/driver.php" "$library" </dev/null >/dev/null 2>&1 || continue
+        is "$(php -r '
+            require $argv[1] . "/clients/php/autoload.php";
+            @include_once "Predis/autoload.php";
+            echo Laterd\Client::connect($argv[2], library: $argv[3])
+                ->push("note", id: $argv[3], queue: "red")->result;' \
+            "$(cd "$top_srcdir" && pwd)" "$LATER_REDIS_URL" "$library" 2>&1)" pushed "$1: $library pushes"
+    done
+}
+
+# notes NAME COUNT: have so many of these jobs been performed?
+notes() { [ "$(grep -c "^$1-" "$work/ended")" -eq "$2" ]; }
+
 # ---- a Cluster of three
 
 mode=
@@ -99,6 +116,7 @@ for queue in red green blue; do
     push_notes 100 "$queue" "$queue"
 done
 within 20 "300 jobs of a Cluster by TLS" reached ended 300
+php_pushes Cluster
 nodes=0
 for n in 1 2 3; do
     [ "$(ask "node$n" client list | grep 'name=laterd' | grep -c "laddr=127.0.0.1:$((base + n)) ")" = 0 ] ||
@@ -136,13 +154,14 @@ configure 'queues = ( { name = "red"; } );'
 start_laterd
 push_notes 100 red one
 within 20 "100 jobs of the master that a Sentinel names" reached ended 100
+php_pushes Sentinel
 drained() { [ "$(ask replica hlen 'later:{red}:jobs')" = 0 ]; }
 awaited 20 "the replica has followed" drained
 kill -KILL "$master_pid"
 within 60 "after a failover laterd goes on at the replica" logged "is at 127.0.0.1:$((base + 5)) now"
 pushed() { push_notes 100 red two; }
 within 60 "later finds it, too" pushed
-within 60 "and they are performed" reached ended 200
+within 60 "and they are performed" notes two 100
 run later --redis "sentinel://127.0.0.1:$((base + 6))/main?tls=yes&name=redis.example.org" size
 like "$status $err" '^69 .*no Sentinel answers.*unknown authority: ours' \
     "the Sentinel's certificate is checked"

@@ -10,12 +10,17 @@ use Laterd\Unreachable;
  *
  *     unix:/var/lib/laterd/redis.sock
  *     redis://[user@]host[:port][/db]
+ *     rediss://[user:password@]host[:port][/db][?ca=FILE&cert=FILE&key=FILE&name=HOST]
  *     sentinel://[user@]host[:port],host[:port]/name[/db]
  *     cluster://[user@]host[:port],host[:port]
+ *
+ * rediss:// is TLS; the last two take ?tls=yes and the same after it. What is not a letter or a digit
+ * in a password is written as %XX.
  */
 final class Url
 {
-    private const FORM = '~^(redis|sentinel|cluster)://(?:([^@/]*)@)?([^/@]+)((?:/[^/]+)*)/?$~D';
+    private const FORM = '~^(rediss?|sentinel|cluster)://(?:([^@/?]*)@)?([^/@?]+)((?:/[^/?]+)*)/?(?:\?(.+))?$~D';
+    private const FILES = ['ca' => 'cafile', 'cert' => 'local_cert', 'key' => 'local_pk', 'name' => 'peer_name'];
 
     private string $kind;
     private string $shown; // the URL without its user
@@ -24,10 +29,12 @@ final class Url
     private int $db = 0;
     /** @var array{string, int}[] */
     private array $hosts = [];
+    /** @var ?array<string, string> PHP's options of TLS; null: none */
+    private ?array $tls = null;
 
     public function __construct(string $url, private ?string $password = null, private float $timeout = 2.0)
     {
-        $this->shown = preg_replace('~//[^@/]*@~', '//', $url);
+        $this->shown = preg_replace(['~//[^@/]*@~', '~^([a-z]+://[^?]*)\?.*~'], ['//', '$1'], $url);
         if (preg_match('~^unix:(/[^?]+)(?:\?db=(\d+))?$~D', $url, $part)) {
             $this->kind = 'unix';
             $this->hosts = [[$part[1], 0]];
@@ -35,17 +42,40 @@ final class Url
             return;
         }
         if (!preg_match(self::FORM, $url, $part)) {
-            throw new \InvalidArgumentException("not the URL of a Redis: $url");
+            throw new \InvalidArgumentException("not the URL of a Redis: $this->shown");
         }
         [, $this->kind, $this->user, $hosts, $rest] = $part;
+        $this->secure($part[5] ?? '');
         $rest = array_values(array_filter(explode('/', $rest), 'strlen'));
         if ($this->kind === 'sentinel') {
-            $this->name = array_shift($rest) ?? throw new \InvalidArgumentException("$url: no name");
+            $this->name = array_shift($rest) ?? throw new \InvalidArgumentException("$this->shown: no name");
         }
         $this->db = (int) ($rest[0] ?? 0);
         foreach (explode(',', $hosts) as $host) {
             preg_match('/^(.*?)(?::(\d+))?$/D', $host, $at);
             $this->hosts[] = [$at[1], (int) ($at[2] ?? ($this->kind === 'sentinel' ? 26379 : 6379))];
+        }
+    }
+
+    /** Takes what comes after the question mark, and of rediss:// the login. */
+    private function secure(string $query): void
+    {
+        $this->tls = $this->kind === 'rediss' ? [] : null;
+        foreach (array_filter(explode('&', $query), 'strlen') as $member) {
+            [$name, $value] = explode('=', $member, 2) + [1 => ''];
+            if ($member === 'tls=yes' && $this->kind !== 'redis') {
+                $this->tls ??= [];
+            } elseif (isset(self::FILES[$name]) && $value !== '' && $this->tls !== null) {
+                $this->tls[self::FILES[$name]] = rawurldecode($value);
+            } else {
+                throw new \InvalidArgumentException("$this->shown: $name= is not known there, or needs TLS");
+            }
+        }
+        if ($this->kind === 'rediss') {
+            $this->kind = 'redis';
+            [$user, $password] = explode(':', $this->user, 2) + [1 => ''];
+            $this->user = rawurldecode($user);
+            $this->password ??= $password === '' ? null : rawurldecode($password);
         }
     }
 
@@ -64,7 +94,7 @@ final class Url
         try {
             return match ($this->kind) {
                 'cluster' => new \RedisCluster(null, array_map(fn ($host) => "$host[0]:$host[1]", $this->hosts),
-                    $this->timeout, $this->timeout, false, $this->credentials()),
+                    $this->timeout, $this->timeout, false, $this->credentials(), $this->tls),
                 'sentinel' => $this->dial(...$this->master()),
                 default => $this->dial(...$this->hosts[0]),
             };
@@ -75,8 +105,7 @@ final class Url
 
     private function dial(string $host, int $port): \Redis
     {
-        $redis = new \Redis();
-        $redis->connect($host, $port, $this->timeout, null, 0, $this->timeout);
+        $redis = $this->open($host, $port);
         if ($this->password !== null) {
             $redis->auth($this->credentials());
         }
@@ -86,14 +115,22 @@ final class Url
         return $redis;
     }
 
+    private function open(string $host, int $port): \Redis
+    {
+        $redis = new \Redis();
+        $context = $this->tls === null ? [] : ['stream' => $this->tls];
+        $redis->connect(($context ? 'tls://' : '') . $host, $port, $this->timeout, null, 0, $this->timeout, $context);
+        return $redis;
+    }
+
     /** Returns where the master is, as the first answering Sentinel says. */
     private function master(): array
     {
         $why = 'they know no ' . $this->name;
         foreach ($this->hosts as [$host, $port]) {
             try {
-                $sentinel = new \RedisSentinel($host, $port, $this->timeout);
-                $master = $sentinel->getMasterAddrByName($this->name);
+                $sentinel = $this->open($host, $port); // RedisSentinel of phpredis 5 has no TLS
+                $master = $sentinel->rawCommand('SENTINEL', 'get-master-addr-by-name', $this->name);
                 if ($master) {
                     return [$master[0], (int) $master[1]];
                 }
@@ -109,9 +146,10 @@ final class Url
         if (!class_exists(\Predis\Client::class)) {
             throw new Error('neither phpredis nor predis is installed');
         }
-        $common = array_filter(['username' => $this->user, 'password' => $this->password,
+        $tls = $this->tls === null ? [] : ['scheme' => 'tls', 'ssl' => $this->tls];
+        $common = $tls + array_filter(['username' => $this->user, 'password' => $this->password,
             'database' => $this->db, 'timeout' => $this->timeout, 'read_write_timeout' => $this->timeout]);
-        $hosts = array_map(fn ($host) => ['host' => $host[0], 'port' => $host[1]], $this->hosts);
+        $hosts = array_map(fn ($host) => $tls + ['host' => $host[0], 'port' => $host[1]], $this->hosts);
         return match ($this->kind) {
             'unix' => new \Predis\Client(['scheme' => 'unix', 'path' => $this->hosts[0][0]] + $common),
             'redis' => new \Predis\Client($hosts[0] + $common),
