@@ -400,7 +400,12 @@ enum later_verb slot_verb(const struct slot *slot)
 
 enum later_outcome slot_counted(const struct slot *slot)
 {
-    return later_ending_counted(slot_ending(slot), slot->last);
+    enum later_outcome counted = later_ending_counted(slot_ending(slot), slot->last);
+
+    /* We have stopped it: what its handler made of that, or how long it took, is no failure. */
+    if (later_outcome_failed(counted) && atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
+        return LATER_OUTCOME_INTERRUPTED;
+    return counted;
 }
 
 void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy)

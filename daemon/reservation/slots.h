@@ -250,7 +250,8 @@ double slot_ran(const struct slot *slot);
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 
 /* Return how it is to be settled, by which verb, and as what its attempt is counted.
- * LATER_ENDED_HELD if it holds what is no ending: nobody knows how it ended, so it runs again. */
+ * LATER_ENDED_HELD if it holds what is no ending: nobody knows how it ended, so it runs again. What
+ * failed after its reservation was withdrawn counts as interrupted. */
 enum later_ending slot_ending(const struct slot *slot);
 enum later_verb slot_verb(const struct slot *slot);
 enum later_outcome slot_counted(const struct slot *slot);

@@ -85,6 +85,12 @@ later cancel asleep >/dev/null
 within 5 "of a shipped type the log says that it was given up" \
     log_has asleep 'given up, since it was cancelled or its lease was lost: woken before its time'
 is "$(grep -e 'job=asleep .*again in' -e 'no longer ours' "$log")" '' "not that it comes back, nor that it was late"
+counted_sleep() # how the attempts of type sleep were counted
+{
+    later history --json --since 2h | sed -n 's/.*"type":"sleep",.*"retry":\([0-9]*\).*"timeout":\([0-9]*\).*"interrupted":\([0-9]*\).*/\1 \2 \3/p'
+}
+interrupted() { [ "$(counted_sleep)" = '0 0 1' ]; }
+within 90 "the history counts it as interrupted, not as failed or over its time" interrupted
 
 # ---- serial jobs and event jobs take turns in one worker
 

@@ -164,12 +164,17 @@ START_TEST(test_finish)
     ck_assert_int_eq(slot_ending(&slot), LATER_ENDED_TIMEOUT);
     ck_assert_int_eq(slot_verb(&slot), LATER_VERB_BURY);
     ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_TIMEOUT);
+    slot.cancelled = SLOT_UNLOCKED;
+    ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_TIMEOUT);
+    slot.cancelled = SLOT_WITHDRAWN; /* laterd has stopped it, since it was cancelled */
+    ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_INTERRUPTED);
     ck_assert_double_eq(slot.wait, 2.5);
     ck_assert_str_eq(slot.text, "why");
     ck_assert_int_eq(slot_state(&slot), SLOT_RUNNING); /* the state is the caller's, and last */
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     slot_finish(&slot, done, text);
+    ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_DONE);
     ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
     for (size_t cut = 0; cut < 4; cut++) { /* U+1F600 across the end */
         memcpy(text + SLOT_TEXT - cut, "\xf0\x9f\x98\x80", 4);
