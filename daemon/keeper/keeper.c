@@ -19,6 +19,7 @@
 
 #define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
 #define BEHIND_SECONDS 0.050 /* jobs that wait behind a longer job are given back */
+#define DRAIN_SECONDS  10    /* at most, until a worker that is to drain reserves no more */
 #define AGAIN_SECONDS  0.5   /* before leases are renewed again after Redis refused */
 
 /* The page of a living worker. */
@@ -50,8 +51,9 @@ struct keeper {
     struct timer *scan;
     struct living *pages;
     size_t page_count;
-    struct later_names known; /* all queues seen in pages; never forgotten */
-    double touched;           /* the last round: when all leases were renewed */
+    struct later_names known;  /* all queues seen in pages; never forgotten */
+    double touched;            /* the last round: when all leases were renewed */
+    double brisk, brisk_until; /* seconds between rounds after a reload, and until when */
 };
 
 /* --- keys --- */
@@ -353,6 +355,14 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
     }
 }
 
+/* Seconds between two rounds. */
+static double keeper_pace(const struct keeper *keeper, double now)
+{
+    double pace = keeper->config->lease / 3;
+
+    return now < keeper->brisk_until ? fmin(pace, keeper->brisk) : pace;
+}
+
 static void on_scan(void *arg)
 {
     struct keeper *keeper = arg;
@@ -372,7 +382,7 @@ static void on_scan(void *arg)
             reports_send(keeper->reports, slots);
         busy = busy || atomic_load(&slots->page->busy);
     }
-    if (busy && now - keeper->touched >= keeper->config->lease / 3)
+    if (busy && now - keeper->touched >= keeper_pace(keeper, now))
         keeper_touch(keeper, true);
     else if (busy)
         keeper_touch(keeper, false);
@@ -486,8 +496,14 @@ void keeper_free(struct keeper *keeper)
     free(keeper);
 }
 
+/* What is held has the lease of the former configuration until it is renewed, and so has what its
+ * workers reserve until they have read that they are to drain. */
 void keeper_configure(struct keeper *keeper, const struct config *config)
 {
+    double now = later_clock();
+
+    keeper->brisk = keeper_pace(keeper, now);
+    keeper->brisk_until = now + 3 * keeper->brisk + DRAIN_SECONDS;
     keeper->config = config;
 }
 

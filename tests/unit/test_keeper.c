@@ -110,6 +110,27 @@ START_TEST(test_renews)
 }
 END_TEST
 
+/* A reload makes leases longer: what is held still has the short one, and so has what a worker of
+ * the former configuration reserves a moment later. */
+START_TEST(test_longer_lease)
+{
+    struct config longer;
+    struct slots *page;
+
+    live_config.lease = 3;
+    page = watched(2);
+    page_hold(page, 0, "q", "a", SLOT_RUNNING, 3)->event = 1;
+    keeper_busy(keeper);
+    longer = live_config;
+    longer.lease = 300;
+    keeper_configure(keeper, &longer);
+    LIVE_UNTIL(lease_left("q", PAGE_TOKEN) > 200);
+    page_hold(page, 1, "r", "b", SLOT_RUNNING, 3)->event = 1;
+    LIVE_UNTIL(lease_left("r", PAGE_TOKEN) > 200 || lease_left("r", PAGE_TOKEN) < 0);
+    ck_assert_double_gt(lease_left("r", PAGE_TOKEN), 200);
+}
+END_TEST
+
 /* 1,200 jobs of one queue: all of them, 500 a call. */
 START_TEST(test_renews_many)
 {
@@ -797,8 +818,8 @@ END_TEST
 
 static TCase *renewing(void)
 {
-    return MAKE("renewing", test_renews, test_renews_many, test_renews_in_turn, test_idle,
-                test_withdrawn, test_cancelled, test_withdrawn_too_late,
+    return MAKE("renewing", test_renews, test_longer_lease, test_renews_many, test_renews_in_turn,
+                test_idle, test_withdrawn, test_cancelled, test_withdrawn_too_late,
                 test_withdrawn_from_one_that_is_gone, test_touch_refused,
                 test_renews_when_up_again);
 }
