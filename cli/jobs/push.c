@@ -134,13 +134,10 @@ static void hint_at_text(const struct making *making, struct later_error *err)
 static int wait_for(struct cli *cli, const struct making *making, const struct later_pushed *pushed,
                     struct later_error *err)
 {
-    int (*wait)(struct later_client *, const char *, const char *, double, struct later_end *,
-                struct later_error *) =
-        pushed->how == LATER_IS_AGAIN ? later_wait_again : later_wait;
     struct later_end end;
     int status;
 
-    if (wait(cli->client, cli_queue(cli), pushed->id, making->wait, &end, err) < 0)
+    if (later_wait(cli->client, cli_queue(cli), pushed->id, making->wait, &end, err) < 0)
         return -1;
     status = wait_tell(cli, cli_queue(cli), pushed->id, &end);
     later_end_free(&end);

@@ -41,11 +41,16 @@ func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, e
 	if err := checkQueue(queue); err != nil {
 		return nil, err
 	}
+	behind := true // what comes may be of an earlier job
 	for {
-		key, element, err := c.lookForResult(queue, id)
+		key, element, followed, err := c.lookForResult(queue, id)
+		behind = behind && followed
 		if err == nil && element == "" {
 			if err = ctx.Err(); err == nil {
 				element, err = c.blockFor(key, left(ctx))
+			}
+			if behind {
+				element = ""
 			}
 		}
 		if err != nil {
@@ -80,10 +85,10 @@ func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
 	return element, err
 }
 
-// lookForResult returns the key under which the result comes, and the result if it is there. The
-// element is read before the state: an element that was there while the job is not over belongs to
-// an earlier job of that id.
-func (c *Client) lookForResult(queue, id string) (key, element string, err error) {
+// lookForResult returns the key under which the result comes, the result if it is there, and whether the
+// job runs and another of its id follows it. The element is read before the state: an element that was
+// there while the job is not over belongs to an earlier job of that id.
+func (c *Client) lookForResult(queue, id string) (key, element string, followed bool, err error) {
 	if err = c.readPlan(queue); err != nil {
 		return
 	}
@@ -100,19 +105,19 @@ func (c *Client) lookForResult(queue, id string) (key, element string, err error
 		over := reply[0] == "" || reply[0] == "done" // done: it is kept
 		switch {
 		case reply[0] == "dead":
-			return "", "", &Failed{id, known(id, reply).Error}
+			return "", "", false, &Failed{id, known(id, reply).Error}
 		case !over && element != "":
 			_, err = c.do(key, "LREM", key, 1, element)
-			return key, "", err
-		case !over:
-			return key, "", nil
+		}
+		if !over {
+			return key, "", reply[0] == "reserved" && strings.Contains("\n"+reply[2], "\nn="), err
 		}
 		// It may have ended in between, and the first was older.
-		if element, err = c.element(key); err != nil || element != "" {
+		if element, err = c.element(key); err != nil || element != "" && !precedes(element) {
 			return
 		}
 	}
-	return "", "", ErrUnknown
+	return "", "", false, ErrUnknown
 }
 
 func (c *Client) element(key string) (string, error) {
@@ -121,6 +126,12 @@ func (c *Client) element(key string) (string, error) {
 		err = nil
 	}
 	return element, err
+}
+
+// precedes tells whether there is, or was, a later job of the id than the one that left the element.
+func precedes(element string) bool {
+	var head struct{ Again bool }
+	return json.Unmarshal([]byte(strings.SplitN(element, "\n", 2)[0]), &head) == nil && head.Again
 }
 
 func valueOf(id, element string) (json.RawMessage, error) {

@@ -17,8 +17,8 @@
 struct waiting {
     struct later_client *client;
     const char *queue, *id;
-    bool looked; /* there was a look, so what comes now is new */
-    bool behind; /* another job of the id runs, and ours comes after it */
+    bool behind; /* what comes now may be of an earlier job: there was no look yet, or only such
+                  * that saw another of the id run, with ours kept beside it */
     double until;
     struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
@@ -90,7 +90,7 @@ static bool is_of_before(const struct waiting *waiting, const struct later_left 
     struct later_result_seen seen;
 
     if (*left->state)
-        return !waiting->looked || waiting->behind;
+        return waiting->behind;
     return later_result_read(&seen, left->element, left->element_len) && seen.again;
 }
 
@@ -168,7 +168,6 @@ static int wait_look(struct waiting *waiting)
             (now.epoch != plan.epoch && look_along(waiting, &now) < 0))
             return -1;
     }
-    waiting->looked = true;
     return 0;
 }
 
@@ -250,20 +249,12 @@ static int wait_until_end(struct waiting *waiting, double wait)
     return -1;
 }
 
-int later_wait_again(struct later_client *client, const char *queue, const char *id, double wait,
-                     struct later_end *end, struct later_error *err)
+int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
+               struct later_end *end, struct later_error *err)
 {
     struct waiting waiting = {
         .client = client, .queue = queue, .id = id, .behind = true, .end = end, .err = err
     };
-
-    return wait_until_end(&waiting, wait);
-}
-
-int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
-               struct later_end *end, struct later_error *err)
-{
-    struct waiting waiting = { .client = client, .queue = queue, .id = id, .end = end, .err = err };
 
     return wait_until_end(&waiting, wait);
 }

@@ -152,7 +152,8 @@ struct later_end {
 };
 
 /* Waits until a job has ended, at most `wait` seconds (0: looks once; INFINITY: as long as it
- * takes). Many clients may wait for one job. If the job was pushed without `result`, and its type
+ * takes). Many clients may wait for one job. If the job runs and another of its id is kept beside
+ * it (LATER_IS_AGAIN), that one is waited for. If the job was pushed without `result`, and its type
  * has none, you only learn that it is dead or gone. That a job is gone, or was cancelled, is
  * noticed within 5 seconds. If Redis goes away meanwhile, the call waits for it too. Not for
  * handlers: a worker that waits for a job may be the one that should run it. Returns 0; or -1 with

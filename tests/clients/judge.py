@@ -301,10 +301,9 @@ def judge(store, driver, place, step, before_first):
         tell_paused(store, driver, step)
     else:
         driver.tell(step["call"])
-    if "meanwhile" in step:
+    for words in step.get("meanwhile", []):
         time.sleep(MEANWHILE)
-        for words in step["meanwhile"]:
-            store.do(*words)
+        store.do(*words)
     got = driver.hear()
     end = store.now()
     wanted = step.get("answers", [step.get("answer", {})])

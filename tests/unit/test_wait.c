@@ -141,10 +141,10 @@ START_TEST(of_the_job_behind)
 
     live_hold("q", "a", TOKEN, 60);
     ck_assert_int_eq(push_again("a"), LATER_IS_AGAIN);
-    ck_assert_int_eq(later_wait_again(client, "q", "a", 0.05, &end, &err), 0);
+    ck_assert_int_eq(later_wait(client, "q", "a", 0.05, &end, &err), 0);
     ck_assert_int_eq(end.how, LATER_JOB_GOES_ON);
     finish("q", "a", "done", "1");
-    ck_assert_int_eq(later_wait_again(client, "q", "a", 0.05, &end, &err), 0);
+    ck_assert_int_eq(later_wait(client, "q", "a", 0.05, &end, &err), 0);
     ck_assert_int_eq(end.how, LATER_JOB_GOES_ON); /* and the result of the other one is gone */
     ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 0);
     for (size_t i = 0; i < 2; i++)

@@ -6,7 +6,7 @@ import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } 
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
 import { CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE } from "./script.js";
-import { wait } from "./wait.js";
+import { headOf, wait } from "./wait.js";
 
 const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a call
@@ -193,9 +193,9 @@ export class Laterd {
     }
 
     /**
-     * Returns the key under which the result comes, and the result if it is there. The element is
-     * read before the state: an element that was there while the job is not over belongs to an
-     * earlier job of that id.
+     * Returns the key under which the result comes, the result if it is there, and whether the job
+     * runs and another of its id follows it. The element is read before the state: an element that
+     * was there while the job is not over belongs to an earlier job of that id.
      */
     async #lookForResult(id, queue) {
         await this.#learn(queue);
@@ -206,9 +206,9 @@ export class Laterd {
             if (reply[0] === "dead") throw new JobFailed(id, foundOf(id, place, reply).error);
             const over = reply[0] === "" || reply[0] === "done"; // done: it is kept
             if (!over && element !== null) await this.#do(key, ["LREM", key, "1", element]);
-            if (!over) return [key, null];
+            if (!over) return [key, null, reply[0] === "reserved" && /^n=/m.test(reply[2])];
             element = await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between, and the first was older
-            if (element !== null) return [key, element];
+            if (element !== null && !headOf(element).again) return [key, element, false]; // else of an earlier job
         }
         throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
     }

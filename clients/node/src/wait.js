@@ -7,12 +7,15 @@ import { isReply } from "./redis.js";
 const BLOCK = 5; // seconds of one waiting call; a job may end without leaving anything
 const LOOK = 200; // milliseconds between two looks, if no connection can wait
 
+/** Returns what the element's first line says: state, attempt, at, again. */
+export function headOf(element) {
+    return JSON.parse(String(element).split("\n", 1)[0]);
+}
+
 /** Returns the result that the element holds. */
 function valueOf(id, element) {
-    const end = element.indexOf("\n");
-    const { state } = JSON.parse(element.slice(0, end));
-    const rest = JSON.parse(element.slice(end + 1));
-    if (state !== "done") throw new JobFailed(id, rest);
+    const rest = JSON.parse(element.slice(element.indexOf("\n") + 1));
+    if (headOf(element).state !== "done") throw new JobFailed(id, rest);
     return rest;
 }
 
@@ -33,13 +36,15 @@ async function block(link, key, seconds) {
 }
 
 /**
- * look() returns the element's key, and the element or null. Waiting blocks a connection, so one is
+ * look() returns the element's key, the element or null, and whether another job of the id follows
+ * the one that runs: then that one is waited for. Waiting blocks a connection, so one is
  * made for it when it is needed.
  */
 export async function wait(redis, id, look, timeout, signal) {
     const end = performance.now() + timeout * 1000;
     let link;
     let stop;
+    let behind = true; // what comes may be of an earlier job
     const stopped = signal && new Promise((_, reject) => {
         stop = () => reject(signal.reason);
         signal.addEventListener("abort", stop);
@@ -47,13 +52,15 @@ export async function wait(redis, id, look, timeout, signal) {
     try {
         for (;;) {
             signal?.throwIfAborted();
-            let [key, element] = await look();
+            let [key, element, followed] = await look();
+            behind &&= followed;
             const left = Math.min((end - performance.now()) / 1000, BLOCK);
             if (element === null && left <= 0) throw new TimeoutError(`${id} has not ended; it goes on`);
             if (element === null) {
                 if (link === undefined) link = await redis.another();
                 const told = block(link, key, left);
                 element = await (stopped ? Promise.race([told, stopped]) : told);
+                if (behind) continue;
             }
             if (element !== null) return valueOf(id, String(element));
         }

@@ -125,8 +125,10 @@ final class Client
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
     {
         $end = hrtime(true) / 1e9 + $seconds;
+        $behind = true; // what comes may be of an earlier job
         do {
-            [$place, $result] = $this->ended($id, $queue);
+            [$place, $result, $followed] = $this->ended($id, $queue);
+            $behind = $behind && $followed;
             $left = $end - hrtime(true) / 1e9;
             if ($result || $left <= 0) {
                 return $result;
@@ -136,7 +138,7 @@ final class Client
             // its own time-out.
             $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
             $element = $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn);
-        } while (!$element);
+        } while (!$element || $behind);
         return Result::parse($element);
     }
 
@@ -269,8 +271,9 @@ final class Client
     }
 
     /**
-     * Returns where a job is, and its end if it has ended. The element is read before the state: an
-     * element that was there while the job is not over belongs to an earlier job of that id.
+     * Returns where a job is, its end if it has ended, and whether it runs and another of its id
+     * follows it. The element is read before the state: an element that was there while the job is
+     * not over belongs to an earlier job of that id.
      */
     private function ended(string $id, string $queue): array
     {
@@ -279,21 +282,21 @@ final class Client
             $element = $this->ask($place, 'LINDEX', $key, '0');
             [$state, , $record, $document] = $this->call('show', $place, [$id]);
             if ($state === 'dead') {
-                return [$place, Result::dead(new KnownJob($id, $state, null, $record, $document))];
+                return [$place, Result::dead(new KnownJob($id, $state, null, $record, $document)), false];
             }
             $over = $state === '' || $state === 'done'; // done: it is kept
             if (!$over && $element !== null) {
                 $this->ask($place, 'LREM', $key, '1', $element);
             }
             if (!$over) {
-                return [$place, null];
+                return [$place, null, $state === 'reserved' && preg_match('/^n=/m', $record) === 1];
             }
             $element = $this->ask($place, 'LINDEX', $key, '0'); // it may have ended in between, and the first was older
-            if ($element !== null) {
-                return [$place, Result::parse($element)];
+            if ($element !== null && !Result::precedes($element)) {
+                return [$place, Result::parse($element), false];
             }
         }
-        return [$queue, Result::gone()];
+        return [$queue, Result::gone(), false];
     }
 
     /** Returns the places where each job has to go, in order. */

@@ -29,6 +29,12 @@ final class Result
             : new self('dead', $how['attempt'], null, $what);
     }
 
+    /** @internal Was, or is, there a later job of the id? */
+    public static function precedes(string $element): bool
+    {
+        return !empty(json_decode(explode("\n", $element, 2)[0], true)['again']);
+    }
+
     /** @internal a dead job, whatever it left */
     public static function dead(KnownJob $job): self
     {

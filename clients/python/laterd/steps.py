@@ -253,20 +253,24 @@ class State:
         check_queue(queue)
         yield from self.greet()
         end = None if timeout is None else time.monotonic() + timeout
+        behind = True  # what comes may be of an earlier job
         while True:
-            key, element = yield from self.look_for_result(job_id, queue)
+            key, element, followed = yield from self.look_for_result(job_id, queue)
+            behind = behind and followed
             left = block if end is None else min(end - time.monotonic(), block)
             if element is None and left <= 0:
                 raise TimeoutError("%s has not ended; it goes on" % job_id)
             if element is None:
                 element = yield ["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)]
+                if behind:
+                    continue
             if element is not None:
                 return value_of(job_id, element)
 
-    def look_for_result(self, job_id: str, queue: str) -> Steps[Tuple[str, Any]]:
-        """Returns the key under which the result comes, and the result if it is there. The
-        element is read before the state: an element that was there while the job is not over
-        belongs to an earlier job of that id."""
+    def look_for_result(self, job_id: str, queue: str) -> Steps[Tuple[str, Any, bool]]:
+        """Returns the key under which the result comes, the result if it is there, and whether
+        the job runs and another of its id follows it. The element is read before the state: an
+        element that was there while the job is not over belongs to an earlier job of that id."""
         yield from self.learn(queue)
         for place in reversed(self.plans[queue].route(queue, job_id)):
             key = "%s:{%s}:result:%s" % (self.prefix, place, job_id)
@@ -279,16 +283,20 @@ class State:
             if not over and element is not None:
                 yield ["LREM", key, 1, element]
             if not over:
-                return key, None
+                return key, None, state == "reserved" and "\nn=" in "\n" + text_of(reply[2])
             element = yield ["LINDEX", key, 0]  # it may have ended in between, and the first was older
-            if element is not None:
-                return key, element
+            if element is not None and not head_of(element).get("again"):  # else of an earlier job
+                return key, element, False
         raise JobUnknown("no job %s in queue %s, and no result of it" % (job_id, queue))
 
 
+def head_of(element: Any) -> Any:
+    return json.loads(text_of(element).partition("\n")[0])
+
+
 def value_of(job_id: str, element: Any) -> Any:
-    head, _, rest = text_of(element).partition("\n")
-    if json.loads(head)["state"] != "done":
+    rest = text_of(element).partition("\n")[2]
+    if head_of(element)["state"] != "done":
         raise JobFailed(job_id, json.loads(rest))
     return json.loads(rest)
 

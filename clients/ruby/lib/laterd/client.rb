@@ -129,13 +129,16 @@ module Laterd
       demand_queue(queue)
       ends = timeout && now + timeout
       own = nil
+      behind = true # what comes may be of an earlier job
       loop do
-        key, element = look_for_result(id, queue)
+        key, element, followed = look_for_result(id, queue)
+        behind &&= followed
         left = [ends && ends - now, BLOCK].compact.min
         raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
 
         own ||= element ? nil : @redis.dup
-        element ||= own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+        came = element.nil? && own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+        element ||= came unless behind
         return value_of(id, element) if element
       end
     ensure
@@ -148,9 +151,9 @@ module Laterd
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Returns the key under which the result comes, and the result if it is there. The element is
-    # read before the state: an element that was there while the job is not over belongs to an
-    # earlier job of that id.
+    # Returns the key under which the result comes, the result if it is there, and whether the job runs
+    # and another of its id follows it. The element is read before the state: an element that was there
+    # while the job is not over belongs to an earlier job of that id.
     def look_for_result(id, queue)
       read_plan(queue).route(queue, id).reverse_each do |place|
         key = "#{@prefix}:{#{place}}:result:#{id}"
@@ -160,18 +163,21 @@ module Laterd
 
         over = ["", "done"].include?(state) # done: it is kept
         @redis.lrem(key, 1, element) if !over && element
-        return [key, nil] unless over
+        return [key, nil, state == "reserved" && utf8(record).match?(/^n=/)] unless over
 
         element = @redis.lindex(key, 0) # it may have ended in between, and the first was older
-        return [key, element] if element
+        return [key, element, false] if element && !head_of(element)["again"] # else of an earlier job
       end
       raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
     end
 
+    def head_of(element)
+      JSON.parse(utf8(element).split("\n", 2).first)
+    end
+
     def value_of(id, element)
-      head, rest = utf8(element).split("\n", 2)
-      value = JSON.parse(rest)
-      JSON.parse(head)["state"] == "done" ? value : raise(JobFailed.new(id, value))
+      value = JSON.parse(utf8(element).split("\n", 2).last)
+      head_of(element)["state"] == "done" ? value : raise(JobFailed.new(id, value))
     end
 
     # Returns what the block says at the first place that has the job, or nil.
