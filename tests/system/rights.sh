@@ -283,6 +283,9 @@ none_denied kick
 {
     administrators
     cat "$work/changes"
+    echo 'del later:protocol'
+    echo 'hset later:hosts web1 x'
+    echo 'zadd later:queues 1 mail'
 } >"$work/commands"
 may_not <"$work/commands"
 redis del 'later:{mail}:wake' >/dev/null
@@ -294,6 +297,7 @@ none_denied edit
 {
     administrators
     cat "$work/changes"
+    echo 'hset later:hosts web1 x'
 } >"$work/commands"
 may_not <"$work/commands"
 
