@@ -211,7 +211,7 @@ const char *args_text(const struct args *args, const char *name)
 {
     for (int t = 0; t < ARGS_TABLES; t++) {
         for (const struct args_option *o = args->tables[t]; o && o->name; o++) {
-            if (strcmp(o->name, name) == 0)
+            if (strcmp(o->name, name) == 0 && o - args->tables[t] < ARGS_OPTIONS_MAX)
                 return args->values[t][o - args->tables[t]];
         }
     }

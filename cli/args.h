@@ -24,7 +24,7 @@ struct args_option {
 };
 
 #define ARGS_TABLES      2
-#define ARGS_OPTIONS_MAX 24 /* in one table */
+#define ARGS_OPTIONS_MAX 48 /* in one table */
 #define ARGS_GIVEN_MAX   64 /* options with values on one line */
 
 struct args {

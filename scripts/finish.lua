@@ -1,14 +1,17 @@
--- finish: a reserved job is done, or dead, and leaves a result
+-- finish: a reserved job is done, or dead, and leaves something
 -- KEYS   delayed reserved held dead jobs records unique stats result done kept
--- ARGV   id how what seconds (most life note)...
+-- ARGV   id how what seconds (most life note hook about)...
 -- reply  1 if it is LOST, its position in a list of one; else nothing
 --
 -- how      done, as in ack; or ran, crashed, unrun, as in bury
 -- what     if it is done, its value as JSON; else its error, as in bury
--- seconds  how long the result is kept, 0.001 to 86400; 0: no result, only with the next three
--- most     a job that is done is kept itself, with its document; a queue keeps at most this many
+-- seconds  how long the result is kept, 0.001 to 86400; 0: no result
+-- most     a job that is done is kept itself, with its document; a queue keeps at most this many; 0:
+--          it is not
 -- life     for how many seconds it is kept
 -- note     `"ms":…,"host":…}`: about its last attempt, for the record of the kept job
+-- hook     the type of a job that is pushed, due now, to tell of this end; '': none
+-- about    `"type":…,"queue":…`: of the job that has ended, for the hook's payload
 --
 -- The result is a list of one element: `{"state":"done","attempt":2,"at":1764000000.123456}`, a
 -- line end, and the value, or for a dead job the whole error. Clients wait by BLMOVE from the list
@@ -20,17 +23,20 @@
 -- @include settle
 -- @include done
 -- @include results
+-- @include hook
 
 local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11)
-local keeps = room and room > 0 and life and life > 0 and how == 'done' and #ARGV == 7
+local hook, about = ARGV[8] or '', ARGV[9]
 local wait = number(seconds, 0, 86400)
-if not wait or not (keeps or #ARGV == 4 and wait >= 0.001)
-    or how ~= 'done' and not buried_how[how] then
+local keeps = room and room > 0 and life and life > 0 and how == 'done'
+if not wait or wait > 0 and wait < 0.001 or how ~= 'done' and not buried_how[how]
+    or #hook > 128 or string.find(hook, '[^%w_.:-]')
+    or #ARGV > 9 or not (#ARGV == 4 or keeps or room == 0) then
     return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to '
-        .. '86400; or 0 for one that is done, with most, life and note')
+        .. '86400, or 0; most, life and note for one that is done; a hook is a type')
 end
 redis.call('LINDEX', result, 0)
-guard(1, { done }, { kept })
+guard(1, { done, delayed }, { kept })
 
 local function keep(record, document, attempt)
     local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
@@ -45,6 +51,7 @@ end
 
 local record, lost = records_of({ id })[1], nil
 local document = keeps and redis.call('HGET', jobs, id)
+local exists = hook ~= '' and redis.call('HEXISTS', jobs, id) == 1 -- else another token ended it
 local state, attempt, left = 'done', count_of(record, 'a') + 1, what
 if how == 'done' then
     lost = settle({ id }, 'done')
@@ -70,5 +77,12 @@ if #lost == 0 and wait > 0 then
     if not has_results(redis.call('HGET', stats, 'results'), now + wait) then
         redis.call('HSET', stats, 'results', math.ceil(now + wait) + 60)
     end
+end
+if #lost == 0 and exists then
+    local failure, value = left, 'null'
+    if how == 'done' then
+        failure, value = 'null', what
+    end
+    push_hook(hook, about, id, state, attempt, failure, value)
 end
 return lost

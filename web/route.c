@@ -40,6 +40,8 @@ struct route {
     "[--result=?result] " \
     "[--lock=?lock] " \
     "[--trace=?trace] " \
+    "[--on-dead=?on_dead] " \
+    "[--on-done=?on_done] " \
     /* @end */ \
     "-- ?type ?payload"
 /* clang-format on */
@@ -254,6 +256,8 @@ static const struct form {
     { "result", is_duration, "result: a duration like 90, 5m, 2h" },
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
+    { "on_dead", route_is_type, "on_dead: 1 to 128 letters, digits and _ . : -" },
+    { "on_done", route_is_type, "on_done: 1 to 128 letters, digits and _ . : -" },
     /* @end */
     /* clang-format on */
     { "payload", is_payload, "payload: JSON" },

@@ -58,6 +58,8 @@ static const struct args_option cron_options[] = {
     { "result", 0, "DURATION", "how long its result is kept" },
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
+    { "on-dead", 0, "TYPE", "push a job of this type when it is dead" },
+    { "on-done", 0, "TYPE", "push a job of this type when it is done" },
     /* @end */
     /* clang-format on */
     { "expires-in", 0, "DURATION",

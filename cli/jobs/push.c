@@ -232,6 +232,8 @@ static const struct args_option options[] = {
     { "result", 0, "DURATION", "how long its result is kept" },
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
+    { "on-dead", 0, "TYPE", "push a job of this type when it is dead" },
+    { "on-done", 0, "TYPE", "push a job of this type when it is done" },
     { "unique-for", 0, "DURATION", "the id stays taken this long after the job has ended" },
     { "replace", 0, NULL, "replace a job of this id that waits" },
     { "again", 0, NULL, "replace a job of this id that waits; if it runs, run this after it" },

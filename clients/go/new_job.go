@@ -48,6 +48,10 @@ type NewJob struct {
 	Lock string
 	// Trace: logged with each line of the job (text)
 	Trace string
+	// OnDead: push a job of this type when it is dead (text)
+	OnDead string
+	// OnDone: push a job of this type when it is done (text)
+	OnDone string
 	// UniqueFor: the id stays taken this long after the job has ended (seconds)
 	UniqueFor time.Duration
 	// Replace: replace a job of this id that waits (yes or no)
@@ -152,6 +156,8 @@ func (j NewJob) members() []option {
 		{"Result", "result", "span", given("span", j.Result), 0, 86400},
 		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
+		{"OnDead", "on_dead", "type", given("type", j.OnDead), 1, 128},
+		{"OnDone", "on_done", "type", given("type", j.OnDone), 1, 128},
 		// @end
 	}
 }
@@ -262,6 +268,8 @@ func (o option) checkText(text string) string {
 		good = good && wordForm.MatchString(text)
 	case "name":
 		good = good && nameForm.MatchString(text)
+	case "type":
+		good = typeForm.MatchString(text)
 	case "text":
 		good = good && utf8.ValidString(text) && strings.IndexFunc(text, control) < 0
 	default:
@@ -273,6 +281,7 @@ func (o option) checkText(text string) string {
 	return map[string]string{
 		"word": fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
 		"name": fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
+		"type": fmt.Sprintf("1 to %.0f letters, digits and _ . : -", o.most),
 		"text": fmt.Sprintf("at most %.0f bytes, no control characters", o.most),
 	}[o.kind]
 }

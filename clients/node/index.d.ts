@@ -28,6 +28,10 @@ export interface Options {
     lock?: string;
     /** logged with each line of the job (text) */
     trace?: string;
+    /** push a job of this type when it is dead (text) */
+    onDead?: string;
+    /** push a job of this type when it is done (text) */
+    onDone?: string;
     /** the id stays taken this long after the job has ended (seconds) */
     uniqueFor?: number;
     /** replace a job of this id that waits (yes or no) */

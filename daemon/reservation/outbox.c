@@ -4,6 +4,7 @@
 #include "base/uncleared.h"
 #include "fault.h"
 #include "log.h"
+#include "queue/shards.h"
 #include "reservation/value.h"
 #include "timer.h"
 
@@ -142,17 +143,19 @@ static bool outbox_put(struct outbox *outbox, const struct later_keys *keys, enu
     return true;
 }
 
-/* Of a job that leaves its result, or is kept, the call is another one. */
+/* Of a job that leaves something, or is kept, the call is another one. */
 static enum later_verb verb_of(const struct slot *slot)
 {
     enum later_verb verb = slot_verb(slot);
+    char hook[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
     struct later_kept kept;
 
-    if (verb == LATER_VERB_ACK && slot_keeps(slot, &kept))
+    if (verb != LATER_VERB_ACK && verb != LATER_VERB_BURY)
+        return verb;
+    if (slot_kept(slot) > 0 || slot_hook(slot, hook, of) ||
+        (verb == LATER_VERB_ACK && slot_keeps(slot, &kept)))
         return LATER_VERB_FINISH;
-    return (verb == LATER_VERB_ACK || verb == LATER_VERB_BURY) && slot_kept(slot) > 0
-               ? LATER_VERB_FINISH
-               : verb;
+    return verb;
 }
 
 /* Nobody renews the lease of a FREE slot's job: it will lapse. */
@@ -260,6 +263,34 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
         free(errors[i]);
 }
 
+/* What a slot's job leaves, and where its parts are. */
+struct outbox_left {
+    struct later_remains left;
+    struct later_kept kept;
+    struct later_hook hook;
+    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    later_queue_name queue;
+};
+
+/* value: room for one, or NULL; the caller's. */
+static void outbox_leave(const struct sending *sending, struct outbox_left *it, char *value)
+{
+    const struct item *item = &sending->items[0];
+
+    it->left = (struct later_remains){ .result = slot_kept(item->slot), .value = value };
+    if (value)
+        it->left.value_len = value_read(item->slots, item->slot, value);
+    if (slot_verb(item->slot) == LATER_VERB_ACK && slot_keeps(item->slot, &it->kept)) {
+        it->kept.host = sending->outbox->host;
+        it->left.kept = &it->kept;
+    }
+    if (slot_hook(item->slot, it->type, it->of)) {
+        later_shard_whole(it->queue, sending->keys->queue);
+        it->hook = (struct later_hook){ .type = it->type, .of = it->of, .queue = it->queue };
+        it->left.hook = &it->hook;
+    }
+}
+
 /* One that leaves something. */
 static void encode_finish(const struct sending *sending, struct later_command *cmd)
 {
@@ -267,11 +298,9 @@ static void encode_finish(const struct sending *sending, struct later_command *c
     bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
     struct later_settlement job = { .token = item->token, .how = "done" };
     char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
-    struct later_kept kept;
+    struct outbox_left it;
     struct slot_copy copy;
-    bool keeps = !dead && slot_keeps(item->slot, &kept);
 
-    kept.host = sending->outbox->host;
     slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
     job.id = copy.id;
     if (dead) {
@@ -279,9 +308,8 @@ static void encode_finish(const struct sending *sending, struct later_command *c
         job.how = copy.how ? copy.how : "ran";
         job.error = error;
     }
-    later_queue_finish(cmd, sending->keys, &job, slot_kept(item->slot), value,
-                       value ? value_read(item->slots, item->slot, value) : 0,
-                       keeps ? &kept : NULL);
+    outbox_leave(sending, &it, value);
+    later_queue_finish(cmd, sending->keys, &job, &it.left);
     free(value);
     free(error);
 }

@@ -12,7 +12,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterd7";
+static const char magic[8] = "laterd8";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -384,6 +384,30 @@ bool slot_keeps(const struct slot *slot, struct later_kept *kept)
                                  .life = life,
                                  .ms = slot_ran(slot) * 1000 };
     return true;
+}
+
+/* Copies a type; "" in its place if it is none: Redis would refuse it for ever. */
+static void slot_copy_type(const char from[LATER_TYPE_MAX + 1], char to[LATER_TYPE_MAX + 1])
+{
+    memcpy(to, from, LATER_TYPE_MAX);
+    atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
+    to[LATER_TYPE_MAX] = '\0';
+    if (!later_document_is_type(to))
+        *to = '\0';
+}
+
+bool slot_hook(const struct slot *slot, char type[LATER_TYPE_MAX + 1], char of[LATER_TYPE_MAX + 1])
+{
+    enum later_verb verb = slot_verb(slot);
+    const char *hook = verb == LATER_VERB_ACK    ? slot->on_done
+                       : verb == LATER_VERB_BURY ? slot->on_dead
+                                                 : "";
+
+    if (!*hook) /* as of most */
+        return false;
+    slot_copy_type(hook, type);
+    slot_copy_type(slot->type, of);
+    return *type;
 }
 
 enum later_ending slot_ending(const struct slot *slot)

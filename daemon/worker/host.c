@@ -107,7 +107,7 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 
     if (job->worker && !job->slot)
         return host_refuse(job, "later_job_value", "the job's time was over, it is settled");
-    if (job->worker && job->kept <= 0)
+    if (job->worker && job->kept <= 0 && !job->slot->on_done[0])
         return LATER_NO;
     len = len ? len : strlen(json);
     if (len > LATER_VALUE_MAX)

@@ -126,6 +126,7 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
     slot->began = slot->deadline = slot->retry_in = 0;
     slot->kept = slot->keep = slot->ran = 0;
     slot->value_len = slot->progress_told = 0;
+    slot->on_dead[0] = slot->on_done[0] = '\0';
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
     slot->text[0] = slot->type[0] = slot->trace[0] = '\0';
     atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);

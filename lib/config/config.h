@@ -36,16 +36,22 @@
 
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
+/* The types of jobs that are pushed when another is dead or done; "" = none. */
+struct config_hooks {
+    char on_dead[129], on_done[129];
+};
+
 /* A queue, or one of its shards, `mail/3`, which follow it with the same options. */
 struct config_queue {
     char name[LATER_QUEUE_MAX + 1];
-    uint32_t entry;       /* which of the list it is of, from 0 */
-    uint32_t weight;      /* 1 … 1000; 0 on all queues of a pool = strict order */
-    uint32_t shards;      /* that it should have; 0 = as many as it has in Redis */
-    uint32_t served;      /* shards that follow it */
-    uint32_t max_running; /* jobs at once, on all hosts; 0 = no limit */
-    uint64_t max_jobs;    /* in all states; of all its shards together; 0 = no limit */
-    bool is_followed;     /* it is there because a pattern matches it: config_follow() */
+    uint32_t entry;            /* which of the list it is of, from 0 */
+    uint32_t weight;           /* 1 … 1000; 0 on all queues of a pool = strict order */
+    uint32_t shards;           /* that it should have; 0 = as many as it has in Redis */
+    uint32_t served;           /* shards that follow it */
+    uint32_t max_running;      /* jobs at once, on all hosts; 0 = no limit */
+    uint64_t max_jobs;         /* in all states; of all its shards together; 0 = no limit */
+    struct config_hooks hooks; /* of its jobs whose types have none */
+    bool is_followed;          /* it is there because a pattern matches it: config_follow() */
 };
 
 /* The queues of a pool with patterns, whose number grows while the configuration is in force.
@@ -81,6 +87,7 @@ struct config_type {
     uint32_t max_running; /* jobs of this entry at once, on all hosts; 0 = no limit */
     double result;        /* seconds that a result is kept; 0 = it is not */
     double keep;          /* seconds that a done job is kept; 0 = it is not */
+    struct config_hooks hooks;
 };
 
 struct config_limit {

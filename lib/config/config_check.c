@@ -154,6 +154,13 @@ const char *config_check_pattern(const char *pattern)
                : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - with or without * at the end";
 }
 
+const char *config_check_type(const char *name)
+{
+    return made_of(name, strlen(name), 128, DIGITS LETTERS "_.:-")
+               ? NULL
+               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : -";
+}
+
 const char *config_check_member(const char *name)
 {
     return made_of(name, strlen(name), 32, DIGITS LETTERS "_.:-")

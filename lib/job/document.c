@@ -57,17 +57,26 @@ static bool is_type_char(char c)
 static int document_read_type(struct later_document *doc, const struct member *member,
                               const struct later_json_member *value, struct later_error *err)
 {
-    int len = document_read_text(value, doc->type, LATER_TYPE_MAX, err);
+    char *to = field_of(doc, member);
+    int len = document_read_text(value, to, LATER_TYPE_MAX, err);
 
-    (void)member;
     if (len == 0)
-        return later_fail(err, LATER_E_DATA, "type: empty");
+        return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
     for (int i = 0; i < len; i++) {
-        if (!is_type_char(doc->type[i]))
-            return later_fail(err, LATER_E_DATA,
-                              "type: must consist of letters, digits and _ . : -");
+        if (!is_type_char(to[i]))
+            return later_fail(err, LATER_E_DATA, "%s: must consist of letters, digits and _ . : -",
+                              member->name);
     }
     return len < 0 ? -1 : 0;
+}
+
+bool later_document_is_type(const char *name)
+{
+    size_t len = 0;
+
+    while (is_type_char(name[len]))
+        len++;
+    return len >= 1 && len <= LATER_TYPE_MAX && !name[len];
 }
 
 static int document_read_word(struct later_document *doc, const struct member *member,
@@ -296,6 +305,7 @@ static int document_take_payload(struct later_document *doc, const struct member
     .read = reader, .at = offsetof(struct later_document, member), .least = least_, .most = most_
 #define WORD(member, least, most)  AS(document_read_word, member, least, most)
 #define NAME(member, least, most)  AS(document_read_name, member, least, most)
+#define TYPE(member, least, most)  AS(document_read_type, member, least, most)
 #define TEXT(member, least, most)  AS(document_read_line, member, least, most)
 #define WHOLE(member, least, most) AS(read_whole, member, least, most)
 /* No count is beyond an int32_t. */
@@ -307,7 +317,7 @@ static int document_take_payload(struct later_document *doc, const struct member
 #define FLAG(member, least, most)    AS(read_flag, member, least, most)
 
 static const struct member members[] = {
-    { "type", false, .read = document_read_type },
+    { "type", false, TYPE(type, 1, LATER_TYPE_MAX) },
     { "payload", false, .read = document_take_payload },
     /* @options document: { "{name}", false, {KIND}({name}, {least}, {most}) }, */
     { "id", false, WORD(id, 1, 200) },
@@ -319,7 +329,10 @@ static const struct member members[] = {
     { "result", false, SPAN(result, 0, 86400) },
     { "lock", false, NAME(lock, 1, 200) },
     { "trace", false, TEXT(trace, 0, 256) },
+    { "on_dead", false, TYPE(on_dead, 1, 128) },
+    { "on_done", false, TYPE(on_done, 1, 128) },
     /* @end */
+    { "hook_of", false, WORD(hook_of, 1, LATER_ID_MAX) },
     { "queue", true, .read = read_queue },
     /* @options line: { "{name}", true, {KIND}({name}, {least}, {most}) }, */
     { "in", true, SECONDS(in, 0, 315360000) },

@@ -35,6 +35,8 @@
 #define LATER_RESULT_MAX 86400
 #define LATER_LOCK_MAX 200
 #define LATER_TRACE_MAX 256
+#define LATER_ON_DEAD_MAX 128
+#define LATER_ON_DONE_MAX 128
 /* @end */
 /* clang-format on */
 
@@ -44,6 +46,7 @@ struct later_document {
     const char *payload; /* within the bytes parsed, or a static "null"; never NULL */
     size_t payload_len;
     char type[LATER_TYPE_MAX + 1];
+    char hook_of[201]; /* of a hook, the id of the job that has ended; "" = it is none */
     char queue[LATER_QUEUE_MAX + 1]; /* `queue`, for lines of `later push --file`; "" = none */
     bool has_backoff;
     /* The options that are members. "" and 0 = not said; of backoff, base, max and jitter < 0. */
@@ -57,6 +60,8 @@ struct later_document {
     double result;
     char lock[200 + 1];
     char trace[256 + 1];
+    char on_dead[128 + 1];
+    char on_done[128 + 1];
     /* @end */
     /* Those of lines of `later push --file`; 0 = not said. */
     /* @options line: {field}; */
@@ -84,6 +89,9 @@ enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
  * LATER_E_SYSTEM: no memory, which says nothing about the document. */
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
+
+/* Is this the name of a type? */
+bool later_document_is_type(const char *name);
 
 /* The value of a member of the payload as part of a name, for limits that count each value
  * separately. A string as it is, a number by its value (5 and 5.0 are one). If it is longer than

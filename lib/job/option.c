@@ -17,6 +17,8 @@ const struct later_option later_options[] = {
     { "result", "result", LATER_OPTION_SPAN, true, 0, 86400, JOB(result) },
     { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock) },
     { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },
+    { "on_dead", "on-dead", LATER_OPTION_TYPE, true, 1, 128, JOB(on_dead) },
+    { "on_done", "on-done", LATER_OPTION_TYPE, true, 1, 128, JOB(on_done) },
     /* @end */
     /* @options line,item: { "{name}", "{dashed}", LATER_OPTION_{KIND}, false, {least}, {most}, JOB({name}) }, */
     { "in", "in", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(in) },

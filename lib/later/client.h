@@ -93,6 +93,10 @@ struct later_new_job {
     const char *lock;
     /* logged with each line of the job */
     const char *trace;
+    /* push a job of this type when it is dead */
+    const char *on_dead;
+    /* push a job of this type when it is done */
+    const char *on_done;
     /* the id stays taken this long after the job has ended */
     double unique_for;
     /* replace a job of this id that waits */

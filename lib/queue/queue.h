@@ -147,12 +147,25 @@ struct later_kept {
     const char *host;
 };
 
-/* Ends one job for good. Keeps its result for `result` seconds (0 = not), and the job itself as
- * `kept` says (NULL = not); one of the two must be given. how: done, else as for bury. value: of a
- * done job, JSON; value_len 0 = null. The reply is as for the others. */
+/* A job that is pushed, into the same queue, to tell that another has ended. */
+struct later_hook {
+    const char *type;  /* its type */
+    const char *of;    /* the type of the job that has ended; "" = not known */
+    const char *queue; /* its queue, under the name that people use */
+};
+
+/* What a job leaves. */
+struct later_remains {
+    double result;     /* its result is kept for so many seconds; 0 = not */
+    const char *value; /* of a done job, JSON; value_len 0 = null */
+    size_t value_len;
+    const struct later_kept *kept; /* how the job itself is kept, if it is done; NULL = not */
+    const struct later_hook *hook; /* NULL = none */
+};
+
+/* Ends one job for good. how: done, else as for bury. The reply is as for the others. */
 void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
-                        const struct later_settlement *job, double result, const char *value,
-                        size_t value_len, const struct later_kept *kept);
+                        const struct later_settlement *job, const struct later_remains *left);
 
 /* Tells Redis how far jobs of one token have come. Of each settlement it uses id, token and
  * `error`, which is `"done":…,"total":…,"text":…}`. The reply is as for the others. */

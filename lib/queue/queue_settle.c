@@ -78,36 +78,52 @@ bool later_queue_wants_ids(const struct later_reply *reply)
 
 static void add_kept(struct later_command *cmd, const struct later_kept *kept)
 {
-    char *host = later_document_quote(kept->host, strlen(kept->host)), *note = NULL;
+    char *host = kept ? later_document_quote(kept->host, strlen(kept->host)) : NULL, *note = NULL;
 
-    if (asprintf(&note, "\"ms\":%.3f,\"host\":%s}", kept->ms, host ? host : "\"\"") < 0)
+    if (kept && asprintf(&note, "\"ms\":%.3f,\"host\":%s}", kept->ms, host ? host : "\"\"") < 0)
         note = NULL;
-    later_command_int(cmd, kept->most);
-    later_command_seconds(cmd, kept->life);
+    later_command_int(cmd, kept ? kept->most : 0);
+    later_command_seconds(cmd, kept ? kept->life : 0);
     later_command_text(cmd, note ? note : "\"ms\":null}");
     free(note);
     free(host);
 }
 
-void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
-                        const struct later_settlement *job, double result, const char *value,
-                        size_t value_len, const struct later_kept *kept)
+/* Types and queues are made of characters that JSON takes as they are. */
+static void add_hook(struct later_command *cmd, const struct later_hook *hook)
 {
-    char held[LATER_KEY_MAX], left[LATER_KEY_MAX];
+    char about[64 + LATER_TYPE_MAX + LATER_QUEUE_MAX] = "";
+
+    if (hook && *hook->of)
+        snprintf(about, sizeof about, "\"type\":\"%s\",\"queue\":\"%s\"", hook->of, hook->queue);
+    else if (hook)
+        snprintf(about, sizeof about, "\"type\":null,\"queue\":\"%s\"", hook->queue);
+    later_command_text(cmd, hook ? hook->type : "");
+    later_command_text(cmd, about);
+}
+
+void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_settlement *job, const struct later_remains *left)
+{
+    char held[LATER_KEY_MAX], result[LATER_KEY_MAX];
+    bool more = left->kept || left->hook;
 
     later_key_held(held, keys, job->token);
-    later_key_result(left, keys, job->id);
-    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, left },
-                       kept ? 1 : 0);
+    later_key_result(result, keys, job->id);
+    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, result },
+                       more ? 1 : 0);
     later_command_text(cmd, job->id);
     later_command_text(cmd, job->how);
     if (strcmp(job->how, "done") != 0)
         later_command_text(cmd, job->error ? job->error : "");
     else
-        later_command_bytes(cmd, value_len ? value : "null", value_len ? value_len : 4);
-    later_command_seconds(cmd, result);
-    if (kept)
-        add_kept(cmd, kept);
+        later_command_bytes(cmd, left->value_len ? left->value : "null",
+                            left->value_len ? left->value_len : 4);
+    later_command_seconds(cmd, left->result);
+    if (more) {
+        add_kept(cmd, left->kept);
+        add_hook(cmd, left->hook);
+    }
 }
 
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,

@@ -1,5 +1,6 @@
 -- @include record
 -- @include escape
+-- @include delay
 
 -- If a push in mode `again` finds its id reserved, it leaves the new job in tag `n` of the record:
 -- `DUE RECORD DOCUMENT`, the last two escaped. These jobs have now ended. Where one has an `n`,
@@ -23,14 +24,9 @@ local function again(ids, texts, stays)
         end
     end
     if #names > 0 then
-        local before = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
         redis.call('HSET', jobs, unpack(fresh))
         keep_records(names, notes)
-        redis.call('ZADD', delayed, unpack(later))
-        local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
-        if first[2] ~= before[2] then
-            redis.call('PUBLISH', string.sub(delayed, 1, -8) .. 'due', first[2])
-        end
+        delay(later)
     end
     return left, #names
 end

@@ -69,12 +69,13 @@ func job(text []byte) (laterd.NewJob, error) {
 		In, At, Timeout, Expires_at, Unique_for *float64
 		Result, Debounce, Max_wait, Throttle    *float64
 		Expires_in                              *float64
+		On_dead, On_done                        *string
 		Replace, Again                          bool
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
 	}
-	for _, text := range []*string{m.Id, m.Lock} {
+	for _, text := range []*string{m.Id, m.Lock, m.On_dead, m.On_done} {
 		if text != nil && *text == "" {
 			return laterd.NewJob{}, &laterd.Refused{Text: "empty"}
 		}
@@ -91,7 +92,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
-		ExpiresIn: duration(m.Expires_in), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
+		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	if m.Payload_json != nil {
 		job.Payload = json.RawMessage(*m.Payload_json)
 	} else if m.Payload != nil {

@@ -7,7 +7,7 @@ import * as laterd from "../../clients/node/index.js";
 
 const require = createRequire(`${process.argv[3]}/index.js`);
 const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor",
-    max_wait: "maxWait", expires_in: "expiresIn" };
+    max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone" };
 let close = () => {};
 
 async function ioredis({ kind, socket, nodes, master, client_prefix: keyPrefix }) {

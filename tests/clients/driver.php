@@ -60,7 +60,8 @@ function url(array $place): string
 function job(stdClass $job): NewJob
 {
     $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',
-        'max_wait' => 'maxWait', 'expires_in' => 'expiresIn'];
+        'max_wait' => 'maxWait', 'expires_in' => 'expiresIn',
+        'on_dead' => 'onDead', 'on_done' => 'onDone'];
     $options = [];
     foreach ((array) $job as $name => $value) {
         if ($name === 'payload_json') {

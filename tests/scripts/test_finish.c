@@ -144,7 +144,7 @@ START_TEST(refusals)
     before = digest();
     run_error("finish", mine("a"), "done", "1", "60", NULL); /* a key of another type */
     run_error("finish", mine("a"), "gone", "1", "60", NULL);
-    run_error("finish", mine("a"), "done", "1", "0", NULL);
+    run_error("finish", mine("a"), "done", "1", "0.0001", NULL);
     run_error("finish", mine("a"), "done", "1", "86401", NULL);
     ck_assert_uint_eq(digest(), before);
 }
@@ -159,8 +159,8 @@ static void keep(const char *id, const char *most, const char *life)
 {
     push(id);
     reserve('t', 1);
-    ck_assert_str_eq(flat(run("finish", mine(id), "done", "null", "0", most, life, NOTE, NULL)),
-                     "");
+    ck_assert_str_eq(
+        flat(run("finish", mine(id), "done", "null", "0", most, life, NOTE, "", "", NULL)), "");
 }
 
 START_TEST(done_and_kept)
@@ -169,8 +169,8 @@ START_TEST(done_and_kept)
     const char *kept, *line;
 
     hold("a");
-    ck_assert_str_eq(flat(run("finish", mine("a"), "done", "null", "0", "10", "60.5", NOTE, NULL)),
-                     "");
+    ck_assert_str_eq(
+        flat(run("finish", mine("a"), "done", "null", "0", "10", "60.5", NOTE, "", "", NULL)), "");
     ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
     ck_assert_int_eq(size_of("jobs") + size_of("records") + size_of("reserved"), 0);
     ck_assert_int_eq(stat_of("done"), 1);
@@ -182,7 +182,7 @@ START_TEST(done_and_kept)
     ck_assert_msg(strncmp(line, "{\"at\":", 6) == 0 && strstr(line, ",\"attempt\":2," NOTE), "%s",
                   line);
     ck_assert_str_eq(strstr(kept, "\n\n"), "\n\n{\"type\":\"t\"}");
-    run("finish", mine("a"), "done", "null", "0", "10", "1", NOTE, NULL); /* it is LOST */
+    run("finish", mine("a"), "done", "null", "0", "10", "1", NOTE, "", "", NULL); /* it is LOST */
     ck_assert_double_ge(score("done", "a"), before + 60.5);
 }
 END_TEST
@@ -190,7 +190,7 @@ END_TEST
 START_TEST(kept_with_a_result)
 {
     hold("a");
-    run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, NULL);
+    run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "", "", NULL);
     check_left("done", 2, 0, "7");
     ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
 }
@@ -251,10 +251,9 @@ END_TEST
 START_TEST(keeping_refused)
 {
     static const char *const wrong[][5] = {
-        { "done", "0", "0", "60", NOTE },    { "done", "0", "1.5", "60", NOTE },
-        { "done", "0", "10", "0", NOTE },    { "done", "0", "10", "nan", NOTE },
-        { "done", "-1", "10", "60", NOTE },  { "ran", "60", "10", "60", NOTE },
-        { "done", "1e3", "10", "60", NOTE },
+        { "done", "0", "1.5", "60", NOTE }, { "done", "0", "10", "0", NOTE },
+        { "done", "0", "10", "nan", NOTE }, { "done", "-1", "10", "60", NOTE },
+        { "ran", "60", "10", "60", NOTE },  { "done", "1e3", "10", "60", NOTE },
     };
     uint64_t before;
 
@@ -262,12 +261,189 @@ START_TEST(keeping_refused)
     before = digest();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         run_error("finish", mine("a"), wrong[i][0], "1", wrong[i][1], wrong[i][2], wrong[i][3],
-                  wrong[i][4], NULL);
+                  wrong[i][4], "", "", NULL);
     run_error("trim_done", "-1", "1", NULL);
     run_error("trim_done", "1", "501", NULL);
     ask("SET %s 1", key("kept"));
     before = digest();
-    run_error("finish", mine("a"), "done", "1", "0", "10", "60", NOTE, NULL);
+    run_error("finish", mine("a"), "done", "1", "0", "10", "60", NOTE, "", "", NULL);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+/* ---- hooks */
+
+#define ABOUT "\"type\":\"t\",\"queue\":\"q\""
+
+/* Ends a job of t with a hook of the type `h`. */
+static void end(const char *id, const char *how, const char *what)
+{
+    ck_assert_str_eq(flat(run("finish", mine(id), how, what, "0", "0", "0", "", "h", ABOUT, NULL)),
+                     "");
+}
+
+/* There is one hook: ID.ENDING.TIME, due now, with this payload behind its ids. Returns its id. */
+static const char *check_hook(const char *id, const char *ending, const char *rest)
+{
+    const char *name = members("delayed"), *start = text("%s.%s.", id, ending);
+
+    ck_assert_msg(strncmp(name, start, strlen(start)) == 0 && !strchr(name, ' '), "%s", name);
+    ck_assert_int_eq((int)strspn(name + strlen(start), "0123456789"), 16);
+    ck_assert_double_le(score("delayed", name), now());
+    ck_assert_str_eq(field("jobs", name),
+                     text("{\"type\":\"h\",\"hook_of\":\"%s\",\"payload\":{\"id\":\"%s\"," ABOUT
+                          ",\"ending\":\"%s\",%s}}",
+                          id, id, ending, rest));
+    return name;
+}
+
+START_TEST(done_with_a_hook)
+{
+    hold("a");
+    end("a", "done", "[7]");
+    check_hook("a", "done", "\"attempts\":2,\"error\":null,\"value\":[7]");
+    ck_assert_int_eq(stat_of("pushed"), 2);
+    ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
+    ck_assert_str_eq(members("done"), "");
+    check_sums();
+    run("migrate", "10", NULL);
+    ck_assert_int_eq(size_of("ready"), 1);
+}
+END_TEST
+
+START_TEST(dead_with_a_hook)
+{
+    hold("a");
+    end("a", "ran", ERROR);
+    check_hook("a", "dead", text("\"attempts\":2,\"error\":%s,\"value\":null", noted("e", "a")));
+    ck_assert_str_eq(members("dead"), "a");
+    check_sums();
+}
+END_TEST
+
+/* Each time that it is dead. */
+START_TEST(dead_again_with_a_hook)
+{
+    for (int i = 1; i <= 3; i++) {
+        hold("a");
+        end("a", "unrun", "");
+        ck_assert_int_eq(size_of("delayed"), i);
+        run("cancel", "a", NULL);
+    }
+    ck_assert_int_eq(stat_of("pushed"), 6);
+    check_sums();
+}
+END_TEST
+
+START_TEST(hook_beside_the_rest)
+{
+    hold("a");
+    run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "h", ABOUT, NULL);
+    check_left("done", 2, 0, "7");
+    ck_assert_int_eq(size_of("done") + size_of("kept") + size_of("delayed"), 3);
+}
+END_TEST
+
+START_TEST(lost_has_no_hook)
+{
+    hold("a");
+    run("ack", mine("a"), NULL);
+    for (int i = 0; i < 2; i++)
+        ck_assert_str_eq(flat(run("finish", mine("a"), i ? "done" : "ran", i ? "1" : ERROR, "0",
+                                  "0", "0", "", "h", ABOUT, NULL)),
+                         "1");
+    ck_assert_int_eq(size_of("delayed"), 0);
+    check_sums();
+}
+END_TEST
+
+/* Somebody has put its id into ready by hand, so two tokens have it. */
+START_TEST(two_owners_one_hook)
+{
+    hold("a");
+    ask("ZADD %s 1 a", key("ready"));
+    reserve('u', 1);
+    end("a", "done", "1");
+    run("finish", member('u', "a"), "done", "1", "0", "0", "0", "", "h", ABOUT, NULL);
+    ck_assert_int_eq(size_of("delayed"), 1);
+    check_sums();
+}
+END_TEST
+
+/* Its id was pushed again: it is not dead, but replaced. */
+START_TEST(replaced_has_no_hook)
+{
+    hold("a");
+    ck_assert_str_eq(flat(run("push", "0", "again", "a", "", "0", "{\"n\":1}", NULL)), "AGAIN");
+    end("a", "ran", ERROR);
+    ck_assert_str_eq(members("delayed"), "a");
+    check_sums();
+}
+END_TEST
+
+START_TEST(hooks_of_odd_ids)
+{
+    char longest[201];
+    const char *name;
+
+    memset(longest, 'x', 200);
+    longest[200] = '\0';
+    hold("a\"\\");
+    end("a\"\\", "done", "1");
+    name = members("delayed");
+    ck_assert_msg(strncmp(name, "a\"\\.done.", 9) == 0, "%s", name);
+    ck_assert_msg(strstr(field("jobs", name), "\"id\":\"a\\\"\\\\\","), "%s", field("jobs", name));
+    run("cancel", name, NULL);
+    hold(longest);
+    end(longest, "ran", ERROR);
+    name = members("delayed");
+    ck_assert_int_eq((int)strlen(name), 40 + (int)strlen(".dead.") + 16);
+    ck_assert_msg(strstr(field("jobs", name), text("\"hook_of\":\"%s\"", longest)), "%s", name);
+}
+END_TEST
+
+START_TEST(hook_tells_the_migrators)
+{
+    redisContext *other = server_connect(&harness_server);
+    redisReply *reply = redisCommand(other, "SUBSCRIBE later:{q}:due");
+
+    freeReplyObject(reply);
+    hold("a");
+    end("a", "done", "1");
+    ck_assert_int_eq(redisGetReply(other, (void **)&reply), REDIS_OK);
+    ck_assert_str_eq(reply->element[2]->str, score_text("delayed", members("delayed")));
+    freeReplyObject(reply);
+    redisFree(other);
+}
+END_TEST
+
+START_TEST(hook_on_a_full_redis)
+{
+    hold("a");
+    ask("CONFIG SET maxmemory 1");
+    end("a", "done", "1");
+    ask("CONFIG SET maxmemory 0");
+    check_hook("a", "done", "\"attempts\":2,\"error\":null,\"value\":1");
+    check_sums();
+}
+END_TEST
+
+START_TEST(hooks_refused)
+{
+    char longer[130];
+    const char *wrong[] = { "a b", "\"", "a*", longer };
+    uint64_t before;
+
+    memset(longer, 't', 129);
+    longer[129] = '\0';
+    hold("a");
+    before = digest();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", wrong[i], ABOUT, NULL);
+    ck_assert_uint_eq(digest(), before);
+    ask("SET %s 1", key("delayed"));
+    before = digest();
+    run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", "h", ABOUT, NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST
@@ -324,6 +500,17 @@ int main(void)
         kept_up_to_a_number,
         kept_ones_go,
         keeping_refused,
+        done_with_a_hook,
+        dead_with_a_hook,
+        dead_again_with_a_hook,
+        hook_beside_the_rest,
+        lost_has_no_hook,
+        two_owners_one_hook,
+        replaced_has_no_hook,
+        hooks_of_odd_ids,
+        hook_tells_the_migrators,
+        hook_on_a_full_redis,
+        hooks_refused,
         progress_is_kept,
         progress_of_what_is_lost,
         NULL,

@@ -146,6 +146,7 @@ static enum later_result do_retry(struct later_job *job, const json_t *what)
 static enum later_result do_bury(struct later_job *job, const json_t *what)
 {
     later_job_error(job, "%s", later_json_string(what, "text", "told to give up"));
+    check_sleep(later_json_number(what, "for", 0));
     return LATER_BURY;
 }
 

@@ -304,7 +304,7 @@ class Trial:
         self.world.model.settle(self.world.x, "ack")
 
     def make_kept(self):
-        self.finish("0", "10", "86400", '"ms":1.0,"host":"h"}')
+        self.finish("0", "10", "86400", '"ms":1.0,"host":"h"}', "", "")
         self.world.kept = self.world.x
 
     def make_result(self):

@@ -379,6 +379,20 @@ START_TEST(results)
 }
 END_TEST
 
+START_TEST(hooks)
+{
+    const struct config *c =
+        config_of("queues = ( { name = \"a\"; on_done = \"q\"; }, { name = \"b\"; } );\n"
+                  "types = ( { name = \"x\"; on_dead = \"a.b:c\"; }, { name = \"y\"; } );\n");
+
+    ck_assert_str_eq(config_type_find(c, "x")->hooks.on_dead, "a.b:c");
+    ck_assert_str_eq(config_type_find(c, "x")->hooks.on_done, "");
+    ck_assert_str_eq(config_type_find(c, "y")->hooks.on_dead, "");
+    ck_assert_str_eq(c->pools->queues[0].hooks.on_done, "q");
+    ck_assert_str_eq(c->pools->queues[1].hooks.on_done, "");
+}
+END_TEST
+
 START_TEST(exclusive_and_running)
 {
     const struct config *c =
@@ -468,6 +482,7 @@ static TCase *lists(void)
     tcase_add_test(tc, ceilings);
     tcase_add_test(tc, exclusive_and_running);
     tcase_add_test(tc, results);
+    tcase_add_test(tc, hooks);
     tcase_add_test(tc, limits_of_the_same);
     tcase_add_test(tc, limits);
     tcase_add_test(tc, plugins_to_load);

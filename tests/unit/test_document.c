@@ -166,6 +166,29 @@ START_TEST(test_trace)
 }
 END_TEST
 
+START_TEST(test_hooks)
+{
+    static const char what[] = "on_dead: must consist of letters, digits and _ . : -";
+    static const struct wrong rows[] = {
+        { "\"on_dead\":\"a b\"", what },
+        { "\"on_dead\":\"a*\"", what },
+        { "\"on_dead\":\"a\\u0000\"", what },
+        { "\"on_dead\":\"\"", "on_dead: empty" },
+        { "\"on_done\":\"\"", "on_done: empty" },
+        { "\"on_done\":null", "on_done: must be a string" },
+        { "\"hook_of\":1", "hook_of: must be a string" },
+        { "\"hook_of\":\"\"", "hook_of: empty" },
+    };
+
+    ALL_REFUSED(LATER_DOCUMENT_JOB, rows);
+    ck_assert_str_eq(good(with("\"on_dead\":\"a.b:C_-9\"")).on_dead, "a.b:C_-9");
+    ck_assert_uint_eq(strlen(good(with_long("on_done", 128)).on_done), 128);
+    ck_assert_uint_eq(strlen(good(with_long("hook_of", 200)).hook_of), 200);
+    refused(with_long("on_done", 129), "on_done: longer than 128 bytes");
+    refused(with_long("hook_of", 201), "hook_of: longer than 200 bytes");
+}
+END_TEST
+
 START_TEST(test_integers)
 {
     static const char priority[] = "priority: must be an integer from -100 to 100";
@@ -448,6 +471,7 @@ static TCase *members(void)
     tcase_add_test(tc, test_type_is_required);
     tcase_add_test(tc, test_id);
     tcase_add_test(tc, test_trace);
+    tcase_add_test(tc, test_hooks);
     tcase_add_test(tc, test_integers);
     tcase_add_test(tc, test_lock);
     tcase_add_test(tc, test_bucket);

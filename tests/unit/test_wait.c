@@ -44,7 +44,9 @@ static void finish(const char *queue, const char *id, const char *how, const cha
     struct later_keys keys;
 
     ck_assert_int_eq(later_call_keys(client, queue, &keys, &err), 0);
-    later_queue_finish(&cmd, &keys, &job, 60, what, strlen(what), NULL);
+    later_queue_finish(
+        &cmd, &keys, &job,
+        &(struct later_remains){ .result = 60, .value = what, .value_len = strlen(what) });
     reply = later_call(client, &cmd, 0, false, &err);
     ck_assert_msg(reply && later_reply_count(reply) == 0, "%s", err.text);
     later_reply_free(reply);

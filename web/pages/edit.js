@@ -21,6 +21,8 @@ const OPTIONS = [
     ['result', 'Keep its result for', 'not at all; 90, 5m, 2h'],
     ['lock', 'Lock', 'none'],
     ['trace', 'Trace', 'none'],
+    ['on_dead', 'Push when it is dead', 'by type'],
+    ['on_done', 'Push when it is done', 'by type'],
     // @end
 ];
 

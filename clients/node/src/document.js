@@ -84,6 +84,8 @@ const KINDS = {
         `${least} to ${most} printable ASCII characters without space`),
     name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,
         `${least} to ${most} printable ASCII characters without space or brace`),
+    type: (name, value, least, most) => made(name, value, /^[A-Za-z0-9_.:-]{1,128}$/,
+        `${least} to ${most} letters, digits and _ . : -`),
     text: (name, value, least, most) =>
         // eslint-disable-next-line no-control-regex
         typeof value === "string" && Buffer.byteLength(value) <= most && !/[\x00-\x1f\x7f]/.test(value)
@@ -115,6 +117,8 @@ const OPTIONS = {
     result: ["result", KINDS.span, 0, 86400, true],
     lock: ["lock", KINDS.name, 1, 200, true],
     trace: ["trace", KINDS.text, 0, 256, true],
+    onDead: ["on_dead", KINDS.type, 1, 128, true],
+    onDone: ["on_done", KINDS.type, 1, 128, true],
     // @end
     // @options line,item: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, false],
     in: ["in", KINDS.seconds, 0, 315360000, false],

@@ -24,6 +24,8 @@ final class NewJob
         'result' => ['result', 'span', 0, 86400],
         'lock' => ['lock', 'name', 1, 200],
         'trace' => ['trace', 'text', 0, 256],
+        'onDead' => ['on_dead', 'type', 1, 128],
+        'onDone' => ['on_done', 'type', 1, 128],
         // @end
     ];
     private const PUSH = [
@@ -55,6 +57,8 @@ final class NewJob
      * @param $result how long its result is kept (seconds, above 0)
      * @param $lock it runs only while it holds this lock (text)
      * @param $trace logged with each line of the job (text)
+     * @param $onDead push a job of this type when it is dead (text)
+     * @param $onDone push a job of this type when it is done (text)
      * @param $uniqueFor the id stays taken this long after the job has ended (seconds)
      * @param $replace replace a job of this id that waits (yes or no)
      * @param $again replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -79,6 +83,8 @@ final class NewJob
         public ?float $result = null,
         public ?string $lock = null,
         public ?string $trace = null,
+        public ?string $onDead = null,
+        public ?string $onDone = null,
         public ?float $uniqueFor = null,
         public bool $replace = false,
         public bool $again = false,
@@ -194,6 +200,8 @@ final class NewJob
                 : "1 to $most printable ASCII characters without space",
             'name' => preg_match('/^[!-z|~]+$/D', $value) && strlen($value) <= $most ? null
                 : "1 to $most printable ASCII characters without space or brace",
+            'type' => preg_match('/^[A-Za-z0-9_.:-]+$/D', $value) && strlen($value) <= $most ? null
+                : "1 to $most letters, digits and _ . : -",
             'text' => preg_match('/^[^\x00-\x1f\x7f]*$/Du', $value) && strlen($value) <= $most ? null
                 : "at most $most bytes of UTF-8, no control characters",
             'whole', 'count', 'seconds' => $value >= $least && $value <= $most ? null : "from $least to $most",

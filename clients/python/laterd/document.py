@@ -64,6 +64,10 @@ class NewJob:
     lock: Optional[str] = None
     # logged with each line of the job (text)
     trace: Optional[str] = None
+    # push a job of this type when it is dead (text)
+    on_dead: Optional[str] = None
+    # push a job of this type when it is done (text)
+    on_done: Optional[str] = None
     # the id stays taken this long after the job has ended (seconds)
     unique_for: Optional[Seconds] = None
     # replace a job of this id that waits (yes or no)
@@ -104,6 +108,12 @@ def _name(name: str, value: Any, least: float, most: float) -> str:
     if not isinstance(value, str) or not _NAME.match(value) or len(value) > most:
         raise Refused("%s: must be 1 to %d printable ASCII characters without space or brace (%.70r)"
                       % (name, most, value))
+    return value
+
+
+def _type(name: str, value: Any, least: float, most: float) -> str:
+    if not isinstance(value, str) or not _TYPE.match(value):
+        raise Refused("%s: must be %d to %d letters, digits and _ . : - (%.70r)" % (name, least, most, value))
     return value
 
 
@@ -182,6 +192,8 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("result", "result", _span, 0, 86400),
     ("lock", "lock", _name, 1, 200),
     ("trace", "trace", _text, 0, 256),
+    ("on_dead", "on_dead", _type, 1, 128),
+    ("on_done", "on_done", _type, 1, 128),
     # @end
 )
 _PUSH: Tuple[Tuple[str, str, Any, float, float], ...] = (

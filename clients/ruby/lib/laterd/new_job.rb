@@ -22,6 +22,8 @@ module Laterd
   #   result: how long its result is kept (seconds, above 0)
   #   lock: it runs only while it holds this lock (text)
   #   trace: logged with each line of the job (text)
+  #   on_dead: push a job of this type when it is dead (text)
+  #   on_done: push a job of this type when it is done (text)
   #   unique_for: the id stays taken this long after the job has ended (seconds)
   #   replace: replace a job of this id that waits (yes or no)
   #   again: replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -45,6 +47,8 @@ module Laterd
       result: [:span, 0, 86400],
       lock: [:name, 1, 200],
       trace: [:text, 0, 256],
+      on_dead: [:type, 1, 128],
+      on_done: [:type, 1, 128],
       # @end
     }.freeze
     OPTIONS = {
@@ -163,6 +167,9 @@ module Laterd
         pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
         demand(value.is_a?(String) && value.match?(pattern) && value.size <= most,
                "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
+      when :type
+        demand(value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]+\z/) && value.size <= most,
+               "#{name}: #{least} to #{most} letters, digits and _ . : -")
       when :text then demand(line?(value, most), "#{name}: at most #{most} bytes, no control characters")
       when :whole, :count
         demand(value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")
