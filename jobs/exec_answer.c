@@ -219,6 +219,24 @@ static enum exec_answer_kind take_progress(struct later_job *job, const struct l
     return progress && job ? EXEC_ANSWER_NOTE : EXEC_ANSWER_REFUSED;
 }
 
+/* What the program says of its types, besides their names. */
+static void exec_answer_introduce(const struct exec_members *members)
+{
+    json_t *types = exec_members_json(members, EXEC_TYPES), *type;
+    size_t i;
+
+    json_array_foreach(types, i, type)
+    {
+        const char *name = json_string_value(json_object_get(type, "name"));
+        char *text = json_object_size(type) > 1 ? json_dumps(type, JSON_COMPACT) : NULL;
+
+        if (name && text)
+            later_type_says(name, text, strlen(text));
+        free(text);
+    }
+    json_decref(types);
+}
+
 static enum exec_answer_kind exec_answer_take(struct later_job *job, const struct line *line,
                                               struct exec_answer *answer)
 {
@@ -234,6 +252,7 @@ static enum exec_answer_kind exec_answer_take(struct later_job *job, const struc
     }
     if (members->of[EXEC_HELLO].bytes && !answer->id[0]) {
         answer->hello = true;
+        exec_answer_introduce(members);
         return EXEC_ANSWER_NOTE;
     }
     if (members->of[EXEC_PROGRESS].bytes)

@@ -8,7 +8,7 @@ static const char *const names[EXEC_MEMBERS] = {
     [EXEC_ID] = "id",       [EXEC_RESULT] = "result", [EXEC_ERROR] = "error",
     [EXEC_IN] = "in",       [EXEC_VALUE] = "value",   [EXEC_LAST] = "last",
     [EXEC_LOG] = "log",     [EXEC_TEXT] = "text",     [EXEC_PROGRESS] = "progress",
-    [EXEC_HELLO] = "hello",
+    [EXEC_HELLO] = "hello", [EXEC_TYPES] = "types",
 };
 
 static const char *exec_members_skip_space(const char *at)

@@ -24,6 +24,7 @@ enum exec_member {
     EXEC_TEXT,
     EXEC_PROGRESS,
     EXEC_HELLO,
+    EXEC_TYPES,
     EXEC_MEMBERS
 };
 

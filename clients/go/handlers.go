@@ -31,15 +31,63 @@ type Handlers struct {
 	MaxJobs   int
 	MaxMemory uint64
 
-	functions map[string]Handler
+	functions map[string]registered
 }
 
-// On registers the handler for this type. A type that ends in * is a prefix.
-func (h *Handlers) On(kind string, handler Handler) *Handlers {
-	if h.functions == nil {
-		h.functions = map[string]Handler{}
+type registered struct {
+	perform Handler
+	policy  Policy
+}
+
+// Policy counts for a type if neither the job nor laterd.conf says otherwise.
+type Policy struct {
+	Retries int         // how often a job is tried again; 0: not said, see NoRetries
+	Backoff interface{} // after which waits, as of NewJob
+	Bury    []error     // errors (errors.Is) after which another try cannot help: the job is buried at once
+}
+
+// NoRetries of Policy: a job has one attempt.
+const NoRetries = -1
+
+func (p Policy) job() NewJob {
+	job := NewJob{Type: "policy", Backoff: p.Backoff}
+	if p.Retries != 0 {
+		job.MaxAttempts = p.Retries + 1
 	}
-	h.functions[kind] = handler
+	if p.Retries == NoRetries {
+		job.MaxAttempts = 1
+	}
+	return job
+}
+
+// said returns the members of a job's document that say the same.
+func (p Policy) said(kind string) map[string]interface{} {
+	said := map[string]interface{}{}
+	made, err := p.job().prepare()
+	if err != nil {
+		panic(fmt.Sprintf("laterd: the policy of %s: %v", kind, err))
+	}
+	json.Unmarshal(made.document, &said)
+	for name := range said {
+		if name != "max_attempts" && name != "backoff" {
+			delete(said, name)
+		}
+	}
+	said["name"] = kind
+	return said
+}
+
+// On registers the handler for this type. A type that ends in * is a prefix. A policy that is wrong panics.
+func (h *Handlers) On(kind string, handler Handler, policy ...Policy) *Handlers {
+	if h.functions == nil {
+		h.functions = map[string]registered{}
+	}
+	one := registered{perform: handler}
+	if len(policy) > 0 {
+		one.policy = policy[0]
+	}
+	one.policy.said(kind)
+	h.functions[kind] = one
 	return h
 }
 
@@ -54,9 +102,9 @@ func (h *Handlers) Types() []string {
 }
 
 // find finds the exact name, otherwise the longest prefix.
-func (h *Handlers) find(kind string) Handler {
+func (h *Handlers) find(kind string) registered {
 	found := h.functions[kind]
-	for end := len(kind); found == nil && end >= 0; end-- {
+	for end := len(kind); found.perform == nil && end >= 0; end-- {
 		found = h.functions[kind[:end]+"*"]
 	}
 	return found
@@ -104,7 +152,7 @@ type answer struct {
 func (h *Handlers) perform(job *Job) (told answer) {
 	told = answer{ID: job.ID, Result: "retry"}
 	handler := h.find(job.Type)
-	if handler == nil {
+	if handler.perform == nil {
 		return answer{ID: job.ID, Result: "bury", Error: "the program has no handler for type " + job.Type}
 	}
 	defer func() {
@@ -112,15 +160,20 @@ func (h *Handlers) perform(job *Job) (told answer) {
 			told.Error = fit(fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()), errorMax)
 		}
 	}()
-	value, err := handler(context.WithValue(job.ctx, jobKey{}, job), job)
+	value, err := handler.perform(context.WithValue(job.ctx, jobKey{}, job), job)
 	if err != nil {
-		return failed(job.ID, err)
+		return handler.policy.failed(job.ID, err)
 	}
 	return answer{ID: job.ID, Result: "done", value: value}
 }
 
-func failed(id string, err error) answer {
+func (p Policy) failed(id string, err error) answer {
 	told := answer{ID: id, Result: "retry", Error: fit(err.Error(), errorMax)}
+	for _, one := range p.Bury {
+		if errors.Is(err, one) {
+			told.Result = "bury"
+		}
+	}
 	var said *outcome
 	if errors.As(err, &said) {
 		told.Result, told.In = said.result, said.in

@@ -56,13 +56,13 @@ func (p *program) run() {
 }
 
 func (p *program) introduce() {
-	types := []map[string]string{}
+	types := []map[string]interface{}{}
 	for _, kind := range p.handlers.Types() {
-		types = append(types, map[string]string{"name": kind})
+		types = append(types, p.handlers.functions[kind].policy.said(kind))
 	}
 	p.answers.put(struct {
-		Hello int                 `json:"hello"`
-		Types []map[string]string `json:"types"`
+		Hello int                      `json:"hello"`
+		Types []map[string]interface{} `json:"types"`
 	}{1, types})
 }
 

@@ -155,9 +155,20 @@ export interface Job<Payload = any> {
 
 export type Handler<Payload = any> = (job: Job<Payload>) => unknown;
 
+/** What counts for a type if neither the job nor laterd.conf says otherwise. */
+export interface Policy {
+    /** How often a job is tried again. */
+    retries?: number;
+    backoff?: NewJob["backoff"];
+    /** Errors after which another try cannot help: the job is buried at once. */
+    bury?: (new (...words: any[]) => Error)[];
+}
+
 export class Handlers {
     /** Registers the handler for this type. A type that ends in * is a prefix. */
     on<Payload = any>(type: string | string[], handler: Handler<Payload>): this;
+    on<Payload = any>(type: string | string[], policy: Policy, handler: Handler<Payload>): this;
+    readonly hello: { hello: number; types: { name: string }[] };
     readonly types: string[];
     find(type: string): Handler | undefined;
     perform(job: Job): Promise<{ result: string; error?: string; in?: number; value?: unknown }>;

@@ -14,10 +14,34 @@ void job_log_fields(const struct later_job *job, double ms, struct log_job *fiel
                                 .ms = ms };
 }
 
-void job_policy(struct later_job *job, const struct config *config)
+static bool job_backoff_differs(const struct later_backoff *a, const struct later_backoff *b)
+{
+    return a->list_count || b->list_count || a->base != b->base || a->max != b->max ||
+           a->jitter != b->jitter;
+}
+
+/* What its program has said does not count where the row of its type says something. */
+static void job_apply_said(struct later_job *job, const struct config *config,
+                           const struct later_document *said)
+{
+    struct later_document counts = { .has_backoff = said->has_backoff,
+                                     .max_attempts = said->max_attempts,
+                                     .backoff = said->backoff };
+
+    if (job->rules && job->rules->max_attempts != config->max_attempts)
+        counts.max_attempts = 0;
+    if (job->rules && job_backoff_differs(&job->rules->backoff, &config->backoff))
+        counts.has_backoff = false;
+    later_policy_apply(&job->policy, &counts);
+}
+
+void job_policy(struct later_job *job, const struct config *config,
+                const struct later_document *said)
 {
     job->rules = config_type_find(config, job->doc.type);
     config_policy(config, job->rules, &job->policy);
+    if (said)
+        job_apply_said(job, config, said);
     later_policy_apply(&job->policy, &job->doc);
     job->deadline = job->began + job->policy.timeout;
     job->kept = job->doc.result > 0 ? job->doc.result : job->rules ? job->rules->result : 0;

@@ -61,8 +61,10 @@ struct later_job {
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields);
 
 /* Sets attempts, time and backoff: by the document, within the limits of the configuration, else by
- * its type, else by the global options. Pure. */
-void job_policy(struct later_job *job, const struct config *config);
+ * the row of its type where that differs from the global options, else attempts and backoff by what
+ * its program has `said` (worker/said.h; NULL: nothing), else by the global options. Pure. */
+void job_policy(struct later_job *job, const struct config *config,
+                const struct later_document *said);
 
 /* Does this enum later_result end an attempt? All but LATER_DEFERRED do. Pure. */
 bool job_result_valid(uint32_t result);

@@ -3,6 +3,7 @@
 #include "reservation/job.h"
 #include "reservation/value.h"
 #include "worker/admission.h"
+#include "worker/said.h"
 
 #include "base/clock.h"
 
@@ -176,10 +177,14 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     struct worker *worker = job->worker;
     double seconds = now - job->began;
     struct attempts_type *type = attempts_of(worker->attempts, job->type);
+    const struct later_document *said;
 
     if (type && !job->event)
         attempt_learn(&type->average, seconds);
     job->slot->ran = seconds;
+    said = said_find(worker->said, job->doc.type); /* it may have come since the job was taken */
+    if (said)
+        job_policy(job, worker->config, said);
     job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
         attempt_count(job, type, seconds);

@@ -5,6 +5,7 @@
 #include "reservation/progress.h"
 #include "worker/host.h"
 #include "worker/run.h"
+#include "worker/said.h"
 
 #include "client/call.h"
 #include "base/clock.h"
@@ -46,9 +47,17 @@ static const char *job_bytes(const struct later_job *job, uint32_t which, size_t
     return payload ? job->doc.payload : job->document;
 }
 
+/* Its program may have said something of the type since the job was taken. */
 static uint32_t job_number(const struct later_job *job, uint32_t which)
 {
-    return which == LATER_JOB_ATTEMPT ? job->attempt : job->policy.max_attempts;
+    struct later_job now;
+
+    if (which == LATER_JOB_ATTEMPT)
+        return job->attempt;
+    now = *job;
+    if (job->worker)
+        job_policy(&now, job->worker->config, said_find(job->worker->said, job->doc.type));
+    return now.policy.max_attempts;
 }
 
 static double job_time_left(const struct later_job *job)
@@ -92,6 +101,18 @@ static void job_retry_in(struct later_job *job, double seconds)
 static void job_kind(struct later_job *job, uint32_t kind)
 {
     job->kind = kind;
+}
+
+static int host_type_says(const char *name, const char *json, size_t len)
+{
+    struct later_error err;
+
+    if (!the_worker || !the_worker->said) /* laterd --perform: there is one attempt */
+        return LATER_YES;
+    if (said_take(the_worker->said, name, json, len, &err) == 0)
+        return LATER_YES;
+    log_line(LOG_WARN, "what a program says of type %.128s is not taken: %s", name, err.text);
+    return LATER_FAILED;
 }
 
 static int host_refuse(const struct later_job *job, const char *call, const char *why)
@@ -362,7 +383,8 @@ const struct later_host *host_table(struct worker *worker)
                                             .job_value = job_value,
                                             .job_progress = job_progress,
                                             .job_counted = job_counted,
-                                            .job_begun = job_begun };
+                                            .job_begun = job_begun,
+                                            .type_says = host_type_says };
 
     the_worker = worker;
     return &host;

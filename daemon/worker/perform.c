@@ -100,7 +100,7 @@ static int perform_in(struct worker *worker, const struct config *config, const 
     job.attempt = 1;
     job.retry_in = -1;
     job.began = later_clock();
-    job_policy(&job, config);
+    job_policy(&job, config, NULL);
     status = perform_run(&job, worker->base);
     plugin_set_stop(worker->plugins);
     free(job.value);

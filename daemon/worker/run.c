@@ -2,6 +2,7 @@
 #include "worker/admission.h"
 #include "reservation/job.h"
 #include "worker/attempt.h"
+#include "worker/said.h"
 #include "worker/intake.h"
 #include "worker/run_inner.h"
 
@@ -116,7 +117,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
 
     if (!read_document(worker, job))
         return false;
-    job_policy(job, worker->config);
+    job_policy(job, worker->config, said_find(worker->said, job->doc.type));
     job->slot->kept = job->kept;
     job->slot->keep = job->keep;
     job->slot->keep_max = worker->config->keep.max;

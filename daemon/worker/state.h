@@ -36,6 +36,7 @@ struct admission;
 struct attempts;
 struct intake;
 struct run;
+struct said;
 
 /* A queue that the worker serves, or a shard, as all stages know it. Made by intake; it stays. */
 struct worker_queue {
@@ -74,6 +75,7 @@ struct worker {
     struct run *run;             /* what runs, or is about to */
     const struct run_load *load; /* of `run` */
     struct attempts *attempts;   /* what is known of types from the jobs that ended */
+    struct said *said;           /* what programs have said of their types */
 
     double redis_offset; /* Redis's clock minus ours; 0 = not known */
     bool draining, paused;

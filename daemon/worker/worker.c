@@ -4,6 +4,7 @@
 #include "worker/host.h"
 #include "worker/intake.h"
 #include "worker/run.h"
+#include "worker/said.h"
 
 #include "client/call.h"
 #include "base/clock.h"
@@ -319,6 +320,7 @@ static int set_up(struct loop *loop, struct later_error *err)
     if (!worker->base || !worker->plugins || make_events(loop) < 0)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     worker->attempts = attempts_new();
+    worker->said = said_new();
     worker->run = run_new(worker);
     if (!worker->attempts || !worker->run)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -366,6 +368,7 @@ static void worker_tear_down(struct loop *loop)
     if (worker->base)
         event_base_free(worker->base);
     attempts_free(worker->attempts);
+    said_free(worker->said);
 }
 
 /* In a service's sandbox the file system is read-only, which may be why a plugin cannot open a

@@ -180,6 +180,7 @@ struct later_host {
     int (*job_progress)(struct later_job *job, double done, double total, const char *text);
     int (*job_counted)(const struct later_job *job);
     int (*job_begun)(struct later_job *job);
+    int (*type_says)(const char *type, const char *json, size_t len);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -342,6 +343,15 @@ static inline int later_job_counted(const struct later_job *job)
 static inline int later_job_begun(struct later_job *job)
 {
     return LATER_HAS(job_begun) ? later_host->job_begun(job) : (int)LATER_FAILED;
+}
+/* What a program says of a type that it performs, or of a beginning and a star: a JSON object of
+ * `len` bytes, at most 4,096, whose members max_attempts and backoff are as in a job's document.
+ * It counts in this worker from now on, where neither the document nor laterd.conf says otherwise.
+ * Returns LATER_YES; LATER_FAILED if it is not valid, which the host logs, or if this laterd has no
+ * such function. */
+static inline int later_type_says(const char *type, const char *json, size_t len)
+{
+    return LATER_HAS(type_says) ? later_host->type_says(type, json, len) : (int)LATER_FAILED;
 }
 /* When to try again, in seconds (0 … 315,360,000), instead of the backoff. For LATER_RETRY and
  * LATER_RETURN. */

@@ -170,6 +170,12 @@ static int job_begun(struct later_job *job)
     return LATER_YES;
 }
 
+static int fake_type_says(const char *type, const char *json, size_t len)
+{
+    (void)type, (void)json, (void)len;
+    return LATER_YES;
+}
+
 static int job_progress(struct later_job *job, double done, double total, const char *text)
 {
     check_call(job, "later_job_progress");
@@ -324,7 +330,8 @@ const struct later_host *fake_host(void)
                                             .job_value = job_value,
                                             .job_progress = job_progress,
                                             .job_counted = job_counted,
-                                            .job_begun = job_begun };
+                                            .job_begun = job_begun,
+                                            .type_says = fake_type_says };
 
     return &host;
 }

@@ -33,6 +33,8 @@ static void set_up(void)
     slot = (struct slot){ .state = SLOT_RUNNING };
 }
 
+static const struct later_document *program_said; /* what a program has said of the type */
+
 /* The policy for a job with this document. */
 static void decide(const char *document)
 {
@@ -40,7 +42,7 @@ static void decide(const char *document)
     ck_assert_msg(later_document_parse(&job.doc, LATER_DOCUMENT_JOB, document, strlen(document),
                                        65536, &err) == 0,
                   "%s", err.text);
-    job_policy(&job, &config);
+    job_policy(&job, &config, program_said);
 }
 
 static void check_policy(const char *document, double timeout, uint32_t attempts, double base,
@@ -80,6 +82,26 @@ START_TEST(test_document_before_type)
     check_policy("{\"type\":\"video.encode\",\"timeout\":0.25,\"max_attempts\":1000}", 0.25, 1000,
                  10, 100, 0.5);
     check_policy("{\"type\":\"video.encode\",\"max_attempts\":1}", 3600, 1, 10, 100, 0.5);
+}
+END_TEST
+
+/* What a program says counts where neither the document nor the row of the type says otherwise. */
+START_TEST(test_said_by_the_program)
+{
+    static const char text[] =
+        "{\"type\":\"t\",\"max_attempts\":4,\"backoff\":{\"base\":8,\"max\":9}}";
+    static struct later_document words;
+
+    ck_assert_int_eq(
+        later_document_parse(&words, LATER_DOCUMENT_JOB, text, strlen(text), 1000, &err), 0);
+    program_said = &words;
+    check_policy("{\"type\":\"mail\"}", 300, 4, 8, 9, 0.25);
+    check_policy("{\"type\":\"mail\",\"max_attempts\":2}", 300, 2, 8, 9, 0.25);
+    check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":1,\"max\":5}}", 300, 4, 1, 5, 0.25);
+    check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
+    types[0].max_attempts = config.max_attempts; /* its row says nothing of attempts */
+    check_policy("{\"type\":\"video.encode\"}", 3600, 4, 10, 100, 0.5);
+    program_said = NULL;
 }
 END_TEST
 
@@ -347,9 +369,9 @@ static TCase *make(const char *name, const TTest *const *tests)
 
 static TCase *policy(void)
 {
-    return MAKE("policy", test_global, test_type_before_global, test_document_before_type,
-                test_backoff_of_the_document, test_backoff_list_of_the_document, test_ceiling,
-                test_ceiling_of_a_type);
+    return MAKE("policy", test_global, test_said_by_the_program, test_type_before_global,
+                test_document_before_type, test_backoff_of_the_document,
+                test_backoff_list_of_the_document, test_ceiling, test_ceiling_of_a_type);
 }
 
 static TCase *settle(void)

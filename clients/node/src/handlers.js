@@ -8,6 +8,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { format } from "node:util";
 
+import { prepare } from "./document.js";
 import { errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
 
 const READ = 1 << 18;
@@ -100,14 +101,44 @@ class Job {
     }
 }
 
+/** Returns the members of a job's document that say the same. */
+function policyOf(retries, backoff) {
+    const maxAttempts = retries === undefined ? undefined : retries + 1;
+    const { max_attempts, backoff: waits } = JSON.parse(prepare({ type: "policy", maxAttempts, backoff }).document);
+    return { max_attempts, backoff: waits };
+}
+
 /** The functions of a program, by type. */
 export class Handlers {
     #functions = new Map();
+    #policies = new Map();
+    #bury = new Map();
 
-    /** Registers the handler for this type. A type that ends in * is a prefix. */
-    on(type, handler) {
-        for (const one of [type].flat()) this.#functions.set(one, handler);
+    /**
+     * Registers the handler for this type: on(type, handler) or on(type, { retries, backoff, bury },
+     * handler). A type that ends in * is a prefix.
+     *
+     * retries, backoff: how often a job is tried again and after which waits, as of a new job, if
+     * neither the job nor laterd.conf says otherwise. bury: a list of classes of errors after which
+     * another try cannot help: the job is buried at once.
+     */
+    on(type, ...words) {
+        const handler = words.pop();
+        const { retries, backoff, bury = [], ...unknown } = words[0] ?? {};
+        const [name] = Object.keys(unknown);
+        if (name) throw new TypeError(`on: ${name}: no such option`);
+        const policy = policyOf(retries, backoff);
+        for (const one of [type].flat()) {
+            this.#functions.set(one, handler);
+            this.#policies.set(one, policy);
+            this.#bury.set(handler, bury);
+        }
         return this;
+    }
+
+    /** The line by which the program introduces itself. */
+    get hello() {
+        return { hello: 1, types: this.types.map((name) => ({ name, ...this.#policies.get(name) })) };
     }
 
     get types() {
@@ -129,6 +160,7 @@ export class Handlers {
             const value = await current.run(job, handler, job);
             return value === undefined ? { result: "done" } : { result: "done", value };
         } catch (error) {
+            if (this.#bury.get(handler).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
             return answerOf(error);
         }
     }
@@ -223,7 +255,7 @@ class Program {
         });
         process.on("SIGINT", () => {}); // laterd handles ^C
         process.on("exit", () => this.#flush());
-        this.put({ hello: 1, types: this.handlers.types.map((name) => ({ name })) });
+        this.put(this.handlers.hello);
         this.#read();
         await this.over;
         this.#flush();

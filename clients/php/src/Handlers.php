@@ -20,25 +20,50 @@ final class Handlers
 
     /** @var array<string, callable> */
     private array $functions = [];
+    /** @var array<string, array> what is said of each type, besides its name */
+    private array $policies = [];
+    /** @var array<string, class-string[]> */
+    private array $bury = [];
     private Lines $lines;
     private ?Job $job = null;
     private ?string $spare = null;
 
-    /** @param string $type a type that ends in * is a prefix */
-    public function on(string $type, callable $function): static
+    /**
+     * @param string $type a type that ends in * is a prefix
+     * @param ?int $retries how often a job is tried again, and after which waits ($backoff, as of NewJob), if
+     *     neither the job nor laterd.conf says otherwise
+     * @param class-string[] $bury errors after which another try cannot help: the job is buried at once
+     */
+    public function on(string $type, callable $function, ?int $retries = null,
+        int|float|array|null $backoff = null, array $bury = []): static
     {
+        $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $backoff);
         $this->functions[$type] = $function;
+        $this->policies[$type] = array_intersect_key(json_decode($job->document(), true),
+            ['max_attempts' => 1, 'backoff' => 1]);
+        $this->bury[$type] = $bury;
         return $this;
     }
 
     /** Finds the exact name, otherwise the longest prefix. */
-    private function find(string $type): ?callable
+    private function find(string $type): ?string
     {
-        $found = $this->functions[$type] ?? null;
-        for ($end = strlen($type); !$found && $end >= 0; $end--) {
-            $found = $this->functions[substr($type, 0, $end) . '*'] ?? null;
+        $found = isset($this->functions[$type]) ? $type : null;
+        for ($end = strlen($type); $found === null && $end >= 0; $end--) {
+            $name = substr($type, 0, $end) . '*';
+            $found = isset($this->functions[$name]) ? $name : null;
         }
         return $found;
+    }
+
+    private function buries(string $name, \Throwable $e): bool
+    {
+        foreach ($this->bury[$name] as $kind) {
+            if ($e instanceof $kind) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -60,7 +85,8 @@ final class Handlers
         $this->guard();
         // The names are texts again: as keys, those of digits are numbers.
         $this->lines->write(['hello' => 1,
-            'types' => array_map(fn ($type) => ['name' => (string) $type], array_keys($this->functions))]);
+            'types' => array_map(fn ($type) => ['name' => (string) $type] + $this->policies[$type],
+                array_keys($this->functions))]);
         for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
             $this->job = new Job($line, $this->lines);
             $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
@@ -74,12 +100,12 @@ final class Handlers
     /** Performs one job, and returns the members of its answer. */
     public function perform(Job $job): array
     {
-        $function = $this->find($job->type);
-        if (!$function) {
+        $name = $this->find($job->type);
+        if ($name === null) {
             return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
         }
         try {
-            $value = $function($job);
+            $value = ($this->functions[$name])($job);
             return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
         } catch (RetryJob $e) {
             return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in)];
@@ -88,7 +114,7 @@ final class Handlers
         } catch (ReturnJob $e) {
             return ['result' => 'return', 'error' => self::said($e), ...self::in($e->in)];
         } catch (\Throwable $e) {
-            return ['result' => 'retry', 'error' => self::text($e)];
+            return ['result' => $this->buries($name, $e) ? 'bury' : 'retry', 'error' => self::text($e)];
         }
     }
 

@@ -29,9 +29,10 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 from .answers import ERROR_MAX, Answers, LogHandler, error_of, number_of, text_of
+from .document import NewJob, Waits, prepare
 
 READ = 1 << 18
 PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
@@ -140,19 +141,35 @@ def answer_of(error: BaseException) -> Dict[str, Any]:
     return {"result": "retry", "error": error_of(error)}
 
 
+def _policy_of(retries: Optional[int], backoff: Optional[Waits]) -> Dict[str, Any]:
+    """Returns the members of a job's document that say the same; raises Refused."""
+    attempts = None if retries is None else retries + 1
+    document = json.loads(prepare(NewJob("policy", max_attempts=attempts, backoff=backoff)).document)
+    return {name: document[name] for name in ("max_attempts", "backoff") if name in document}
+
+
 class Handlers:
     """The functions of a program, by type."""
 
     def __init__(self) -> None:
         self._functions: Dict[str, Callable[[Job], Any]] = {}
+        self._policies: Dict[str, Dict[str, Any]] = {}
+        self._bury: Dict[str, Tuple[Type[BaseException], ...]] = {}
 
-    def on(self, *types: str) -> Callable[[Function], Function]:
+    def on(self, *types: str, retries: Optional[int] = None, backoff: Optional[Waits] = None,
+           bury: Tuple[Type[BaseException], ...] = ()) -> Callable[[Function], Function]:
         """A decorator that registers the function for these types. A type that ends in * is a
-        prefix."""
+        prefix.
+
+        retries, backoff    how often a job is tried again and after which waits, as of NewJob, if neither
+                            the job nor laterd.conf says otherwise
+        bury                errors after which another try cannot help: the job is buried at once
+        """
+        policy = _policy_of(retries, backoff)
 
         def decorate(function: Function) -> Function:
             for type in types:
-                self._functions[type] = function
+                self._functions[type], self._policies[type], self._bury[type] = function, policy, bury
             return function
 
         return decorate
@@ -161,14 +178,30 @@ class Handlers:
     def types(self) -> List[str]:
         return sorted(self._functions)
 
-    def find(self, type: str) -> Optional[Callable[[Job], Any]]:
+    @property
+    def hello(self) -> Dict[str, Any]:
+        """The line by which the program introduces itself."""
+        return {"hello": 1, "types": [{"name": name, **self._policies[name]} for name in self.types]}
+
+    def _match(self, type: str) -> Optional[str]:
         """Finds the exact name, otherwise the longest prefix."""
+        names = (type, *(type[:end] + "*" for end in range(len(type), -1, -1)))
+        return next((name for name in names if name in self._functions), None)
+
+    def find(self, type: str) -> Optional[Callable[[Job], Any]]:
+        """Finds the function for a type."""
         found = self._functions.get(type)
-        for end in range(len(type), -1, -1):
-            if found:
-                break
-            found = self._functions.get(type[:end] + "*")
-        return found
+        if found:
+            return found
+        name = self._match(type)
+        return self._functions[name] if name else None
+
+    def answer_of(self, job: Job, error: BaseException) -> Dict[str, Any]:
+        """Returns the answer for an attempt that raised this error."""
+        name = self._match(job.type)
+        if name and isinstance(error, self._bury[name]):
+            return {"result": "bury", "error": error_of(error)}
+        return answer_of(error)
 
     def run(self, max_jobs: int = 0, max_memory: int = 0) -> None:
         """Performs jobs until laterd closes standard input, and then finishes those under way.
@@ -193,7 +226,7 @@ class Handlers:
             if inspect.isawaitable(value):
                 value = asyncio.run(_wait(value))
         except BaseException as error:  # sys.exit() too ends only its job
-            return answer_of(error)
+            return self.answer_of(job, error)
         finally:
             _current.reset(token)
         return done(value)
@@ -267,7 +300,7 @@ class Program:
             logging.getLogger().setLevel(logging.INFO)
         signal.signal(signal.SIGTERM, self.on_term)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # laterd's affair
-        self.answers.put({"hello": 1, "types": [{"name": name} for name in self.handlers.types]})
+        self.answers.put(self.handlers.hello)
         self.answers.flush()
         os.set_blocking(0, False)
         self.loop.add_reader(0, self.on_readable)
@@ -359,7 +392,7 @@ class Program:
         try:
             answer = done(await function(job))
         except BaseException as error:  # as in Handlers.perform
-            answer = answer_of(error)
+            answer = self.handlers.answer_of(job, error)
         self.finish(job, answer)
 
     def perform_inline(self, job: Job) -> None:

@@ -5,6 +5,7 @@ require "rbconfig"
 
 require_relative "answers"
 require_relative "job"
+require_relative "new_job"
 require_relative "program"
 
 module Laterd
@@ -55,14 +56,30 @@ module Laterd
 
     def initialize
       @functions = {}
+      @policies = {}
+      @bury = {}
     end
 
     # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix.
-    def on(*types, function: nil, &block)
+    #
+    #   retries, backoff: how often a job is tried again and after which waits, as of NewJob, if neither the
+    #                     job nor laterd.conf says otherwise
+    #   bury: classes of errors after which another try cannot help: the job is buried at once
+    def on(*types, function: nil, retries: nil, backoff: nil, bury: [], &block)
       raise ArgumentError, "on: a block or a function" unless function || block
 
-      types.each { |type| @functions[type] = function || block }
+      policy = policy_of(retries, backoff)
+      types.each do |type|
+        @functions[type] = function || block
+        @policies[type] = policy
+      end
+      @bury[function || block] = bury
       self
+    end
+
+    # The line by which the program introduces itself.
+    def hello
+      { hello: 1, types: types.map { |name| { name: name, **@policies[name] } } }
     end
 
     def types
@@ -83,7 +100,7 @@ module Laterd
       value = function.call(job)
       value.nil? ? { result: "done" } : { result: "done", value: value }
     rescue Exception => e # exit ends its own job only # rubocop:disable Lint/RescueException
-      answer(e)
+      @bury.fetch(function, []).any? { |kind| e.is_a?(kind) } ? { result: "bury", error: Answers.error(e) } : answer(e)
     ensure
       Thread.current.thread_variable_set(:laterd_job, nil)
     end
@@ -113,6 +130,12 @@ module Laterd
     end
 
     private
+
+    # Returns the members of a job's document that say the same.
+    def policy_of(retries, backoff)
+      options = { max_attempts: retries && retries + 1, backoff: backoff }.compact
+      JSON.parse(NewJob.new("policy", nil, **options).document, symbolize_names: true).slice(*options.keys)
+    end
 
     # Takes the place of laterd, and shows what it is told.
     class Shown

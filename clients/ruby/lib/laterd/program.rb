@@ -28,7 +28,7 @@ module Laterd
       $stdout.sync = true # what is printed is logged as it is printed
       trap("INT", "IGNORE") # laterd's affair
       trap("TERM") { @inline ? @answers.interrupt(TimeIsUp.new("laterd ends the program")) : @inbox << :term }
-      @answers.put({ hello: 1, types: @handlers.types.map { |name| { name: name } } })
+      @answers.put(@handlers.hello)
       reader = Thread.new { read }
       reader.report_on_exception = true
       take(@inbox.pop) until @ending && @mutex.synchronize { @jobs.empty? }
