@@ -5,8 +5,6 @@
 #include "cli.h"
 #include "queue/flow.h"
 
-#define FLOW_KEPT 86400 /* seconds that a flow is kept after its end */
-
 /* In flow_file.c: `later push --flow F --file PATH`. A command's function. */
 int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err);
 

@@ -36,8 +36,8 @@ struct flow_row {
 
 struct flow_file {
     struct cli *cli;
-    const char *name;
-    bool open; /* more may be added later */
+    const char *name, *adder; /* adder: a running job of the flow; "" = none */
+    bool open;                /* more may be added later */
     int fd;
     uint64_t line;
     enum pass pass;
@@ -85,7 +85,7 @@ static int flow_file_told(struct flow_file *file, const struct later_reply *repl
                           struct later_error *err)
 {
     if (later_flow_was_closed(reply))
-        return later_fail(err, LATER_E_USAGE,
+        return later_fail(err, LATER_E_DATA,
                           "flow %s is closed: only what it has already, or a running job of it, "
                           "may be pushed",
                           file->name);
@@ -104,7 +104,7 @@ static int flow_file_told(struct flow_file *file, const struct later_reply *repl
 static int flow_file_send(struct flow_file *file, bool close, struct later_error *err)
 {
     struct later_flow_call call = {
-        .name = file->name, .adder = "", .close = close, .keep = FLOW_KEPT
+        .name = file->name, .adder = file->adder, .close = close, .keep = LATER_FLOW_KEPT
     };
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -276,12 +276,15 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
 {
     struct flow_file file = { .cli = cli,
                               .name = name,
+                              .adder = args_text(&cli->args, "adder"),
                               .open = args_flag(&cli->args, "open"),
                               .plan = later_flow_plan_new(),
                               .tie = malloc(sizeof *file.tie),
                               .rows = calloc(LATER_FLOW_BATCH, sizeof *file.rows) };
     int ok;
 
+    if (!file.adder)
+        file.adder = "";
     if (!later_key_queue_valid(name))
         ok = later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -", LATER_FLOW_MAX);
     else if (!file.plan || !file.tie || !file.rows)

@@ -103,6 +103,18 @@ static int take_wait(struct cli *cli, struct making *making, struct later_error 
     return wait_option(cli, "wait", &making->wait, err);
 }
 
+/* A name is wrong before Redis is asked. */
+static int check_flow(const struct later_new_job *job, struct later_error *err)
+{
+    if (job->flow && !later_key_queue_valid(job->flow))
+        return later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -",
+                          LATER_STEP_MAX);
+    if (job->step && !later_key_queue_valid(job->step))
+        return later_fail(err, LATER_E_USAGE, "--step: 1 to %d of A-Z a-z 0-9 _ . -",
+                          LATER_STEP_MAX);
+    return 0;
+}
+
 static int take_options(struct cli *cli, struct making *making, struct later_error *err)
 {
     struct later_new_job *job = &making->job;
@@ -110,6 +122,10 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     if (take_wait(cli, making, err) < 0 || job_options_take(cli, job, &making->backoff, err) < 0)
         return -1;
     job->type = cli->args.words[0];
+    if (args_text(&cli->args, "then") && job->step && !job->flow)
+        return later_fail(err, LATER_E_USAGE, "--step goes with --flow");
+    if (check_flow(job, err) < 0)
+        return -1;
     if (later_push_goes(job, err) < 0) {
         err->code = LATER_E_USAGE;
         return -1;
@@ -126,8 +142,7 @@ static void hint_at_text(const struct making *making, struct later_error *err)
 {
     struct later_error why = *err;
 
-    if (why.code == LATER_E_DATA && !making->job.text && making->job.payload &&
-        strncmp(why.text, "payload: not JSON", 17) == 0)
+    if (why.code == LATER_E_DATA && !making->job.text && strstr(why.text, "payload: not JSON"))
         later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
 }
 
@@ -161,6 +176,9 @@ static int push_push(struct cli *cli, const struct making *making, struct later_
         cli_say(cli, "runs now; this one is pushed when it ends");
     if (pushed.how == LATER_IS_KNOWN)
         cli_say(cli, "exists (%s)", pushed.state);
+    if (making->job.flow && cli->err_terminal)
+        cli_say(cli, "flow %s gets more jobs until `later flow close %s`", making->job.flow,
+                making->job.flow);
     served_warn(cli, "pushed to", cli_queue(cli));
     if (making->wait >= 0)
         return wait_for(cli, making, &pushed, err);
@@ -172,7 +190,7 @@ static int push_push(struct cli *cli, const struct making *making, struct later_
 /* All options of the command but these few are of one job. */
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const beside[] = { "queue", "replace", "file", "flow", "open" };
+    static const char *const beside[] = { "queue", "replace", "file", "flow", "open", "adder" };
 
     for (const struct args_option *option = cli->command->options; option->name; option++) {
         bool goes = false;
@@ -188,16 +206,35 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
+/* --then says after what the jobs run, and the flow is whole then. */
+static int push_then(struct cli *cli, const struct making *making, struct later_error *err)
+{
+    static const char *const not [] = { "after", "when", "adder", "wait" };
+    int ok;
+
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++) {
+        if (args_text(&cli->args, not [i]))
+            return later_fail(err, LATER_E_USAGE, "--then and --%s: only one of them%s", not [i],
+                              strcmp(not [i], "wait") == 0 ? "; `later flow wait F` waits for all"
+                                                           : "");
+    }
+    ok = push_chain(cli, &making->job, err);
+    if (ok < 0)
+        hint_at_text(making, err);
+    return ok;
+}
+
 static int push_run(struct cli *cli, struct later_error *err)
 {
     const char *file = args_text(&cli->args, "file"), *flow = args_text(&cli->args, "flow");
     struct making making = { 0 };
     int ok;
 
-    if (flow && !file)
-        return later_fail(err, LATER_E_USAGE, "--flow needs --file");
-    if (!flow && args_flag(&cli->args, "open"))
-        return later_fail(err, LATER_E_USAGE, "--open needs --flow");
+    if (args_flag(&cli->args, "open") && (!flow || !file))
+        return later_fail(
+            err, LATER_E_USAGE,
+            "--open goes with --flow and --file; a flow that gets single jobs is open "
+            "until `later flow close`");
     if (flow && args_flag(&cli->args, "replace"))
         return later_fail(err, LATER_E_USAGE, "--flow and --replace: only one of them");
     if (file && refuse_beside_file(cli, err) < 0)
@@ -210,7 +247,8 @@ static int push_run(struct cli *cli, struct later_error *err)
         return -1;
     ok = take_options(cli, &making, err);
     if (ok == 0)
-        ok = push_push(cli, &making, err);
+        ok = args_text(&cli->args, "then") ? push_then(cli, &making, err)
+                                           : push_push(cli, &making, err);
     free(making.payload);
     free(making.backoff);
     return ok;
@@ -234,6 +272,11 @@ static const struct args_option options[] = {
     { "trace", 0, "TEXT", "logged with each line of the job" },
     { "on-dead", 0, "TYPE", "push a job of this type when it is dead" },
     { "on-done", 0, "TYPE", "push a job of this type when it is done" },
+    { "flow", 0, "NAME", "the flow that it belongs to" },
+    { "step", 0, "NAME", "its name in the flow" },
+    { "after", 0, "A,B", "steps of the flow that it waits for; *: all jobs without *" },
+    { "when", 0, "FATE", "how they must end: all done, all ended, or one failed" },
+    { "adder", 0, "ID", "the running job of the flow that adds this one to it" },
     { "unique-for", 0, "DURATION", "the id stays taken this long after the job has ended" },
     { "replace", 0, NULL, "replace a job of this id that waits" },
     { "again", 0, NULL, "replace a job of this id that waits; if it runs, run this after it" },
@@ -246,8 +289,8 @@ static const struct args_option options[] = {
       "wait until it has ended, at most this long; print its result (kept for 1h)" },
     { "text", 0, NULL, "PAYLOAD is plain text and becomes a JSON string" },
     { "file", 'f', "FILE", "push one document a line; - is standard input" },
-    { "flow", 0, "F", "with --file: its jobs are this flow, and wait for each other" },
-    { "open", 0, NULL, "with --flow: more jobs of it come later" },
+    { "then", 0, "TYPE[=JSON]", "a job that runs when this one is done; again: one after that" },
+    { "open", 0, NULL, "with --flow and --file: more jobs of it come later" },
     { 0 },
 };
 
@@ -264,6 +307,13 @@ const struct command command_push = {
         "PAYLOAD is JSON; - reads it from standard input; the default is null. Prints the id. If\n"
         "the id is known, nothing is pushed; that is not a failure.\n"
         "\n"
+        "--flow adds it to a flow, a set of jobs that wait for each other by --after. The flow "
+        "stays\n"
+        "open until `later flow close F`; a running job of it may add to it (--adder, its id) "
+        "also\n"
+        "then. Each --then adds a job that runs when the one before is done; they are a flow, "
+        "closed.\n"
+        "\n"
         "With --wait, prints what the handler gave back, like `later wait`. The status is 65 if "
         "the\n"
         "job is dead, 66 if it is gone, 75 if the time is up; the job goes on then.\n"
@@ -275,6 +325,7 @@ const struct command command_push = {
         "the status is then 65.\n",
     .example = "later push mail.send '{\"to\": \"a@b.c\"}' -q mail --in 5m\n"
                "later push thumbnail '{\"of\": 7}' --wait 30s\n"
+               "later push order.pay '{\"of\": 7}' --then order.mail --then order.index\n"
                "later push --file jobs.ndjson\n",
     .options = options,
     .max = 2,

@@ -8,6 +8,10 @@
 /* `later push --file PATH`: one document per line. A command's function. */
 int push_file(struct cli *cli, const char *path, struct later_error *err);
 
+/* In push_then.c: `later push TYPE … --then TYPE`. Pushes `first`, and each of --then after the one
+ * before; they are a flow of their own unless it names one. A command's function. */
+int push_chain(struct cli *cli, const struct later_new_job *first, struct later_error *err);
+
 /* Prints what became of one job. push_print_json() prints JSON; line: its line in the file, 0 =
  * none. */
 void push_print_json(const char *queue, const char *id, enum later_push_result how,

@@ -94,6 +94,11 @@ static int push_line(struct filing *filing, const char *bytes, size_t len, struc
         push_file_refuse(filing, filing->line, why.text);
         return 0;
     }
+    if (line.tied) {
+        push_file_refuse(filing, filing->line, "flow, step, after: push the file with --flow F");
+        later_line_free(&line);
+        return 0;
+    }
     if (!line.item.id) {
         later_document_id(line.id);
         line.item.id = line.id;

@@ -93,6 +93,9 @@ func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
 	if err != nil {
 		return Pushed{}, err
 	}
+	if jobs[0].flow != "" {
+		return c.addToFlow(queue, jobs[0])
+	}
 	if done, err := c.pushPlainly(queue, jobs[0]); err != nil {
 		return Pushed{}, err
 	} else if done {
@@ -111,6 +114,11 @@ func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 	prepared, err := prepareAll(queue, jobs)
 	if err != nil {
 		return nil, err
+	}
+	for i, job := range prepared {
+		if job.flow != "" {
+			return nil, &Refused{fmt.Sprintf("job %d: Flow: not here; Flow() pushes many jobs of a flow, Push() one", i+1)}
+		}
 	}
 	return c.pushAll(queue, prepared)
 }

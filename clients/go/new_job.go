@@ -52,6 +52,16 @@ type NewJob struct {
 	OnDead string
 	// OnDone: push a job of this type when it is done (text)
 	OnDone string
+	// Flow: the flow that it belongs to (name)
+	Flow string
+	// Step: its name in the flow (name)
+	Step string
+	// After: steps of the flow that it waits for; *: all jobs without * (list of names, or *)
+	After []string
+	// When: how they must end: all done, all ended, or one failed (done, ended or failed)
+	When string
+	// Adder: the running job of the flow that adds this one to it (text)
+	Adder string
 	// UniqueFor: the id stays taken this long after the job has ended (seconds)
 	UniqueFor time.Duration
 	// Replace: replace a job of this id that waits (yes or no)
@@ -84,9 +94,14 @@ type prepared struct {
 	id, when, rank string
 	document       []byte
 	mode           string // new, replace, again
+
+	flow, step, fate, adder string // "" for a job of no flow
+	after                   []string
 }
 
-func (p *prepared) plain() bool { return p.mode == "new" && p.when == "" && p.rank == "0" }
+func (p *prepared) plain() bool {
+	return p.mode == "new" && p.when == "" && p.rank == "0" && p.flow == ""
+}
 
 var (
 	typeForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}\z`)
@@ -98,7 +113,17 @@ func (j NewJob) prepare() (*prepared, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode()}
+	if err := j.checkTie(); err != nil {
+		return nil, err
+	}
+	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode(),
+		flow: j.Flow, step: j.Step, after: j.After, fate: j.When, adder: j.Adder}
+	if p.fate == "" {
+		p.fate = "done"
+	}
+	if p.id == "" && j.Flow != "" && j.Step != "" {
+		p.id = j.Flow + "." + j.Step
+	}
 	if p.id == "" {
 		p.id = NewID()
 	}
@@ -158,6 +183,10 @@ func (j NewJob) members() []option {
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
 		{"OnDead", "on_dead", "type", given("type", j.OnDead), 1, 128},
 		{"OnDone", "on_done", "type", given("type", j.OnDone), 1, 128},
+		{"Flow", "flow", "label", given("label", j.Flow), 1, 64},
+		{"Step", "step", "label", given("label", j.Step), 1, 64},
+		{"After", "after", "steps", given("steps", j.After), 1, 100},
+		{"When", "when", "fate", given("fate", j.When), 1, 6},
 		// @end
 	}
 }
@@ -167,10 +196,11 @@ func (j NewJob) check() error {
 		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
 	}
 	for _, o := range append(j.members(), []option{
-		// @options line,item: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		// @options line,item,tie: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
 		{"In", "in", "seconds", given("seconds", j.In), 0, 315360000},
 		{"At", "at", "time", given("time", j.At), 1e9, 1e11},
 		{"ExpiresIn", "expires_in", "span", given("span", j.ExpiresIn), 0, 315360000},
+		{"Adder", "adder", "word", given("word", j.Adder), 1, 200},
 		{"UniqueFor", "unique_for", "seconds", given("seconds", j.UniqueFor), 0, 1000000000},
 		{"Replace", "replace", "flag", given("flag", j.Replace), 0, 1},
 		{"Again", "again", "flag", given("flag", j.Again), 0, 1},
@@ -223,6 +253,11 @@ func given(kind string, value interface{}) interface{} {
 			return nil
 		}
 		return unix(v)
+	case []string:
+		if v == nil {
+			return nil
+		}
+		return v
 	}
 	if value == "" || value == 0 || value == 0.0 || value == false {
 		return nil
@@ -250,6 +285,8 @@ func (o option) check() string {
 		return o.checkNumber(v)
 	case bool:
 		return ""
+	case []string:
+		return o.checkSteps(v)
 	}
 	return o.checkWaits()
 }
@@ -270,6 +307,10 @@ func (o option) checkText(text string) string {
 		good = good && nameForm.MatchString(text)
 	case "type":
 		good = typeForm.MatchString(text)
+	case "label":
+		good = queueForm.MatchString(text)
+	case "fate":
+		good = text == "done" || text == "ended" || text == "failed"
 	case "text":
 		good = good && utf8.ValidString(text) && strings.IndexFunc(text, control) < 0
 	default:
@@ -279,11 +320,24 @@ func (o option) checkText(text string) string {
 		return ""
 	}
 	return map[string]string{
-		"word": fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
-		"name": fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
-		"type": fmt.Sprintf("1 to %.0f letters, digits and _ . : -", o.most),
-		"text": fmt.Sprintf("at most %.0f bytes, no control characters", o.most),
+		"word":  fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
+		"name":  fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
+		"type":  fmt.Sprintf("1 to %.0f letters, digits and _ . : -", o.most),
+		"label": "1 to 64 letters, digits and _ . -",
+		"fate":  "done, ended or failed",
+		"text":  fmt.Sprintf("at most %.0f bytes, no control characters", o.most),
 	}[o.kind]
+}
+
+func (o option) checkSteps(steps []string) string {
+	good := len(steps) >= int(o.least) && len(steps) <= int(o.most)
+	for _, step := range steps {
+		good = good && (queueForm.MatchString(step) || step == "*" && len(steps) == 1)
+	}
+	if good {
+		return ""
+	}
+	return fmt.Sprintf("a list of %.0f to %.0f steps, or * for all jobs", o.least, o.most)
 }
 
 func control(r rune) bool { return r < ' ' || r == 127 }

@@ -23,6 +23,7 @@ var (
 	size     = readScript("size")
 	kick     = readScript("kick")
 	cancel   = readScript("cancel")
+	flowPush = readScript("flow_push")
 )
 
 type script struct {
@@ -43,7 +44,8 @@ func readScript(name string) *script {
 	return s
 }
 
-// keys returns its KEYS. own is the id of the call, or the token, where the script has a key for one.
+// keys returns its KEYS. own is the id of the call, the token, or the name of the flow, where the script
+// has a key for one.
 func (s *script) keys(prefix, place, own string) []interface{} {
 	stem := prefix + ":{" + place + "}:"
 	keys := make([]interface{}, len(s.names))
@@ -53,6 +55,10 @@ func (s *script) keys(prefix, place, own string) []interface{} {
 			name += ":" + own
 		case "held":
 			name = "reserved:" + own
+		case "flow":
+			name += ":" + own
+		case "unknown":
+			name = "flow:" + own + ":unknown"
 		}
 		keys[i] = stem + name
 	}

@@ -32,6 +32,16 @@ export interface Options {
     onDead?: string;
     /** push a job of this type when it is done (text) */
     onDone?: string;
+    /** the flow that it belongs to (name) */
+    flow?: string;
+    /** its name in the flow (name) */
+    step?: string;
+    /** steps of the flow that it waits for; *: all jobs without * (list of names, or *) */
+    after?: string|string[];
+    /** how they must end: all done, all ended, or one failed (done, ended or failed) */
+    when?: "done"|"ended"|"failed";
+    /** the running job of the flow that adds this one to it (text) */
+    adder?: string;
     /** the id stays taken this long after the job has ended (seconds) */
     uniqueFor?: number;
     /** replace a job of this id that waits (yes or no) */
@@ -57,7 +67,8 @@ export interface Pushed {
     /** exists: the id is known and nothing was changed; if that job is dead, nothing will run.
      * again: one of this id runs, and this one is pushed when it ends. */
     result: "pushed" | "replaced" | "again" | "exists";
-    state: "" | "ready" | "delayed" | "reserved" | "dead" | "ended";
+    /** waiting, skipped, done, gone: of jobs of a flow. */
+    state: "" | "ready" | "delayed" | "reserved" | "dead" | "ended" | "waiting" | "skipped" | "done" | "gone";
 }
 
 export interface Found {
@@ -65,7 +76,7 @@ export interface Found {
     /** The shard, if the queue has shards. */
     queue: string;
     /** done: its type's option `keep` keeps it for a while. */
-    state: "ready" | "delayed" | "reserved" | "dead" | "done";
+    state: "ready" | "delayed" | "reserved" | "dead" | "done" | "waiting";
     score: number | null;
     attempts: number;
     priority: number;
@@ -86,6 +97,32 @@ export interface Size {
     oldestReady: number | null;
 }
 
+/** How a flow stands, and how many of its jobs are in which state. */
+export interface Flow {
+    name: string;
+    /** open: more may be added. blocked: what is left waits for a dead job, and a kick lets it go on.
+     * ended: some jobs are gone (cancelled, expired …). */
+    state: "open" | "running" | "blocked" | "done" | "ended";
+    closed: boolean;
+    /** UNIX seconds. */
+    made: number;
+    total: number;
+    /** Ready, delayed or reserved. */
+    open: number;
+    waiting: number;
+    dead: number;
+    done: number;
+    gone: number;
+    /** Was to run after a failure that did not come. */
+    skipped: number;
+}
+
+/** Returns the jobs, each of which waits for the one before. */
+export function chain(...jobs: NewJob[]): NewJob[];
+/** Returns the jobs and those that wait for all of them: `then` runs when all are done, `finally` when
+ * all have ended in whatever way, `failed` when the first one is dead or gone. */
+export function batch(jobs: Iterable<NewJob>, ends?: { then?: NewJob; finally?: NewJob; failed?: NewJob }): NewJob[];
+
 /** Pushes to the queues of one Redis. */
 export class Laterd {
     constructor(client: RedisClient, options?: { prefix?: string });
@@ -100,7 +137,7 @@ export class Laterd {
     kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
     /** Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state that
      * it had, or null if there is none of this id. ended: its id was taken still, and is free now. */
-    cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
+    cancel(id: string, options?: { queue?: string }): Promise<Exclude<Found["state"], "done"> | "ended" | null>;
     /**
      * Waits for the end of a job that was pushed with `result`, and returns its result. It waits
      * for `timeout` seconds, or until `signal` aborts, on a connection of its own. JobFailed: the
@@ -108,6 +145,19 @@ export class Laterd {
      * has not ended.
      */
     wait<T = unknown>(id: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
+    /** Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits for
+     * what is checked before anything is sent. The same call again pushes only what is missing. open:
+     * more jobs of it are pushed later, until closeFlow(). */
+    flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
+    showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
+    /** Waits until a flow has ended or is blocked. FlowUnknown: there is none. TimeoutError: it goes on. */
+    waitFlow(name: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<Flow>;
+    /** Kicks its dead jobs, so that it goes on; returns how many there were. */
+    kickFlow(name: string, options?: { queue?: string }): Promise<number>;
+    /** Cancels its jobs that have not ended; returns how many there were. */
+    cancelFlow(name: string, options?: { queue?: string }): Promise<number>;
+    /** Says that no more jobs of it will be pushed. */
+    closeFlow(name: string, options?: { queue?: string }): Promise<void>;
 }
 
 /** A payload that is JSON text already. */
@@ -121,6 +171,8 @@ export class Refused extends LaterdError {}
 export class QueueFull extends LaterdError {
     results: (Pushed | null)[];
 }
+export class FlowClosed extends LaterdError {}
+export class FlowUnknown extends LaterdError {}
 export class WrongProtocol extends LaterdError {}
 export class PrefixRefused extends LaterdError {}
 export class Moving extends LaterdError {}

@@ -1,7 +1,9 @@
 /** laterd: pushes jobs to its queues in Redis, and performs them. See README.md. */
 export { Laterd } from "./src/client.js";
 export { RawJSON } from "./src/document.js";
+export { batch, chain } from "./src/flow.js";
 export {
-    JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused, TimeoutError, WrongProtocol,
+    FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
+    TimeoutError, WrongProtocol,
 } from "./src/errors.js";
 export { Bury, Handlers, Retry, Return, currentJob } from "./src/handlers.js";

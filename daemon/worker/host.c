@@ -226,6 +226,7 @@ static int host_push(struct later_job *job, const struct later_push_job *push)
     enum later_push_result result;
     struct later_error err;
     struct later_new_job fresh;
+    const char *queue;
 
     if (!client)
         return LATER_FAILED;
@@ -239,8 +240,15 @@ static int host_push(struct later_job *job, const struct later_push_job *push)
                                     .max_attempts = known.max_attempts,
                                     .in = known.delay,
                                     .timeout = known.timeout,
-                                    .result = known.result };
-    if (later_push(client, known.queue ? known.queue : job->queue, &fresh, NULL, &result, &err) < 0)
+                                    .result = known.result,
+                                    .flow = known.flow,
+                                    .step = known.step,
+                                    .after = known.after,
+                                    .when = known.when };
+    queue = known.queue ? known.queue : job->queue;
+    if (known.flow && strcmp(queue, job->queue) == 0)
+        fresh.adder = job->id;
+    if (later_push(client, queue, &fresh, NULL, &result, &err) < 0)
         return host_refuse(job, "later_push", err.text);
     return result == LATER_IS_KNOWN ? LATER_EXISTS : LATER_YES;
 }

@@ -1,5 +1,5 @@
 /* push.c: later_push() and later_push_many(). */
-#include "client/push.h"
+#include "client/push_inner.h"
 
 #include "client/bulk.h"
 #include "job/document.h"
@@ -10,13 +10,6 @@
 #include <string.h>
 
 /* --- what a caller says, as the script takes it --- */
-
-/* An item that is being made. */
-struct making {
-    struct later_push_item item;
-    char id[LATER_ID_SIZE];
-    char *built; /* the document, if it is not the caller's */
-};
 
 static int check_option(const char *word, double number, struct later_error *err)
 {
@@ -53,16 +46,39 @@ static int check_times(const struct later_new_job *job, struct later_error *err)
     return 0;
 }
 
+/* Some of what a push can do, the push into a flow cannot. */
+static int check_tied(const struct later_push_item *item, struct later_error *err)
+{
+    if (item->expires_in > 0 || item->unique_for > 0 || item->throttle > 0 || item->again ||
+        item->replace || item->debounce > 0)
+        return later_fail(err, LATER_E_DATA,
+                          "expires_in, unique_for, replace, again, debounce, throttle: not for a "
+                          "job of a flow");
+    return 0;
+}
+
+static int check_tie(const struct later_new_job *job, const struct later_push_item *item,
+                     struct later_error *err)
+{
+    if (job->flow)
+        return check_tied(item, err);
+    if (job->step || job->after || job->when || job->adder)
+        return later_fail(err, LATER_E_DATA, "step, after, when, adder: go with flow");
+    return 0;
+}
+
 int later_push_goes(const struct later_new_job *job, struct later_error *err)
 {
     struct later_push_item item = { 0 };
 
     later_option_take(&item, job);
-    return later_push_check(&item, err) < 0 ? -1 : check_times(job, err);
+    if (later_push_check(&item, err) < 0 || check_times(job, err) < 0)
+        return -1;
+    return job->document ? 0 : check_tie(job, &item, err);
 }
 
 /* Sets its id, or a new one, and checks whether what it asks for goes with the id. */
-static int name(struct making *to, const char *id, struct later_error *err)
+static int name(struct later_making *to, const char *id, struct later_error *err)
 {
     if (id && strlen(id) >= sizeof to->id)
         return later_fail(err, LATER_E_DATA, "id: longer than %d characters", LATER_ID_MAX);
@@ -77,24 +93,44 @@ static int name(struct making *to, const char *id, struct later_error *err)
     return 0;
 }
 
-static int build(struct making *to, const struct later_new_job *job, size_t max,
+/* Reads from its document how it is tied to its flow. */
+static int push_tie(struct later_making *to, const struct later_new_job *job,
+                    struct later_error *err)
+{
+    to->adder = job->adder ? job->adder : "";
+    to->tie = malloc(sizeof *to->tie);
+    if (!to->tie)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (check_tied(&to->item, err) < 0)
+        return -1;
+    return later_flow_tie(to->tie, to->item.document, to->item.document_len, err);
+}
+
+static int build(struct later_making *to, const struct later_new_job *job, size_t max,
                  struct later_error *err)
 {
     struct later_new_job named = *job;
+    char step_id[LATER_ID_SIZE];
 
     if (!job->type)
         return later_fail(err, LATER_E_DATA, "no type");
-    if (name(to, job->id, err) < 0)
+    if (job->flow && job->step && !job->id && later_key_queue_valid(job->step)) {
+        snprintf(step_id, sizeof step_id, "%s.%s", job->flow, job->step);
+        named.id = step_id;
+    }
+    if (check_tie(job, &to->item, err) < 0 || name(to, named.id, err) < 0)
         return -1;
     named.id = to->id;
     to->item.priority = job->priority;
     to->built = later_document_build(&named, max, &to->item.document_len, err);
     to->item.document = to->built;
-    return to->built ? 0 : -1;
+    if (!to->built)
+        return -1;
+    return job->flow ? push_tie(to, job, err) : 0;
 }
 
 /* Takes a document of the caller, whose bytes are pushed as they are. */
-static int push_take(struct making *to, const struct later_new_job *job, size_t max,
+static int push_take(struct later_making *to, const struct later_new_job *job, size_t max,
                      struct later_error *err)
 {
     struct later_document doc;
@@ -106,23 +142,31 @@ static int push_take(struct making *to, const struct later_new_job *job, size_t 
     to->item.document = job->document;
     to->item.has_expires_at = doc.expires_at > 0;
     to->item.document_len = len;
-    return name(to, doc.id[0] ? doc.id : NULL, err);
+    if (name(to, doc.id[0] ? doc.id : NULL, err) < 0)
+        return -1;
+    return doc.flow[0] ? push_tie(to, job, err) : 0;
 }
 
-/* Makes an item. Its document is built here or is the caller's; the other strings are copied, or
- * are the caller's too. */
-static int make(struct making *to, const struct later_client *client,
-                const struct later_new_job *job, struct later_error *err)
+int later_making_make(struct later_making *to, const struct later_client *client,
+                      const struct later_new_job *job, struct later_error *err)
 {
     size_t max = later_call_document_max(client);
 
     if (job->expires_in > 0)
         max -= max < LATER_EXPIRES_ROOM ? max : LATER_EXPIRES_ROOM;
-    *to = (struct making){ .built = NULL };
+    *to = (struct later_making){ .built = NULL };
     later_option_take(&to->item, job);
     if (check_times(job, err) < 0)
         return -1;
     return job->document ? push_take(to, job, max, err) : build(to, job, max, err);
+}
+
+void later_making_free(struct later_making *made)
+{
+    free(made->built);
+    free(made->tie);
+    made->built = NULL;
+    made->tie = NULL;
 }
 
 /* --- one --- */
@@ -165,13 +209,14 @@ int later_push_made(struct later_client *client, const char *queue,
 int later_push_told(struct later_client *client, const char *queue, const struct later_new_job *job,
                     struct later_pushed *pushed, struct later_error *err)
 {
-    struct making made;
+    struct later_making made;
     int ok;
 
-    if (make(&made, client, job, err) < 0)
-        return -1;
-    ok = later_push_made(client, queue, &made.item, pushed, err);
-    free(made.built);
+    ok = later_making_make(&made, client, job, err);
+    if (ok == 0)
+        ok = made.tie ? later_push_tied(client, queue, &made, pushed, err)
+                      : later_push_made(client, queue, &made.item, pushed, err);
+    later_making_free(&made);
     return ok;
 }
 
@@ -210,6 +255,23 @@ static void push_count_one(void *arg, const struct later_bulk_told *told)
         tally->results[told->mark] = told->how;
 }
 
+/* Sends a job that is made: with others, or at once if it is of a flow. Returns 0, or -1
+ * with *err: then the rest need not be tried. */
+static int push_send(struct later_bulk *bulk, struct later_client *client, const char *queue,
+                     struct later_making *made, size_t i, struct tally *tally,
+                     struct later_error *err)
+{
+    struct later_pushed pushed;
+
+    if (!made->tie)
+        return later_bulk_add(bulk, queue, &made->item, i, err);
+    if (later_push_tied(client, queue, made, &pushed, err) < 0)
+        return -1;
+    if (tally->results)
+        tally->results[i] = pushed.how;
+    return 0;
+}
+
 int later_push_many(struct later_client *client, const char *queue,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err)
@@ -224,13 +286,13 @@ int later_push_many(struct later_client *client, const char *queue,
     /* Each job is checked when its turn comes, while Redis works on the ones before. To check all
      * first would take as long as pushing them. */
     for (size_t i = 0; ok == 0 && good == 0 && i < count; i++) {
-        struct making made;
+        struct later_making made;
 
-        if (make(&made, client, &jobs[i], &why) < 0)
+        if (later_making_make(&made, client, &jobs[i], &why) < 0)
             good = later_fail(&bad, why.code, "job %zu: %s", i + 1, why.text);
         else
-            ok = later_bulk_add(bulk, queue, &made.item, i, err);
-        free(made.built);
+            ok = push_send(bulk, client, queue, &made, i, &tally, err);
+        later_making_free(&made);
     }
     if (ok == 0)
         ok = later_bulk_finish(bulk, err);

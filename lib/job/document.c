@@ -7,6 +7,7 @@
 #include "job/option.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct member;
@@ -124,16 +125,61 @@ static int document_read_line(struct later_document *doc, const struct member *m
     return len < 0 ? -1 : 0;
 }
 
-static int read_queue(struct later_document *doc, const struct member *member,
+static int read_label(struct later_document *doc, const struct member *member,
                       const struct later_json_member *value, struct later_error *err)
 {
-    int len = document_read_text(value, doc->queue, LATER_QUEUE_MAX, err);
+    char *to = field_of(doc, member);
+    int len = document_read_text(value, to, (size_t)member->most, err);
 
-    (void)member;
-    if (len >= 0 && (strlen(doc->queue) != (size_t)len || !later_key_queue_valid(doc->queue)))
-        return later_fail(err, LATER_E_DATA, "queue: must be 1 to %d letters, digits and _ . -",
-                          LATER_QUEUE_MAX);
+    if (len >= 0 && (strlen(to) != (size_t)len || !later_key_queue_valid(to)))
+        return later_fail(err, LATER_E_DATA, "%s: must be 1 to %.0f letters, digits and _ . -",
+                          member->name, member->most);
     return len < 0 ? -1 : 0;
+}
+
+/* ---- what ties it to a flow */
+
+/* Is it a list of 1 to `most` names as of queues, or of "*" alone? Its bytes stay where they are.
+ */
+static int read_steps(struct later_document *doc, const struct member *member,
+                      const struct later_json_member *value, struct later_error *err)
+{
+    static const char between[] = ", \n\t\r";
+    const char *at = value->value + 1;
+    bool is_star = false, is_good = value->value[0] == '[';
+    size_t count = 0;
+
+    for (; is_good && *(at += strspn(at, between)) == '"'; count++) {
+        size_t len = strcspn(at + 1, "\"");
+        char step[LATER_STEP_MAX + 1];
+
+        snprintf(step, sizeof step, "%.*s", (int)len, at + 1);
+        is_star = is_star || (len == 1 && *step == '*');
+        is_good = is_star || (len <= LATER_STEP_MAX && later_key_queue_valid(step));
+        at += len + 2;
+    }
+    if (!is_good || *at != ']' || count < 1 || count > (is_star ? 1 : (size_t)member->most))
+        return later_fail(err, LATER_E_DATA,
+                          "%s: must be a list of 1 to %.0f steps, or [\"*\"] for all jobs",
+                          member->name, member->most);
+    *(const char **)field_of(doc, member) = value->value;
+    return 0;
+}
+
+static int read_fate(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
+{
+    static const char *const words[] = { "\"done\"", "\"ended\"", "\"failed\"" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t len = strlen(words[i]);
+
+        if (value->len == len && memcmp(value->value, words[i], len) == 0) {
+            memcpy(field_of(doc, member), words[i] + 1, len - 2);
+            return 0;
+        }
+    }
+    return later_fail(err, LATER_E_DATA, "%s: must be done, ended or failed", member->name);
 }
 
 /* ---- numbers; none is NaN or infinite */
@@ -315,6 +361,9 @@ static int document_take_payload(struct later_document *doc, const struct member
 #define TIME(member, least, most)    AS(document_read_time, member, least, most)
 #define WAITS(member, least, most)   AS(read_waits, member, least, most)
 #define FLAG(member, least, most)    AS(read_flag, member, least, most)
+#define LABEL(member, least, most)   AS(read_label, member, least, most)
+#define STEPS(member, least, most)   AS(read_steps, member, least, most)
+#define FATE(member, least, most)    AS(read_fate, member, least, most)
 
 static const struct member members[] = {
     { "type", false, TYPE(type, 1, LATER_TYPE_MAX) },
@@ -331,9 +380,13 @@ static const struct member members[] = {
     { "trace", false, TEXT(trace, 0, 256) },
     { "on_dead", false, TYPE(on_dead, 1, 128) },
     { "on_done", false, TYPE(on_done, 1, 128) },
+    { "flow", false, LABEL(flow, 1, 64) },
+    { "step", false, LABEL(step, 1, 64) },
+    { "after", false, STEPS(after, 1, 100) },
+    { "when", false, FATE(when, 1, 6) },
     /* @end */
     { "hook_of", false, WORD(hook_of, 1, LATER_ID_MAX) },
-    { "queue", true, .read = read_queue },
+    { "queue", true, LABEL(queue, 1, LATER_QUEUE_MAX) },
     /* @options line: { "{name}", true, {KIND}({name}, {least}, {most}) }, */
     { "in", true, SECONDS(in, 0, 315360000) },
     { "at", true, TIME(at, 1e9, 1e11) },

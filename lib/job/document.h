@@ -20,6 +20,7 @@
 #define LATER_EXPIRES_ROOM 40    /* bytes that a document grows by `expires_in` */
 #define LATER_VALUE_MAX    65536 /* bytes of a job's value */
 #define LATER_BUCKET_MAX   64
+#define LATER_STEP_MAX     64      /* bytes of a step's name */
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
 #define LATER_AT_END       1e11    /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
@@ -37,6 +38,10 @@
 #define LATER_TRACE_MAX 256
 #define LATER_ON_DEAD_MAX 128
 #define LATER_ON_DONE_MAX 128
+#define LATER_FLOW_MAX 64
+#define LATER_STEP_MAX 64
+#define LATER_AFTER_MAX 100
+#define LATER_WHEN_MAX 6
 /* @end */
 /* clang-format on */
 
@@ -49,7 +54,8 @@ struct later_document {
     char hook_of[201]; /* of a hook, the id of the job that has ended; "" = it is none */
     char queue[LATER_QUEUE_MAX + 1]; /* `queue`, for lines of `later push --file`; "" = none */
     bool has_backoff;
-    /* The options that are members. "" and 0 = not said; of backoff, base, max and jitter < 0. */
+    /* The options that are members. "" and 0 = not said; of backoff, base, max and jitter < 0.
+     * `after` is the JSON of its list, within the bytes parsed; NULL = not said. */
     /* @options document: {field}; */
     char id[200 + 1];
     int32_t priority;
@@ -62,6 +68,10 @@ struct later_document {
     char trace[256 + 1];
     char on_dead[128 + 1];
     char on_done[128 + 1];
+    char flow[64 + 1];
+    char step[64 + 1];
+    const char *after;
+    char when[6 + 1];
     /* @end */
     /* Those of lines of `later push --file`; 0 = not said. */
     /* @options line: {field}; */

@@ -99,6 +99,26 @@ static int add_waits(struct draft *draft, const char *name, const char *json,
     return 0;
 }
 
+/* Adds a list of names that have commas between. */
+static int add_steps(struct draft *draft, const char *name, const char *text,
+                     struct later_error *err)
+{
+    if (text[strcspn(text, "\"\\")])
+        return later_fail(err, LATER_E_DATA, "%s: must be names with commas between, or *", name);
+    document_build_add_name(draft, name);
+    document_build_add(draft, "[", 1);
+    for (bool more = true; more; text++) {
+        size_t len = strcspn(text, ",");
+
+        document_build_add(draft, "\"", 1);
+        document_build_add(draft, text, len);
+        text += len;
+        more = *text != '\0';
+        document_build_add(draft, more ? "\"," : "\"]", 2);
+    }
+    return 0;
+}
+
 /* Adds a member if it is set. */
 static int add_option(struct draft *draft, const struct later_option *option,
                       const struct later_new_job *job, struct later_error *err)
@@ -121,6 +141,8 @@ static int add_option(struct draft *draft, const struct later_option *option,
     text = *(const char *const *)from;
     if (!text)
         return 0;
+    if (option->kind == LATER_OPTION_STEPS)
+        return add_steps(draft, option->name, text, err);
     if (option->kind == LATER_OPTION_WAITS)
         return add_waits(draft, option->name, text, err);
     return add_string(draft, option->name, text, strlen(text), err);

@@ -93,6 +93,7 @@ static int document_line_take_document(struct later_line *line, const char *byte
     line->item.document = bytes;
     line->item.document_len = len;
     line->item.priority = doc.priority;
+    line->tied = doc.after || doc.flow[0] || doc.step[0];
     return take_wishes(line, doc.id, &doc, max, err);
 }
 
@@ -189,6 +190,8 @@ static int take_envelope(struct later_line *line, const struct later_json_member
         return later_fail(err, why.code, "document: %s", why.text);
     line->item.priority = found[PRIORITY].value ? beside.priority : doc.priority;
     beside.expires_at = doc.expires_at;
+    line->tied =
+        doc.after != NULL; /* `later export` wrote it; without `after` it is as any other */
     return take_wishes(line, beside.id[0] ? beside.id : doc.id, &beside, max, err);
 }
 

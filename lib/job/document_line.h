@@ -4,7 +4,8 @@
  *
  *     {"type":"mail.send","payload":…,"queue":"mail","at":1767225600}
  * is a job document, kept as it stands. It may also say how it is to be pushed: queue, in, at,
- * unique_for, debounce, max_wait, throttle, again.
+ * unique_for, debounce, max_wait, throttle, again. `later push --flow` also takes flow, step,
+ * after, when (flow_plan.h).
  *
  *     {"queue":"mail","id":"x","at":1767225600,"priority":3,"document":{"type":"mail.send",…}}
  * has the document's own bytes as the value of `document`; or, if they cannot be part of a line, in
@@ -26,6 +27,7 @@ struct later_line {
     char *owned;
     char id[LATER_ID_MAX + 1];
     char queue[LATER_QUEUE_MAX + 1]; /* "" = none */
+    bool tied;                       /* its document waits for steps of a flow, or names a flow */
 };
 
 /* Reads a line, which *line borrows; max: most bytes of its document. Returns 0, and the caller

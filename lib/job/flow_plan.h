@@ -8,7 +8,7 @@
 #ifndef LATER_FLOW_PLAN_H
 #define LATER_FLOW_PLAN_H
 
-#include "later/error.h"
+#include "job/document.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,6 @@
 
 #define LATER_AFTER_MAX   100 /* steps that a job waits for */
 #define LATER_WAITERS_MAX 100 /* jobs that wait for a step */
-#define LATER_STEP_MAX    64  /* bytes of a step's name */
 #define LATER_AFTER_SIZE  (LATER_AFTER_MAX * (LATER_STEP_MAX + 1))
 
 /* What a job document says of how it is tied to a flow, in members `flow`, `step`, `after`, `when`.

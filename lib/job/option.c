@@ -19,11 +19,16 @@ const struct later_option later_options[] = {
     { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },
     { "on_dead", "on-dead", LATER_OPTION_TYPE, true, 1, 128, JOB(on_dead) },
     { "on_done", "on-done", LATER_OPTION_TYPE, true, 1, 128, JOB(on_done) },
+    { "flow", "flow", LATER_OPTION_LABEL, true, 1, 64, JOB(flow) },
+    { "step", "step", LATER_OPTION_LABEL, true, 1, 64, JOB(step) },
+    { "after", "after", LATER_OPTION_STEPS, true, 1, 100, JOB(after) },
+    { "when", "when", LATER_OPTION_FATE, true, 1, 6, JOB(when) },
     /* @end */
-    /* @options line,item: { "{name}", "{dashed}", LATER_OPTION_{KIND}, false, {least}, {most}, JOB({name}) }, */
+    /* @options line,item,tie: { "{name}", "{dashed}", LATER_OPTION_{KIND}, false, {least}, {most}, JOB({name}) }, */
     { "in", "in", LATER_OPTION_SECONDS, false, 0, 315360000, JOB(in) },
     { "at", "at", LATER_OPTION_TIME, false, 1e9, 1e11, JOB(at) },
     { "expires_in", "expires-in", LATER_OPTION_SPAN, false, 0, 315360000, JOB(expires_in) },
+    { "adder", "adder", LATER_OPTION_WORD, false, 1, 200, JOB(adder) },
     { "unique_for", "unique-for", LATER_OPTION_SECONDS, false, 0, 1000000000, JOB(unique_for) },
     { "replace", "replace", LATER_OPTION_FLAG, false, 0, 1, JOB(replace) },
     { "again", "again", LATER_OPTION_FLAG, false, 0, 1, JOB(again) },

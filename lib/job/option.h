@@ -23,7 +23,10 @@ enum later_option_kind {
     LATER_OPTION_SPAN,    /* double: seconds, above 0 */
     LATER_OPTION_TIME,    /* double: UNIX seconds */
     LATER_OPTION_WAITS,   /* const char *: JSON of a document's `backoff` */
-    LATER_OPTION_FLAG     /* int */
+    LATER_OPTION_FLAG,    /* int */
+    LATER_OPTION_LABEL,   /* const char *: as the name of a queue */
+    LATER_OPTION_STEPS,   /* const char *: labels with commas between, or "*"; JSON: a list */
+    LATER_OPTION_FATE     /* const char *: done, ended, failed */
 };
 
 struct later_option {

@@ -65,7 +65,7 @@ struct later_new_job {
     size_t payload_len;   /* 0: strlen(payload) */
     int text;             /* payload is plain text, UTF-8, and becomes a JSON string */
     const char *document; /* a whole document; of the options only those that say how to push are
-                           * then used: in, at, expires_in and from unique_for on */
+                           * then used: in, at, expires_in and from adder on */
     size_t document_len;  /* 0: strlen(document) */
 
     /* @options push: /@ {help} @/\n{job}; */
@@ -97,6 +97,16 @@ struct later_new_job {
     const char *on_dead;
     /* push a job of this type when it is done */
     const char *on_done;
+    /* the flow that it belongs to */
+    const char *flow;
+    /* its name in the flow */
+    const char *step;
+    /* steps of the flow that it waits for; *: all jobs without * */
+    const char *after;
+    /* how they must end: all done, all ended, or one failed */
+    const char *when;
+    /* the running job of the flow that adds this one to it */
+    const char *adder;
     /* the id stays taken this long after the job has ended */
     double unique_for;
     /* replace a job of this id that waits */
@@ -134,6 +144,19 @@ int later_push(struct later_client *client, const char *queue, const struct late
  * alone; so are those of jobs for which the queue was full (LATER_E_LATER). Returns 0; or -1 with
  * *err, and some jobs may have been pushed: with ids of your own, pushing all again is safe. */
 int later_push_many(struct later_client *client, const char *queue,
+                    const struct later_new_job *jobs, size_t count, enum later_push_result *results,
+                    struct later_error *err);
+
+/* Pushes a whole flow: jobs that wait for each other, by their members step, after and when. Their
+ * `flow` may be left out. A job without id and step has the id FLOW:N, N being its place from 1.
+ * What waits for what is checked first, and then nothing was pushed (LATER_E_DATA): a circle, a
+ * step that nobody has, two of a name. open: more is added later; else the flow is closed. To push
+ * the same again is safe, and adds what was missing after a failure: LATER_IS_KNOWN says that a job
+ * is there, or has ended. later_push() and later_push_many() add jobs that name a flow to it, one
+ * by one, and leave it open; a count of 0 closes it. `after` is a list with commas between, or "*";
+ * `adder` the id of the running job of the flow that adds to it, as it may when the flow is closed.
+ * Returns 0, or -1 with *err as later_push_many(); LATER_E_DATA, too: the flow is closed. */
+int later_push_flow(struct later_client *client, const char *queue, const char *flow, int open,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,
                     struct later_error *err);
 

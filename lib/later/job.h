@@ -149,6 +149,12 @@ struct later_push_job {
     uint32_t reserved;
     double timeout; /* seconds; 0: the worker's default */
     double result;  /* seconds, up to 86,400, that its result is kept; 0: as its type says */
+    /* Jobs that wait for jobs; NULL: not said. While a job of a flow runs, it may add to that flow,
+     * in its own queue, even if the flow is closed. */
+    const char *flow;  /* the flow that it belongs to */
+    const char *step;  /* its name in the flow; its id is FLOW.STEP if it has none */
+    const char *after; /* steps that it waits for, with commas between; "*": all without "*" */
+    const char *when;  /* done, as if NULL; ended; failed */
 };
 
 /* The host's functions; call them through the inline functions below. New ones only at the end. */

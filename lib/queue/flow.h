@@ -10,6 +10,7 @@
 #define LATER_FLOW_MAX   64      /* bytes of the name of a flow or a step */
 #define LATER_FLOW_JOBS  1000000 /* jobs of a flow */
 #define LATER_FLOW_BATCH 200     /* jobs in one push */
+#define LATER_FLOW_KEPT  86400   /* seconds that a flow is kept after its end */
 
 /* --- push --- */
 

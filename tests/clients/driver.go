@@ -32,6 +32,19 @@ type call struct {
 	Cancel   *string
 	Timeout  float64
 	Queue    string
+
+	Flow                    *string
+	Stays_open              bool
+	Jobs                    []json.RawMessage
+	Chain                   []json.RawMessage
+	Batch                   []json.RawMessage
+	Then                    json.RawMessage
+	Finally                 json.RawMessage
+	Failed                  json.RawMessage
+	Show_flow               *string
+	Wait_flow               *string
+	Kick_flow               *string
+	Cancel_flow, Close_flow *string
 }
 
 func open(p *place) *laterd.Client {
@@ -71,6 +84,8 @@ func job(text []byte) (laterd.NewJob, error) {
 		Expires_in                              *float64
 		On_dead, On_done                        *string
 		Replace, Again                          bool
+		Flow, Step, When, Adder                 *string
+		After                                   interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
@@ -93,6 +108,16 @@ func job(text []byte) (laterd.NewJob, error) {
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
+	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
+	switch after := m.After.(type) {
+	case string:
+		job.After = []string{after}
+	case []interface{}:
+		job.After = []string{}
+		for _, step := range after {
+			job.After = append(job.After, fmt.Sprint(step))
+		}
+	}
 	if m.Payload_json != nil {
 		job.Payload = json.RawMessage(*m.Payload_json)
 	} else if m.Payload != nil {
@@ -174,14 +199,68 @@ func state_of(state string) interface{} {
 	return state
 }
 
-func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
+func jobsOf(texts []json.RawMessage) ([]laterd.NewJob, error) {
 	var jobs []laterd.NewJob
-	for _, text := range c.PushMany {
+	for _, text := range texts {
 		job, err := job(text)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+// pushFlow: the jobs as they are, a chain, or a batch.
+func pushFlow(client *laterd.Client, c call) (interface{}, error) {
+	var ends laterd.Ends
+	for _, end := range []struct {
+		text json.RawMessage
+		job  **laterd.NewJob
+	}{{c.Then, &ends.Then}, {c.Finally, &ends.Finally}, {c.Failed, &ends.Failed}} {
+		if end.text != nil {
+			job, err := job(end.text)
+			if err != nil {
+				return nil, err
+			}
+			*end.job = &job
+		}
+	}
+	jobs, err := jobsOf(append(append(c.Jobs, c.Chain...), c.Batch...))
+	if err != nil {
+		return nil, err
+	}
+	if c.Chain != nil {
+		jobs = laterd.Chain(jobs...)
+	}
+	if c.Batch != nil {
+		jobs = laterd.Batch(jobs, ends)
+	}
+	answers, err := client.Flow(c.Queue, *c.Flow, jobs, c.Stays_open)
+	results := []map[string]interface{}{}
+	for _, answer := range answers {
+		results = append(results, told(answer))
+	}
+	return map[string]interface{}{"results": results}, err
+}
+
+func flowTold(flow *laterd.Flow, err error) (interface{}, error) {
+	if flow == nil {
+		return map[string]interface{}{"state": nil}, err
+	}
+	return map[string]interface{}{"state": flow.State, "closed": flow.Closed, "made": flow.Made.Unix(),
+		"total": flow.Total, "open": flow.Open, "waiting": flow.Waiting, "dead": flow.Dead, "done": flow.Done,
+		"gone": flow.Gone, "skipped": flow.Skipped}, err
+}
+
+func counted(count int, err error) (interface{}, error) {
+	return map[string]interface{}{"count": count}, err
+}
+
+func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
+	jobs, err := jobsOf(c.PushMany)
+	if err != nil {
+		return nil, err
 	}
 	answers, err := client.PushMany(c.Queue, jobs)
 	results := []map[string]interface{}{}
@@ -203,6 +282,20 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		}
 		pushed, err := (*client).Push(c.Queue, job)
 		return told(pushed), err
+	case c.Flow != nil:
+		return pushFlow(*client, c)
+	case c.Show_flow != nil:
+		return flowTold((*client).ShowFlow(c.Queue, *c.Show_flow))
+	case c.Wait_flow != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+		defer cancel()
+		return flowTold((*client).WaitFlow(ctx, c.Queue, *c.Wait_flow))
+	case c.Kick_flow != nil:
+		return counted((*client).KickFlow(c.Queue, *c.Kick_flow))
+	case c.Cancel_flow != nil:
+		return counted((*client).CancelFlow(c.Queue, *c.Cancel_flow))
+	case c.Close_flow != nil:
+		return struct{}{}, (*client).CloseFlow(c.Queue, *c.Close_flow)
 	case c.Wait != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
 		defer cancel()
@@ -257,7 +350,9 @@ func main() {
 			kind = "refused"
 		case errors.As(err, &failed):
 			kind = "failed"
-		case errors.Is(err, laterd.ErrUnknown):
+		case errors.Is(err, laterd.ErrFlowClosed):
+			kind = "closed"
+		case errors.Is(err, laterd.ErrUnknown), errors.Is(err, laterd.ErrFlowUnknown):
 			kind = "unknown"
 		case errors.Is(err, context.DeadlineExceeded):
 			kind = "timeout"

@@ -40,6 +40,13 @@ function jobOf(members) {
     return job;
 }
 
+/** The jobs as they are, a chain, or a batch. */
+function flowJobs(call) {
+    if (call.chain) return laterd.chain(...call.chain.map(jobOf));
+    const ends = ["then", "finally", "failed"].filter((name) => call[name]).map((name) => [name, jobOf(call[name])]);
+    return call.batch ? laterd.batch(call.batch.map(jobOf), Object.fromEntries(ends)) : call.jobs.map(jobOf);
+}
+
 let queues;
 async function perform(call) {
     if (call.open) {
@@ -53,6 +60,14 @@ async function perform(call) {
     if (call.push) {
         const { type, payload, ...options } = jobOf(call.push);
         return queues.push(type, payload, { ...options, queue });
+    }
+    if (call.flow !== undefined) {
+        return { results: await queues.flow(call.flow, flowJobs(call), { queue, open: "stays_open" in call }) };
+    }
+    for (const verb of ["show", "wait", "kick", "cancel", "close"]) {
+        if (!(`${verb}_flow` in call)) continue;
+        const answer = await queues[`${verb}Flow`](call[`${verb}_flow`], { queue, timeout: call.timeout });
+        return typeof answer === "number" ? { count: answer } : answer ?? { state: null };
     }
     if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
     if (call.wait) return { value: await queues.wait(call.wait, { queue, timeout: call.timeout }) };
@@ -69,10 +84,11 @@ async function perform(call) {
 function kindOf(error) {
     if (error instanceof laterd.Refused) return "refused";
     if (error instanceof laterd.QueueFull) return "full";
+    if (error instanceof laterd.FlowClosed) return "closed";
     if (error instanceof laterd.WrongProtocol) return "protocol";
     if (error instanceof laterd.PrefixRefused) return "prefix";
     if (error instanceof laterd.JobFailed) return "failed";
-    if (error instanceof laterd.JobUnknown) return "unknown";
+    if (error instanceof laterd.JobUnknown || error instanceof laterd.FlowUnknown) return "unknown";
     if (error instanceof laterd.TimeoutError) return "timeout";
     return "redis";
 }

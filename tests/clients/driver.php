@@ -13,6 +13,7 @@ if ($argv[1] === 'predis') {
 }
 
 use Laterd\Client;
+use Laterd\Flow;
 use Laterd\Json;
 use Laterd\NewJob;
 use Laterd\Pushed;
@@ -75,6 +76,19 @@ function job(stdClass $job): NewJob
     return new NewJob(...$options);
 }
 
+/** The jobs as they are, a chain, or a batch. */
+function flowJobs(stdClass $call): array
+{
+    if (isset($call->chain)) {
+        return Flow::chain(...array_map('job', $call->chain));
+    }
+    if (isset($call->batch)) {
+        $ends = array_intersect_key((array) $call, ['then' => 0, 'finally' => 0, 'failed' => 0]);
+        return Flow::batch(array_map('job', $call->batch), ...array_map('job', $ends));
+    }
+    return array_map('job', $call->jobs);
+}
+
 function told(Pushed $pushed): array
 {
     return array_filter(['id' => $pushed->id, 'result' => $pushed->result, 'state' => $pushed->state], 'strlen');
@@ -88,6 +102,22 @@ function answer(?Client &$client, stdClass $call, string $library): array
     }
     if (isset($call->push)) {
         return told($client->push(job($call->push), queue: $call->queue));
+    }
+    if (isset($call->flow)) {
+        return ['results' => array_map('told', $client->flow($call->flow, flowJobs($call), $call->queue, isset($call->stays_open)))];
+    }
+    foreach (['show', 'wait', 'kick', 'cancel', 'close'] as $verb) {
+        if (isset($call->{"{$verb}_flow"})) {
+            $more = $verb === 'wait' ? ['seconds' => $call->timeout] : [];
+            $answer = $client->{"{$verb}Flow"}($call->{"{$verb}_flow"}, $call->queue, ...$more);
+            return match (true) {
+                is_int($answer) => ['count' => $answer],
+                $answer !== null => (array) $answer,
+                $verb === 'wait' => ['error' => 'timeout', 'text' => ''],
+                $verb === 'show' => ['state' => null],
+                default => [],
+            };
+        }
     }
     if (isset($call->push_many)) {
         return ['results' => array_map('told', $client->pushMany(array_map('job', $call->push_many), $call->queue))];
@@ -123,6 +153,10 @@ while (($line = fgets(STDIN)) !== false) {
         $answer = answer($client, json_decode($line), $argv[1]);
     } catch (InvalidArgumentException | TypeError | ArgumentCountError $e) {
         $answer = ['error' => 'refused', 'text' => $e->getMessage()];
+    } catch (Laterd\FlowClosed $e) {
+        $answer = ['error' => 'closed', 'text' => $e->getMessage()];
+    } catch (Laterd\FlowUnknown $e) {
+        $answer = ['error' => 'unknown', 'text' => $e->getMessage()];
     } catch (Laterd\QueueFull $e) {
         $answer = ['error' => 'full', 'text' => $e->getMessage()];
     } catch (Laterd\Refused | Laterd\Unreachable $e) {

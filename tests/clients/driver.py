@@ -39,6 +39,17 @@ def job_of(members):
     return laterd.NewJob(**members)
 
 
+def flow_jobs(call):
+    """The jobs as they are, a chain, or a batch."""
+    if "chain" in call:
+        return laterd.chain(*map(job_of, call["chain"]))
+    if "batch" in call:
+        return laterd.batch(map(job_of, call["batch"]), **{
+            python: job_of(call[name]) for name, python in
+            (("then", "then"), ("finally", "finally_"), ("failed", "failed")) if name in call})
+    return [job_of(job) for job in call.get("jobs", [])]
+
+
 def told(pushed):
     return {"id": pushed.id, "result": pushed.result, "state": pushed.state}
 
@@ -52,6 +63,14 @@ async def do(client, call):
         job = job_of(call["push"])
         options = {name: value for name, value in vars(job).items() if name not in ("type", "payload")}
         return told(await get(client.push(job.type, job.payload, queue=queue, **options)))
+    if "flow" in call:
+        many = await get(client.flow(call["flow"], flow_jobs(call), queue=queue, open="stays_open" in call))
+        return {"results": [told(one) for one in many]}
+    for what in ("show_flow", "wait_flow", "kick_flow", "cancel_flow", "close_flow"):
+        if what in call:
+            more = {"timeout": call["timeout"]} if what == "wait_flow" else {}
+            answer = await get(getattr(client, what)(call[what], queue=queue, **more))
+            return {"count": answer} if isinstance(answer, int) else vars(answer) if answer else {"state": None}
     if "push_many" in call:
         many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
         return {"results": [told(one) for one in many]}
@@ -70,9 +89,9 @@ async def do(client, call):
 
 async def main():
     client = answer = None
-    kinds = {laterd.Refused: "refused", TypeError: "refused", laterd.QueueFull: "full",
+    kinds = {laterd.Refused: "refused", TypeError: "refused", laterd.QueueFull: "full", laterd.FlowClosed: "closed",
              laterd.WrongProtocol: "protocol", laterd.PrefixRefused: "prefix", laterd.Moving: "redis",
-             laterd.JobFailed: "failed", laterd.JobUnknown: "unknown",
+             laterd.JobFailed: "failed", laterd.JobUnknown: "unknown", laterd.FlowUnknown: "unknown",
              redis.RedisError: "redis", TimeoutError: "timeout"}
     loop = asyncio.get_running_loop()
     while True:

@@ -25,6 +25,14 @@ def job(members)
   Laterd::NewJob.new(type, payload, **members)
 end
 
+# The jobs as they are, a chain, or a batch.
+def flow_jobs(call)
+  return Laterd.chain(*call["chain"].map { |one| job(one) }) if call["chain"]
+
+  ends = call.slice("then", "finally", "failed").to_h { |name, one| [name.to_sym, job(one)] }
+  call["batch"] ? Laterd.batch(call["batch"].map { |one| job(one) }, **ends) : call["jobs"].map { |one| job(one) }
+end
+
 def told(pushed)
   pushed.to_h.compact
 end
@@ -37,7 +45,18 @@ def answer(call)
     $later = Laterd::Client.new(redis, prefix: call["open"].fetch("prefix", "later"))
     {}
   elsif call["push"]
-    told($later.push_many([job(call["push"])], queue: queue).first)
+    members = call["push"].transform_keys(&:to_sym)
+    told(if members[:flow]
+           $later.push(members.delete(:type), members.delete(:payload), queue: queue, **members)
+         else
+           $later.push_many([job(members)], queue: queue).first
+         end)
+  elsif call["flow"]
+    { results: $later.flow(call["flow"], flow_jobs(call), queue: queue, open: call.key?("stays_open")).map { |one| told(one) } }
+  elsif (verb = %w[show wait kick cancel close].find { |one| call.key?("#{one}_flow") })
+    more = verb == "wait" ? { timeout: call["timeout"] } : {}
+    answer = $later.public_send("#{verb}_flow", call["#{verb}_flow"], queue: queue, **more)
+    answer.is_a?(Integer) ? { count: answer } : answer.respond_to?(:state) ? answer.to_h : { state: nil }
   elsif call["push_many"]
     { results: $later.push_many(call["push_many"].map { |one| job(one) }, queue: queue).map { |one| told(one) } }
   elsif call["wait"]
@@ -61,6 +80,10 @@ while (line = $stdin.gets)
     said = answer(JSON.parse(line, max_nesting: 200))
   rescue Laterd::Refused => e
     said = { error: "refused", text: e.message }
+  rescue Laterd::FlowClosed => e
+    said = { error: "closed", text: e.message }
+  rescue Laterd::FlowUnknown => e
+    said = { error: "unknown", text: e.message }
   rescue Laterd::QueueFull => e
     said = { error: "full", text: e.message }
   rescue Laterd::WrongProtocol => e

@@ -7,7 +7,8 @@ import sys
 BY_OPTION = {"in": "--in", "at": "--at", "id": "--id", "priority": "--priority", "timeout": "--timeout",
              "max_attempts": "--max-attempts", "expires_at": "--expires-at",
              "unique_for": "--unique-for", "debounce": "--debounce", "max_wait": "--max-wait",
-             "throttle": "--throttle", "expires_in": "--expires-in"}
+             "throttle": "--throttle", "expires_in": "--expires-in",
+             "flow": "--flow", "step": "--step", "after": "--after", "when": "--when", "adder": "--adder"}
 STATUS = {64: "refused", 65: "refused", 69: "redis", 75: "full", 78: "protocol"}
 
 
@@ -28,7 +29,7 @@ def run(base, verb, *words, text=b""):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     words = done.stderr.decode(errors="replace").strip()
     if done.returncode not in (0, 66):
-        kind = "protocol" if "protocol" in words else STATUS.get(done.returncode, "other")
+        kind = "protocol" if "protocol" in words else "closed" if " is closed: " in words else STATUS.get(done.returncode, "other")
         raise Failed(kind, words)
     return lines
 
@@ -43,8 +44,41 @@ def push(base, job, queue):
         return push_many(base, [job], queue)[0]
     words = ["-q", queue, "--replace"] if job.get("replace") else ["-q", queue]
     for name in BY_OPTION.keys() & job.keys():
-        words += ["%s=%s" % (BY_OPTION[name], job[name])]
+        said = ",".join(job[name]) if isinstance(job[name], list) else job[name]
+        words += ["%s=%s" % (BY_OPTION[name], said)]
     return run(base, "push", *words, "--", job["type"], "-", text=payload_of(job).encode())[0]
+
+
+def flow_jobs(call):
+    """In C a chain and a batch are written out."""
+    if "chain" in call:
+        jobs = [{"step": str(i), **job} for i, job in enumerate(call["chain"], 1)]
+        return jobs[:1] + [{**job, "after": [before["step"]]} for before, job in zip(jobs, jobs[1:])]
+    ends = (("then", "done"), ("finally", "ended"), ("failed", "failed"))
+    jobs = call.get("jobs", []) + call.get("batch", [])
+    jobs += [{**call[name], "after": ["*"], "when": when} for name, when in ends if name in call]
+    return [{**job, "after": ["*"]} if job.get("after") == "*" else job for job in jobs]
+
+
+def flow(base, call):
+    text = "".join(json.dumps({"flow": call["flow"], **job}) + "\n" for job in flow_jobs(call)).encode()
+    words = ["-q", call["queue"], "--flow", call["flow"], "--file", "-"] + ["--open"] * ("stays_open" in call)
+    return {"results": sorted(run(base, "push", *words, text=text), key=lambda told: told["line"])}
+
+
+def act_on_flow(base, verb, name, call):
+    words = ["flow", "--json", verb, name, "-q", call["queue"]]
+    if "timeout" in call:
+        words.append("--timeout=%s" % call["timeout"])
+    if verb == "show":
+        words = ["flow", "--json", "wait", name, "-q", call["queue"], "--timeout=0"]
+    done = subprocess.run(base + words, capture_output=True)
+    told = json.loads(done.stdout) if done.stdout else {"state": None}
+    if verb == "show" and done.returncode == 75:
+        told = next(one for one in run(base, "flow", "-q", call["queue"]) if one["flow"] == name)
+    elif done.returncode in (66, 75) and verb != "show":
+        raise Failed({66: "unknown", 75: "timeout"}[done.returncode], done.stderr.decode(errors="replace"))
+    return {**told, "count": told.get("kicked", told.get("cancelled"))}
 
 
 def push_many(base, jobs, queue):
@@ -86,6 +120,11 @@ def do(base, call):
         return wait(base, call["wait"], call["queue"], call["timeout"])
     if "push" in call:
         return push(base, call["push"], call["queue"])
+    if "flow" in call:
+        return flow(base, call)
+    for verb in ("show", "wait", "kick", "cancel", "close"):
+        if verb + "_flow" in call:
+            return act_on_flow(base, verb, call[verb + "_flow"], call)
     if "push_many" in call:
         return {"results": push_many(base, call["push_many"], call["queue"])}
     if "size" in call:

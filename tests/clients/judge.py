@@ -99,7 +99,7 @@ class Store:
 
     def state(self, queue, job):
         key = "later:{%s}:" % queue
-        for name in ("ready", "delayed", "dead"):
+        for name in ("ready", "delayed", "dead", "waiting"):
             score = self.do("ZSCORE", key + name, job)
             if score is not None:
                 return name, float(score)

@@ -397,6 +397,23 @@ static enum later_result do_progress(struct later_job *job, const json_t *what)
     return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
 }
 
+/* Adds a job to its own flow, and writes what that answered. */
+static enum later_result do_add(struct later_job *job, const json_t *what)
+{
+    struct later_push_job more = { .size = sizeof more,
+                                   .type = "note",
+                                   .flow = later_json_string(what, "flow", NULL),
+                                   .step = later_json_string(what, "step", NULL),
+                                   .after = later_json_string(what, "after", NULL),
+                                   .when = later_json_string(what, "when", NULL),
+                                   .queue = later_json_string(what, "queue", NULL) };
+    char answer[8];
+
+    snprintf(answer, sizeof answer, "%d", later_push(job, &more));
+    write_file("added", later_job_id(job), answer, strlen(answer));
+    return LATER_DONE;
+}
+
 static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
@@ -407,6 +424,7 @@ static const struct {
     { "odd", do_odd },     { "orphan", do_orphan }, { "retry", do_retry },
     { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
     { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
+    { "add", do_add },
 };
 
 /* --- types --- */

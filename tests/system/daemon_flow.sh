@@ -68,6 +68,22 @@ is "$(counted pushed) $(counted 'done') $(counted cancelled)" "701 661 40" "each
         print well, (first["batch.report"] >= latest)
     }' "$work/ended" "$work/begun" >"$work/order"
 is "$(cat "$work/order")" "40 1" "nothing has begun before what it waits for had ended"
+# ---- a running job adds to its own flow, which is closed
+
+printf '%s\n' '{"type":"do","step":"grow","payload":{"do":"add","flow":"grow","step":"grown"}}' \
+    '{"type":"do","step":"last","payload":{"do":"add","flow":"grow","step":"leaf","after":"grown,last","when":"ended"},"after":["grow"]}' \
+    '{"type":"note","step":"end","after":["*"]}' |
+    later push --flow grow --file - >/dev/null
+later push 'do' '{"do":"add","flow":"grow","step":"strange"}' --id stranger >/dev/null
+later push 'do' '{"do":"add","flow":"fresh","step":"one","queue":"other"}' --id foreign >/dev/null
+all_ended() { [ "$(cut -d ' ' -f 1 "$work/ended" | grep -cE '^(grow\.|stranger|foreign)')" = 7 ]; }
+awaited 60 "all have ended" all_ended
+is "$(later flow wait grow --timeout 60s | cut -f 3,4,8)" "$(printf 'done\t5\t5')" "the flow has two more jobs, and is done"
+is "$(cat "$work/added-grow.grow" "$work/added-grow.last" "$work/added-stranger")" "00-1" \
+    "both could add, a job of no flow could not"
+is "$(cat "$work/added-foreign"; later flow --json -q other | cut -d , -f 2-4)" '0"flow":"fresh","state":"open","closed":false' \
+    "a flow in another queue is as for anybody"
+is "$(grep '^grow' "$work/ended" | tail -n 1 | cut -d ' ' -f 1)" grow.end "what waits for all, waits for these, too"
 stop_laterd
 runs "the sums hold" later check default
 finish

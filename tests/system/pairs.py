@@ -51,7 +51,8 @@ TABLE = {"queue": ["plain", "shards", "moved", "prefix"], "room": ["any", "last"
          **{name + n: levels for n in "12" for name, levels in ONE_PUSH.items()}}
 OPTIONS = {"queue", "in", "at", "id", "priority", "replace", "again", "debounce", "max-wait", "unique-for",
            "throttle", "expires-at", "expires-in", "text", "file"} | {n.replace("_", "-") for n in MEMBERS}
-LEFT_OUT = {"flow": "with a file; cli_flow.sh", "open": "with --flow; cli_flow.sh", "wait": "needs a handler; daemon_results.sh"}
+LEFT_OUT = {**{n: "of flows; cli_flow_push.sh" for n in ("flow", "step", "after", "when", "adder", "then")},
+            "open": "with --flow; cli_flow.sh", "wait": "needs a handler; daemon_results.sh"}
 
 
 def clashes(a, b):

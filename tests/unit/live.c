@@ -212,6 +212,7 @@ void live_check(const char *queue)
         .delayed = live_count("ZCARD", queue, "delayed"),
         .reserved = (uint64_t)live_held(queue),
         .dead = live_count("ZCARD", queue, "dead"),
+        .waiting = live_count("ZCARD", queue, "waiting"),
         .jobs = live_count("HLEN", queue, "jobs"),
     };
     char sum[400];

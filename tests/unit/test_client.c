@@ -363,6 +363,140 @@ START_TEST(test_push_many)
 }
 END_TEST
 
+/* ---- flows */
+
+static void check_field(const char *flow, const char *field, int number)
+{
+    ck_assert_int_eq(live_number("HGET later:{q}:flow:%s %s", flow, field), number);
+}
+
+START_TEST(test_push_flow)
+{
+    struct later_new_job jobs[] = { { .type = "t", .step = "end", .after = "a,b" },
+                                    { .type = "t", .step = "a" },
+                                    { .type = "t", .step = "b", .id = "own" },
+                                    { .type = "t", .after = "*", .when = "ended" } };
+    enum later_push_result results[4];
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[3], LATER_IS_PUSHED);
+    check_field("f", "total", 3);
+    check_field("f", "*total", 1);
+    check_field("f", "closed", 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs f.a"), 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs own"), 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs f:4"), 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:waiting"), 2);
+    ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_KNOWN); /* the same again */
+    ck_assert_int_eq(results[3], LATER_IS_KNOWN);
+    jobs[3].after = NULL;
+    jobs[3].when = NULL;
+    jobs[3].step = "late";
+    ck_assert_int_lt(later_push_flow(client, "q", "f", 0, jobs, 4, NULL, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_ptr_nonnull(strstr(err.text, "flow f is closed"));
+    live_check("q");
+}
+END_TEST
+
+START_TEST(test_push_flow_large)
+{
+    enum { COUNT = 1001 };
+    struct later_new_job jobs[COUNT];
+    enum later_push_result results[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        jobs[i] = (struct later_new_job){ .type = "t", .flow = i % 2 ? "large" : NULL };
+    jobs[0].after = "*";
+    memset(results, 9, sizeof results);
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_flow(client, "q", "large", 0, jobs, COUNT, results, &err), 0);
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert_int_eq(results[i], LATER_IS_PUSHED);
+    check_field("large", "open", COUNT - 1);
+    check_field("large", "*waiting", 1);
+    live_check("q");
+}
+END_TEST
+
+/* Nothing is pushed of a flow that cannot end, or that has a bad job. */
+START_TEST(test_push_flow_bad)
+{
+    static const struct {
+        struct later_new_job one, two;
+        const char *words;
+    } bad[] = {
+        { { .type = "t", .step = "a", .after = "b" },
+          { .type = "t", .step = "b", .after = "a" },
+          "a circle" },
+        { { .type = "t", .step = "a" }, { .type = "t", .step = "a" }, "job 2: step: a is also" },
+        { { .type = "t", .step = "a" }, { .type = "t", .after = "c" }, "there is no step c" },
+        { { .type = "t", .step = "a b" }, { .type = "t" }, "job 1: step: must be 1 to 64" },
+        { { .type = "t", .after = "a,,b" }, { .type = "t" }, "job 1: after: must be a list" },
+        { { .type = "t", .after = "a,*" }, { .type = "t" }, "job 1: after: must be a list" },
+        { { .type = "t", .after = "" }, { .type = "t" }, "job 1: after: must be a list" },
+        { { .type = "t", .after = "a\"" }, { .type = "t" }, "job 1: after: must be names" },
+        { { .type = "t", .after = "*", .when = "never" }, { .type = "t" }, "job 1: when: must be" },
+        { { .type = "t", .when = "done" }, { .type = "t" }, "job 1: when: needs" },
+        { { .type = "t", .flow = "g" }, { .type = "t" }, "job 1: flow: is not f" },
+        { { .type = "t", .document = "{}" }, { .type = "t" }, "job 1: document: not in a flow" },
+        { { .type = "t" }, { .type = "t", .id = "x", .throttle = 5 }, "job 2: expires_in" },
+        { { .type = "t" }, { .type = "t", .replace = 1 }, "job 2: expires_in" },
+    };
+
+    open_at(live_url, 2);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct later_new_job jobs[] = { bad[i].one, bad[i].two };
+
+        ck_assert_int_lt(later_push_flow(client, "q", "f", 0, jobs, 2, NULL, &err), 0);
+        ck_assert_msg(err.code == LATER_E_DATA && strstr(err.text, bad[i].words), "%zu: %d %s", i,
+                      (int)err.code, err.text);
+    }
+    ck_assert_int_lt(later_push_flow(client, "q", "no name", 0, NULL, 0, NULL, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+    ck_assert_int_eq(live_number("EXISTS later:{q}:jobs later:{q}:flow:f"), 0);
+}
+END_TEST
+
+START_TEST(test_push_into_flow)
+{
+    struct later_new_job jobs[] = { { .type = "t", .flow = "f", .step = "a" },
+                                    { .type = "t", .id = "plain" },
+                                    { .type = "t", .flow = "f", .id = "w", .after = "a" } };
+    struct later_new_job late = { .type = "t", .flow = "f", .id = "late" };
+    enum later_push_result results[3] = { 9, 9, 9 };
+
+    open_at(live_url, 2);
+    ck_assert_int_eq(later_push_many(client, "q", jobs, 3, results, &err), 0);
+    ck_assert_int_eq(results[0], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[1], LATER_IS_PUSHED);
+    ck_assert_int_eq(results[2], LATER_IS_PUSHED);
+    ck_assert_int_eq(
+        push((struct later_new_job){
+            .document = "{\"type\":\"t\",\"id\":\"x\",\"flow\":\"f\",\"after\":[\"a\"]}" }),
+        0);
+    check_field("f", "total", 3);
+    check_field("f", "waiting", 2);
+    check_field("f", "closed", 0);
+    ck_assert_int_eq(later_push_flow(client, "q", "f", 0, NULL, 0, NULL, &err), 0); /* closes it */
+    check_field("f", "closed", 1);
+    ck_assert_int_lt(push(late), 0);
+    ck_assert_int_eq(err.code, LATER_E_DATA);
+    ck_assert_ptr_nonnull(strstr(err.text, "flow f is closed"));
+    late.adder = "f.a"; /* which has not ended */
+    ck_assert_int_eq(push(late), 0);
+    late.adder = "w"; /* it waits */
+    late.id = "later";
+    ck_assert_int_lt(push(late), 0);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t", .after = "a" }), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "go with flow"));
+    live_check("q");
+}
+END_TEST
+
 /* Scripts are gone, connections are gone: the next call does not notice. */
 START_TEST(test_push_full)
 {
@@ -745,7 +879,8 @@ static TCase *pushing(void)
     return ADD("pushing", test_push, test_push_text, test_document_max, test_push_later,
                test_push_unique, test_push_expires_in, test_push_debounced, test_push_again,
                test_push_document, test_push_bad_data, test_push_many, test_push_full,
-               test_push_survives, test_push_is_remembered_in_little);
+               test_push_survives, test_push_is_remembered_in_little, test_push_flow,
+               test_push_flow_large, test_push_flow_bad, test_push_into_flow);
 }
 
 static TCase *lost(void)

@@ -2,7 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { checkQueue, newId, newNumber, prepare } from "./document.js";
-import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol } from "./errors.js";
+import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol } from "./errors.js";
+import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
 import { adapt, isReply } from "./redis.js";
 import { CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE } from "./script.js";
@@ -64,10 +65,20 @@ export class Laterd {
     #calls = ""; // see #newNumber()
     #callsLeft = 0;
     #callsUntil = 0;
+    #flows;
 
     constructor(client, { prefix = "later" } = {}) {
         this.#redis = adapt(client);
         this.#prefix = prefix;
+        this.#flows = new Flows({
+            prefix,
+            greet: () => this.#greet(),
+            announce: (place) => this.#announce(place),
+            call: (call) => this.#call(call),
+            do: (key, words) => this.#do(key, words),
+            kick: (id, options) => this.kick(id, options),
+            cancel: (id, options) => this.cancel(id, options),
+        });
     }
 
     async push(type, payload, { queue = "default", ...options } = {}) {
@@ -76,6 +87,7 @@ export class Laterd {
         options.payload = payload;
         const one = prepare(options);
         if (!this.#announced.has(queue)) await this.#greet();
+        if (one.tie) return this.#flows.add(one, queue);
         const plan = this.#plan(queue);
         const [place, ...further] = plan.route(queue, one.id);
         if (one.plain && !further.length) {
@@ -105,6 +117,9 @@ export class Laterd {
         checkQueue(queue);
         const items = jobs.map((job, i) => {
             try {
+                if (job.flow !== undefined) {
+                    throw new Refused("flow: not here; flow() pushes many jobs of a flow, push() one");
+                }
                 return prepare(job);
             } catch (error) {
                 if (error instanceof LaterdError) error.message = `job ${i + 1}: ${error.message}`;
@@ -149,6 +164,30 @@ export class Laterd {
 
     async cancel(id, { queue = "default" } = {}) {
         return this.#act(id, queue, (place) => this.#cancelAt(id, place));
+    }
+
+    async flow(name, jobs = [], { queue = "default", open = false } = {}) {
+        return this.#flows.push(name, [...jobs], queue, open);
+    }
+
+    async showFlow(name, { queue = "default" } = {}) {
+        return this.#flows.look(name, queue);
+    }
+
+    async waitFlow(name, { queue = "default", timeout = Infinity, signal } = {}) {
+        return this.#flows.wait(name, queue, timeout, signal);
+    }
+
+    async kickFlow(name, { queue = "default" } = {}) {
+        return this.#flows.kick(name, queue);
+    }
+
+    async cancelFlow(name, { queue = "default" } = {}) {
+        return this.#flows.cancel(name, queue);
+    }
+
+    async closeFlow(name, { queue = "default" } = {}) {
+        return this.#flows.close(name, queue);
     }
 
     /** Returns what act() says at the first place that has the job, or null. */

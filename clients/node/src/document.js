@@ -103,6 +103,15 @@ const KINDS = {
     },
     waits,
     flag: (name, value) => typeof value === "boolean" ? value : refuse(name, value, "true or false"),
+    label: checkLabel,
+    steps: (name, value, least, most) => {
+        const steps = typeof value === "string" ? [value] : value;
+        if (!Array.isArray(steps) || steps.length < least || steps.length > most) {
+            refuse(name, value, `a list of ${least} to ${most} steps, or * for all jobs`);
+        }
+        return steps.length === 1 && steps[0] === "*" ? steps : steps.map((step) => checkLabel(name, step));
+    },
+    fate: (name, value) => made(name, value, /^(done|ended|failed)$/, "done, ended or failed"),
 };
 
 // Of each option its name in Redis, its check, its range, and whether the document has it.
@@ -119,11 +128,16 @@ const OPTIONS = {
     trace: ["trace", KINDS.text, 0, 256, true],
     onDead: ["on_dead", KINDS.type, 1, 128, true],
     onDone: ["on_done", KINDS.type, 1, 128, true],
+    flow: ["flow", KINDS.label, 1, 64, true],
+    step: ["step", KINDS.label, 1, 64, true],
+    after: ["after", KINDS.steps, 1, 100, true],
+    when: ["when", KINDS.fate, 1, 6, true],
     // @end
-    // @options line,item: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, false],
+    // @options line,item,tie: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, false],
     in: ["in", KINDS.seconds, 0, 315360000, false],
     at: ["at", KINDS.time, 1e9, 1e11, false],
     expiresIn: ["expires_in", KINDS.span, 0, 315360000, false],
+    adder: ["adder", KINDS.word, 1, 200, false],
     uniqueFor: ["unique_for", KINDS.seconds, 0, 1000000000, false],
     replace: ["replace", KINDS.flag, 0, 1, false],
     again: ["again", KINDS.flag, 0, 1, false],
@@ -146,8 +160,12 @@ function checked(job) {
     return { document, push };
 }
 
+export function checkLabel(name, value) {
+    return made(name, value, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
+}
+
 export function checkQueue(queue) {
-    return made("queue", queue, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
+    return checkLabel("queue", queue);
 }
 
 // ---- the payload
@@ -215,6 +233,25 @@ function checkTurns(job) {
     if (job.throttle !== undefined && job.uniqueFor) throw new Refused("throttle and uniqueFor: only one of them");
 }
 
+/** Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot. */
+function checkTie(job) {
+    if (job.flow === undefined) {
+        for (const name of ["step", "after", "when", "adder"]) {
+            if (job[name] !== undefined) throw new Refused(`${name}: goes with flow`);
+        }
+        return;
+    }
+    for (const name of ["expiresIn", "uniqueFor", "replace", "again", "debounce", "throttle"]) {
+        if (job[name] !== undefined && job[name] !== false) throw new Refused(`${name}: not for a job of a flow`);
+    }
+    if (job.when !== undefined && job.after === undefined) throw new Refused("when: goes with after");
+}
+
+/** How the script takes what ties it to its flow; undefined for a job of none. */
+function tieOf({ flow, step = "", after = [], when = "done" }, { adder = "" }) {
+    return flow === undefined ? undefined : { flow, step, after: after.join(","), when, adder };
+}
+
 /** Returns when it may begin, and in how many seconds it expires, in the form of the script. */
 function whenOf(push) {
     const wait = push.debounce ?? push.in ?? 0;
@@ -237,8 +274,11 @@ function rankOf(priority, push) {
 
 /** Checks a job and builds its document; throws Refused. */
 export function prepare(job) {
-    const { document: { id = newId(), priority = 0, ...members }, push } = checked(job);
+    const { document: { id: given, priority = 0, ...members }, push } = checked(job);
     checkTurns(job);
+    checkTie(job);
+    const tie = tieOf(members, push);
+    const id = given ?? (tie?.step ? `${tie.flow}.${tie.step}` : newId());
     const when = whenOf(push);
     const rank = rankOf(priority, push);
     const type = made("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -"); // needs no escaping
@@ -249,5 +289,6 @@ export function prepare(job) {
     const bytes = Buffer.byteLength(document) + (push.expires_in === undefined ? 0 : EXPIRES_ROOM);
     if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
     const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
-    return { id, when, rank, document, bytes, mode, plain: when === "" && rank === "0" && mode === "new" };
+    const plain = when === "" && rank === "0" && mode === "new" && !tie;
+    return { id, when, rank, document, bytes, mode, plain, tie };
 }

@@ -18,6 +18,20 @@ export class QueueFull extends LaterdError {
     }
 }
 
+/** Only a running job of the flow may add to it (`adder`). Nothing was pushed by this call. */
+export class FlowClosed extends LaterdError {
+    constructor(flow) {
+        super(`flow ${flow} is closed: only a running job of it may add to it`);
+    }
+}
+
+/** There is no flow of this name in the queue. */
+export class FlowUnknown extends LaterdError {
+    constructor(flow, queue) {
+        super(`no flow ${flow} in queue ${queue}`);
+    }
+}
+
 /** The queues in this Redis are of another protocol. */
 export class WrongProtocol extends LaterdError {}
 

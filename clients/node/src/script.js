@@ -5,8 +5,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-// Of keys that differ from call to call, the name in Redis; what follows it is the call's.
-const OWN = { call: "call", held: "reserved" };
+// Keys that differ from call to call, as they are called in Redis.
+const OWN = {
+    call: (own) => `call:${own}`,
+    held: (own) => `reserved:${own}`,
+    flow: (own) => `flow:${own}`,
+    unknown: (own) => `flow:${own}:unknown`,
+};
 
 class Script {
     #stem = "";
@@ -17,11 +22,11 @@ class Script {
         this.text = readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), "utf8");
         this.sha = createHash("sha1").update(this.text).digest("hex");
         this.keys = [...this.text.matchAll(/^-- KEYS +(.*)$/gm)].flatMap(([, names]) => names.split(/\s+/));
-        this.#own = this.keys.findIndex((key) => key in OWN);
+        this.#own = [...this.keys.keys()].filter((i) => this.keys[i] in OWN);
     }
 
-    /** Returns the words of EVALSHA for a call at one place of a queue. own: the id of the call, or the
-     * token, where the script has a key for one. */
+    /** Returns the words of EVALSHA for a call at one place of a queue. own: the id of the call, the token,
+     * or the name of the flow, where the script has a key for one. */
     call(prefix, queue, args, own = "") {
         const stem = `${prefix}:{${queue}}:`;
         if (stem !== this.#stem) { // the keys of the last place are cached
@@ -29,12 +34,13 @@ class Script {
             this.#words = ["EVALSHA", this.sha, String(this.keys.length), ...this.keys.map((key) => stem + key)];
         }
         const words = [...this.#words, ...args];
-        if (this.#own >= 0) words[3 + this.#own] = `${stem}${OWN[this.keys[this.#own]]}:${own}`;
+        for (const i of this.#own) words[3 + i] = stem + OWN[this.keys[i]](own);
         return { script: this, key: words[3], words };
     }
 }
 
 export const CANCEL = new Script("cancel");
+export const FLOW_PUSH = new Script("flow_push");
 export const KICK = new Script("kick");
 export const PUSH = new Script("push");
 export const PUSH_NOW = new Script("push_now");

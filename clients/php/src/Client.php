@@ -71,6 +71,10 @@ final class Client
     public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
     {
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
+        self::checkQueue($queue);
+        if ($job->flow !== null) {
+            return (new Flows($this))->add($job, $queue);
+        }
         return $this->pushPlainly($job, $queue) ?? $this->pushMany([$job], $queue)[0];
     }
 
@@ -84,6 +88,9 @@ final class Client
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         self::checkQueue($queue);
+        if (array_filter($jobs, fn ($job) => $job->flow !== null)) {
+            throw new \InvalidArgumentException('flow: not here; flow() pushes many jobs of a flow, push() one');
+        }
         // All jobs are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
         $answers = [];
@@ -178,6 +185,62 @@ final class Client
             }
         }
         return $gone;
+    }
+
+    /**
+     * Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits for
+     * what is checked before anything is sent. The same call again pushes only what is missing.
+     *
+     * @param NewJob[] $jobs
+     * @param bool $open more jobs of it are pushed later, until closeFlow()
+     * @return Pushed[] in their order
+     * @throws FlowClosed
+     * @throws QueueFull
+     */
+    public function flow(string $name, array $jobs, string $queue = 'default', bool $open = false): array
+    {
+        self::checkQueue($queue);
+        return (new Flows($this))->push($name, $jobs, $queue, $open);
+    }
+
+    /** Returns how a flow stands, or null if there is none of this name. */
+    public function showFlow(string $name, string $queue = 'default'): ?Flow
+    {
+        self::checkQueue($queue);
+        return (new Flows($this))->look($name, $queue);
+    }
+
+    /**
+     * Waits until a flow has ended or is blocked. Returns null if it goes on. With 0 seconds it only
+     * looks.
+     *
+     * @throws FlowUnknown as the next three
+     */
+    public function waitFlow(string $name, string $queue = 'default', float $seconds = 60): ?Flow
+    {
+        self::checkQueue($queue);
+        return (new Flows($this))->wait($name, $queue, $seconds);
+    }
+
+    /** Kicks the dead jobs of a flow, so that it goes on. Returns how many there were. */
+    public function kickFlow(string $name, string $queue = 'default'): int
+    {
+        self::checkQueue($queue);
+        return (new Flows($this))->kick($name, $queue);
+    }
+
+    /** Cancels the jobs of a flow that have not ended. Returns how many there were. */
+    public function cancelFlow(string $name, string $queue = 'default'): int
+    {
+        self::checkQueue($queue);
+        return (new Flows($this))->cancel($name, $queue);
+    }
+
+    /** Says that no more jobs of the flow will be pushed. */
+    public function closeFlow(string $name, string $queue = 'default'): void
+    {
+        self::checkQueue($queue);
+        (new Flows($this))->close($name, $queue);
     }
 
     /** Returns what $act says at the first place that has the job, or null. */
@@ -363,8 +426,8 @@ final class Client
         return $this->call('push', $place, $args, self::newCall());
     }
 
-    /** Enters the queue in later:queues, so that `later size` finds it. */
-    private function announce(string $place): void
+    /** @internal enters the queue in later:queues, so that `later size` finds it */
+    public function announce(string $place): void
     {
         if (!isset($this->announced[$place])) {
             $this->ask("{$this->prefix}:queues", 'SADD', "{$this->prefix}:queues", $place);

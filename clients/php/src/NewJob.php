@@ -26,13 +26,18 @@ final class NewJob
         'trace' => ['trace', 'text', 0, 256],
         'onDead' => ['on_dead', 'type', 1, 128],
         'onDone' => ['on_done', 'type', 1, 128],
+        'flow' => ['flow', 'label', 1, 64],
+        'step' => ['step', 'label', 1, 64],
+        'after' => ['after', 'steps', 1, 100],
+        'when' => ['when', 'fate', 1, 6],
         // @end
     ];
     private const PUSH = [
-        // @options line,item: '{camel}' => ['{name}', '{kind}', {least}, {most}],
+        // @options line,item,tie: '{camel}' => ['{name}', '{kind}', {least}, {most}],
         'in' => ['in', 'seconds', 0, 315360000],
         'at' => ['at', 'time', 1e9, 1e11],
         'expiresIn' => ['expires_in', 'span', 0, 315360000],
+        'adder' => ['adder', 'word', 1, 200],
         'uniqueFor' => ['unique_for', 'seconds', 0, 1000000000],
         'replace' => ['replace', 'flag', 0, 1],
         'again' => ['again', 'flag', 0, 1],
@@ -41,6 +46,8 @@ final class NewJob
         'throttle' => ['throttle', 'span', 0, 1000000000],
         // @end
     ];
+
+    private bool $named;
 
     /**
      * @param $payload anything that json_encode() takes, or Json
@@ -59,6 +66,11 @@ final class NewJob
      * @param $trace logged with each line of the job (text)
      * @param $onDead push a job of this type when it is dead (text)
      * @param $onDone push a job of this type when it is done (text)
+     * @param $flow the flow that it belongs to (name)
+     * @param $step its name in the flow (name)
+     * @param $after steps of the flow that it waits for; *: all jobs without * (list of names, or *)
+     * @param $when how they must end: all done, all ended, or one failed (done, ended or failed)
+     * @param $adder the running job of the flow that adds this one to it (text)
      * @param $uniqueFor the id stays taken this long after the job has ended (seconds)
      * @param $replace replace a job of this id that waits (yes or no)
      * @param $again replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -85,6 +97,11 @@ final class NewJob
         public ?string $trace = null,
         public ?string $onDead = null,
         public ?string $onDone = null,
+        public ?string $flow = null,
+        public ?string $step = null,
+        public array|string|null $after = null,
+        public ?string $when = null,
+        public ?string $adder = null,
         public ?float $uniqueFor = null,
         public bool $replace = false,
         public bool $again = false,
@@ -95,13 +112,37 @@ final class NewJob
     ) {
         $this->at = self::seconds($at);
         $this->expiresAt = self::seconds($expiresAt);
-        $this->check($id !== null);
-        $this->id ??= self::newId();
+        $this->after = is_string($after) ? [$after] : $after;
+        $this->named = $id !== null;
+        $this->check();
+        $this->id ??= $flow !== null && $step !== null ? "$flow.$step" : self::newId();
+    }
+
+    /** @internal the same job with other options */
+    public function with(array $options): self
+    {
+        $own = ['id' => $this->named ? $this->id : null] + get_object_vars($this);
+        return new self(...$options + array_diff_key($own, ['named' => 0]));
+    }
+
+    /** @internal the same job as the one of this number, from 1, in a flow. Without id and step it is
+     * known by its number, so that the same jobs again are the same */
+    public function inFlow(string $flow, int $number): self
+    {
+        if (($this->flow ?? $flow) !== $flow) {
+            self::refuse("flow: is not $flow");
+        }
+        $id = $this->named || $this->step !== null ? [] : ['id' => "$flow:$number"];
+        return $this->flow === null || $id ? $this->with(['flow' => $flow] + $id) : $this;
     }
 
     /** Returns the document, which laterd keeps byte for byte. */
     public function document(): string
     {
+        $wrong = $this->wrongTie();
+        if ($wrong !== null) {
+            self::refuse($wrong);
+        }
         $members = ['type' => $this->type];
         foreach (self::DOCUMENT as $option => [$name]) {
             $value = $this->$option;
@@ -145,7 +186,7 @@ final class NewJob
     /** Is it an ordinary job, for which push_now is enough? */
     public function isPlain(): bool
     {
-        return $this->when() === '' && $this->rank() === '0' && $this->mode() === 'new';
+        return $this->when() === '' && $this->rank() === '0' && $this->mode() === 'new' && $this->flow === null;
     }
 
     /** Returns what to do if the id is known. */
@@ -174,7 +215,7 @@ final class NewJob
         return $bytes !== false ? $bytes : self::refuse('payload: ' . json_last_error_msg());
     }
 
-    private function check(bool $named): void
+    private function check(): void
     {
         if (!preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type)) {
             self::refuse('type: 1 to 128 letters, digits and _ . : -');
@@ -186,7 +227,7 @@ final class NewJob
                 self::refuse("$option: $wrong");
             }
         }
-        $wrong = $this->wrongTurn($named) ?? $this->wrongLife();
+        $wrong = $this->wrongTurn() ?? $this->wrongLife();
         if ($wrong !== null) {
             self::refuse($wrong);
         }
@@ -210,6 +251,37 @@ final class NewJob
                 : "$value is not a plausible UNIX time; for a duration use in or expiresIn",
             'waits' => self::wrongWaits(is_array($value) ? $value : [$value], $least, $most),
             'flag' => null,
+            'label' => preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $value) ? null : "1 to $most letters, digits and _ . -",
+            'steps' => self::wrongSteps($value, $least, $most),
+            'fate' => in_array($value, ['done', 'ended', 'failed'], true) ? null : 'done, ended or failed',
+        };
+    }
+
+    private static function wrongSteps(array $steps, int $least, int $most): ?string
+    {
+        $good = $steps === ['*'] || array_is_list($steps) && count($steps) >= $least && count($steps) <= $most
+            && !array_filter($steps, fn ($step) => !is_string($step) || !preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $step));
+        return $good ? null : "a list of $least to $most steps, or * for all jobs";
+    }
+
+    /** @internal */
+    public static function checkLabel(string $name, string $value): void
+    {
+        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $value)) {
+            self::refuse("$name: 1 to 64 letters, digits and _ . -: $value");
+        }
+    }
+
+    /** Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot. */
+    private function wrongTie(): ?string
+    {
+        return match (true) {
+            $this->flow === null => $this->step === null && $this->after === null && $this->when === null
+                && $this->adder === null ? null : 'step, after, when and adder go with flow',
+            $this->expiresIn !== null || $this->uniqueFor > 0 || $this->throttle !== null || $this->mode() !== 'new' =>
+                'expiresIn, uniqueFor, replace, again, debounce, throttle: not for a job of a flow',
+            $this->when !== null && $this->after === null => 'when: goes with after',
+            default => null,
         };
     }
 
@@ -228,10 +300,10 @@ final class NewJob
     }
 
     /** Checks options that need an id, and options that exclude each other. */
-    private function wrongTurn(bool $named): ?string
+    private function wrongTurn(): ?string
     {
         return match (true) {
-            !$named && ($this->again || $this->debounce !== null || $this->throttle !== null) =>
+            !$this->named && ($this->again || $this->debounce !== null || $this->throttle !== null) =>
                 'again, debounce and throttle go with an id: the same id is the same job',
             ($this->debounce !== null) + ($this->in > 0) + ($this->at !== null) > 1 =>
                 'debounce, in and at: only one of them',

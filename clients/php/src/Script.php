@@ -26,7 +26,7 @@ final class Script
         return new self($text, sha1($text), preg_split('/ +/', implode(' ', $lines[1])));
     }
 
-    /** @param array $own what to use for `call` and `held`, which differ in each call */
+    /** @param array $own what to use for `call`, `held`, `flow` and `unknown`, which differ in each call */
     public function keys(string $prefix, string $place, array $own): array
     {
         $stem = "$prefix:{{$place}}:";

@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .document import NewJob, RawJSON
-from .errors import (JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
-                     WrongProtocol)
+from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused,
+                     QueueFull, Refused, WrongProtocol)
+from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 from .told import Found, Pushed, Size
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from .client import Client
 
 __version__ = "0.1.0"
-__all__ = ["Bury", "Client", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
+__all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "current_job", "testing"]
+           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing"]
 
 _PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}
 

@@ -1,11 +1,13 @@
 """Pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
-from typing import Any, List, Optional, Sequence
+from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
+from . import flow_steps
 from .client import block_of, refuse_prefix
 from .document import NewJob
+from .flows import Flow
 from .script import Call
 from .steps import State, Steps, T
 from .told import Found, Pushed, Size
@@ -44,6 +46,25 @@ class Client:
 
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
+
+    async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
+             open: bool = False) -> List[Pushed]:
+        return await self._run(flow_steps.push(self._state, name, jobs, queue, open))
+
+    async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
+        return await self._run(flow_steps.look(self._state, name, queue))
+
+    async def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
+        return await self._run(flow_steps.wait(self._state, name, queue, timeout))
+
+    async def kick_flow(self, name: str, queue: str = "default") -> int:
+        return await self._run(flow_steps.kick(self._state, name, queue))
+
+    async def cancel_flow(self, name: str, queue: str = "default") -> int:
+        return await self._run(flow_steps.cancel(self._state, name, queue))
+
+    async def close_flow(self, name: str, queue: str = "default") -> None:
+        await self._run(flow_steps.close(self._state, name, queue))
 
     async def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None

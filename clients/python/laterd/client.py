@@ -1,11 +1,13 @@
 """Pushes jobs over redis.Redis or redis.RedisCluster."""
 import time
-from typing import Any, List, Optional, Sequence
+from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
+from . import flow_steps
 from .document import NewJob
 from .errors import PrefixRefused
+from .flows import Flow
 from .script import Call
 from .steps import State, Steps, T
 from .told import Found, Pushed, Size
@@ -77,6 +79,36 @@ class Client:
         TimeoutError: the job has not ended.
         """
         return self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
+
+    def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
+             open: bool = False) -> List[Pushed]:
+        """Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits
+        for what is checked before anything is sent. The same call again pushes only what is missing.
+        open: more jobs of it are pushed later, until close_flow()."""
+        return self._run(flow_steps.push(self._state, name, jobs, queue, open))
+
+    def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
+        """Returns how a flow stands, or None if there is none of this name."""
+        return self._run(flow_steps.look(self._state, name, queue))
+
+    def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
+        """Waits until a flow has ended or is blocked, and returns how it stands.
+
+        FlowUnknown: there is no such flow. TimeoutError: it goes on.
+        """
+        return self._run(flow_steps.wait(self._state, name, queue, timeout))
+
+    def kick_flow(self, name: str, queue: str = "default") -> int:
+        """Kicks the dead jobs of a flow, so that it goes on. Returns how many there were."""
+        return self._run(flow_steps.kick(self._state, name, queue))
+
+    def cancel_flow(self, name: str, queue: str = "default") -> int:
+        """Cancels the jobs of a flow that have not ended. Returns how many there were."""
+        return self._run(flow_steps.cancel(self._state, name, queue))
+
+    def close_flow(self, name: str, queue: str = "default") -> None:
+        """Says that no more jobs of the flow will be pushed."""
+        self._run(flow_steps.close(self._state, name, queue))
 
     def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None

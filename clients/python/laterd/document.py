@@ -23,6 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Seconds = Union[float, datetime.timedelta]
 Time = Union[float, datetime.datetime, datetime.timedelta]  # of expires_at a timedelta is expires_in
 Waits = Union[float, List[float], Dict[str, float]]
+Steps = Union[str, List[str]]
 
 
 class RawJSON(str):
@@ -68,6 +69,16 @@ class NewJob:
     on_dead: Optional[str] = None
     # push a job of this type when it is done (text)
     on_done: Optional[str] = None
+    # the flow that it belongs to (name)
+    flow: Optional[str] = None
+    # its name in the flow (name)
+    step: Optional[str] = None
+    # steps of the flow that it waits for; *: all jobs without * (list of names, or *)
+    after: Optional[Steps] = None
+    # how they must end: all done, all ended, or one failed (done, ended or failed)
+    when: Optional[str] = None
+    # the running job of the flow that adds this one to it (text)
+    adder: Optional[str] = None
     # the id stays taken this long after the job has ended (seconds)
     unique_for: Optional[Seconds] = None
     # replace a job of this id that waits (yes or no)
@@ -89,9 +100,14 @@ def new_id() -> str:
     return base64.b64encode(os.urandom(11), b"01")[:14].decode()
 
 
+def check_label(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not _QUEUE.match(value):
+        raise Refused("%s: must be 1 to 64 letters, digits and _ . - (%.70r)" % (name, value))
+    return value
+
+
 def check_queue(queue: str) -> None:
-    if not isinstance(queue, str) or not _QUEUE.match(queue):
-        raise Refused("queue: must be 1 to 64 letters, digits and _ . - (%.70r)" % (queue,))
+    check_label("queue", queue)
 
 
 # ---- checks
@@ -180,6 +196,25 @@ def _flag(name: str, value: Any, least: float, most: float) -> bool:
     return value
 
 
+def _label(name: str, value: Any, least: float, most: float) -> str:
+    return check_label(name, value)
+
+
+def _steps(name: str, value: Any, least: float, most: float) -> List[str]:
+    steps = [value] if isinstance(value, str) else value
+    if steps == ["*"]:
+        return ["*"]
+    if not isinstance(steps, (list, tuple)) or not least <= len(steps) <= most:
+        raise Refused("%s: must be a list of 1 to %d steps, or * for all jobs" % (name, most))
+    return [check_label(name, step) for step in steps]
+
+
+def _fate(name: str, value: Any, least: float, most: float) -> str:
+    if value not in ("done", "ended", "failed"):
+        raise Refused("%s: must be done, ended or failed (%.70r)" % (name, value))
+    return str(value)
+
+
 # What the option is called here and in Redis, its check, and its range.
 _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     # @options document: ("{py}", "{name}", _{kind}, {least}, {most}),
@@ -194,13 +229,18 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("trace", "trace", _text, 0, 256),
     ("on_dead", "on_dead", _type, 1, 128),
     ("on_done", "on_done", _type, 1, 128),
+    ("flow", "flow", _label, 1, 64),
+    ("step", "step", _label, 1, 64),
+    ("after", "after", _steps, 1, 100),
+    ("when", "when", _fate, 1, 6),
     # @end
 )
 _PUSH: Tuple[Tuple[str, str, Any, float, float], ...] = (
-    # @options line,item: ("{py}", "{name}", _{kind}, {least}, {most}),
+    # @options line,item,tie: ("{py}", "{name}", _{kind}, {least}, {most}),
     ("delay", "in", _seconds, 0, 315360000),
     ("at", "at", _time, 1e9, 1e11),
     ("expires_in", "expires_in", _span, 0, 315360000),
+    ("adder", "adder", _word, 1, 200),
     ("unique_for", "unique_for", _seconds, 0, 1000000000),
     ("replace", "replace", _flag, 0, 1),
     ("again", "again", _flag, 0, 1),
@@ -286,11 +326,17 @@ class Prepared:
     priority: str
     document: bytes
     mode: str  # new, replace, again
+    # Of a job of a flow; empty where there is none.
+    flow: str = ""
+    step: str = ""
+    after: str = ""  # with commas between
+    fate: str = "done"
+    adder: str = ""
 
     @property
     def plain(self) -> bool:
         """Is push_now enough?"""
-        return self.when == "" and self.priority == "0" and self.mode == "new"
+        return self.when == "" and self.priority == "0" and self.mode == "new" and not self.flow
 
 
 def seconds(number: float) -> str:
@@ -313,6 +359,26 @@ def _check_turns(job: NewJob) -> None:
         raise Refused("expires_at and expires_in: only one of them")
     if job.expires_in is not None and job.at is not None:
         raise Refused("at and expires_in: give the time by expires_at")
+
+
+def _check_tie(job: NewJob) -> None:
+    """Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot."""
+    if job.flow is None:
+        for name in ("step", "after", "when", "adder"):
+            if getattr(job, name) is not None:
+                raise Refused("%s: goes with flow" % name)
+        return
+    for name in ("expires_in", "unique_for", "replace", "again", "debounce", "throttle"):
+        if getattr(job, name) not in (None, False):
+            raise Refused("%s: not for a job of a flow" % name)
+    if job.when is not None and job.after is None:
+        raise Refused("when: goes with after")
+
+
+def _id(job: NewJob) -> str:
+    if job.id is not None:
+        return job.id
+    return "%s.%s" % (job.flow, job.step) if job.step is not None else new_id()
 
 
 def _when(push: Dict[str, Any]) -> str:
@@ -354,7 +420,8 @@ def prepare(job: NewJob) -> Prepared:
     if isinstance(job.expires_at, datetime.timedelta) and job.expires_in is None:
         job = replace(job, expires_in=job.expires_at, expires_at=None)
     _check_turns(job)
-    job_id = new_id() if job.id is None else job.id
+    _check_tie(job)
+    job_id = _id(job)
     push = _checked(job, _PUSH)
     when = _when(push)
     members = _document(job, job_id)
@@ -369,4 +436,6 @@ def prepare(job: NewJob) -> Prepared:
     if size > DOCUMENT_MAX:
         raise Refused("too large: a document of %d bytes, %d allowed" % (size, DOCUMENT_MAX))
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
-    return Prepared(job_id, when, _rank(priority, push), document, mode)
+    return Prepared(job_id, when, _rank(priority, push), document, mode, members.get("flow", ""),
+                    members.get("step", ""), ",".join(members.get("after", ())),
+                    members.get("when", "done"), push.get("adder", ""))

@@ -25,6 +25,20 @@ class QueueFull(LaterdError):
         self.results: "List[Optional[Pushed]]" = list(results)
 
 
+class FlowClosed(LaterdError):
+    """Only a running job of the flow may add to it (`adder`). Nothing was pushed by this call."""
+
+    def __init__(self, flow: str):
+        super().__init__("flow %s is closed: only a running job of it may add to it" % flow)
+
+
+class FlowUnknown(LaterdError):
+    """There is no flow of this name in the queue."""
+
+    def __init__(self, flow: str, queue: str):
+        super().__init__("no flow %s in queue %s" % (flow, queue))
+
+
 class WrongProtocol(LaterdError):
     """The queues in this Redis are of another protocol."""
 

@@ -8,8 +8,8 @@ import os
 import re
 from typing import Any, List, Sequence
 
-# Of keys that differ from call to call, the name in Redis; what follows it is the call's.
-OWN = {"call": "call", "held": "reserved"}
+# Keys that differ from call to call, as they are called in Redis.
+OWN = {"call": "call:%s", "held": "reserved:%s", "flow": "flow:%s", "unknown": "flow:%s:unknown"}
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts")
 
 
@@ -23,20 +23,21 @@ class Script:
         head = re.findall(rb"^-- KEYS +(.*)$", self.text, re.M)
         assert head, name
         self.keys = b" ".join(head).decode().split()
-        self._own = next((i for i, key in enumerate(self.keys) if key in OWN), None)
+        self._own = [i for i, key in enumerate(self.keys) if key in OWN]
         self._last = ("", [""])
 
     def call(self, prefix: str, queue: str, args: Sequence[Any], own: str = "") -> "Call":
-        """Returns the call for one place of a queue. own: the id of the call, or the token, where
-        the script has a key for one."""
+        """Returns the call for one place of a queue. own: the id of the call, the token, or the name
+        of the flow, where the script has a key for one."""
         stem = "%s:{%s}:" % (prefix, queue)
         last, keys = self._last  # the keys of the last place are cached; other threads may do the same
         if last != stem:
             keys = [stem + key for key in self.keys]
             self._last = (stem, keys)
-        if self._own is not None:
+        if self._own:
             keys = list(keys)
-            keys[self._own] = "%s%s:%s" % (stem, OWN[self.keys[self._own]], own)
+        for i in self._own:
+            keys[i] = stem + OWN[self.keys[i]] % own
         return Call(self, keys, list(args))
 
 
@@ -52,6 +53,7 @@ class Call:
 
 
 CANCEL = Script("cancel")
+FLOW_PUSH = Script("flow_push")
 KICK = Script("kick")
 PUSH = Script("push")
 PUSH_NOW = Script("push_now")

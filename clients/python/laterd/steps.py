@@ -10,8 +10,9 @@ from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple, T
 
 import redis
 
+from . import flow_steps
 from .document import NewJob, Prepared, check_queue, prepare
-from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, WrongProtocol
+from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol
 from .plan import Plan
 from .script import CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE
 from .told import Found, Pushed, Size
@@ -92,6 +93,8 @@ class State:
         check_queue(queue)
         one = prepare(job)
         yield from self.greet()
+        if one.flow:
+            return (yield from self.push_tied(one, queue))
         plan = self.plans.get(queue, WHOLE)
         route = plan.route(queue, one.id)
         if one.plain and len(route) == 1:
@@ -100,6 +103,13 @@ class State:
                 return Pushed(one.id, "pushed")
         results = yield from self.push_all([one], queue)
         return results[0]
+
+    def push_tied(self, one: Prepared, queue: str) -> Steps[Pushed]:
+        """Adds a job to its flow, which stays open."""
+        yield from self.announce(queue)
+        results: List[Optional[Pushed]] = [None]
+        yield from flow_steps.push_part(self, one.flow, [one], queue, False, [0], results)
+        return [one for one in results if one is not None][0]
 
     def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps[str]:
         yield from self.announce(place)
@@ -114,6 +124,8 @@ class State:
         for number, job in enumerate(jobs, 1):
             try:
                 items.append(prepare(job))
+                if items[-1].flow:
+                    raise Refused("flow: not here; flow() pushes many jobs of a flow, push() one")
             except LaterdError as error:
                 raise type(error)("job %d: %s" % (number, error)) from None
         yield from self.greet()

@@ -11,4 +11,5 @@ Object.autoload(:Redis, "redis")
 
 require_relative "laterd/errors"
 require_relative "laterd/new_job"
+require_relative "laterd/flow"
 require_relative "laterd/handlers"

@@ -2,6 +2,7 @@
 
 require "redis"
 
+require_relative "flow"
 require_relative "new_job"
 require_relative "plan"
 require_relative "script"
@@ -58,6 +59,10 @@ module Laterd
       @announced = {}
       @checked = false
       @calls_left = 0
+      @flows = Flows.new(self, @redis, @prefix) do |*call|
+        announce(call[1])
+        script(*call)
+      end
     end
 
     # Pushes one job. The options are those of NewJob. Check the result: if the id is known, nothing
@@ -65,6 +70,8 @@ module Laterd
     def push(type, payload = nil, queue: "default", **options)
       demand_queue(queue)
       job = NewJob.new(type, payload, **options)
+      return @flows.add(job, queue) if job.flow
+
       push_plainly(job, queue) || push_many([job], queue: queue).first
     end
 
@@ -72,6 +79,8 @@ module Laterd
     # tried.
     def push_many(jobs, queue: "default")
       demand_queue(queue)
+      raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
+
       jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
       open = routed(jobs, queue, answers)
@@ -143,6 +152,50 @@ module Laterd
       end
     ensure
       own&.close
+    end
+
+    # Pushes a whole flow: jobs that wait for each other, by step:, after: and when:. What waits for what is
+    # checked before anything is sent. The same call again pushes only what is missing. open: more jobs
+    # of it are pushed later, until close_flow. Raises FlowClosed, QueueFull.
+    def flow(name, jobs, queue: "default", open: false)
+      demand_queue(queue)
+      @flows.push(name, jobs, queue, open)
+    end
+
+    # Returns how a flow stands, or nil if there is none of this name.
+    def show_flow(name, queue: "default")
+      demand_queue(queue)
+      check_protocol
+      @flows.look(name, queue)
+    end
+
+    # Waits until a flow has ended or is blocked, and returns how it stands. FlowUnknown, as from the next
+    # three: there is no such flow. TimeoutError: it goes on.
+    def wait_flow(name, queue: "default", timeout: nil)
+      demand_queue(queue)
+      check_protocol
+      @flows.wait(name, queue, timeout)
+    end
+
+    # Kicks the dead jobs of a flow, so that it goes on. Returns how many there were.
+    def kick_flow(name, queue: "default")
+      demand_queue(queue)
+      check_protocol
+      @flows.kick(name, queue)
+    end
+
+    # Cancels the jobs of a flow that have not ended. Returns how many there were.
+    def cancel_flow(name, queue: "default")
+      demand_queue(queue)
+      check_protocol
+      @flows.cancel(name, queue)
+    end
+
+    # Says that no more jobs of the flow will be pushed.
+    def close_flow(name, queue: "default")
+      demand_queue(queue)
+      check_protocol
+      @flows.close(name, queue)
     end
 
     private

@@ -24,6 +24,12 @@ module Laterd
     end
   end
 
+  # Only a running job of the flow may add to it (adder:). Nothing was pushed by this call.
+  class FlowClosed < Error; end
+
+  # There is no flow of this name in the queue.
+  class FlowUnknown < Error; end
+
   # From wait: the job is dead. error: as in show, or nil.
   class JobFailed < Error
     attr_reader :id, :error

@@ -24,6 +24,11 @@ module Laterd
   #   trace: logged with each line of the job (text)
   #   on_dead: push a job of this type when it is dead (text)
   #   on_done: push a job of this type when it is done (text)
+  #   flow: the flow that it belongs to (name)
+  #   step: its name in the flow (name)
+  #   after: steps of the flow that it waits for; *: all jobs without * (list of names, or *)
+  #   when: how they must end: all done, all ended, or one failed (done, ended or failed)
+  #   adder: the running job of the flow that adds this one to it (text)
   #   unique_for: the id stays taken this long after the job has ended (seconds)
   #   replace: replace a job of this id that waits (yes or no)
   #   again: replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -49,14 +54,19 @@ module Laterd
       trace: [:text, 0, 256],
       on_dead: [:type, 1, 128],
       on_done: [:type, 1, 128],
+      flow: [:label, 1, 64],
+      step: [:label, 1, 64],
+      after: [:steps, 1, 100],
+      when: [:fate, 1, 6],
       # @end
     }.freeze
     OPTIONS = {
       **MEMBERS,
-      # @options line,item: {name}: [:{kind}, {least}, {most}],
+      # @options line,item,tie: {name}: [:{kind}, {least}, {most}],
       in: [:seconds, 0, 315360000],
       at: [:time, 1e9, 1e11],
       expires_in: [:span, 0, 315360000],
+      adder: [:word, 1, 200],
       unique_for: [:seconds, 0, 1000000000],
       replace: [:flag, 0, 1],
       again: [:flag, 0, 1],
@@ -76,14 +86,49 @@ module Laterd
       @payload = payload
       @options = options.compact
       @named = @options.delete(:id)
-      @id = @named || NewJob.new_id
+      @options[:after] = [@options[:after]] if @options[:after].is_a?(String)
+      @id = @named || (flow && step ? "#{flow}.#{step}" : NewJob.new_id)
       @mode = options[:again] || options[:debounce] ? "again" : options[:replace] ? "replace" : "new"
       %i[at expires_at].each { |name| @options[name] = @options[name].to_f if @options[name].is_a?(Time) }
       check
     end
 
+    # What ties it to its flow.
+    def flow
+      @options[:flow]
+    end
+
+    def step
+      @options[:step]
+    end
+
+    def after
+      @options[:after] || []
+    end
+
+    def fate
+      @options.fetch(:when, "done")
+    end
+
+    def adder
+      @options[:adder]
+    end
+
+    # Returns the same job with other options.
+    def with(**more)
+      NewJob.new(type, payload, **(@named ? { id: @named } : {}), **@options, **more)
+    end
+
+    # Returns the same job as the one of this number, from 1, in a flow. Without id and step it is known
+    # by its number, so that the same jobs again are the same.
+    def in_flow(name, number)
+      demand([nil, name].include?(flow), "flow: is not #{name}")
+      @named || step ? with(flow: name) : with(flow: name, id: "#{name}:#{number}")
+    end
+
     # Returns the document, which laterd keeps byte for byte.
     def document
+      check_tie
       bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
       members = @options.slice(*MEMBERS.keys)
       members.delete(:priority) if members[:priority] == 0
@@ -121,13 +166,21 @@ module Laterd
 
     # Is it an ordinary job, for which push_now is enough?
     def plain?
-      @options.empty? || mode == "new" && self.when == "" && rank == "0"
+      @options.empty? || mode == "new" && self.when == "" && rank == "0" && flow.nil?
     end
 
     # Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
     # keeps it twice.
     def self.new_id
       [Random.urandom(11)].pack("m0")[0, 14].tr("+/", "01")
+    end
+
+    LABEL = /\A[A-Za-z0-9_.-]{1,64}\z/.freeze
+
+    def self.demand_label(name, value)
+      return if value.is_a?(String) && value.match?(LABEL)
+
+      raise Refused, "#{name}: 1 to 64 letters, digits and _ . -"
     end
 
     # Scripts take plain decimals, never 1e3.
@@ -181,7 +234,30 @@ module Laterd
                "#{name}: #{value} is not a plausible UNIX time; for a duration use #{name.to_s.sub(/at\z/, "in")}")
       when :waits then check_waits(name, value, least, most)
       when :flag then demand([true, false].include?(value), "#{name}: true or false")
+      when :label then NewJob.demand_label(name, value)
+      when :steps then check_steps(name, value, least, most)
+      when :fate then demand(%w[done ended failed].include?(value), "#{name}: done, ended or failed")
       end
+    end
+
+    def check_steps(name, value, least, most)
+      return if value == ["*"]
+
+      demand(value.is_a?(Array) && value.size.between?(least, most), "#{name}: a list of 1 to #{most} steps, or *")
+      value.each { |step| NewJob.demand_label(name, step) }
+    end
+
+    # Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot.
+    def check_tie
+      return if @options.empty?
+
+      alone = flow ? nil : %i[step after when adder].find { |name| @options[name] }
+      demand(alone.nil?, "#{alone}: goes with flow")
+      return unless flow
+
+      other = %i[expires_in unique_for replace again debounce throttle].find { |name| @options[name] }
+      demand(other.nil?, "#{other}: not for a job of a flow")
+      demand(@options[:when].nil? || @options[:after], "when: goes with after")
     end
 
     def check_waits(name, value, least, most)

@@ -5,8 +5,8 @@ require "digest"
 module Laterd
   # One of laterd's scripts. This gem contains copies of those that laterd installs.
   class Script
-    # Of keys that differ from call to call, the name in Redis; what follows it is the call's.
-    OWN = { "call" => "call", "held" => "reserved" }.freeze
+    # Keys that differ from call to call, as they are called in Redis.
+    OWN = { "call" => "call:%s", "held" => "reserved:%s", "flow" => "flow:%s", "unknown" => "flow:%s:unknown" }.freeze
 
     attr_reader :text, :sha
 
@@ -21,16 +21,16 @@ module Laterd
       @text = text
       @sha = Digest::SHA1.hexdigest(text)
       @names = text.scan(/^-- KEYS +(.*)$/).flatten.flat_map(&:split)
-      @own = @names.index { |name| OWN.key?(name) }
+      @own = @names.each_index.select { |i| OWN.key?(@names[i]) }
     end
 
-    # own: the id of the call, or the token, where the script has a key for one.
+    # own: the id of the call, the token, or the name of the flow, where the script has a key for one.
     def keys(prefix, place, own)
       stem = "#{prefix}:{#{place}}:"
       last = @last # the keys of the last place are cached; other threads may do the same
       last = @last = [stem, @names.map { |name| stem + name }].freeze unless last && last[0] == stem
       keys = last[1].dup
-      keys[@own] = "#{stem}#{OWN[@names[@own]]}:#{own}" if @own
+      @own.each { |i| keys[i] = stem + format(OWN[@names[i]], own) }
       keys
     end
   end
