@@ -56,7 +56,7 @@ static int take_config(struct where *where, const char *file, struct later_error
     if (ok == 0)
         ok = where_copy(where->prefix, sizeof where->prefix, config->redis.prefix, "redis.prefix",
                         err);
-    where->document_max = config->document_max;
+    where->document_max = (size_t)config->document_max; /* at most 64 MiB */
     config_free(config);
     return ok;
 }

@@ -19,14 +19,14 @@
 #include "later/error.h"
 
 #include <limits.h>
-#include <stdint.h>
+#include <stddef.h>
 
 struct where {
     char url[LATER_URL_SIZE];
     char shown[LATER_URL_SIZE];   /* the same without a password */
     char password_file[PATH_MAX]; /* "" = none */
     char prefix[LATER_PREFIX_MAX + 1];
-    uint64_t document_max; /* bytes */
+    size_t document_max; /* bytes */
 };
 
 /* What the command line says. NULL = nothing. */

@@ -87,12 +87,12 @@ static int perform_in(struct worker *worker, const struct config *config, const 
         later_fail(err, LATER_E_NONE, "%s: has no type %s; see laterd --describe", path, type);
         return (int)err->code;
     }
-    document = perform_make_document(type, config->document_max, &job.document_len, err);
+    document = perform_make_document(type, (size_t)config->document_max, &job.document_len, err);
     if (!document)
         return (int)err->code;
     job.document = document;
     if (later_document_parse(&job.doc, LATER_DOCUMENT_JOB, document, job.document_len,
-                             config->document_max, err) < 0 ||
+                             (size_t)config->document_max, err) < 0 ||
         plugin_set_start(worker->plugins, err) < 0) {
         free(document);
         return (int)err->code;

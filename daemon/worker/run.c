@@ -96,7 +96,7 @@ static bool read_document(struct worker *worker, struct later_job *job)
     struct later_error err;
 
     if (later_document_parse(&job->doc, LATER_DOCUMENT_JOB, job->document, job->document_len,
-                             worker->config->document_max, &err) == 0)
+                             (size_t)worker->config->document_max, &err) == 0)
         return true;
     if (err.code == LATER_E_SYSTEM) { /* our memory, not its fault */
         attempt_unrun(job, LATER_ENDED_HELD, 1, "");

@@ -282,7 +282,7 @@ static int make_links(struct worker *worker, struct later_error *err)
                                            .password_file = worker->config->redis.password_file,
                                            .prefix = worker->config->redis.prefix,
                                            .name = "laterd-plugins",
-                                           .document_max = worker->config->document_max };
+                                           .document_max = (size_t)worker->config->document_max };
 
     wake.what = "wake";
     link_url(worker->config, url, sizeof url);

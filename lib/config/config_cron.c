@@ -83,7 +83,7 @@ static int define(struct config_reader *in, const config_setting_t *element,
 
     if (set_when(in, element, cron, &schedule) < 0)
         return -1;
-    document = config_cron_make_document(cron, in->draft->config.document_max, &len, &err);
+    document = config_cron_make_document(cron, (size_t)in->draft->config.document_max, &len, &err);
     if (!document)
         return config_cron_fault(in, element, cron->payload ? "cron.payload" : "cron.type",
                                  err.text);

@@ -284,7 +284,7 @@ static bool get_name(struct reader *reader)
         if (reader->at[i] <= ' ' || reader->at[i] > '~')
             return false;
     }
-    memcpy(reader->name + shared, reader->at, len);
+    memcpy(reader->name + shared, reader->at, (size_t)len);
     reader->name[shared + len] = '\0';
     reader->at += len;
     return true;

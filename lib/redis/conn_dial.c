@@ -173,7 +173,7 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
 /* hiredis allocates at once what the header of an array promises. For `*2147483647` that is 16 GiB,
  * and freeing them takes half a minute, whatever the deadline. */
 #if HIREDIS_MAJOR >= 1
-static void bound_arrays(struct later_conn *redis)
+static void conn_dial_bound_arrays(struct later_conn *redis)
 {
     redis->reader->maxelements = ELEMENTS_MAX;
 }

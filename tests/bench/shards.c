@@ -8,6 +8,7 @@
 #include "tests/support/cluster.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RUNS_MAX 5

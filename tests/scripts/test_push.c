@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DOCUMENT "{\"type\":\"t\"}"

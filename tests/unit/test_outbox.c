@@ -249,7 +249,7 @@ END_TEST
 static void add_done(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        char id[8];
+        char id[12];
         struct slot *slot;
 
         snprintf(id, sizeof id, "%u", i);

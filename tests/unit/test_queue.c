@@ -341,7 +341,7 @@ START_TEST(test_reserved_hostile)
 
         ck_assert_uint_eq(later_queue_reserved_count(reply), 0);
         later_queue_reserved(reply, 0, &job);
-        later_queue_reserved(reply, (size_t)1 << 60, &job);
+        later_queue_reserved(reply, SIZE_MAX / 16 + 1, &job);
         ck_assert_str_eq(job.id, "");
         ck_assert_str_eq(job.document, "");
         ck_assert_int_eq(job.crashes, -1);

@@ -164,7 +164,7 @@ static void simulate(const char *name, int first, int last)
     }
     for (int64_t at = from; at < to; at += 60) {
         if (at % QUARTER == 0) {
-            time_t t = at;
+            time_t t = (time_t)at;
             struct tm tm;
 
             localtime_r(&t, &tm);
@@ -189,7 +189,8 @@ END_TEST
 /* Where only the rule at the end of a zone's file holds. */
 START_TEST(test_later_years)
 {
-    simulate(zones[_i], 2060, 2062);
+    if (sizeof(time_t) >= 8) /* else the C library knows no such time */
+        simulate(zones[_i], 2060, 2062);
 }
 END_TEST
 
