@@ -9,6 +9,8 @@
 #include "queue/inspect.h"
 #include "status/hosts.h"
 
+#include <time.h>
+
 #define TOP_RATES 300 /* the latest ones, for the curve */
 
 struct top_queue {

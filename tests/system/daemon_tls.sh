@@ -9,7 +9,7 @@ needs redis-server redis-cli openssl python3
 authority ours
 authority theirs
 certificate server ours DNS:localhost,IP:127.0.0.1,DNS:redis.example.org
-certificate old ours DNS:localhost -1
+certificate old ours DNS:localhost 0 # it has ended when it is used
 certificate foreign theirs DNS:localhost
 certificate client ours DNS:laterd
 certificate stranger theirs DNS:laterd
@@ -70,10 +70,10 @@ told ":secret@localhost:$port?ca=$work/ours.key" '/ours\.key is not right: it mu
 openssl ec -aes128 -passout pass:word -in "$work/client.key" -out "$work/locked.key" 2>/dev/null
 told ":secret@localhost:$port?ca=$work/ours.crt&cert=$work/client.crt&key=$work/locked.key" \
     '/locked\.key is not right: .*without a passphrase' "a key with a passphrase"
-told ":secret@localhost:$plain?$good" 'no handshake in time.*tls-port' "a port without TLS"
+told ":secret@localhost:$plain?$good" '(no handshake in time|does not speak it).*tls-port' "a port without TLS"
 use old
 told ":secret@localhost:$port?$good" \
-    "the certificate of the server has expired on $(date -u -d yesterday +%F): renew it" "expired"
+    "the certificate of the server has expired on [0-9]{4}-[0-9]{2}-[0-9]{2}: renew it" "expired"
 use server
 run later --redis "rediss://:wrong@localhost:$port?$good" size
 is "$status" 77 "a wrong password in the URL: exit 77"
@@ -107,7 +107,7 @@ within 20 "500 jobs are performed" reached ended 501
 within 5 "all are done" settled
 redis client list | grep 'name=laterd' >"$work/clients"
 at_least "$(wc -l <"$work/clients")" 5 "laterd is connected"
-is "$(grep -c "laddr=127.0.0.1:$port " "$work/clients")" "$(wc -l <"$work/clients")" "only by TLS"
+is "$(grep -c "laddr=[^ ]*:$port " "$work/clients")" "$(wc -l <"$work/clients")" "only by TLS"
 
 # A megabyte in one job, and answers longer than what is read in one go.
 for n in 1 2 3 4; do

@@ -18,7 +18,7 @@ basicConstraints=critical,CA:true
 EXTENSIONS
 }
 
-# certificate NAME AUTHORITY ALTERNATIVE-NAMES [DAYS]: DAYS -1 is one that has expired.
+# certificate NAME AUTHORITY ALTERNATIVE-NAMES [DAYS]: with 0 DAYS it ends as it begins.
 certificate()
 {
     request "$1"
