@@ -13,7 +13,8 @@ local function try(name, ...)
     local answer = redis.pcall(name, ...)
     local words = type(answer) == 'table' and answer.err or ''
     if string.find(words, 'NOPERM', 1, true)
-        or string.find(words, 'executing the script', 1, true) then
+        or string.find(words, 'executing the script', 1, true)
+        or string.find(words, 'ACL failure in script', 1, true) then -- from Redis 7.2 on
         denied[#denied + 1] = name .. ': ' .. words
     end
 end

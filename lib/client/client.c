@@ -265,7 +265,8 @@ static int connected(struct later_client *client, struct later_error *err)
 int later_call_check(const struct later_answer *answer, struct later_error *err)
 {
     static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
-                                           "ERR The user executing the script can't" };
+                                           "ERR The user executing the script can't",
+                                           "ERR ACL failure in script" }; /* from Redis 7.2 on */
     const char *words;
 
     switch (answer->outcome) {

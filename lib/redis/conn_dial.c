@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define ELEMENTS_MAX 10000000 /* in an array, more than any of our answers has */
+#define DEPTH_MAX    8        /* arrays in arrays; the same */
 
 /* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
@@ -170,17 +171,29 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
-/* hiredis allocates at once what the header of an array promises. For `*2147483647` that is 16 GiB,
- * and freeing them takes half a minute, whatever the deadline. */
 #if HIREDIS_MAJOR >= 1
-static void conn_dial_bound_arrays(struct later_conn *redis)
-{
-    redis->reader->maxelements = ELEMENTS_MAX;
-}
+typedef size_t array_size;
 #else
-static void *make_array(const redisReadTask *task, int elements)
+typedef int array_size;
+#endif
+
+/* Those that it is in. */
+static unsigned depth_of(const redisReadTask *task)
 {
-    redisReply *reply = elements <= ELEMENTS_MAX ? calloc(1, sizeof *reply) : NULL;
+    unsigned depth = 0;
+
+    for (; task->parent; task = task->parent)
+        depth++;
+    return depth;
+}
+
+/* hiredis allocates at once what the header of an array promises. For `*2147483647` that is 16 GiB,
+ * and freeing them takes half a minute, whatever the deadline. And since its version 1 an array may
+ * be in any number of others, which are freed by recursion. */
+static void *make_array(const redisReadTask *task, array_size elements)
+{
+    redisReply *reply =
+        elements <= ELEMENTS_MAX && depth_of(task) < DEPTH_MAX ? calloc(1, sizeof *reply) : NULL;
 
     if (!reply)
         return NULL;
@@ -201,7 +214,6 @@ static void conn_dial_bound_arrays(struct later_conn *redis)
     redis->functions.createArray = make_array;
     redis->reader->fn = &redis->functions;
 }
-#endif
 
 /* Replaces the socket; nobody waits for answers from the old one. The new one is opened before the
  * old one is closed, so that the owner's loop sees another number. */
