@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include "base/duration.h"
+#include "trouble/say.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -159,20 +160,9 @@ size_t text_width(const char *text)
 
 char *text_put_age(char *out, size_t room, double seconds)
 {
-    static const struct {
-        double below, unit;
-        const char *name;
-    } steps[] = { { 120, 1, "s" }, { 7200, 60, "min" }, { 172800, 3600, "h" } };
+    char age[LATER_SAY_SIZE];
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (seconds < steps[i].below) {
-            double number = seconds / steps[i].unit;
-
-            snprintf(out, room, number < 10 ? "%.1f %s" : "%.0f %s", number, steps[i].name);
-            return out;
-        }
-    }
-    snprintf(out, room, "%.0f d", seconds / 86400);
+    snprintf(out, room, "%s", later_say_age(age, seconds));
     return out;
 }
 

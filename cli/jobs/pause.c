@@ -6,8 +6,11 @@
 #include "whole.h"
 
 #include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PAUSE_MAX 31536000.0 /* a year, in seconds */
 
@@ -15,6 +18,7 @@
 struct wish {
     bool pause;
     double seconds;
+    char who[65];
 };
 
 /* Returns 1 if it changed something, 0 if the part was already so, -1 with *err. When a pause ends
@@ -25,7 +29,7 @@ static int pause_part(struct cli *cli, const struct later_keys *keys, const stru
     struct later_command cmd = { 0 };
 
     if (wish->pause)
-        later_inspect_pause(&cmd, keys, wish->seconds);
+        later_inspect_pause(&cmd, keys, wish->seconds, wish->who);
     else
         later_inspect_plain(&cmd, keys, LATER_SCRIPT_RESUME);
     return (int)cli_count(cli_call(cli, &cmd, err));
@@ -127,10 +131,27 @@ static int set_all(struct cli *cli, const struct wish *wish, struct later_error 
     return status;
 }
 
+/* Who is said to have paused it: who ran `sudo`, if that is known. */
+static void pause_who(const struct cli *cli, char who[65])
+{
+    const char *by = args_text(&cli->args, "by"), *sudo = getenv("SUDO_USER");
+    char room[1024];
+    struct passwd row, *found = NULL;
+
+    if (!by && getuid() == 0 && sudo)
+        by = sudo;
+    if (!by && getpwuid_r(getuid(), &row, room, sizeof room, &found) == 0 && found)
+        by = row.pw_name;
+    snprintf(who, 65, "%s", by ? by : "");
+    for (char *c = who; *c; c++)
+        *c = *c > ' ' && *c <= '~' ? *c : '_';
+}
+
 static int run_pause(struct cli *cli, struct later_error *err)
 {
     struct wish wish = { .pause = true };
 
+    pause_who(cli, wish.who);
     if (cli_duration(cli, "for", &wish.seconds, err) < 0)
         return -1;
     if (args_text(&cli->args, "for") && !(wish.seconds >= 0.001 && wish.seconds <= PAUSE_MAX))
@@ -145,12 +166,13 @@ static int run_resume(struct cli *cli, struct later_error *err)
 
 static const struct args_option pause_options[] = {
     { "for", 0, "DURATION", "then it ends by itself (only by `later resume`)" },
+    { "by", 0, "NAME", "who pauses it, for `later show` and `status` (your login name)" },
     { 0 },
 };
 
 const struct command command_pause = {
     .name = "pause",
-    .usage = "Q... [--for DURATION]",
+    .usage = "Q... [--for DURATION] [--by NAME]",
     .brief = "Stop handing out jobs of a queue",
     .more = "Running jobs go on, and jobs can still be pushed. `later resume` ends it.\n",
     .example = "later pause mail\nlater pause mail sms --for 10m\n",

@@ -6,6 +6,7 @@
 #include "jobs/find.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
+#include "jobs/why.h"
 #include "queue_list.h"
 #include "queue/queue.h"
 #include "text.h"
@@ -27,7 +28,16 @@ void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
         memcpy(type, doc.type, sizeof doc.type);
 }
 
-void peek_print_json(const char *queue, const struct later_seen *seen)
+static void peek_add_error(struct jsonl *json, const struct later_seen *seen)
+{
+    if (seen->record.error_len)
+        jsonl_foreign(json, "error", seen->record.error, seen->record.error_len);
+    else
+        jsonl_text(json, "error", NULL);
+    earlier_json(json, seen);
+}
+
+void peek_print_json(const char *queue, const struct later_seen *seen, const struct why_answer *why)
 {
     char type[LATER_TYPE_MAX + 1];
     struct jsonl json;
@@ -41,11 +51,9 @@ void peek_print_json(const char *queue, const struct later_seen *seen)
     jsonl_known(&json, "score", seen->has_score, seen->score);
     jsonl_int(&json, "attempts", seen->record.attempts);
     jsonl_int(&json, "priority", seen->record.priority);
-    if (seen->record.error_len)
-        jsonl_foreign(&json, "error", seen->record.error, seen->record.error_len);
-    else
-        jsonl_text(&json, "error", NULL);
-    earlier_json(&json, seen);
+    peek_add_error(&json, seen);
+    if (why)
+        why_json(&json, why);
     if (seen->record.progress_len)
         jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
     if (seen->record.finished_len)
@@ -155,7 +163,7 @@ static void print_seen(struct cli *cli, struct table *table, const char *queue,
                        const struct later_seen *seen)
 {
     if (cli->json)
-        peek_print_json(queue, seen);
+        peek_print_json(queue, seen, NULL);
     else
         peek_add_row(cli, table, seen);
 }
@@ -225,8 +233,20 @@ const struct command command_peek = {
 
 /* --- show --- */
 
+static void peek_add_why(struct table *card, const struct why_answer *why)
+{
+    char line[LATER_WHYS_MAX * LATER_WHY_SIZE];
+
+    if (why->count == 0)
+        return;
+    why_say(line, sizeof line, why);
+    table_text(card, DIM, "why");
+    table_text(card, PLAIN, line);
+}
+
 /* Prints a job for people: one member per line, nothing cut. */
-static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen)
+static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen,
+                       const struct why_answer *why)
 {
     const char *const headings[] = { "JOB", seen->id, NULL };
     char type[LATER_TYPE_MAX + 1];
@@ -239,6 +259,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, PLAIN, queue);
     table_text(&card, DIM, "state");
     table_text(&card, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
+    peek_add_why(&card, why);
     table_text(&card, DIM, "type");
     table_text(&card, PLAIN, type);
     table_text(&card, DIM, "when");
@@ -286,49 +307,64 @@ struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, co
     return reply;
 }
 
-static void print_shown(struct cli *cli, struct table *table, const char *queue,
-                        const struct later_seen *seen)
+/* One run of `later show`. */
+struct show {
+    struct cli *cli;
+    struct table table;
+    struct finder finder;
+    struct why why;
+};
+
+static int show_print(struct show *show, const struct whole *whole, const struct later_keys *part,
+                      const struct later_seen *seen, struct later_error *err)
 {
-    if (cli->json)
-        peek_print_json(queue, seen);
-    else if (cli->out_terminal)
-        print_card(cli, queue, seen);
+    struct why_answer answer = { .count = 0 };
+
+    if (!show->cli->json && !show->cli->out_terminal) {
+        peek_add_row(show->cli, &show->table, seen);
+        return 0;
+    }
+    if (why_find(&show->why, whole, part, seen, &answer, err) < 0)
+        return -1;
+    if (show->cli->json)
+        peek_print_json(whole->name, seen, &answer);
     else
-        peek_add_row(cli, table, seen);
+        print_card(show->cli, whole->name, seen, &answer);
+    return 0;
 }
 
 /* Shows the job if it is in this queue. Returns whether it was, or -1 with *err. */
-static int show_in(struct cli *cli, struct table *table, const char *queue, const char *id,
-                   struct later_error *err)
+static int show_in(struct show *show, const char *queue, const char *id, struct later_error *err)
 {
+    const struct later_keys *part;
     struct later_seen seen = { 0 };
     struct later_reply *reply;
     struct whole whole;
     int found;
 
-    if (whole_find(cli, queue, &whole, err) < 0)
+    if (whole_find(show->cli, queue, &whole, err) < 0)
         return -1;
-    reply = peek_look_for(cli, &whole, id, &seen, NULL, err);
+    reply = peek_look_for(show->cli, &whole, id, &seen, &part, err);
     if (!reply)
         return -1;
     seen.id = id;
     found = *seen.state != '\0';
-    if (found)
-        print_shown(cli, table, whole.name, &seen);
+    if (found && show_print(show, &whole, part, &seen, err) < 0)
+        found = -1;
     later_reply_free(reply);
     return found;
 }
 
 /* Returns the exit status, or -1 with *err. */
-static int show_one(struct cli *cli, struct table *table, struct finder *finder, const char *id,
-                    struct later_error *err)
+static int show_one(struct show *show, const char *id, struct later_error *err)
 {
+    struct cli *cli = show->cli;
     char where[LATER_QUEUE_MAX + 16];
     later_queue_name queue;
-    int found = finder_look(finder, id, queue, err);
+    int found = finder_look(&show->finder, id, queue, err);
 
     if (found > 0)
-        found = show_in(cli, table, queue, id, err);
+        found = show_in(show, queue, id, err);
     if (found < 0 && err->code != LATER_E_USAGE)
         return -1;
     if (found < 0)
@@ -340,19 +376,19 @@ static int show_one(struct cli *cli, struct table *table, struct finder *finder,
 
 static int show_run(struct cli *cli, struct later_error *err)
 {
-    struct finder finder;
-    struct table table;
-    int status = finder_begin(&finder, cli, FIND_DONE, err);
+    struct show show = { .cli = cli, .why = { .cli = cli } };
+    int status = finder_begin(&show.finder, cli, FIND_DONE, err);
 
-    peek_begin_rows(cli, &table);
+    peek_begin_rows(cli, &show.table);
     /* One id per call, since documents may be large. */
     for (int i = 0; i < cli->args.count && status >= 0; i++) {
-        int one = show_one(cli, &table, &finder, cli->args.words[i], err);
+        int one = show_one(&show, cli->args.words[i], err);
 
         status = one != LATER_OK ? one : status;
     }
-    table_end(&table);
-    finder_end(&finder);
+    table_end(&show.table);
+    finder_end(&show.finder);
+    why_end(&show.why);
     return status;
 }
 
@@ -365,7 +401,9 @@ const struct command command_show = {
     .name = "show",
     .usage = "ID... [-q Q]",
     .brief = "Show jobs, whatever their state",
-    .more = "In a pipe, like `later peek`.\n",
+    .more =
+        "On a terminal and with --json it also says why a job that waits does not run. In a pipe,\n"
+        "like `later peek`.\n",
     .example = "later show 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d\n",
     .options = show_options,
     .min = 1,

@@ -9,8 +9,11 @@
 #include "queue/inspect.h"
 #include "whole.h"
 
-/* Prints one object on a line, for --json. */
-void peek_print_json(const char *queue, const struct later_seen *seen);
+struct why_answer;
+
+/* Prints one object on a line, for --json. why: why it does not run; NULL: that was not asked. */
+void peek_print_json(const char *queue, const struct later_seen *seen,
+                     const struct why_answer *why);
 
 /* Finds the type in its document, or "" if that cannot be read. */
 void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1]);

@@ -165,7 +165,7 @@ static int tell_hit(void *arg, const struct chosen *chosen, struct later_error *
     if (seen.document == seen.id)
         seen.id = ""; /* the member is its own document */
     if (searching->choice.cli->json)
-        peek_print_json(searching->whole.name, &seen);
+        peek_print_json(searching->whole.name, &seen, NULL);
     else
         peek_add_row(searching->choice.cli, &searching->table, &seen);
     fflush(stdout);

@@ -29,13 +29,20 @@ void served_add_up(json_t *sums, json_t *counts)
     }
 }
 
+bool served_is_alive(const struct served *served, size_t i)
+{
+    const json_t *host = json_array_get(served->hosts, i);
+
+    return host &&
+           served->now - json_number_value(json_object_get(host, "seen")) <= SERVED_GONE_AFTER;
+}
+
 /* Returns a member of what a daemon says, NULL if the daemon is gone. */
 static json_t *alive_member(const struct served *served, size_t i, const char *name)
 {
     const json_t *host = json_array_get(served->hosts, i);
-    double seen = json_number_value(json_object_get(host, "seen"));
 
-    return served->now - seen <= SERVED_GONE_AFTER ? json_object_get(host, name) : NULL;
+    return served_is_alive(served, i) ? json_object_get(host, name) : NULL;
 }
 
 static void add_host(struct served *served, const struct later_reply *said)
@@ -128,6 +135,15 @@ static bool has_queue(const json_t *queues, const char *queue, bool by_pattern)
             return true;
     }
     return false;
+}
+
+bool served_serves(const json_t *host, const char *queue)
+{
+    const json_t *queues = json_object_get(host, "queues");
+    later_queue_name whole;
+
+    later_shard_whole(whole, queue);
+    return has_queue(queues, queue, true) || has_queue(queues, whole, true);
 }
 
 static int count_hosts(const struct served *served, const char *queue, bool by_pattern)

@@ -23,6 +23,14 @@ size_t served_count(const struct served *served);
 json_t *served_host(const struct served *served, size_t i, const char **id);
 double served_at(const struct served *served);
 
+/* Was this one seen within SERVED_GONE_AFTER? */
+bool served_is_alive(const struct served *served, size_t i);
+
+/* Does this daemon say that it serves a queue, by name or by a pattern? A shard counts as its
+ * queue.
+ */
+bool served_serves(const json_t *host, const char *queue);
+
 /* Adds each number of one object to that of the same name in the other. */
 void served_add_up(json_t *sums, json_t *counts);
 

@@ -2,6 +2,7 @@
 #include "queues/announce.h"
 
 #include "base/clock.h"
+#include "queues/announce_needs.h"
 #include "link/redis_check.h"
 #include "link/follow.h"
 #include "fault.h"
@@ -259,6 +260,7 @@ static void announce_write_line(struct announce *announce, const struct announce
     fputs("},\"nodes\":{", out);
     write_nodes(&state->connections, out);
     fputc('}', out);
+    announce_needs_write(announce->config, out);
     write_reason("fault", state->fault, out);
     write_reason("reload_refused", state->reload_refused, out);
     fputc('}', out);

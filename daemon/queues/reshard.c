@@ -68,7 +68,7 @@ static void on_paused(void *arg, struct later_answer *answer)
         struct later_keys keys;
 
         later_keys_init(&keys, watched->reshard->prefix, names[i]);
-        later_inspect_pause(&cmd, &keys, left > 0 ? (double)left / 1000 : 0);
+        later_inspect_pause(&cmd, &keys, left > 0 ? (double)left / 1000 : 0, "");
         link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
     link_flush(link);

@@ -3,27 +3,18 @@
 #include "reservation/job.h"
 #include "worker/state.h"
 
-#include "base/digest.h"
-
 #include <stdio.h>
 #include <string.h>
 
 static void limit_name(const struct config_limit *limit, const struct later_job *job,
                        char name[LATER_LOCK_MAX + 1])
 {
-    char whole[400], bucket[LATER_BUCKET_MAX + 1] = "", nth[16] = "";
+    char base[CONFIG_LIMIT_NAME], bucket[LATER_BUCKET_MAX + 1] = "";
 
     if (limit->member[0])
         later_document_bucket(&job->doc, limit->member, bucket);
-    if (limit->nth)
-        snprintf(nth, sizeof nth, "/%u", (unsigned)limit->nth + 1);
-    snprintf(whole, sizeof whole, "%s:%s%s%s%s%s%s", limit->type[0] ? "type" : "queue",
-             limit->type[0] ? limit->type : limit->queue, nth, limit->member[0] ? ":" : "",
-             limit->member, limit->member[0] ? "=" : "", bucket);
-    if (strlen(whole) <= LATER_LOCK_MAX)
-        strcpy(name, whole);
-    else
-        later_digest(whole, strlen(whole), name);
+    config_limit_name(limit, base);
+    later_line_named(name, base, bucket);
 }
 
 static bool nth_limit(const struct later_job *job, uint32_t n, struct admission_need *need)

@@ -1,6 +1,7 @@
 /* config.c: what a configuration says about a type of jobs. */
 #include "config/config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct config_type *config_type_find(const struct config *config, const char *type)
@@ -21,6 +22,17 @@ void config_policy(const struct config *config, const struct config_type *type,
                                .timeout = type ? type->timeout : config->timeout,
                                .backoff = type ? type->backoff : config->backoff,
                                .ceiling = type ? type->ceiling : config->ceiling };
+}
+
+void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_NAME])
+{
+    char nth[16] = "";
+
+    if (limit->nth)
+        snprintf(nth, sizeof nth, "/%u", (unsigned)limit->nth + 1);
+    snprintf(name, CONFIG_LIMIT_NAME, "%s:%s%s%s%s%s", limit->type[0] ? "type" : "queue",
+             limit->type[0] ? limit->type : limit->queue, nth, limit->member[0] ? ":" : "",
+             limit->member, limit->member[0] ? "=" : "");
 }
 
 bool config_type_matches(const char *pattern, const char *type)

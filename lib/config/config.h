@@ -240,6 +240,10 @@ typedef uint32_t config_wanted_fn(void *arg, const struct config_queue *queue);
 int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
                  struct later_error *err);
 
+/* The name of a limit in Redis; one that counts the values of a member ends in `MEMBER=`. */
+#define CONFIG_LIMIT_NAME 200
+void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_NAME]);
+
 /* Does "video.*", or "video.encode", match this type? */
 bool config_type_matches(const char *pattern, const char *type);
 

@@ -73,6 +73,11 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->finished_len = len;
         return;
     }
+    if (tag == 'f') {
+        record->flows = value;
+        record->flows_len = len;
+        return;
+    }
     if (tag == 'n') {
         record->next = value;
         record->next_len = len;
@@ -98,9 +103,13 @@ void later_record_read(struct later_record *record, const char *text, size_t len
 {
     const char *end = text + len;
 
-    *record = (struct later_record){
-        .crashes = -1, .error = "", .earlier = "", .progress = "", .finished = "", .next = ""
-    };
+    *record = (struct later_record){ .crashes = -1,
+                                     .error = "",
+                                     .earlier = "",
+                                     .progress = "",
+                                     .finished = "",
+                                     .flows = "",
+                                     .next = "" };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
 

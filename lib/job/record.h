@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e g h i k n p u are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k n p u are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -25,7 +25,9 @@ struct later_record {
     double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */
     double unique_for;    /* 0; seconds for which its id stays taken after it */
     double taken_until;   /* 0; UNIX time until which its id stays taken after it */
-    const char *next;     /* "": the job that runs after it, for later_record_next(); borrowed */
+    const char *flows;    /* "": the flows it belongs to, with spaces between; borrowed */
+    size_t flows_len;
+    const char *next; /* "": the job that runs after it, for later_record_next(); borrowed */
     size_t next_len;
 };
 

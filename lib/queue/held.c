@@ -98,12 +98,18 @@ void later_held_first_end(struct later_command *cmd, const char *prefix, const c
     later_command_say(cmd, "ZRANGEBYSCORE %s %s +inf WITHSCORES LIMIT 0 1", key, from);
 }
 
+void later_held_key(char key[LATER_KEY_MAX], const char *prefix, enum later_held kind,
+                    const char *name)
+{
+    later_key_line(key, prefix, line_for(kind), name, false);
+}
+
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,
                         const char *name)
 {
     char key[LATER_KEY_MAX];
 
-    later_key_line(key, prefix, line_for(kind), name, false);
+    later_held_key(key, prefix, kind, name);
     later_command_say(cmd, "ZCOUNT %s (0 +inf", key);
 }
 
@@ -112,7 +118,7 @@ void later_held_waiters(struct later_command *cmd, const char *prefix, enum late
 {
     char key[LATER_KEY_MAX];
 
-    later_key_line(key, prefix, line_for(kind), name, false);
+    later_held_key(key, prefix, kind, name);
     later_command_say(cmd, "ZRANGEBYSCORE %s (0 +inf LIMIT 0 %ju", key, (uintmax_t)limit);
 }
 

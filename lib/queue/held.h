@@ -40,6 +40,10 @@ void later_held_holders(struct later_command *cmd, const char *prefix, const cha
 void later_held_first_end(struct later_command *cmd, const char *prefix, const char *name,
                           double now);
 
+/* The key of its line. */
+void later_held_key(char key[LATER_KEY_MAX], const char *prefix, enum later_held kind,
+                    const char *name);
+
 /* How many jobs are in its line; `QUEUE ID` of the first `limit`. Some of them may be gone: they
  * wait if they are in `delayed`. */
 void later_held_waiting(struct later_command *cmd, const char *prefix, enum later_held kind,

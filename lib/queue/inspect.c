@@ -197,11 +197,31 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
     later_script_begin(cmd, script, keys, NULL, 0);
 }
 
-void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds)
+void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds,
+                         const char *who)
 {
-    later_script_begin(cmd, LATER_SCRIPT_PAUSE, keys, NULL, seconds > 0);
-    if (seconds > 0)
+    later_script_begin(cmd, LATER_SCRIPT_PAUSE, keys, NULL, *who ? 2 : seconds > 0);
+    if (seconds > 0 || *who)
         later_command_int(cmd, (int64_t)(seconds * 1000));
+    if (*who)
+        later_command_text(cmd, who);
+}
+
+void later_inspect_why_paused(struct later_command *cmd, const struct later_keys *keys)
+{
+    later_command_say(cmd, "GET %s", keys->name[LATER_KEY_PAUSED]);
+}
+
+bool later_inspect_paused(const struct later_reply *reply, struct later_pause *pause)
+{
+    const char *text = later_reply_text(reply, NULL);
+
+    *pause = (struct later_pause){ 0 };
+    if (!reply || later_reply_is_nil(reply))
+        return false;
+    if (sscanf(text, "%lf %lf %64s", &pause->since, &pause->until, pause->who) < 2)
+        *pause = (struct later_pause){ 0 };
+    return true;
 }
 
 /* --- plain commands --- */
@@ -437,4 +457,21 @@ void later_inspect_server(struct later_command *cmd)
 double later_inspect_uptime(const struct later_reply *reply)
 {
     return info_number(reply, "uptime_in_seconds:", INFINITY);
+}
+
+void later_inspect_state(struct later_command *cmd)
+{
+    later_command_say(cmd, "INFO");
+}
+
+void later_inspect_stated(const struct later_reply *reply, struct later_redis_state *state)
+{
+    const char *text = later_reply_text(reply, NULL);
+
+    *state = (struct later_redis_state){ .used = info_number(reply, "used_memory:", 0),
+                                         .most = info_number(reply, "maxmemory:", 0) };
+    if (strstr(text, "aof_last_write_status:err"))
+        state->disk = "the append-only file could not be written";
+    else if (strstr(text, "rdb_last_bgsave_status:err"))
+        state->disk = "the last snapshot could not be written";
 }

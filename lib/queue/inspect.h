@@ -120,8 +120,21 @@ void later_inspect_plain(struct later_command *cmd, const struct later_keys *key
                          enum later_script script);
 
 /* Encodes a pause that ends by itself after this many seconds (at least 0.001); 0: only by resume.
+ * who: for people, who pauses, printable without a space; "" = not said.
  * The reply is 0 if the queue was paused without an end before, and is so still; else 1. */
-void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds);
+void later_inspect_pause(struct later_command *cmd, const struct later_keys *keys, double seconds,
+                         const char *who);
+
+/* What is known of a pause: UNIX seconds, 0 = not known; until is 0 if only resume ends it. All is
+ * 0 and "" if somebody made the key by hand. */
+struct later_pause {
+    double since, until;
+    char who[65];
+};
+
+/* GET of that key; reads its answer. Returns whether the queue is paused. */
+void later_inspect_why_paused(struct later_command *cmd, const struct later_keys *keys);
+bool later_inspect_paused(const struct later_reply *reply, struct later_pause *pause);
 
 /* --- plain commands --- */
 
@@ -208,6 +221,15 @@ void later_inspect_found(const struct later_reply *score, const struct later_rep
 /* The same for a done job: its field of kept has record and document (scripts/inc/done.lua). */
 void later_inspect_kept(const struct later_reply *score, const struct later_reply *kept,
                         struct later_seen *seen);
+
+/* Ask `INFO`, and read how full this Redis is, and whether it can write to its disk; all is 0 and
+ * NULL if it does not say. */
+void later_inspect_state(struct later_command *cmd);
+struct later_redis_state {
+    double used, most; /* bytes of memory; most: 0 = no limit */
+    const char *disk;  /* which write to its disk failed; NULL: none. Static */
+};
+void later_inspect_stated(const struct later_reply *reply, struct later_redis_state *state);
 
 /* Ask `INFO cpu`, and read how many seconds of CPU time this Redis has used, in user and system
  * mode; < 0 if it does not say. */

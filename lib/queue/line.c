@@ -1,7 +1,22 @@
 /* line.c: encodes and decodes the calls of lines. */
 #include "queue/line.h"
 
+#include "base/digest.h"
 #include "redis/script.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void later_line_named(char name[LATER_LOCK_MAX + 1], const char *base, const char *value)
+{
+    char whole[400];
+
+    snprintf(whole, sizeof whole, "%s%s", base, value);
+    if (strlen(whole) <= LATER_LOCK_MAX)
+        strcpy(name, whole);
+    else
+        later_digest(whole, strlen(whole), name);
+}
 
 static void rule(struct later_command *cmd, const struct later_line *line)
 {

@@ -7,6 +7,7 @@
 #ifndef LATER_LINE_H
 #define LATER_LINE_H
 
+#include "job/document.h"
 #include "redis/command.h"
 #include "redis/key.h"
 #include "redis/reply.h"
@@ -23,6 +24,10 @@ struct later_line {
     bool sliding; /* its window */
     const char *name;
 };
+
+/* The name of a limit that counts each value of a member by itself: `base` and the value; if that
+ * is too long, its digest. 1 … LATER_LOCK_MAX characters. */
+void later_line_named(char name[LATER_LOCK_MAX + 1], const char *base, const char *value);
 
 /* A job (waiter: queue, a space, id; "" = none) enters the line, or keeps its place there. due:
  * when it is due in `delayed`, exactly; 0: it was called, but does not come. since: when it was

@@ -306,7 +306,13 @@ START_TEST(pause_and_resume_tell_how_it_was)
     ck_assert_str_eq(flat(run("pause", NULL)), "1");
     ck_assert_int_eq(ask("TTL %s", key("paused"))->integer, -1);
     run_error("pause", "0", NULL);
-    run_error("pause", "1", "1", NULL);
+    run_error("pause", "1", "a b", NULL);
+    run_error("pause", "1", "ann", "bob", NULL);
+    ck_assert_str_eq(flat(run("pause", "5000000", "ann", NULL)), "1");
+    ck_assert_ptr_nonnull(strstr(ask("GET %s", key("paused"))->str, " ann"));
+    ck_assert_str_eq(flat(run("pause", "0", "bob@web1", NULL)), "1");
+    ck_assert_str_eq(flat(run("pause", "0", "bob@web1", NULL)), "0");
+    ck_assert_ptr_nonnull(strstr(ask("GET %s", key("paused"))->str, " 0.000 bob@web1"));
     ask("DEL %s", key("wake"));
     ck_assert_str_eq(flat(run("resume", NULL)), "1");
     ck_assert_int_eq(size_of("paused"), 0);

@@ -268,7 +268,7 @@ COMMANDS = {
                         lambda w: (0, [{"count": len(limited(w, chosen(w, STATES, "dead")))}])),
     "edit": ("edit {x} -q {q} --file {edited}", "push", edit),
     "pause": ("pause {q}", "write", pause(True)),
-    "pause for": ("pause {q} --for 1h", "write", pause(True, True)),
+    "pause for": ("pause {q} --for 1h --by ann", "write", pause(True, True)),
     "resume": ("resume {q}", "write", pause(False)),
     "forget": ("forget {q}", "write", says(75)),
     "forget nosuch": ("forget nosuch", "note", says(66)),

@@ -215,6 +215,8 @@ try:
     browser.click('Resume', 'tr:has(a[href*="name=mail"])')
     check(wait_until(lambda: 'paused' not in (row('mail') or 'paused')), 'resume')
     go('job?id=due&queue=slow')
+    check(browser.wait('document.querySelector("p.why")?.innerText.includes("Why it does not run: due in ")'),
+          'a job says why it does not run', browser.text('main'))
     browser.click('Kick', 'main')
     check(wait_until(lambda: '"state":"ready"' in run('show', 'due', '--json')), 'kick')
     check(browser.wait('document.querySelector("h1 .state.ready")'), 'the page shows it')

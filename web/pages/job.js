@@ -29,13 +29,19 @@ function progressBox(progress) {
              total ? h('progress', { max: total, value: done, 'aria-label': 'Progress' }) : '');
 }
 
+// Why it does not run, in the words of `later show`; what would hold it next comes after.
+function whyLine({ state, why }) {
+    return h('p', { class: 'why lead' }, h('b', {}, state === 'reserved' ? 'Now: ' : 'Why it does not run: '), why.text,
+             why.also.map((one) => h('span', {}, `; ${one.text}`)));
+}
+
 function show(main, job, typed, again) {
     const act = async (where, question, verb, done) => {
         if (!question || await confirm(question, 1, verb)) {
             if (await perform(where, { id: job.id, queue: job.queue }, done)) again();
         }
     };
-    const known = ['queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
+    const known = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
                    'progress', 'document'];
     const facts = [['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state },
                                   job.queue)],
@@ -47,6 +53,7 @@ function show(main, job, typed, again) {
     const edit = me.may_act ? editBox(job, again) : '';
     main.append(
         h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(job.state)),
+        job.why && job.state !== 'dead' ? whyLine(job) : '',
         job.error && job.state !== 'done' ? h('p', { class: 'error lead' }, errorLine(job.error)) : '',
         h('dl', { class: 'facts' }, facts.map(([name, value]) =>
             h('div', {}, h('dt', {}, name), h('dd', {}, value)))),

@@ -1,0 +1,148 @@
+/* why_flow.c: the steps of its flows that a job waits for. */
+#include "jobs/why_inner.h"
+
+#include "queue/flow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOWS 4  /* flows of a job that are looked at */
+#define STEPS 50 /* steps that are looked at */
+#define NAMED 5  /* steps that are named */
+
+/* What a job waits for in one flow. */
+struct why_flow {
+    struct why_look *look;
+    const char *name;
+    char after[4096]; /* cut into words */
+    const char *steps[STEPS];
+    size_t count;
+    char when[8];
+};
+
+/* Has a step in this state ended as it must? */
+static bool why_flow_is_met(const char *when, char state)
+{
+    if (strcmp(when, "failed") == 0)
+        return false; /* the first failure would have made it ready */
+    return state == 'd' || (strcmp(when, "ended") == 0 && strchr("xgs", state));
+}
+
+static void why_flow_tell(const struct why_flow *flow, const char *step, char state)
+{
+    struct later_why_facts *facts = flow->look->facts;
+    char *steps = flow->look->steps;
+    size_t len = strlen(steps), room = sizeof flow->look->steps - len;
+
+    if (why_flow_is_met(flow->when, state))
+        return;
+    facts->flow.dead += state == 'x' && strcmp(flow->when, "done") == 0;
+    if (facts->flow.unmet++ < NAMED)
+        snprintf(steps + len, room, "%s%s (%s)", len ? ", " : "", step, later_flow_word(state));
+    else if (facts->flow.unmet == NAMED + 1)
+        snprintf(steps + len, room, " …");
+}
+
+/* Its answer has a value for each step. */
+static struct later_reply *why_flow_values(const struct why_flow *flow, const char *letter,
+                                           const struct later_reply *ids)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8];
+
+    later_key_flow(key, flow->look->part, flow->name, "");
+    later_command_begin(&cmd, 2 + flow->count);
+    later_command_text(&cmd, "HMGET");
+    later_command_text(&cmd, key);
+    for (size_t i = 0; i < flow->count; i++) {
+        snprintf(field, sizeof field, "%s:%s", letter,
+                 ids ? later_reply_text(later_reply_at(ids, i), NULL) : flow->steps[i]);
+        later_command_text(&cmd, field);
+    }
+    return why_ask(flow->look, &cmd);
+}
+
+static void why_flow_steps(const struct why_flow *flow)
+{
+    struct later_reply *ids = why_flow_values(flow, "s", NULL);
+    struct later_reply *jobs = ids ? why_flow_values(flow, "j", ids) : NULL;
+
+    for (size_t i = 0; jobs && i < flow->count; i++) {
+        const char *value = later_reply_text(later_reply_at(jobs, i), NULL);
+
+        why_flow_tell(flow, flow->steps[i], *value ? *value : '?');
+    }
+    flow->look->facts->flow.all += flow->count;
+    later_reply_free(ids);
+    later_reply_free(jobs);
+}
+
+/* `*`: all jobs of the flow that do not wait so themselves. */
+static void why_flow_star(const struct why_flow *flow)
+{
+    struct later_why_facts *facts = flow->look->facts;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    char key[LATER_KEY_MAX];
+    uint64_t counts[5];
+
+    later_key_flow(key, flow->look->part, flow->name, "");
+    later_command_say(&cmd, "HMGET %s total done open waiting dead closed", key);
+    reply = why_ask(flow->look, &cmd);
+    for (size_t i = 0; i < 5; i++)
+        counts[i] = (uint64_t)later_reply_seconds(later_reply_at(reply, i), 0);
+    facts->flow.all += counts[0];
+    facts->flow.unmet +=
+        strcmp(flow->when, "done") == 0 ? counts[0] - counts[1] : counts[2] + counts[3];
+    facts->flow.dead += strcmp(flow->when, "done") == 0 ? counts[4] : 0;
+    snprintf(flow->look->steps, sizeof flow->look->steps,
+             "all others (%" PRIu64 " open, %" PRIu64 " waiting, %" PRIu64 " dead)%s", counts[2],
+             counts[3], counts[4],
+             later_reply_is_nil(later_reply_at(reply, 5)) ? ", and until the flow is closed" : "");
+    later_reply_free(reply);
+}
+
+static void why_flow_one(struct why_look *look, const char *name)
+{
+    struct why_flow flow = { .look = look, .name = name };
+    struct later_flow_member member;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8], *rest = NULL;
+
+    later_key_flow(key, look->part, name, "");
+    snprintf(field, sizeof field, "j:%s", look->seen->id);
+    later_command_say(&cmd, "HGET %s %s", key, field);
+    reply = why_ask(look, &cmd);
+    if (!later_flow_member(field, later_reply_text(reply, NULL), &member) || member.state != 'w') {
+        later_reply_free(reply);
+        return;
+    }
+    snprintf(flow.after, sizeof flow.after, "%s", member.after);
+    snprintf(flow.when, sizeof flow.when, "%s", member.when);
+    snprintf(look->flow, sizeof look->flow, "%s", name);
+    later_reply_free(reply);
+    if (strcmp(flow.after, "*") == 0) {
+        why_flow_star(&flow);
+        return;
+    }
+    for (char *step = strtok_r(flow.after, ",", &rest); step && flow.count < STEPS;
+         step = strtok_r(NULL, ",", &rest))
+        flow.steps[flow.count++] = step;
+    why_flow_steps(&flow);
+}
+
+void why_flow_look(struct why_look *look)
+{
+    char names[4 * (LATER_FLOW_MAX + 1) + 1], *rest = NULL, *name;
+
+    snprintf(names, sizeof names, "%.*s", (int)look->seen->record.flows_len,
+             look->seen->record.flows);
+    name = strtok_r(names, " ", &rest);
+    for (int i = 0; name && i < FLOWS; i++, name = strtok_r(NULL, " ", &rest))
+        why_flow_one(look, name);
+    look->facts->flow.name = look->flow;
+    look->facts->flow.steps = look->steps;
+}
