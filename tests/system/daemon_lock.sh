@@ -144,5 +144,23 @@ in_time "$(sum "$(present) - $start")" 10 "s, though ttl and lease are 30"
 within 5 "its lock is free" free seven
 is "$(redis ZCARD 'later:running:{queue:default}')" 0 "and its place"
 
+stop_laterd
+
+# ---- a reload while one waits for a permit
+
+configure 'workers = 2;' 'types = ( { name = "do"; max_running = 1; } );'
+start_laterd
+push_do holds '"do":"sleep","until":"go-holds"'
+within 5 "one has the only permit" begun holds
+push_do next '"do":"done"'
+within 5 "the other one waits for it" is_delayed next
+kill -HUP "$laterd_pid"
+within 15 "a reload" logged 'reloaded: '
+far() { [ "$(sum "($(redis ZSCORE "$(key delayed)" next) > $(present) + 3)")" = 1.000 ]; }
+wait_until 20 far # its own look for the permit
+due=$(redis ZSCORE "$(key delayed)" next)
+touch "$work/go-holds"
+within 10 "the one that waited begins" begun next
+at_least "$(sum "$due - $(began next)")" 0.5 "s before its own look for the permit, as without a reload"
 end_well
 finish

@@ -23,6 +23,10 @@ unset LATER_REDIS_PASSWORD_FILE LATER_REDIS_URL NO_COLOR
 later_bin=$(cd "$top_builddir" && pwd)/cli/later
 laterd_bin=$(cd "$top_builddir" && pwd)/daemon/laterd
 export later_bin laterd_bin
+# As under make, for a test that is run by hand.
+: "${PLUGIN_TEST_DIR:=$(cd "$top_builddir" && pwd)/tests/unit/plugins}"
+: "${JOBS_DIR:=$(cd "$top_builddir" && pwd)/jobs}"
+export PLUGIN_TEST_DIR JOBS_DIR
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-test-XXXXXX") || exit 99
 owned=
 redis_kind=${LATER_TEST_REDIS:-single}
