@@ -5,7 +5,7 @@
 --
 -- name      of the flow: 1 to 64 of A-Z a-z 0-9 _ . -
 -- adder     the id of a running job of the flow: it may add to it even if it is closed; '' for all others
--- close     1: no more is added after this call; else 0
+-- close     1: no more is added after this call, unless a job was FULL; else 0
 -- keep      seconds that the flow is kept when it has ended
 -- step      the name of this job in its flow, as `flow`; '' for none
 -- after     steps it waits for, at most 100, with commas between; `*`: all jobs of the flow without `*`;
@@ -224,7 +224,7 @@ for _, job in ipairs(added) do
         flow_ask(flow, job)
     end
 end
-if close == '1' and told[1] ~= '1' then
+if close == '1' and full == 0 and told[1] ~= '1' then
     redis.call('HSET', flow, 'closed', '1')
     local steps = redis.call('HGETALL', unknown)
     steps[#steps + 1] = '*'

@@ -88,13 +88,24 @@ end
 
 -- ---- what becomes of a job that waits
 
+-- It is in this state now, in all flows that its record names.
+local function flow_move_all(key, job, state, text)
+    flow_move(key, job, state)
+    for flow in string.gmatch(value_of(text, 'f') or '', '%S+') do
+        local there = flow_key(flow) ~= key and flow_read(flow_key(flow), job.id)
+        if there then
+            flow_move(flow_key(flow), there, state)
+        end
+    end
+end
+
 -- It runs: it goes into `delayed`, due now, or as late as its push asked for.
 local function flow_release(key, job)
     local seconds = tonumber(string.match(job.delay, '^%+(.*)$') or '')
     local due = seconds and now + seconds or math.max(now, tonumber(job.delay) or now)
     flow_due[#flow_due + 1] = string.format('%.6f', due)
     flow_due[#flow_due + 1] = job.id
-    flow_move(key, job, 'o')
+    flow_move_all(key, job, 'o', records_of({ job.id })[1])
 end
 
 -- What it waits for can no longer happen.
@@ -105,15 +116,16 @@ local function flow_bury(key, job, why)
     redis.call('ZADD', base .. 'dead', string.format('%.6f', now), job.id)
     count(stats, 'buried', 1)
     count(stats, 'buried_waiting', 1)
-    flow_move(key, job, 'x')
+    flow_move_all(key, job, 'x', text)
 end
 
 -- It was to run after a failure, and there was none.
 local function flow_skip(key, job)
+    local text = records_of({ job.id })[1]
     redis.call('HDEL', jobs, job.id)
     redis.call('HDEL', records, job.id)
     count(stats, 'cancelled', 1)
-    flow_move(key, job, 's')
+    flow_move_all(key, job, 's', text)
 end
 
 local fates = { g = 'was cancelled, purged, expired or trimmed', s = 'was not needed',
@@ -166,8 +178,8 @@ end
 
 local function flow_look(key, id)
     local flow, job = string.sub(key, #flow_key('') + 1), flow_read(key, id)
-    if not job or job.state ~= 'w' then
-        return
+    if not job or job.state ~= 'w' or job.after == '-' then
+        return -- with '-' it waits in another flow
     end
     local fate, why = (job.star == '*' and flow_all or flow_some)(key, flow, job)
     if (fate or why) and redis.call('ZREM', in_waiting, id) == 0 then
@@ -254,6 +266,9 @@ end
 local function flow_tell(found, state, only)
     for _, one in ipairs(found or {}) do
         local job = (not only or only[one[2]]) and flow_read(one[1], one[2])
+        if job and job.state == 'w' then
+            redis.call('ZREM', in_waiting, job.id) -- a plain ZADD had named it, and it has run
+        end
         if job then
             flow_move(one[1], job, state)
         end

@@ -299,6 +299,107 @@ START_TEST(a_job_that_was_there_belongs_to_both)
 }
 END_TEST
 
+/* Pushes job d, which waits in flow f, for flow g as well, and there w, which waits for d. */
+static void push_d_for_g(const char *when)
+{
+    arg("g");
+    arg("");
+    arg("1");
+    arg("60");
+    job("d", "", "done");
+    job("w", "d", when);
+    ck_assert_str_eq(pushed(), "EXISTS waiting WAITING");
+    check_sums();
+}
+
+START_TEST(one_that_waits_in_another_flow)
+{
+    flow("1");
+    job("d", "a", "done");
+    job("a", "", "done");
+    pushed();
+    push_d_for_g("done");
+    ck_assert_str_eq(members("waiting"), "d w");
+    done("a");
+    ck_assert_str_eq(field("flow:g", "open"), "1");
+    done("d");
+    done("w");
+    ck_assert_str_eq(field("flow:g", "done"), "2");
+    check_sums();
+}
+END_TEST
+
+START_TEST(one_that_another_flow_buries)
+{
+    flow("1");
+    job("d", "a", "done");
+    job("a", "", "done");
+    pushed();
+    push_d_for_g("failed");
+    ck_assert_str_eq(flat(run("cancel", "a", NULL)), "ready");
+    ck_assert_str_eq(members("dead"), "d");
+    ck_assert_str_eq(field("flow:g", "dead"), "1");
+    done("w");
+    check_sums();
+}
+END_TEST
+
+START_TEST(one_that_another_flow_does_not_need)
+{
+    flow("1");
+    job("d", "a", "failed");
+    job("a", "", "done");
+    pushed();
+    push_d_for_g("ended");
+    done("a");
+    ck_assert_str_eq(field("flow:g", "skipped"), "1");
+    done("w");
+    ck_assert_double_lt(score("flows", "g"), now() + 61); /* it has ended */
+    check_sums();
+}
+END_TEST
+
+/* What did not fit is pushed by the same call again, and the flow is closed then. */
+START_TEST(a_full_queue_leaves_it_open)
+{
+    ask("HSET later:{q}:stats max_jobs 2");
+    flow("1");
+    job("c", "b", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "WAITING WAITING FULL");
+    ck_assert_str_eq(members("waiting"), "c b");
+    ck_assert_str_eq(field("flow:f", "closed"), "0");
+    ask("HSET later:{q}:stats max_jobs 3");
+    flow("1");
+    job("c", "b", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    ck_assert_str_eq(pushed(), "EXISTS waiting EXISTS waiting PUSHED");
+    ck_assert_str_eq(field("flow:f", "closed"), "1");
+    done("a");
+    done("b");
+    done("c");
+    check_sums();
+}
+END_TEST
+
+/* Somebody has put a job that waits into `ready` by hand. */
+START_TEST(one_that_a_plain_zadd_names)
+{
+    flow("1");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    ask("ZADD later:{q}:ready 1 b");
+    done("b");
+    ck_assert_int_eq(size_of("waiting"), 0);
+    done("a");
+    ck_assert_int_eq(count_of_flow("done"), 2);
+    check_sums();
+}
+END_TEST
+
 START_TEST(a_replaced_one_is_still_of_the_flow)
 {
     flow("1");
@@ -419,6 +520,11 @@ int main(void)
                                    pushed_again_adds_what_is_missing,
                                    closed_but_for_those_inside,
                                    a_job_that_was_there_belongs_to_both,
+                                   one_that_waits_in_another_flow,
+                                   one_that_another_flow_buries,
+                                   one_that_another_flow_does_not_need,
+                                   a_full_queue_leaves_it_open,
+                                   one_that_a_plain_zadd_names,
                                    a_replaced_one_is_still_of_the_flow,
                                    kick_runs_one_that_waits,
                                    a_delay_counts_from_then,
