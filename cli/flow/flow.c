@@ -24,21 +24,22 @@ static bool flow_has_ended(const struct later_flow_sizes *sizes)
 
 static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
 {
-    struct flow_found found = { .sizes = { .exists = true } };
+    struct flow_found found;
     struct table table;
     double seconds, now;
+    int ok;
 
     if (wait_option(cli, "timeout", &seconds, err) < 0)
         return -1;
     seconds += later_clock();
-    while (flow_find(cli, name, &found, err) == 0 && !flow_has_ended(&found.sizes)) {
+    while ((ok = flow_find(cli, name, &found, err)) == 0 && !flow_has_ended(&found.sizes)) {
         if (later_clock() >= seconds) {
             cli_say(cli, "%s is %s; it goes on", name, later_flow_state(&found.sizes));
             return LATER_E_LATER;
         }
         usleep(LOOK_EVERY);
     }
-    if (!found.sizes.exists || !found.keys.queue[0] || cli_clock(cli, &now, err) < 0)
+    if (ok < 0 || cli_clock(cli, &now, err) < 0)
         return -1;
     flow_table(cli, &table);
     flow_tell(cli, &table, name, &found, now);

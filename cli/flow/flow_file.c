@@ -287,6 +287,8 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
         file.adder = "";
     if (!later_key_queue_valid(name))
         ok = later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -", LATER_FLOW_MAX);
+    else if (!later_key_queue_valid(cli_queue(cli)))
+        ok = later_call_whole(cli_queue(cli), err);
     else if (!file.plan || !file.tie || !file.rows)
         ok = later_fail(err, LATER_E_SYSTEM, "no memory");
     else

@@ -15,8 +15,8 @@ static const struct many_verb bury_many = {
     .done = "buried",
     .ask = "Bury",
     .ask_end = "",
-    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED },
-    .set_count = 2,
+    .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_WAITING },
+    .set_count = 3,
 };
 
 /* Returns whether the job was there, or -1 with *err. */
@@ -53,7 +53,7 @@ static int bury_bury(struct cli *cli, const struct later_keys *keys, const char 
 
 static const struct each_verb bury_each = { .heading = "BURIED",
                                             .done = "buried",
-                                            .none = "no ready or delayed job",
+                                            .none = "no ready, delayed or waiting job",
                                             .missing = LATER_E_NONE,
                                             .fn = bury_bury };
 

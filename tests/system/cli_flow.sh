@@ -128,6 +128,23 @@ is "$status $err" "66 later flow: no flow nowhere" "no such flow"
 run later flow wait nowhere
 is "$status" 66 "wait: no such flow"
 
+refused_shard()
+{
+    run later push --flow f --file "$work/two" -q default/1
+    is "$status" 64 "a shard: refused"
+    contains "$err" 'default/1' "and named"
+}
+refused_shard
+
+# ---- a job that waits is buried by hand; kick runs it
+
+later push --flow by-hand --file "$work/two" >/dev/null
+is "$(later bury by-hand.y)" "by-hand.y	waiting" "bury: one that waits"
+is "$(field dead by-hand)" 1 "the flow knows"
+is "$(later kick by-hand.y)" "by-hand.y	dead" "and kick revives it"
+is "$(later bury -q default --state ready --yes)" 2 "bury: those that are ready"
+is "$(later cancel -q default --state dead --yes)" 2 "cancel: those that are dead"
+
 # ---- many, and the sums
 
 {
@@ -137,4 +154,16 @@ is "$status" 66 "wait: no such flow"
 is "$(later push --flow many --file "$work/many" | wc -l | tr -d ' ')" 3001 "many jobs and a report"
 is "$(field open many) $(field waiting many)" "3000 1" "the report waits for all"
 is "$(later check default >/dev/null; echo $?)" 0 "the sums hold"
+
+# ---- Redis goes away while one waits
+
+later flow wait many --timeout 300 2>"$work/lost" &
+waiter=$!
+own "$waiter"
+looks() { [ "$(redis INFO commandstats | sed -n 's/^cmdstat_hmget:calls=\([0-9]*\),.*/\1/p')" -gt "$looked" ]; }
+looked=$(redis INFO commandstats | sed -n 's/^cmdstat_hmget:calls=\([0-9]*\),.*/\1/p')
+wait_until 10 looks
+stop_redis
+wait "$waiter"
+is "$?" 69 "wait: Redis is gone, which is not the flow's end"
 finish
