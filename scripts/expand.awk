@@ -10,7 +10,7 @@
 # A script begins with its contract, in this order; more lines of KEYS or ARGV add to the first:
 #   -- NAME: a sentence            NAME is the file's
 #   -- KEYS   ready stats          names from `enum later_key` in lib/redis/key.h, or call, claims,
-#                                  fence, held, history, limit, line_due, line_waiting, lock,
+#                                  fence, fresh, held, history, limit, line_due, line_waiting, lock,
 #                                  flow, lock_wake, result, running, stock, unknown
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
@@ -18,6 +18,7 @@
 # After the contract the expanded script gets code for it: a check of how many KEYS and ARGV there
 # are, and a local for each key and each argument that is not in the group. `-- @include NAME`,
 # alone on a line, is replaced by inc/NAME.lua; within a script only the first of equal ones counts.
+# `-- @inside NAME` is for the body of a function: what it brings in is known there only.
 #
 # The checks split Lua into words and signs; they do not parse it.
 
@@ -76,7 +77,7 @@ function words_of(set, list,    word, n) {
 
 # The kinds of keys: enum later_key without its COUNT, and those outside it, which are -1 in C.
 function known_keys(file,    text, within) {
-    key["call"] = key["claims"] = key["fence"] = key["held"] = key["history"] = "-1"
+    key["call"] = key["claims"] = key["fence"] = key["fresh"] = key["held"] = key["history"] = "-1"
     key["limit"] = key["lock"] = key["lock_wake"] = key["running"] = key["stock"] = "-1"
     key["result"] = key["flow"] = key["unknown"] = key["line_waiting"] = key["line_due"] = "-1"
     while ((getline text < file) > 0) {
@@ -245,8 +246,12 @@ function body(file, n,    part) {
     for (; n <= lines[file]; n++) {
         if (line[file, n] ~ /^-- *@/) {
             part = line[file, n]
-            sub(/^-- @include /, "", part)
-            include(file, n, part)
+            if (sub(/^-- @inside /, "", part))
+                inside(file, n, part)
+            else {
+                sub(/^-- @include /, "", part)
+                include(file, n, part)
+            }
         } else {
             check_line(file, n, line[file, n])
             emit(file, n, line[file, n])
@@ -268,6 +273,16 @@ function include(file, n, part,    target) {
         body(target, 1)
         included[target] = "done"
     }
+}
+
+# The same, and then forgets what was included meanwhile.
+function inside(file, n, part,    before, target) {
+    for (target in included)
+        before[target] = included[target]
+    include(file, n, part)
+    for (target in included)
+        if (!(target in before))
+            delete included[target]
 }
 
 # ---- lines

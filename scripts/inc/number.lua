@@ -6,5 +6,6 @@ local function number(text, least, most)
 end
 
 local function whole(text, least, most)
-    return not string.find(text, '.', 1, true) and number(text, least, most) or nil
+    local n = string.find(text, '^%-?%d+$') and tonumber(text)
+    return n and n >= least and n <= most and n or nil
 end

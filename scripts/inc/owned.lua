@@ -6,10 +6,12 @@ local token = string.sub(held, #reserved + 2)
 -- the positions of the LOST. Jobs are mostly settled in the order in which they were handed out,
 -- which is their order in `held`. Then one ZRANGE is enough, Redis need not write out scores, and
 -- instead of the positions nil is returned.
--- A caller that has read all of `held` puts it into `in_order`; it is not compared again.
-local in_order
+-- A caller that has read all of `held` puts it into `in_order`; it is not compared again. `entire`:
+-- there are no others in the set.
+local in_order, entire
 local function owned(list)
     if list == in_order then
+        entire = true
         return list, nil, {}
     end
     local total = #list
@@ -17,7 +19,7 @@ local function owned(list)
         error({ err = 'ERR at least one job a call' })
     end
     redis.call('ZCARD', reserved)
-    local row, same = redis.call('ZRANGE', held, 0, total - 1), total
+    local row, same = redis.call('ZRANGE', held, 0, total), total -- one more than asked for
     for i = 1, total do
         if row[i] ~= list[i] then
             same = i - 1
@@ -25,7 +27,7 @@ local function owned(list)
         end
     end
     if same == total then
-        in_order = list
+        in_order, entire = list, #row == total
         return list, nil, {}
     end
     local ids, at, lost, n, rest, seen = {}, {}, {}, same, same, {}
@@ -48,7 +50,10 @@ end
 -- Takes ids out of the set; the lease ends with the last of them. Mostly all of them go at once,
 -- and to drop the whole set costs half as much as to remove its members.
 local function take_out(ids)
-    if #ids == redis.call('ZCARD', held) then
+    if ids ~= in_order then
+        entire = #ids == redis.call('ZCARD', held)
+    end
+    if entire then
         redis.call('DEL', held)
         redis.call('ZREM', reserved, token)
     elseif ids == in_order then

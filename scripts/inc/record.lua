@@ -1,10 +1,9 @@
 -- @include lines
+-- @include recorded
 
 -- A record is what laterd keeps beside a document: lines `TAG=VALUE`, where a value is anything
 -- without a line end (doc/protocol.md, "Records"). A script that changes a tag leaves all others as
--- they are, even those that it does not know. Most queues have no records, so one HLEN saves the
--- look-ups.
-local recorded = redis.call('HLEN', records) > 0
+-- they are, even those that it does not know.
 
 -- Returns the records of ids, '' for an id without one.
 local function records_of(ids)

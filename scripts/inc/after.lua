@@ -1,0 +1,5 @@
+-- What may follow when a job with a record has ended.
+
+-- @include stay
+-- @include again
+-- @include flow

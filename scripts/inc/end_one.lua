@@ -1,0 +1,23 @@
+-- @include recorded
+-- @include typed
+-- @include count
+
+-- If `only` is the only job of its token, it is done here, by fewer commands than settle() needs.
+-- `ended`: it was. A job whose record may ask for more (tags d, f, n, u) is left to settle(), as is
+-- anything unusual. No functions: to make them costs as much as these commands.
+local ended = false
+local record = only and recorded and redis.call('HGET', records, only)
+if only and not (record and string.find(record, '[dfnu]=')) then
+    redis.call('HLEN', jobs)
+    local row = redis.call('ZRANGE', held, 0, 1)
+    if row[1] == only and not row[2] then
+        redis.call('DEL', held)
+        redis.call('ZREM', reserved, string.sub(held, #reserved + 2))
+        local known = redis.call('HDEL', jobs, only)
+        if record then
+            redis.call('HDEL', records, only)
+        end
+        count(stats, known == 1 and 'done' or 'withdrawn', 1)
+        ended = true
+    end
+end
