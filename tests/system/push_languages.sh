@@ -84,7 +84,7 @@ sed -i -e "s|$install_path|$scripts|g" -e "s|/var/lib/laterd/redis.sock|$redis_s
 real=$(command -v pkg-config)
 cat >"$work/bin/pkg-config" <<END
 #!/bin/sh
-[ "\$3" != later ] || exec echo "-I$source/lib -I$build/lib $build/lib/liblater.a \$($real --libs hiredis jansson) -lm"
+[ "\$3" != later ] || exec echo "-I$source/lib -I$build/lib $build/lib/liblater.a \$($real --libs hiredis openssl jansson) -lm"
 exec $real "\$@"
 END
 chmod +x "$work/bin/pkg-config"
