@@ -96,6 +96,7 @@ static void size_add_row(struct table *table, const struct sized *sized, int ser
     else
         table_none(table);
     table_number(table, sizes->overdue ? YELLOW : PLAIN, sizes->overdue);
+    table_number(table, PLAIN, sizes->waiting);
 }
 
 /* A queue that was named and has no trace anywhere is probably a typing error. */
@@ -171,9 +172,10 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
 int size_print(struct cli *cli, const struct queue_list *list, const struct served *served,
                struct later_error *err)
 {
-    static const char *const headings[] = { "QUEUE",    ">READY", ">DELAYED",      ">RESERVED",
-                                            ">DEAD",    "PAUSED", ">OLDEST READY", ">HOSTS",
-                                            ">OVERDUE", NULL };
+    static const char *const headings[] = { "QUEUE",         ">READY", ">DELAYED",
+                                            ">RESERVED",     ">DEAD",  "PAUSED",
+                                            ">OLDEST READY", ">HOSTS", ">OVERDUE",
+                                            ">WAITING",      NULL };
     struct table table;
     int status;
 

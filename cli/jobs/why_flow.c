@@ -100,7 +100,9 @@ static void why_flow_star(const struct why_flow *flow)
     snprintf(flow->look->steps, sizeof flow->look->steps,
              "all others (%" PRIu64 " open, %" PRIu64 " waiting, %" PRIu64 " dead)%s", counts[2],
              counts[3], counts[4],
-             later_reply_is_nil(later_reply_at(reply, 5)) ? ", and until the flow is closed" : "");
+             strcmp(later_reply_text(later_reply_at(reply, 5), NULL), "1") != 0
+                 ? ", and until the flow is closed"
+                 : "");
     later_reply_free(reply);
 }
 

@@ -24,10 +24,21 @@ is "$(later push null --flow f --step a)" f.a "its id is by its step"
 is "$(later push null --flow f --step c --after a,b --when ended --id own)" own "or its own"
 is "$(later push null --flow f --after '*' --json | sed 's/"id":"[^"]*"/ID/')" \
     '{"queue":"default",ID,"result":"pushed","state":"waiting"}' "one that waits for all"
-is "$(later show own --json | grep -o '"flow.*ended[^}]*')" \
+is "$(later show own --json | sed 's/.*"document"://; s/.*\("flow[^}]*\)}.*/\1/')" \
     '"flow\":\"f\",\"step\":\"c\",\"after\":[\"a\",\"b\"],\"when\":\"ended\"' "the document says all four"
 is "$(members f)" "1,a,open,,;2,c,waiting,ended,a,b;3,,waiting,done,*;" "the flow"
+# waits ID: what it waits for, as show says.
+waits()
+{
+    later show "$1" --json | sed -n 's/.*"text":"\(waits for [^"]*\)".*/\1/p'
+}
+is "$(waits own)" "waits for 2 of 2: a (open), b (unknown) in flow f" "show: what a job waits for"
+later push null --flow h -q other >/dev/null
 is "$(later push null --flow f --step b)" f.b "a step that was waited for"
+is "$(waits own)" "waits for 2 of 2: a (open), b (open) in flow f" "show: both are there"
+id=$(later flow show f | sed -n '$p' | cut -f 4)
+is "$(waits "$id")" "waits for 3 of 3: all others (2 open, 1 waiting, 0 dead), and until the flow is closed in flow f" "show: all jobs"
+is "$(later size default other | cut -f 1,10 | tr '\t\n' ' ;')" "default 2;other 0;" "size: the waiting have a column"
 run later push null --flow f --step b
 is "$status $out" "0 f.b" "the same step again is no failure"
 contains "$err" "exists (ready)" "which is said"
@@ -101,9 +112,9 @@ is "$(later flow --json | grep -c '"g"')" 0 "nothing was pushed"
 
 # ---- a waiting job that was exported goes back into a flow, not beside it
 
-later push null --flow e --step a -q other >/dev/null
-later push null --flow e --step b --after a -q other >/dev/null
-later export -q other --state ready >"$work/exported"
+later push null --flow e --step a -q third >/dev/null
+later push null --flow e --step b --after a -q third >/dev/null
+later export -q third --state ready >"$work/exported"
 run later push --file "$work/exported"
 is "$status $(wc -l <"$work/exported" | tr -d ' ')" "0 1" "an exported job that does not wait is as any other"
 is "$(later check default >/dev/null; echo $?)" 0 "the sums hold"
