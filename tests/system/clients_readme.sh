@@ -39,7 +39,27 @@ pushes()
         '2 1 1' "$what: and has pushed its two jobs"
 }
 
-# performs NAME WANTED COMMAND...: tries the second program by hand.
+# flow_block CLIENT LANGUAGE: prints the program that pushes flows, without the wait for one that nobody
+# performs.
+flow_block()
+{
+    block "$1" "$2" 2 | grep -v 'wait_*[fF]low('
+}
+
+# flows NAME COMMAND...: runs the second program.
+flows()
+{
+    what=$1
+    shift
+    redis FLUSHALL >/dev/null
+    run timeout 120 "$@"
+    is "$status" 0 "$what: the program that pushes flows ends well"
+    [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
+    is "$(redis HMGET 'later:{default}:flow:order-7' total open waiting | tr '\n' ' ')$(redis HGET 'later:{default}:flow:chain-7' waiting) $(redis HGET 'later:{default}:flow:import-7' open)" \
+        '4 2 2 1 2' "$what: and has pushed three, and added to one"
+}
+
+# performs NAME WANTED COMMAND...: tries the third program by hand.
 performs()
 {
     what=$1 wanted=$2
@@ -55,8 +75,15 @@ performs()
 } >"$work/push.py"
 {
     printf 'async def fetch(url): return "text"\ndef busy(): return False\n'
-    block python python 2
+    block python python 3
 } >"$work/feeds.py"
+{
+    printf 'import laterd, redis\nfrom types import SimpleNamespace\n'
+    echo "queues = laterd.Client(redis.Redis(unix_socket_path='$redis_socket'))"
+    echo 'rows = [1, 2]; job = SimpleNamespace(id="order-7.pay")'
+    flow_block python python
+} >"$work/flows.py"
+flows python env PYTHONPATH="$clients/python" "$python" "$work/flows.py"
 pushes python env PYTHONPATH="$clients/python" "$python" "$work/push.py"
 performs python '{"bytes": 4}' env PYTHONPATH="$clients/python:$work" "$python" -m laterd feeds:app feed.poll '{"url":"u"}'
 
@@ -70,8 +97,15 @@ if node_modules; then
     } >"$work/js/push.mjs"
     {
         echo 'globalThis.fetch = async () => ({ status: 200, text: async () => "text" });'
-        block node js 2
+        block node js 3
     } >"$work/js/feeds.mjs"
+    {
+        echo 'import { Redis } from "ioredis"; import { batch, chain, Laterd } from "laterd";'
+        echo "const queues = new Laterd(new Redis('$redis_socket')), rows = [1, 2], job = { id: 'order-7.pay' };"
+        flow_block node js
+        echo 'process.exit(0);'
+    } >"$work/js/flows.mjs"
+    flows node node "$work/js/flows.mjs"
     pushes node node "$work/js/push.mjs"
     performs node '{"bytes":4}' node "$work/js/feeds.mjs" feed.poll '{"url":"u"}'
 else
@@ -85,8 +119,13 @@ if php -r 'exit((int) !extension_loaded("redis"));' 2>/dev/null; then
     } >"$work/push.php"
     {
         echo "<?php require '$clients/php/autoload.php';"
-        block php php 2
+        block php php 3
     } >"$work/mail.php"
+    {
+        echo "<?php require '$clients/php/autoload.php';"
+        flow_block php php | sed "s|^use .*|&\n\$later = Laterd\\\\Client::connect('unix:$redis_socket'); \$rows = [1, 2]; \$job = (object) ['id' => 'order-7.pay'];|"
+    } >"$work/flows.php"
+    flows php php "$work/flows.php"
     pushes php env LATER_REDIS_URL="unix:$redis_socket" php "$work/push.php"
     performs php '"sent":' php -d 'sendmail_path="cat >/dev/null"' "$work/mail.php" mail.send '{"to":"a@b.c"}'
 else
@@ -98,10 +137,17 @@ if ruby -e 'require "redis"' 2>/dev/null; then
         echo 'people = ["c@d.e"]'
         block ruby ruby 1
     } >"$work/push.rb"
+    {
+        echo 'require "laterd"'
+        echo "later = Laterd::Client.new(Redis.new(path: '$redis_socket'))"
+        echo 'rows = [1, 2]; job = Struct.new(:id).new("order-7.pay")'
+        flow_block ruby ruby
+    } >"$work/flows.rb"
+    flows ruby ruby -I "$clients/ruby/lib" "$work/flows.rb"
     pushes ruby ruby -I "$clients/ruby/lib" "$work/push.rb"
     {
         echo 'def busy?() false end'
-        block ruby ruby 2
+        block ruby ruby 3
     } >"$work/mail.rb"
     performs ruby '"sent":"a@b.c"' ruby -I "$clients/ruby/lib" "$work/mail.rb" mail.send '{"to":"a@b.c"}'
 else
