@@ -2,8 +2,11 @@
 #include "commands.h"
 #include "see/exposition.h"
 #include "see/gather.h"
+#include "status/trouble.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -142,6 +145,43 @@ static void metrics_put_hosts(struct exposition *text, const struct gathered *ga
     exposition_int(text, besides.outcomes[LATER_OUTCOME_CRASH], NULL);
 }
 
+/* Does an earlier one have the same labels? */
+static bool metrics_is_said(const struct later_troubles *troubles, size_t n)
+{
+    const struct later_trouble *row = &troubles->rows[n];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct later_trouble *one = &troubles->rows[i];
+
+        if (one->rule == row->rule && strcmp(one->queue, row->queue) == 0 &&
+            strcmp(one->host, row->host) == 0 && strcmp(one->type, row->type) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Without the right to look for them there are none. */
+static void metrics_put_troubles(struct exposition *text, struct cli *cli,
+                                 const struct gathered *gathered)
+{
+    struct later_troubles troubles = { 0 };
+    struct later_error ignored;
+
+    if (trouble_look(cli, &gathered->list, gathered->sized, &troubles, &ignored) == 0) {
+        exposition_family(text, "laterd_trouble", GAUGE, NULL,
+                          "What is wrong now, by the rules of later status --trouble.");
+        for (size_t i = 0; i < troubles.count; i++) {
+            const struct later_trouble *row = &troubles.rows[i];
+
+            if (!metrics_is_said(&troubles, i))
+                exposition_int(text, 1,
+                               LABELS("rule", later_rules[row->rule].name, "queue", row->queue,
+                                      "host", row->host, "type", row->type));
+        }
+    }
+    free(troubles.rows);
+}
+
 /* Only for `later serve`, which knows when Redis answered last. */
 static void put_silence(struct exposition *text, const struct cli *cli, bool up)
 {
@@ -177,6 +217,8 @@ static int metrics_run(struct cli *cli, struct later_error *err)
         put_queues(&text, &gathered);
     if (up)
         metrics_put_hosts(&text, &gathered);
+    if (up)
+        metrics_put_troubles(&text, cli, &gathered);
     exposition_end(&text);
     gather_free(&gathered);
     return LATER_OK;

@@ -4,6 +4,7 @@
 #include "status/running.h"
 #include "jobs/size.h"
 #include "status/status_local.h"
+#include "status/trouble.h"
 
 #include <stdio.h>
 
@@ -32,6 +33,8 @@ static int status_run(struct cli *cli, struct later_error *err)
 
     if (args_flag(&cli->args, "local"))
         return status_local(cli, err);
+    if (args_flag(&cli->args, "trouble"))
+        return trouble_print(cli, err);
     served = served_read(cli, err);
     status = served ? status_print(cli, served, err) : -1;
     served_free(served);
@@ -40,18 +43,20 @@ static int status_run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "progress", 0, NULL, "with --json: also the progress of running jobs" },
+    { "trouble", 0, NULL,
+      "only what is wrong, a line each; the status is 1 if there is something" },
     { "local", 0, NULL, "check only the laterd on this host, without asking Redis" },
     { 0 },
 };
 
 const struct command command_status = {
     .name = "status",
-    .usage = "[--local] [--progress] [Q...]",
+    .usage = "[--local | --trouble] [--progress] [Q...]",
     .brief = "Show daemons and queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"
             "--progress, a job (with \"job\").\n",
-    .example = "later status\nlater status --local\n",
+    .example = "later status\nlater status --trouble\nlater status --local\n",
     .options = options,
     .max = -1,
     .run = status_run,

@@ -327,7 +327,7 @@ TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top
 # What no row has, and why.
 OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "work": "--number is without an end of its own; cli_work.sh"}
+                   "after": "pages need many jobs; cli_search.sh", "trouble": "what is trouble goes by time; cli_trouble.sh", "work": "--number is without an end of its own; cli_work.sh"}
 
 
 def options_of(verb):

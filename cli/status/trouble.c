@@ -1,0 +1,75 @@
+/* trouble.c: `later status --trouble`. */
+#include "status/trouble.h"
+
+#include "output/jsonl.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+#define TROUBLE_STATUS 1
+
+static void trouble_print_json(const struct later_trouble *row)
+{
+    struct jsonl json;
+
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "rule", later_rules[row->rule].name);
+    jsonl_text(&json, "severity", later_rules[row->rule].severity);
+    jsonl_text(&json, "queue", *row->queue ? row->queue : NULL);
+    jsonl_text(&json, "host", *row->host ? row->host : NULL);
+    jsonl_text(&json, "type", *row->type ? row->type : NULL);
+    jsonl_known(&json, "since", row->since > 0, row->since);
+    jsonl_int(&json, "count", row->count);
+    jsonl_text(&json, "text", row->text);
+    jsonl_text(&json, "why", row->why);
+    jsonl_text(&json, "command", row->command);
+    jsonl_end(&json);
+}
+
+static void trouble_print_row(const struct cli *cli, struct table *table,
+                              const struct later_trouble *row)
+{
+    char since[48];
+
+    table_text(table, row->rule <= LATER_RULE_TYPE_UNKNOWN ? RED : YELLOW,
+               later_rules[row->rule].name);
+    table_text(table, PLAIN, row->text);
+    if (row->since <= 0)
+        table_none(table);
+    else if (cli->out_terminal)
+        table_text(table, PLAIN, text_put_time(since, sizeof since, row->since));
+    else
+        table_text(table, PLAIN, text_put_real(since, sizeof since, row->since));
+    table_number(table, PLAIN, (uint64_t)row->count);
+    table_text(table, PLAIN, row->why);
+    table_text(table, PLAIN, row->command);
+}
+
+int trouble_print(struct cli *cli, struct later_error *err)
+{
+    static const char *const headings[] = { "RULE", "TROUBLE", "SINCE", ">COUNT",
+                                            "WHY",  "COMMAND", NULL };
+    struct later_troubles troubles = { 0 };
+    struct queue_list list = { 0 };
+    struct table table;
+    int ok = queue_list_find(cli, &list, err);
+
+    if (ok == 0)
+        ok = trouble_look(cli, &list, NULL, &troubles, err);
+    queue_list_free(&list);
+    if (ok == 0) {
+        cli_table(cli, &table, headings);
+        for (size_t i = 0; i < troubles.count; i++) {
+            if (cli->json)
+                trouble_print_json(&troubles.rows[i]);
+            else
+                trouble_print_row(cli, &table, &troubles.rows[i]);
+        }
+        table_end(&table);
+        if (troubles.more)
+            cli_say(cli, "%zu more are not named", troubles.more);
+        ok = troubles.count > 0 ? TROUBLE_STATUS : LATER_OK;
+    }
+    free(troubles.rows);
+    return ok;
+}

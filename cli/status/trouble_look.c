@@ -1,0 +1,511 @@
+/* trouble_look.c: reads what trouble.h decides on. */
+#include "status/trouble.h"
+
+#include "ahead.h"
+#include "history/history.h"
+#include "queue/flow.h"
+#include "queue/lost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOGETHER 200 /* queues that are asked at a time */
+#define MINUTES  3   /* of history, the present one included */
+#define FRONT    20  /* of the delayed jobs, the first to come due */
+#define FLOWS    100 /* of a queue that have not ended */
+#define OVERDUE  30.0
+
+/* One queue. It is looked at twice: first the questions are sent, then the answers are there. */
+struct trouble_queue {
+    struct later_trouble_queue seen;
+    const struct sized *sized;
+    struct later_keys keys;
+    struct ahead ahead;
+    struct later_tallies recent, totals; /* owned */
+    struct later_pause pause;
+    double since; /* the first minute that was read */
+    char type[LATER_TYPE_MAX + 1], schedule[LATER_SCHEDULE_NAME_MAX + 1];
+    char flow[LATER_FLOW_MAX + 1];
+};
+
+struct trouble_look {
+    struct cli *cli;
+    const struct served *served;
+    const struct sized *known; /* the sizes of all queues; NULL: they are asked for */
+    struct later_troubles *troubles;
+    int alive;
+    int64_t waiting;
+    double now;
+    bool sends, away;
+    struct later_error *err;
+};
+
+/* As why_ask() in jobs/why_inner.h: NULL if it is not there yet, or may not be read. */
+static struct later_reply *trouble_ask(struct trouble_look *look, struct trouble_queue *queue,
+                                       struct later_command *cmd)
+{
+    struct later_error err = { 0 };
+    struct later_reply *reply;
+
+    if (look->sends) {
+        ahead_ask(look->cli->client, &queue->ahead, cmd);
+        return NULL;
+    }
+    reply = cli_call(look->cli, cmd, &err);
+    if (!reply && err.code == LATER_E_REDIS) {
+        look->away = true;
+        *look->err = err;
+    }
+    return reply;
+}
+
+/* --- a queue --- */
+
+static void trouble_ask_pause(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    queue->seen.paused = queue->sized->paused == queue->sized->parts;
+    if (!queue->seen.paused)
+        return;
+    later_inspect_why_paused(&cmd, &queue->keys);
+    reply = trouble_ask(look, queue, &cmd);
+    later_inspect_paused(reply, &queue->pause);
+    later_reply_free(reply);
+    queue->seen.paused_since = queue->pause.since;
+    queue->seen.paused_until = queue->pause.until;
+}
+
+static void trouble_ask_history(struct trouble_look *look, struct trouble_queue *queue)
+{
+    int64_t minute = later_period(LATER_BY_MINUTE, look->now);
+    struct later_tally sum;
+
+    queue->since = 60.0 * (double)(minute - MINUTES + 1);
+    for (int64_t n = minute - MINUTES + 1; n <= minute; n++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+
+        later_history_ask(&cmd, &queue->keys, LATER_BY_MINUTE, n);
+        reply = trouble_ask(look, queue, &cmd);
+        later_history_read(&queue->recent, reply);
+        later_reply_free(reply);
+    }
+    later_tallies_sum(&queue->recent, &sum);
+    queue->seen.rate = (double)later_tally_attempts(&sum) / (look->now - queue->since);
+}
+
+static void trouble_ask_dead(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 }, first = { 0 };
+    char from[LATER_SECONDS_SIZE];
+    struct later_reply *reply;
+
+    if (queue->sized->sizes.dead == 0)
+        return;
+    later_seconds_spell(from, look->now - LATER_TROUBLE_DEAD);
+    later_command_say(&cmd, "ZCOUNT %s %s +inf", queue->keys.name[LATER_KEY_DEAD], from);
+    reply = trouble_ask(look, queue, &cmd);
+    queue->seen.died = later_reply_int(reply);
+    later_reply_free(reply);
+    later_inspect_from(&first, &queue->keys, LATER_KEY_DEAD, from, 0, 1);
+    reply = trouble_ask(look, queue, &first);
+    queue->seen.died_since = later_reply_seconds(later_reply_at(reply, 1), 0);
+    later_reply_free(reply);
+}
+
+/* Jobs of a type that nobody has come due again and again, so they are at the front. */
+static void trouble_read_front(struct trouble_look *look, struct trouble_queue *queue,
+                               const struct later_reply *front)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *records, *documents;
+    size_t count = later_reply_count(front) / 2;
+
+    if (count == 0)
+        return;
+    later_inspect_fields(&cmd, &queue->keys, LATER_KEY_RECORDS, count);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, later_reply_text(later_reply_at(front, 2 * i), NULL));
+    records = trouble_ask(look, queue, &cmd);
+    for (size_t i = 0; i < count; i++) {
+        struct later_record record;
+        struct later_document doc;
+        struct later_error ignored;
+        size_t len;
+        const char *text = later_reply_text(later_reply_at(records, i), &len);
+
+        later_record_read(&record, text, len);
+        if (record.unknown_since <= 0 || queue->seen.unknown++ > 0)
+            continue;
+        queue->seen.unknown_since = record.unknown_since;
+        cmd = (struct later_command){ 0 };
+        later_inspect_fields(&cmd, &queue->keys, LATER_KEY_JOBS, 1);
+        later_command_text(&cmd, later_reply_text(later_reply_at(front, 2 * i), NULL));
+        documents = trouble_ask(look, queue, &cmd);
+        text = later_reply_text(later_reply_at(documents, 0), &len);
+        if (later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored) == 0)
+            memcpy(queue->type, doc.type, sizeof doc.type);
+        later_reply_free(documents);
+    }
+    later_reply_free(records);
+}
+
+static void trouble_ask_delayed(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    if (queue->sized->sizes.delayed == 0)
+        return;
+    later_inspect_from(&cmd, &queue->keys, LATER_KEY_DELAYED, "-inf", 0, FRONT);
+    reply = trouble_ask(look, queue, &cmd);
+    trouble_read_front(look, queue, reply);
+    later_reply_free(reply);
+}
+
+static void trouble_ask_overdue(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    char till[LATER_SECONDS_SIZE];
+    struct later_reply *reply;
+
+    if (queue->sized->sizes.overdue == 0)
+        return;
+    later_seconds_spell(till, look->now - OVERDUE);
+    later_command_say(&cmd, "ZCOUNT %s -inf %s", queue->keys.name[LATER_KEY_RESERVED], till);
+    reply = trouble_ask(look, queue, &cmd);
+    queue->seen.overdue = later_reply_int(reply);
+    later_reply_free(reply);
+}
+
+static void trouble_ask_schedules(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    char till[LATER_SECONDS_SIZE];
+    struct later_reply *reply;
+
+    later_seconds_spell(till, look->now - LATER_TROUBLE_LATE);
+    later_command_say(&cmd, "ZRANGEBYSCORE %s -inf %s WITHSCORES LIMIT 0 %d",
+                      queue->keys.name[LATER_KEY_CRON], till, FRONT);
+    reply = trouble_ask(look, queue, &cmd);
+    queue->seen.missed = (int64_t)later_reply_count(reply) / 2;
+    snprintf(queue->schedule, sizeof queue->schedule, "%s",
+             later_reply_text(later_reply_at(reply, 0), NULL));
+    queue->seen.missed_at = later_reply_seconds(later_reply_at(reply, 1), look->now);
+    later_reply_free(reply);
+}
+
+/* The flows that have not ended have the score inf. Dead jobs alone can block one. */
+static void trouble_ask_flows(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *names;
+
+    if (queue->sized->sizes.dead == 0 || queue->sized->sizes.waiting == 0)
+        return;
+    later_command_say(&cmd, "ZRANGEBYSCORE %s inf inf LIMIT 0 %d",
+                      queue->keys.name[LATER_KEY_FLOWS], FLOWS);
+    names = trouble_ask(look, queue, &cmd);
+    for (size_t i = 0; i < later_reply_count(names); i++) {
+        const char *name = later_reply_text(later_reply_at(names, i), NULL);
+        struct later_flow_sizes sizes;
+        struct later_reply *reply;
+
+        cmd = (struct later_command){ 0 };
+        later_flow_look(&cmd, &queue->keys, name);
+        reply = trouble_ask(look, queue, &cmd);
+        later_flow_looked(reply, &sizes);
+        later_reply_free(reply);
+        if (!sizes.exists || strcmp(later_flow_state(&sizes), "blocked") != 0)
+            continue;
+        snprintf(queue->flow, sizeof queue->flow, "%s", name);
+        queue->seen.blocked++;
+        queue->seen.blocked_since = sizes.made;
+    }
+    later_reply_free(names);
+}
+
+static void trouble_round(struct trouble_look *look, struct trouble_queue *queue)
+{
+    trouble_ask_pause(look, queue);
+    if (sizes_traces(&queue->sized->sizes) > 0)
+        trouble_ask_history(look, queue);
+    trouble_ask_dead(look, queue);
+    trouble_ask_delayed(look, queue);
+    trouble_ask_overdue(look, queue);
+    trouble_ask_schedules(look, queue);
+    trouble_ask_flows(look, queue);
+}
+
+/* --- from what was read to troubles --- */
+
+static void trouble_tell_types(struct trouble_look *look, const struct trouble_queue *queue)
+{
+    for (size_t i = 0; i < queue->recent.count; i++) {
+        const struct later_tally *row = queue->recent.rows[i];
+        const struct later_tally *all = later_tallies_find(queue->sized->totals, row->type);
+        uint64_t attempts = later_tally_attempts(row), failed = later_tally_failed(row);
+        uint64_t ever = all ? later_tally_attempts(all) : 0;
+        uint64_t bad = all ? later_tally_failed(all) : 0;
+
+        later_trouble_type(
+            look->troubles,
+            &(struct later_trouble_type){ .queue = queue->keys.queue,
+                                          .name = *row->type ? row->type : "(other)",
+                                          .since = queue->since,
+                                          .attempts = attempts,
+                                          .failed = failed,
+                                          .usual_attempts = ever > attempts ? ever - attempts : 0,
+                                          .usual_failed = bad > failed ? bad - failed : 0 });
+    }
+}
+
+static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
+{
+    const struct later_sizes *sizes = &queue->sized->sizes;
+    struct later_trouble_queue *seen = &queue->seen;
+
+    seen->now = look->now;
+    seen->name = queue->keys.queue;
+    seen->ready = (int64_t)sizes->ready;
+    seen->delayed = (int64_t)sizes->delayed;
+    seen->dead = (int64_t)sizes->dead;
+    seen->oldest = sizes->oldest_ready;
+    seen->alive = look->alive;
+    seen->served = served_by(look->served, queue->keys.queue);
+    seen->paused_by = queue->pause.who;
+    seen->unknown_type = queue->type;
+    seen->missed_name = queue->schedule;
+    seen->blocked_name = queue->flow;
+    look->waiting += seen->ready + seen->delayed;
+    later_trouble_queue(look->troubles, seen);
+    trouble_tell_types(look, queue);
+}
+
+/* --- the queues --- */
+
+/* Asks for the sizes of some queues. */
+static int trouble_sizes(struct trouble_look *look, struct sized *sized,
+                         struct trouble_queue *queues, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sized[i].totals = &queues[i].totals;
+    return sizes_ask(look->cli, sized, count, false, look->now, look->err);
+}
+
+static int trouble_some(struct trouble_look *look, const struct sized *sized,
+                        struct trouble_queue *queues, size_t count)
+{
+    struct cli *cli = look->cli;
+
+    look->sends = true;
+    for (size_t i = 0; i < count; i++) {
+        queues[i].sized = &sized[i];
+        later_keys_init(&queues[i].keys, later_call_prefix(cli->client), sized[i].name);
+        trouble_round(look, &queues[i]);
+    }
+    ahead_await(cli->client);
+    look->sends = false;
+    for (size_t i = 0; i < count && !look->away; i++) {
+        cli->ahead = &queues[i].ahead;
+        trouble_round(look, &queues[i]);
+        cli->ahead = NULL;
+        trouble_tell(look, &queues[i]);
+    }
+    return look->away ? -1 : 0;
+}
+
+static void trouble_queue_free(struct trouble_queue *queue)
+{
+    ahead_clear(&queue->ahead);
+    later_tallies_free(&queue->recent);
+    later_tallies_free(&queue->totals);
+}
+
+static int trouble_queues(struct trouble_look *look, const struct queue_list *list)
+{
+    struct sized *sized = calloc(TOGETHER, sizeof *sized);
+    struct trouble_queue *queues = calloc(TOGETHER, sizeof *queues);
+    int ok = sized && queues ? 0 : later_fail(look->err, LATER_E_SYSTEM, "no memory");
+
+    for (size_t from = 0; ok == 0 && from < list->count; from += TOGETHER) {
+        size_t count = list->count - from < TOGETHER ? list->count - from : TOGETHER;
+
+        for (size_t i = 0; i < count; i++) {
+            sized[i] = (struct sized){ .name = list->names[from + i] };
+            queues[i] = (struct trouble_queue){ 0 };
+        }
+        ok = look->known ? 0 : trouble_sizes(look, sized, queues, count);
+        if (ok == 0)
+            ok = trouble_some(look, look->known ? look->known + from : sized, queues, count);
+        for (size_t i = 0; i < count; i++)
+            trouble_queue_free(&queues[i]);
+    }
+    free(sized);
+    free(queues);
+    return ok;
+}
+
+/* --- daemons and Redis --- */
+
+static const char *trouble_text(const json_t *host, const char *name)
+{
+    const char *text = json_string_value(json_object_get(host, name));
+
+    return text ? text : "";
+}
+
+static double trouble_real(const json_t *host, const char *name)
+{
+    return json_number_value(json_object_get(host, name));
+}
+
+/* Is another laterd of this host alive? Then it was only started again. */
+static bool trouble_is_back(const struct trouble_look *look, const char *name)
+{
+    const char *id;
+
+    for (size_t i = 0; i < served_count(look->served); i++) {
+        const json_t *host = served_host(look->served, i, &id);
+
+        if (host && served_is_alive(look->served, i) &&
+            strcmp(trouble_text(host, "host"), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Within which time 99 of 100 jobs of a type end; 0 = not known. */
+static double trouble_usual(struct trouble_look *look, const char *queue, const char *type)
+{
+    struct later_tallies tallies = { 0 };
+    struct later_command cmd = { 0 };
+    const struct later_tally *row;
+    struct later_error ignored;
+    struct later_reply *reply;
+    struct later_keys keys;
+    double usual;
+
+    if (!later_key_queue_valid(queue))
+        return 0;
+    later_keys_init(&keys, later_call_prefix(look->cli->client), queue);
+    later_history_ask_totals(&cmd, &keys);
+    reply = cli_call(look->cli, &cmd, &ignored);
+    later_history_read(&tallies, reply);
+    later_reply_free(reply);
+    row = later_tallies_find(&tallies, type);
+    usual = row ? later_histogram_quantile(&row->run, 0.99) : 0;
+    later_tallies_free(&tallies);
+    return usual > 0 ? usual : 0;
+}
+
+static void trouble_host(struct trouble_look *look, const json_t *json)
+{
+    const json_t *over = json_object_get(json, "longest");
+    struct later_trouble_host host = { .now = look->now,
+                                       .seen = trouble_real(json, "seen"),
+                                       .name = trouble_text(json, "host"),
+                                       .running = (int64_t)trouble_real(json, "running"),
+                                       .over = trouble_text(over, "id"),
+                                       .over_type = trouble_text(over, "type"),
+                                       .over_queue = trouble_text(over, "queue"),
+                                       .over_since = trouble_real(over, "since"),
+                                       .limit = trouble_real(over, "timeout") };
+
+    host.back = trouble_is_back(look, host.name);
+    if (host.over[0] && look->now - host.over_since > LATER_TROUBLE_LONG)
+        host.usual = trouble_usual(look, host.over_queue, host.over_type);
+    later_trouble_host(look->troubles, &host);
+}
+
+static void trouble_hosts(struct trouble_look *look)
+{
+    struct later_trouble_alive alive = { .now = look->now, .last = "" };
+    const char *id;
+
+    for (size_t i = 0; i < served_count(look->served); i++) {
+        const json_t *host = served_host(look->served, i, &id);
+
+        if (!host)
+            continue;
+        trouble_host(look, host);
+        if (served_is_alive(look->served, i) || trouble_real(host, "seen") <= alive.last_seen)
+            continue;
+        alive.last_seen = trouble_real(host, "seen");
+        alive.last = trouble_text(host, "host");
+    }
+    alive.alive = look->alive;
+    alive.waiting = look->waiting;
+    later_trouble_alive(look->troubles, &alive);
+}
+
+static int trouble_redis(struct trouble_look *look)
+{
+    struct later_trouble_redis redis = { .now = look->now };
+    struct later_command state = { 0 }, lost = { 0 };
+    struct later_redis_state is;
+    struct later_error err = { 0 };
+    struct later_reply *reply, *losses;
+    struct later_lost loss, last = { .at = 0 };
+
+    later_inspect_state(&state);
+    reply = cli_call(look->cli, &state, &err);
+    later_inspect_stated(reply, &is);
+    later_lost_look(&lost, later_call_prefix(look->cli->client));
+    losses = cli_call(look->cli, &lost, &err);
+    for (size_t i = 0; i < later_reply_count(losses) / 2; i++) {
+        if (!later_lost_read(losses, i, &loss))
+            continue;
+        redis.lost_count++;
+        last = loss.at >= last.at ? loss : last;
+    }
+    redis.used = is.used;
+    redis.most = is.most;
+    redis.disk = is.disk;
+    redis.lost = redis.lost_count ? last.queue : NULL;
+    redis.lost_at = last.at;
+    later_trouble_redis(look->troubles, &redis);
+    later_reply_free(reply);
+    later_reply_free(losses);
+    if (err.code == LATER_E_REDIS)
+        *look->err = err;
+    return err.code == LATER_E_REDIS ? -1 : 0;
+}
+
+/* --- all of it --- */
+
+static int trouble_look_at(struct trouble_look *look, const struct queue_list *list)
+{
+    int ok = trouble_queues(look, list);
+
+    if (ok == 0)
+        ok = trouble_redis(look);
+    if (ok == 0)
+        trouble_hosts(look);
+    return ok;
+}
+
+int trouble_look(struct cli *cli, const struct queue_list *list, const struct sized *known,
+                 struct later_troubles *troubles, struct later_error *err)
+{
+    struct trouble_look look = { .cli = cli, .known = known, .troubles = troubles, .err = err };
+    struct served *served = served_read(cli, err);
+    int ok = -1;
+
+    if (!served)
+        return -1;
+    look.served = served;
+    look.now = served_at(served);
+    for (size_t i = 0; i < served_count(served); i++)
+        look.alive += served_is_alive(served, i);
+    troubles->rows = calloc(TROUBLES_MAX, sizeof *troubles->rows);
+    troubles->room = troubles->rows ? TROUBLES_MAX : 0;
+    ok = troubles->rows ? trouble_look_at(&look, list)
+                        : later_fail(err, LATER_E_SYSTEM, "no memory");
+    later_troubles_sort(troubles);
+    served_free(served);
+    return ok;
+}
