@@ -59,7 +59,7 @@ function answerOf(error) {
     return { result: error.result, error: saidBy(error), ...(error.in === undefined ? {} : { in: Math.max(error.in, 0) }) };
 }
 
-class Job {
+export class Job {
     #put;
     #end;
     #told = -PROGRESS_EVERY;

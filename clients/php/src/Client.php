@@ -13,7 +13,7 @@ use Laterd\Redis\Url;
  *     $later = Laterd\Client::connect('unix:/var/lib/laterd/redis.sock');
  *     $later->push('mail.send', ['to' => 'a@b.c'], queue: 'mail', in: 60);
  */
-final class Client
+final class Client implements Queues
 {
     public const PROTOCOL = '2';
     private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
@@ -326,7 +326,8 @@ final class Client
         return (string) random_int(100000000000000000, 999999999999999999);
     }
 
-    private static function checkQueue(string $queue): void
+    /** @internal */
+    public static function checkQueue(string $queue): void
     {
         if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $queue)) {
             throw new \InvalidArgumentException("queue: 1 to 64 letters, digits and _ . -: $queue");

@@ -4,7 +4,7 @@
 # The gem redis is loaded at the first use of the client, so a program of handlers that pushes nothing
 # does without it.
 module Laterd
-  %i[Client KnownJob Pushed Size].each { |name| autoload name, File.join(__dir__, "laterd/client.rb") }
+  autoload :Client, File.join(__dir__, "laterd/client.rb")
 end
 
 Object.autoload(:Redis, "redis")
@@ -13,3 +13,4 @@ require_relative "laterd/errors"
 require_relative "laterd/new_job"
 require_relative "laterd/flow"
 require_relative "laterd/handlers"
+require_relative "laterd/told"

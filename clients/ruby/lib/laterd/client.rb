@@ -6,34 +6,9 @@ require_relative "flow"
 require_relative "new_job"
 require_relative "plan"
 require_relative "script"
+require_relative "told"
 
 module Laterd
-  # The result of a push. result: "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends),
-  # "exists". state, if it exists: "ready", "delayed", "reserved", "dead", "ended".
-  Pushed = Struct.new(:id, :result, :state) do
-    # Is it a new job? If not, a job of this id existed, and nothing was changed.
-    def new?
-      %w[pushed replaced again].include?(result)
-    end
-
-    # Has a job of this id failed for good? Then nothing runs until it is kicked (`later kick`).
-    def dead?
-      state == "dead"
-    end
-  end
-
-  # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
-  # option `keep` keeps it. error: why it failed last.
-  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
-    def payload
-      JSON.parse(document)["payload"]
-    end
-  end
-
-  # How many jobs of a queue are in each state. paused: with shards, all of them. oldest_ready: seconds
-  # for which the oldest ready job has waited, or nil.
-  Size = Struct.new(:ready, :delayed, :reserved, :dead, :paused, :oldest_ready, keyword_init: true)
-
   # Pushes jobs into laterd's queues.
   #
   #   later = Laterd::Client.new(Redis.new(path: "/var/lib/laterd/redis.sock"))
@@ -68,7 +43,7 @@ module Laterd
     # Pushes one job. The options are those of NewJob. Check the result: if the id is known, nothing
     # changes. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       job = NewJob.new(type, payload, **options)
       return @flows.add(job, queue) if job.flow
 
@@ -78,7 +53,7 @@ module Laterd
     # Pushes many jobs, up to 500 per call. Returns results in their order. With QueueFull, all were
     # tried.
     def push_many(jobs, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
 
       jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
@@ -102,7 +77,7 @@ module Laterd
 
     # Returns what Redis knows of a job, or nil if the job has ended or never existed.
     def show(id, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       read_plan(queue).route(queue, id).each do |place|
         state, _, record, document = script("show", place, [id])
         return known(id, state, utf8(record), utf8(document)) unless state == ""
@@ -112,7 +87,7 @@ module Laterd
 
     # Counts the jobs of a queue, in all its shards.
     def size(queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       parts = read_plan(queue).places(queue).map { |place| script("size", place, []) }
       sums = parts.map { |part| part.first(5).map(&:to_i) }.transpose.map(&:sum)
       ages = parts.map { |part| part[5] }.reject(&:empty?).map(&:to_f)
@@ -135,7 +110,7 @@ module Laterd
     # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
     # job has not ended. It waits on a connection of its own, so other threads can go on.
     def wait(id, queue: "default", timeout: nil)
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       ends = timeout && now + timeout
       own = nil
       behind = true # what comes may be of an earlier job
@@ -158,13 +133,13 @@ module Laterd
     # checked before anything is sent. The same call again pushes only what is missing. open: more jobs
     # of it are pushed later, until close_flow. Raises FlowClosed, QueueFull.
     def flow(name, jobs, queue: "default", open: false)
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       @flows.push(name, jobs, queue, open)
     end
 
     # Returns how a flow stands, or nil if there is none of this name.
     def show_flow(name, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @flows.look(name, queue)
     end
@@ -172,28 +147,28 @@ module Laterd
     # Waits until a flow has ended or is blocked, and returns how it stands. FlowUnknown, as from the next
     # three: there is no such flow. TimeoutError: it goes on.
     def wait_flow(name, queue: "default", timeout: nil)
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @flows.wait(name, queue, timeout)
     end
 
     # Kicks the dead jobs of a flow, so that it goes on. Returns how many there were.
     def kick_flow(name, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @flows.kick(name, queue)
     end
 
     # Cancels the jobs of a flow that have not ended. Returns how many there were.
     def cancel_flow(name, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @flows.cancel(name, queue)
     end
 
     # Says that no more jobs of the flow will be pushed.
     def close_flow(name, queue: "default")
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @flows.close(name, queue)
     end
@@ -235,7 +210,7 @@ module Laterd
 
     # Returns what the block says at the first place that has the job, or nil.
     def act(id, queue)
-      demand_queue(queue)
+      NewJob.demand_label("queue", queue)
       read_plan(queue).route(queue, id).each do |place|
         state = yield place
         return state unless state.empty?
@@ -266,12 +241,6 @@ module Laterd
     # What is in Redis is UTF-8, in any locale.
     def utf8(text)
       text.dup.force_encoding("UTF-8")
-    end
-
-    def demand_queue(queue)
-      return if queue.is_a?(String) && queue.match?(/\A[A-Za-z0-9_.-]{1,64}\z/)
-
-      raise Refused, "queue: 1 to 64 letters, digits and _ . -"
     end
 
     def known(id, state, record, document)

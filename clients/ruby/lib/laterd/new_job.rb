@@ -76,7 +76,7 @@ module Laterd
       # @end
     }.freeze
 
-    attr_reader :type, :payload, :id, :mode
+    attr_reader :type, :payload, :id, :mode, :options
 
     def initialize(type, payload = nil, **options)
       unknown = options.empty? ? [] : options.keys - OPTIONS.keys

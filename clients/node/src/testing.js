@@ -1,0 +1,235 @@
+/**
+ * For tests of programs that use laterd: they run without Redis, and without a client for it.
+ *
+ *     import { Fake, perform } from "laterd/testing";
+ *
+ *     const queues = new Fake();                                    // in the place of new Laterd(redis)
+ *     await queues.push("mail.send", { to: "a@b.c" }, { queue: "mail" });
+ *     queues.assertPushed("mail.send", { to: "a@b.c" }, { queue: "mail" });
+ *     await queues.drain(app);                                      // performs what was pushed
+ *     assert.equal((await perform(app, "mail.send", {})).result, "bury");
+ *
+ * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
+ * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+ */
+import { AssertionError, deepStrictEqual } from "node:assert";
+
+import { linesOf } from "./answers.js";
+import { checkQueue, prepare } from "./document.js";
+import { JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
+import { Job } from "./handlers.js";
+
+const MAX_ATTEMPTS = 25; // as laterd is configured by default
+const DRAINED_MAX = 10000; // a handler may push without end
+
+/** Any payload, for assertPushed(). */
+export const ANY = Symbol("any payload");
+
+async function attemptOf(app, type, queue, one, attempt, most) {
+    const progress = [];
+    const line = { id: one.id, type, queue, attempt, max_attempts: most, time_left: 300, token: "test",
+                   document: JSON.parse(one.document) };
+    const job = new Job(line, (told) => told.progress && progress.push(told.progress));
+    const last = JSON.parse(linesOf({ id: one.id, ...await app.perform(job) }).at(-1));
+    return { result: last.result, value: last.value, error: last.error ?? "", delay: last.in, progress };
+}
+
+/**
+ * Performs one job with its handler, and returns what became of it: { result, value, error, delay,
+ * progress }. The options are those of push(), and queue and attempt.
+ */
+export async function perform(app, type, payload, { queue = "default", attempt = 1, ...options } = {}) {
+    const most = options.maxAttempts ?? MAX_ATTEMPTS;
+    return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most);
+}
+
+function isSame(one, other) {
+    try {
+        deepStrictEqual(one, other);
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+/** A job that was pushed to a Fake. */
+class Kept {
+    constructor(job, queue) {
+        this.job = job;
+        this.queue = queue;
+        this.made = prepare(job);
+        this.id = this.made.id;
+        this.type = job.type;
+        this.payload = JSON.parse(this.made.document).payload;
+        this.state = this.made.when.split("!")[0] ? "delayed" : "ready"; // reserved, dead; done, cancelled
+        this.attempts = 0;
+        this.error = null;
+        this.value = undefined;
+        this.successor = null; // pushed with `again` while this one ran
+    }
+
+    get most() {
+        return this.job.maxAttempts ?? MAX_ATTEMPTS;
+    }
+}
+
+/** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */
+export class Fake {
+    jobs = []; // all, in the order of their pushes
+    #byId = new Map(); // the last one of each queue and id
+    #taken = new Set(); // ids that stay taken
+    #app;
+
+    constructor(app = null) {
+        this.#app = app;
+    }
+
+    // ---- what a client can
+
+    async push(type, payload, { queue = "default", ...options } = {}) {
+        return (await this.pushMany([{ ...options, type, payload }], { queue }))[0];
+    }
+
+    async pushMany(jobs, { queue = "default" } = {}) {
+        checkQueue(queue);
+        const pushed = [];
+        for (const kept of jobs.map((job) => new Kept(job, queue))) pushed.push(await this.#push(kept));
+        return pushed;
+    }
+
+    async show(id, { queue = "default" } = {}) {
+        const kept = this.#find(id, queue);
+        if (!kept) return null;
+        const { state, attempts, error, made } = kept;
+        return { id, queue, state, score: null, attempts, priority: kept.job.priority ?? 0, error,
+                 document: made.document, payload: kept.payload };
+    }
+
+    async wait(id, { queue = "default" } = {}) {
+        const kept = this.#find(id, queue);
+        if (kept?.state === "dead") throw new JobFailed(id, kept.error);
+        if (kept) throw new TimeoutError(`${id} has not ended; drain() performs it`);
+        const last = this.#byId.get(`${queue} ${id}`);
+        if (last?.state === "done" && last.job.result !== undefined) return last.value ?? null;
+        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
+    }
+
+    async size({ queue = "default" } = {}) {
+        checkQueue(queue);
+        const [ready, delayed, reserved, dead] = ["ready", "delayed", "reserved", "dead"].map((state) =>
+            this.jobs.filter((kept) => kept.queue === queue && kept.state === state).length);
+        return { ready, delayed, reserved, dead, paused: false, oldestReady: ready ? 0 : null };
+    }
+
+    async kick(id, { queue = "default" } = {}) {
+        const kept = this.#find(id, queue);
+        if (!kept || !["dead", "delayed"].includes(kept.state)) return null;
+        const came = kept.state;
+        kept.state = "ready";
+        if (came === "dead") kept.attempts = 0;
+        return came;
+    }
+
+    async cancel(id, { queue = "default" } = {}) {
+        const kept = this.#find(id, queue);
+        if (!kept) return this.#taken.delete(`${queue} ${id}`) ? "ended" : null;
+        const came = kept.state;
+        kept.state = "cancelled";
+        return came;
+    }
+
+    // ---- what a test wants to know
+
+    /** Returns what was pushed, whatever has become of it. */
+    pushed(type, queue) {
+        return this.jobs.filter((kept) => (!type || kept.type === type) && (!queue || kept.queue === queue));
+    }
+
+    /** Throws unless such a job was pushed: as often as `count` says, otherwise at least once. */
+    assertPushed(type, payload = ANY, { queue, count, ...options } = {}) {
+        const same = JSON.parse(JSON.stringify(payload === ANY || payload === undefined ? null : payload));
+        const such = this.pushed(type, queue).filter((kept) =>
+            (payload === ANY || isSame(kept.payload ?? null, same)) &&
+            Object.entries(options).every(([name, value]) => isSame(kept.job[name], value)));
+        if (count === undefined ? such.length : such.length === count) return;
+        const all = this.jobs.map((kept) => `${kept.queue} ${kept.type} ${JSON.stringify(kept.payload)}`);
+        throw new AssertionError({
+            message: `${type} was pushed so ${such.length} times; there are: ${all.join(", ") || "none"}`,
+        });
+    }
+
+    assertNothingPushed(type, queue) {
+        const such = this.pushed(type, queue);
+        if (such.length) throw new AssertionError({ message: `pushed: ${such.map((kept) => kept.type).join(", ")}` });
+    }
+
+    /** Performs each job that is ready or delayed once, the highest priority first, then those that were
+     * pushed meanwhile. One that is to be tried again waits for the next drain(). */
+    async drain(app, queue) {
+        const attempts = [], lines = new Map(); // priority → jobs; those before `next` had their turn
+        for (let seen = 0;;) {
+            for (; seen < this.jobs.length; seen++) {
+                const priority = this.jobs[seen].job.priority ?? 0;
+                if (!lines.has(priority)) lines.set(priority, { next: 0, jobs: [] });
+                lines.get(priority).jobs.push(this.jobs[seen]);
+            }
+            const open = [...lines.keys()].filter((priority) => lines.get(priority).next < lines.get(priority).jobs.length);
+            if (!open.length) return attempts;
+            const line = lines.get(Math.max(...open)), kept = line.jobs[line.next++];
+            if ((queue && kept.queue !== queue) || !["ready", "delayed"].includes(kept.state)) continue;
+            if (attempts.length === DRAINED_MAX) {
+                throw new LaterdError(`drain: ${DRAINED_MAX} jobs were performed, and they push more and more`);
+            }
+            attempts.push(await this.#perform(app, kept));
+        }
+    }
+
+    // ---- inside
+
+    #find(id, queue) {
+        checkQueue(queue);
+        const kept = this.#byId.get(`${queue} ${id}`);
+        return kept && !["done", "cancelled"].includes(kept.state) ? kept : null;
+    }
+
+    async #push(kept) {
+        const { id, queue, made } = kept, old = this.#find(id, queue);
+        if (!old && this.#taken.has(`${queue} ${id}`)) return { id, result: "exists", state: "ended" };
+        if (old?.state === "reserved" && made.mode === "again") {
+            old.successor = kept;
+            return { id, result: "again", state: "" };
+        }
+        if (old && (made.mode === "new" || ["dead", "reserved"].includes(old.state))) {
+            return { id, result: "exists", state: old.state };
+        }
+        if (old) old.state = "cancelled";
+        this.jobs.push(kept);
+        this.#byId.set(`${queue} ${id}`, kept);
+        if (this.#app) await this.#perform(this.#app, kept);
+        return { id, result: old ? "replaced" : "pushed", state: "" };
+    }
+
+    async #perform(app, kept) {
+        kept.state = "reserved";
+        kept.attempts++;
+        const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most);
+        if (kept.state === "reserved") this.#settle(kept, attempt); // else it was cancelled meanwhile
+        const { successor } = kept;
+        kept.successor = null;
+        if (successor && ["done", "cancelled"].includes(kept.state)) await this.#push(successor);
+        return attempt;
+    }
+
+    #settle(kept, { result, value, error }) {
+        if (result === "done") {
+            Object.assign(kept, { state: "done", value });
+            if (kept.job.uniqueFor || kept.job.throttle) this.#taken.add(`${kept.queue} ${kept.id}`);
+            return;
+        }
+        const dead = result === "bury" || (result === "retry" && kept.attempts >= kept.most);
+        const kind = result === "bury" ? "buried" : result;
+        kept.error = { at: Date.now() / 1000, attempt: kept.attempts, kind, text: error, host: "test" };
+        kept.state = dead ? "dead" : "delayed";
+        if (result === "return") kept.attempts--;
+    }
+}

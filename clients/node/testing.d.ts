@@ -1,0 +1,50 @@
+import { Found, Handlers, NewJob, Options, Pushed, Size } from "./index.js";
+
+/** Any payload, for assertPushed(). */
+export const ANY: unique symbol;
+
+/** What became of one attempt. */
+export interface Attempt {
+    result: "done" | "retry" | "bury" | "return";
+    value?: unknown;
+    error: string;
+    /** In seconds. */
+    delay?: number;
+    progress: { done: number; total: number; text: string }[];
+}
+
+/** Performs one job with its handler. */
+export function perform(app: Handlers, type: string, payload?: unknown,
+    options?: Options & { queue?: string; attempt?: number }): Promise<Attempt>;
+
+/** A job that was pushed. */
+export interface Kept {
+    readonly job: NewJob;
+    readonly id: string;
+    readonly type: string;
+    readonly queue: string;
+    readonly payload: any;
+    readonly state: "ready" | "delayed" | "reserved" | "dead" | "done" | "cancelled";
+    readonly attempts: number;
+    readonly error: Found["error"];
+    readonly value: unknown;
+}
+
+/** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */
+export class Fake {
+    constructor(app?: Handlers | null);
+    /** All, in the order of their pushes. */
+    readonly jobs: Kept[];
+    push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
+    pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
+    show(id: string, options?: { queue?: string }): Promise<Found | null>;
+    size(options?: { queue?: string }): Promise<Size>;
+    kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
+    cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
+    wait<T = unknown>(id: string, options?: { queue?: string }): Promise<T>;
+    pushed(type?: string, queue?: string): Kept[];
+    assertPushed(type: string, payload?: unknown, options?: Options & { queue?: string; count?: number }): void;
+    assertNothingPushed(type?: string, queue?: string): void;
+    /** Performs each job that is ready or delayed once, then those that were pushed meanwhile. */
+    drain(app: Handlers, queue?: string): Promise<Attempt[]>;
+}

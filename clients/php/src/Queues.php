@@ -1,0 +1,25 @@
+<?php
+
+namespace Laterd;
+
+/** What a program needs of a Client: an interface to ask for, so that a test can give it a Testing\Fake. */
+interface Queues
+{
+    public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed;
+
+    /**
+     * @param NewJob[] $jobs
+     * @return Pushed[] in their order
+     */
+    public function pushMany(array $jobs, string $queue = 'default'): array;
+
+    public function show(string $id, string $queue = 'default'): ?KnownJob;
+
+    public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result;
+
+    public function kick(string $id, string $queue = 'default'): ?string;
+
+    public function cancel(string $id, string $queue = 'default'): ?string;
+
+    public function size(string $queue = 'default'): Size;
+}

@@ -1,0 +1,21 @@
+<?php
+
+namespace Laterd\Testing;
+
+/** What became of one attempt. */
+final class Attempt
+{
+    /**
+     * @param string $result `done`, `retry`, `bury` or `return`
+     * @param ?float $in seconds until the next one, if the handler said so
+     * @param array[] $progress each with done, total and text
+     */
+    public function __construct(
+        public readonly string $result,
+        public readonly mixed $value,
+        public readonly string $error,
+        public readonly ?float $in,
+        public readonly array $progress,
+    ) {
+    }
+}

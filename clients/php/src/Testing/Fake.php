@@ -1,0 +1,274 @@
+<?php
+
+namespace Laterd\Testing;
+
+use Laterd\Client;
+use Laterd\Handlers;
+use Laterd\Job;
+use Laterd\KnownJob;
+use Laterd\Lines;
+use Laterd\NewJob;
+use Laterd\Pushed;
+use Laterd\Queues;
+use Laterd\Result;
+use Laterd\Size;
+
+/**
+ * Keeps what is pushed, in the place of a Client: for tests of programs that use laterd. It needs neither
+ * Redis nor a client of it.
+ *
+ *     $queues = new Laterd\Testing\Fake();
+ *     $queues->push('mail.send', ['to' => 'a@b.c'], queue: 'mail');
+ *     $queues->assertPushed('mail.send', ['to' => 'a@b.c'], queue: 'mail');
+ *     $queues->drain($handlers);                                        // performs what was pushed
+ *     assert(Laterd\Testing\Fake::perform($handlers, 'mail.send', [])->result === 'bury');
+ *
+ * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
+ * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+ */
+final class Fake implements Queues
+{
+    public const ANY = "\0any payload";
+    private const DRAINED_MAX = 10000; // a handler may push without end
+
+    /** @var Kept[] all, in the order of their pushes */
+    public array $jobs = [];
+    /** @var array<string, Kept> the last one of each queue and id */
+    private array $byId = [];
+    /** @var array<string, true> ids that stay taken */
+    private array $taken = [];
+
+    /** @param ?Handlers $app each job is performed as it is pushed */
+    public function __construct(private ?Handlers $app = null)
+    {
+    }
+
+    /** Performs one job with its handler, and returns what became of it. The options are those of NewJob. */
+    public static function perform(Handlers $app, string $type, mixed $payload = null, string $queue = 'default',
+        int $attempt = 1, mixed ...$options): Attempt
+    {
+        $kept = new Kept(new NewJob($type, $payload, ...$options), $queue);
+        $kept->attempts = $attempt;
+        return self::attempt($app, $kept);
+    }
+
+    // ---- what a client can
+
+    public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
+    {
+        $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
+        return $this->pushMany([$job], $queue)[0];
+    }
+
+    public function pushMany(array $jobs, string $queue = 'default'): array
+    {
+        Client::checkQueue($queue);
+        $kept = array_map(fn ($job) => new Kept($job, $queue), array_values($jobs));
+        return array_map(fn ($one) => $this->keep($one), $kept);
+    }
+
+    public function show(string $id, string $queue = 'default'): ?KnownJob
+    {
+        $kept = $this->find($id, $queue);
+        return $kept ? new KnownJob($id, $kept->state, null, $kept->record(), $kept->job->document()) : null;
+    }
+
+    public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
+    {
+        $kept = $this->find($id, $queue);
+        if ($kept) {
+            return $kept->state === 'dead'
+                ? Result::dead(new KnownJob($id, 'dead', null, $kept->record(), $kept->job->document())) : null;
+        }
+        $last = $this->byId["$queue $id"] ?? null;
+        if ($last?->state !== 'done' || $last->job->result === null) {
+            return Result::gone();
+        }
+        return Result::parse("{\"state\":\"done\",\"attempt\":$last->attempts}\n" . json_encode($last->value));
+    }
+
+    public function kick(string $id, string $queue = 'default'): ?string
+    {
+        $kept = $this->find($id, $queue);
+        if (!in_array($kept?->state, ['dead', 'delayed'], true)) {
+            return null;
+        }
+        [$came, $kept->state] = [$kept->state, 'ready'];
+        $kept->attempts = $came === 'dead' ? 0 : $kept->attempts;
+        return $came;
+    }
+
+    public function cancel(string $id, string $queue = 'default'): ?string
+    {
+        $kept = $this->find($id, $queue);
+        if ($kept) {
+            [$came, $kept->state] = [$kept->state, 'cancelled'];
+            return $came;
+        }
+        $ended = isset($this->taken["$queue $id"]) ? 'ended' : null;
+        unset($this->taken["$queue $id"]);
+        return $ended;
+    }
+
+    public function size(string $queue = 'default'): Size
+    {
+        Client::checkQueue($queue);
+        $count = fn ($state) => count(array_filter($this->pushed(null, $queue), fn ($kept) => $kept->state === $state));
+        return Size::sum([[$count('ready'), $count('delayed'), $count('reserved'), $count('dead'), 0,
+            $count('ready') ? '0' : '']]);
+    }
+
+    // ---- what a test wants to know
+
+    /** @return Kept[] what was pushed, whatever has become of it */
+    public function pushed(?string $type = null, ?string $queue = null): array
+    {
+        return array_values(array_filter($this->jobs, fn ($kept) => in_array($type, [null, $kept->type], true)
+            && in_array($queue, [null, $kept->queue], true)));
+    }
+
+    /** Throws unless such a job was pushed: as often as $count says, otherwise at least once. */
+    public function assertPushed(string $type, mixed $payload = self::ANY, ?string $queue = null, ?int $count = null,
+        mixed ...$options): void
+    {
+        $same = json_decode(json_encode($payload), true);
+        $such = count(array_filter($this->pushed($type, $queue), fn ($kept) =>
+            ($payload === self::ANY || $kept->payload === $same)
+            && array_filter(array_keys($options), fn ($name) => $kept->job->$name != $options[$name]) === []));
+        if ($count === null ? $such === 0 : $such !== $count) {
+            $all = array_map(fn ($kept) => "$kept->queue $kept->type " . json_encode($kept->payload), $this->jobs);
+            self::fail("$type was pushed so $such times; there are: " . (implode(', ', $all) ?: 'none'));
+        }
+        self::passed();
+    }
+
+    public function assertNothingPushed(?string $type = null, ?string $queue = null): void
+    {
+        $such = $this->pushed($type, $queue);
+        if ($such) {
+            self::fail('pushed: ' . implode(', ', array_column($such, 'type')));
+        }
+        self::passed();
+    }
+
+    /**
+     * Performs each job that is ready or delayed once, the highest priority first, then those that were
+     * pushed meanwhile. One that is to be tried again waits for the next drain().
+     *
+     * @return Attempt[]
+     */
+    public function drain(Handlers $app, ?string $queue = null): array
+    {
+        $attempts = [];
+        $line = new \SplPriorityQueue();
+        for ($seen = 0; ;) {
+            for (; $seen < count($this->jobs); $seen++) {
+                $line->insert($this->jobs[$seen], [$this->jobs[$seen]->job->priority, -$seen]);
+            }
+            if ($line->isEmpty()) {
+                return $attempts;
+            }
+            $kept = $line->extract();
+            if (!in_array($queue, [null, $kept->queue], true) || !$kept->waits()) {
+                continue;
+            }
+            if (count($attempts) === self::DRAINED_MAX) {
+                throw new \OverflowException('drain: ' . self::DRAINED_MAX . ' jobs were performed, and they push more and more');
+            }
+            $attempts[] = $this->run($app, $kept);
+        }
+    }
+
+    // ---- inside
+
+    private function find(string $id, string $queue): ?Kept
+    {
+        Client::checkQueue($queue);
+        $kept = $this->byId["$queue $id"] ?? null;
+        return $kept?->isThere() ? $kept : null;
+    }
+
+    private function keep(Kept $kept): Pushed
+    {
+        $key = "$kept->queue $kept->id";
+        $old = $this->find($kept->id, $kept->queue);
+        $exists = !$old && isset($this->taken[$key]) ? 'ended' : null;
+        if ($old?->state === 'reserved' && $kept->job->mode() === 'again') {
+            $old->successor = $kept;
+            return new Pushed($kept->id, $kept->queue, 'again');
+        }
+        if ($old && ($kept->job->mode() === 'new' || !$old->waits())) {
+            $exists = $old->state;
+        }
+        if ($exists) {
+            return new Pushed($kept->id, $kept->queue, 'exists', $exists);
+        }
+        if ($old) {
+            $old->state = 'cancelled';
+        }
+        $this->jobs[] = $this->byId[$key] = $kept;
+        if ($this->app) {
+            $this->run($this->app, $kept);
+        }
+        return new Pushed($kept->id, $kept->queue, $old ? 'replaced' : 'pushed');
+    }
+
+    private static function attempt(Handlers $app, Kept $kept): Attempt
+    {
+        $line = ['id' => $kept->id, 'type' => $kept->type, 'queue' => $kept->queue, 'attempt' => $kept->attempts,
+            'max_attempts' => $kept->most(), 'time_left' => 300.0, 'token' => 'test'];
+        $line = substr(json_encode($line), 0, -1) . ',"document":' . $kept->job->document() . '}';
+        [$in, $out] = [fopen('/dev/null', 'r'), fopen('php://memory', 'w+')];
+        $told = Lines::linesOf(['id' => $kept->id] + $app->perform(new Job($line, new Lines($in, $out))));
+        rewind($out);
+        $heard = array_map(fn ($text) => json_decode($text, true), array_filter(explode("\n", stream_get_contents($out))));
+        $last = json_decode(end($told), true);
+        return new Attempt($last['result'], $last['value'] ?? null, $last['error'] ?? '', $last['in'] ?? null,
+            array_values(array_filter(array_column($heard, 'progress'))));
+    }
+
+    private function run(Handlers $app, Kept $kept): Attempt
+    {
+        $kept->state = 'reserved';
+        $kept->attempts++;
+        $attempt = self::attempt($app, $kept);
+        if ($kept->state === 'reserved') { // else it was cancelled meanwhile
+            $this->settle($kept, $attempt);
+        }
+        [$successor, $kept->successor] = [$kept->successor, null];
+        if ($successor && !$kept->isThere()) {
+            $this->keep($successor);
+        }
+        return $attempt;
+    }
+
+    private function settle(Kept $kept, Attempt $attempt): void
+    {
+        if ($attempt->result === 'done') {
+            [$kept->state, $kept->value] = ['done', $attempt->value];
+            if ($kept->job->uniqueFor || $kept->job->throttle) {
+                $this->taken["$kept->queue $kept->id"] = true;
+            }
+            return;
+        }
+        $dead = $attempt->result === 'bury' || $attempt->result === 'retry' && $kept->attempts >= $kept->most();
+        $kept->error = ['at' => microtime(true), 'attempt' => $kept->attempts,
+            'kind' => $attempt->result === 'bury' ? 'buried' : $attempt->result, 'text' => $attempt->error, 'host' => 'test'];
+        $kept->state = $dead ? 'dead' : 'delayed';
+        $kept->attempts -= $attempt->result === 'return' ? 1 : 0;
+    }
+
+    private static function fail(string $text): never
+    {
+        $phpunit = 'PHPUnit\Framework\AssertionFailedError';
+        throw class_exists($phpunit) ? new $phpunit($text) : new \AssertionError($text);
+    }
+
+    /** PHPUnit counts assertions, and complains of a test without one. */
+    private static function passed(): void
+    {
+        if (class_exists('PHPUnit\Framework\Assert')) {
+            \PHPUnit\Framework\Assert::assertTrue(true);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+<?php
+
+namespace Laterd\Testing;
+
+use Laterd\NewJob;
+
+/** A job that was pushed to a Fake. */
+final class Kept
+{
+    private const MAX_ATTEMPTS = 25; // as laterd is configured by default
+
+    /** ready, delayed, reserved, dead; done, cancelled */
+    public string $state;
+    public int $attempts = 0;
+    public ?array $error = null;
+    public mixed $value = null;
+    /** pushed with `again` while this one ran */
+    public ?Kept $successor = null;
+    public readonly string $id;
+    public readonly string $type;
+    public readonly mixed $payload;
+
+    public function __construct(public readonly NewJob $job, public readonly string $queue)
+    {
+        $this->id = $job->id;
+        $this->type = $job->type;
+        $this->payload = json_decode($job->document(), true)['payload'] ?? null;
+        $this->state = explode('!', $job->when())[0] === '' ? 'ready' : 'delayed';
+    }
+
+    public function most(): int
+    {
+        return $this->job->maxAttempts ?? self::MAX_ATTEMPTS;
+    }
+
+    /** Is it in its queue still? */
+    public function isThere(): bool
+    {
+        return !in_array($this->state, ['done', 'cancelled'], true);
+    }
+
+    /** May it be performed? */
+    public function waits(): bool
+    {
+        return in_array($this->state, ['ready', 'delayed'], true);
+    }
+
+    /** Its record, as Redis would have it. */
+    public function record(): string
+    {
+        return "a=$this->attempts\np={$this->job->priority}\n"
+            . ($this->error ? 'e=' . json_encode($this->error) . "\n" : '');
+    }
+}

@@ -1,0 +1,254 @@
+# frozen_string_literal: true
+
+require_relative "../laterd"
+
+module Laterd
+  # For tests of programs that use laterd: they run without Redis, and without the gem for it.
+  #
+  #   require "laterd/testing"
+  #
+  #   queues = Laterd::Testing::Fake.new                                    # in the place of a Laterd::Client
+  #   queues.push("mail.send", { to: "a@b.c" }, queue: "mail")
+  #   queues.assert_pushed("mail.send", { to: "a@b.c" }, queue: "mail")
+  #   queues.drain(app)                                                     # performs what was pushed
+  #   raise unless Laterd::Testing.perform(app, "mail.send", {}).result == "bury"
+  #
+  # What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
+  # payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+  module Testing
+    MAX_ATTEMPTS = 25 # as laterd is configured by default
+    DRAINED_MAX = 10_000 # a handler may push without end
+    ANY = Object.new.freeze # any payload
+
+    # What became of one attempt: "done", "retry", "bury" or "return"; progress: each as [done, total, text].
+    Attempt = Struct.new(:result, :value, :error, :delay, :progress, keyword_init: true)
+
+    # Takes the place of laterd.
+    class Heard
+      attr_reader :progress
+
+      def initialize
+        @progress = []
+      end
+
+      def put(line)
+        @progress << line[:progress].values_at(:done, :total, :text) if line[:progress]
+      end
+    end
+    private_constant :Heard
+
+    class << self
+      # Performs one job with its handler, and returns what became of it. The options are those of NewJob.
+      def perform(app, type, payload = nil, queue: "default", attempt: 1, **options)
+        attempt_of(app, NewJob.new(type, payload, **options), queue, attempt, options[:max_attempts] || MAX_ATTEMPTS)
+      end
+
+      # @private
+      def attempt_of(app, job, queue, attempt, most)
+        heard = Heard.new
+        line = { "id" => job.id, "type" => job.type, "queue" => queue, "attempt" => attempt, "max_attempts" => most,
+                 "time_left" => 300.0, "token" => "test", "document" => JSON.parse(job.document, max_nesting: false) }
+        told = app.perform(Job.new(line, heard))
+        last = JSON.parse(Answers.lines({ id: job.id, **told }).last, max_nesting: false)
+        Attempt.new(result: last["result"], value: last["value"], error: last["error"] || "", delay: last["in"],
+                    progress: heard.progress)
+      end
+    end
+
+    # A job that was pushed to a Fake. state: ready, delayed, reserved, dead; done, cancelled.
+    class Kept
+      attr_reader :job, :queue, :payload
+      attr_accessor :state, :attempts, :error, :value, :successor
+
+      def initialize(job, queue)
+        @job, @queue = job, queue
+        @payload = JSON.parse(job.document, max_nesting: false)["payload"]
+        @state = job.when.partition("!").first.empty? ? "ready" : "delayed"
+        @attempts = 0
+      end
+
+      def id
+        job.id
+      end
+
+      def options
+        job.options
+      end
+
+      def type
+        job.type
+      end
+
+      def priority
+        options[:priority] || 0
+      end
+
+      def most
+        options[:max_attempts] || MAX_ATTEMPTS
+      end
+    end
+
+    # Keeps what is pushed, in the place of a Laterd::Client. With an app, each job is performed as it is pushed.
+    class Fake
+      attr_reader :jobs # all, in the order of their pushes
+
+      def initialize(app = nil)
+        @app = app
+        @jobs = []
+        @by_id = {} # the last one of each queue and id
+        @taken = {} # ids that stay taken
+      end
+
+      # ---- what a client can
+
+      def push(type, payload = nil, queue: "default", **options)
+        NewJob.demand_label("queue", queue)
+        keep(Kept.new(NewJob.new(type, payload, **options), queue))
+      end
+
+      # jobs: of NewJob
+      def push_many(jobs, queue: "default")
+        NewJob.demand_label("queue", queue)
+        jobs.map { |job| Kept.new(job, queue) }.map { |kept| keep(kept) }
+      end
+
+      def show(id, queue: "default")
+        kept = find(id, queue)
+        kept && KnownJob.new(id: id, state: kept.state, attempts: kept.attempts, priority: kept.priority,
+                             error: kept.error, document: kept.job.document)
+      end
+
+      def wait(id, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
+        kept = find(id, queue)
+        raise JobFailed.new(id, kept.error) if kept&.state == "dead"
+        raise TimeoutError, "#{id} has not ended; drain performs it" if kept
+
+        last = @by_id[[queue, id]]
+        return last.value if last&.state == "done" && last.options[:result]
+
+        raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
+      end
+
+      def size(queue: "default")
+        NewJob.demand_label("queue", queue)
+        states = jobs.select { |kept| kept.queue == queue }.map(&:state).tally
+        ready, delayed, reserved, dead = %w[ready delayed reserved dead].map { |state| states.fetch(state, 0) }
+        Size.new(ready: ready, delayed: delayed, reserved: reserved, dead: dead, paused: false,
+                 oldest_ready: ready.positive? ? 0.0 : nil)
+      end
+
+      def kick(id, queue: "default")
+        kept = find(id, queue)
+        return unless kept && %w[dead delayed].include?(kept.state)
+
+        kept.attempts = 0 if kept.state == "dead"
+        kept.state.tap { kept.state = "ready" }
+      end
+
+      def cancel(id, queue: "default")
+        kept = find(id, queue)
+        return @taken.delete([queue, id]) && "ended" unless kept
+
+        kept.state.tap { kept.state = "cancelled" }
+      end
+
+      # ---- what a test wants to know
+
+      # Returns what was pushed, whatever has become of it.
+      def pushed(type = nil, queue: nil)
+        jobs.select { |kept| [nil, kept.type].include?(type) && [nil, kept.queue].include?(queue) }
+      end
+
+      # Raises unless such a job was pushed: as often as `count` says, otherwise at least once.
+      def assert_pushed(type, payload = ANY, queue: nil, count: nil, **options)
+        same = JSON.parse(JSON.generate([payload.equal?(ANY) ? nil : payload])).first
+        such = pushed(type, queue: queue).select do |kept|
+          (payload.equal?(ANY) || kept.payload == same) && options.all? { |name, value| kept.options[name] == value }
+        end
+        return true if count ? such.size == count : such.any?
+
+        all = jobs.map { |kept| "#{kept.queue} #{kept.type} #{kept.payload.inspect}" }
+        raise failure("#{type} was pushed so #{such.size} times; there are: #{all.empty? ? "none" : all.join(", ")}")
+      end
+
+      def assert_nothing_pushed(type = nil, queue: nil)
+        such = pushed(type, queue: queue)
+        raise failure("pushed: #{such.map(&:type).join(", ")}") if such.any?
+
+        true
+      end
+
+      # Performs each job that is ready or delayed once, the highest priority first, then those that were
+      # pushed meanwhile. One that is to be tried again waits for the next drain.
+      def drain(app, queue: nil)
+        attempts = []
+        lines = Hash.new { |all, priority| all[priority] = [] } # those that had no turn yet
+        seen = 0
+        loop do
+          jobs[seen..].each { |kept| lines[kept.priority] << kept }
+          seen = jobs.size
+          line = lines.reject { |_, waiting| waiting.empty? }.max_by(&:first)&.last
+          return attempts unless line
+
+          kept = line.shift
+          next unless [nil, kept.queue].include?(queue) && %w[ready delayed].include?(kept.state)
+          raise Error, "drain: #{DRAINED_MAX} jobs were performed, and they push more and more" if attempts.size == DRAINED_MAX
+
+          attempts << perform(app, kept)
+        end
+      end
+
+      private
+
+      def failure(text)
+        (defined?(Minitest::Assertion) ? Minitest::Assertion : RuntimeError).new(text)
+      end
+
+      def find(id, queue)
+        NewJob.demand_label("queue", queue)
+        kept = @by_id[[queue, id]]
+        kept unless kept.nil? || %w[done cancelled].include?(kept.state)
+      end
+
+      def keep(kept)
+        id, old = kept.id, find(kept.id, kept.queue)
+        return Pushed.new(id, "exists", "ended") if !old && @taken[[kept.queue, id]]
+
+        if old&.state == "reserved" && kept.job.mode == "again"
+          old.successor = kept
+          return Pushed.new(id, "again", "")
+        end
+        return Pushed.new(id, "exists", old.state) if old && (kept.job.mode == "new" || %w[dead reserved].include?(old.state))
+
+        old.state = "cancelled" if old
+        @jobs << kept
+        @by_id[[kept.queue, id]] = kept
+        perform(@app, kept) if @app
+        Pushed.new(id, old ? "replaced" : "pushed", "")
+      end
+
+      def perform(app, kept)
+        kept.state = "reserved"
+        kept.attempts += 1
+        attempt = Testing.attempt_of(app, kept.job, kept.queue, kept.attempts, kept.most)
+        settle(kept, attempt) if kept.state == "reserved" # else it was cancelled meanwhile
+        successor, kept.successor = kept.successor, nil
+        keep(successor) if successor && %w[done cancelled].include?(kept.state)
+        attempt
+      end
+
+      def settle(kept, attempt)
+        if attempt.result == "done"
+          kept.state, kept.value = "done", attempt.value
+          @taken[[kept.queue, kept.id]] = true if kept.options[:unique_for] || kept.options[:throttle]
+          return
+        end
+        dead = attempt.result == "bury" || attempt.result == "retry" && kept.attempts >= kept.most
+        kind = attempt.result == "bury" ? "buried" : attempt.result
+        kept.error = { "at" => Time.now.to_f, "attempt" => kept.attempts, "kind" => kind, "text" => attempt.error, "host" => "test" }
+        kept.state = dead ? "dead" : "delayed"
+        kept.attempts -= 1 if attempt.result == "return"
+      end
+    end
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Laterd
+  # The result of a push. result: "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends),
+  # "exists". state, if it exists: "ready", "delayed", "reserved", "dead", "ended".
+  Pushed = Struct.new(:id, :result, :state) do
+    # Is it a new job? If not, a job of this id existed, and nothing was changed.
+    def new?
+      %w[pushed replaced again].include?(result)
+    end
+
+    # Has a job of this id failed for good? Then nothing runs until it is kicked (`later kick`).
+    def dead?
+      state == "dead"
+    end
+  end
+
+  # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
+  # option `keep` keeps it. error: why it failed last.
+  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
+    def payload
+      JSON.parse(document)["payload"]
+    end
+  end
+
+  # How many jobs of a queue are in each state. paused: with shards, all of them. oldest_ready: seconds
+  # for which the oldest ready job has waited, or nil.
+  Size = Struct.new(:ready, :delayed, :reserved, :dead, :paused, :oldest_ready, keyword_init: true)
+end

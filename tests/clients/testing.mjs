@@ -1,0 +1,130 @@
+// laterd/testing, as a user's tests use it: clients_testing.sh runs them where there is no client of Redis.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Bury, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Return, TimeoutError } from "laterd";
+import { ANY, Fake, perform } from "laterd/testing";
+
+let queues = new Fake();
+const app = new Handlers();
+app.on("welcome", (job) => {
+    if (job.payload.to === "busy") throw new Error("the mailer is busy");
+    if (job.payload.to === "bad") throw new Bury("no such address");
+    if (job.payload.to === "later") throw new Return("not yet", 60);
+    job.progress(1, 2, "half");
+    return { sent: job.payload.to, attempt: job.attempt };
+});
+app.on("odd", () => 7n);
+app.on("feed.*", async (job) => {
+    if (job.payload) await queues.push("feed.next", job.payload - 1);
+    return job.payload;
+});
+app.on("again", async (job) => (await queues.push("again", undefined, { id: "a", again: Boolean(job.payload) })).result);
+
+// Runs the test with a fresh Fake.
+const it = (name, run) => test(name, async () => {
+    queues = new Fake();
+    await run();
+});
+
+it("keeps what was pushed", async () => {
+    assert.equal((await queues.push("welcome", { to: ["a"] }, { queue: "mail", in: 60 })).result, "pushed");
+    await queues.pushMany([0, 1, 2].map((n) => ({ type: "thumb", payload: n, priority: n })));
+    queues.assertPushed("welcome", { to: ["a"] }, { queue: "mail", in: 60, count: 1 });
+    queues.assertPushed("thumb", ANY, { count: 3 });
+    queues.assertPushed("thumb", 2, { priority: 2 });
+    queues.assertNothingPushed("sum");
+    assert.deepEqual(queues.pushed("thumb").map((one) => one.payload), [0, 1, 2]);
+    for (const wrong of [() => queues.assertPushed("sum"), () => queues.assertPushed("thumb", 7),
+        () => queues.assertPushed("thumb", ANY, { count: 2 }), () => queues.assertNothingPushed(),
+        () => queues.assertPushed("welcome", ANY, { queue: "default" }),
+        () => queues.assertPushed("welcome", ANY, { in: 61 })]) assert.throws(wrong, { name: "AssertionError" });
+    assert.deepEqual(await queues.size({ queue: "mail" }),
+                     { ready: 0, delayed: 1, reserved: 0, dead: 0, paused: false, oldestReady: null });
+});
+
+it("refuses bad ones, and keeps nothing of them", async () => {
+    for (const push of [() => queues.push("no good"), () => queues.push("a", 1, { queue: "a b" }),
+        () => queues.push("a", 1, { debounce: 5 }), () => queues.push("a", 1, { dealy: 5 }),
+        () => queues.pushMany([{ type: "a" }, { type: "a", priority: 101 }])]) await assert.rejects(push, Refused);
+    queues.assertNothingPushed();
+});
+
+it("an id is one job", async () => {
+    await queues.push("a", 1, { id: "x" });
+    assert.deepEqual(await queues.push("a", 2, { id: "x" }), { id: "x", result: "exists", state: "ready" });
+    assert.equal((await queues.push("a", 3, { id: "x", replace: true })).result, "replaced");
+    assert.equal((await queues.show("x")).payload, 3);
+    assert.equal((await queues.push("a", 1, { id: "x", queue: "other" })).result, "pushed");
+    assert.equal(await queues.cancel("x"), "ready");
+    assert.deepEqual([await queues.cancel("x"), await queues.kick("x"), await queues.show("x")], [null, null, null]);
+    assert.equal((await queues.push("a", 1, { id: "x" })).result, "pushed");
+});
+
+it("performs one", async () => {
+    const one = await perform(app, "welcome", { to: "a" }, { attempt: 2 });
+    assert.deepEqual([one.result, one.value, one.progress],
+                     ["done", { sent: "a", attempt: 2 }, [{ done: 1, total: 2, text: "half" }]]);
+    const busy = await perform(app, "welcome", { to: "busy" });
+    assert.equal(busy.result, "retry");
+    assert.match(busy.error, /the mailer is busy/);
+    assert.equal((await perform(app, "welcome", { to: "later" })).delay, 60);
+    assert.equal((await perform(app, "odd")).result, "bury");
+    assert.equal((await perform(app, "nobody")).result, "bury");
+});
+
+it("drain performs what its jobs push", async () => {
+    await queues.push("feed.first", 2, { in: 60 });
+    await queues.push("welcome", { to: "a" }, { priority: 5, result: 60, id: "w" });
+    assert.deepEqual((await queues.drain(app)).map((one) => one.value), [{ sent: "a", attempt: 1 }, 2, 1, 0]);
+    assert.ok(queues.jobs.every((one) => one.state === "done"));
+    assert.deepEqual(await queues.wait("w"), { sent: "a", attempt: 1 });
+    await assert.rejects(queues.wait(queues.pushed("feed.first")[0].id), JobUnknown);
+    assert.deepEqual(await queues.drain(app), []);
+});
+
+it("retries and burials", async () => {
+    await queues.push("welcome", { to: "busy" }, { id: "b", maxAttempts: 2 });
+    await queues.push("welcome", { to: "bad" }, { id: "c" });
+    await queues.push("welcome", { to: "later" }, { id: "d", maxAttempts: 1 });
+    const states = async () => {
+        const found = await Promise.all(["b", "c", "d"].map((id) => queues.show(id)));
+        return found.map((one) => `${one.state} ${one.attempts}`);
+    };
+    assert.deepEqual((await queues.drain(app)).map((one) => one.result), ["retry", "bury", "return"]);
+    assert.deepEqual(await states(), ["delayed 1", "dead 1", "delayed 0"]);
+    await assert.rejects(queues.wait("b"), TimeoutError);
+    assert.deepEqual((await queues.drain(app)).map((one) => one.result), ["retry", "return"]);
+    assert.deepEqual(await states(), ["dead 2", "dead 1", "delayed 0"]);
+    await assert.rejects(queues.wait("b"), JobFailed);
+    assert.equal(await queues.kick("b"), "dead");
+    assert.equal((await queues.show("b")).attempts, 0);
+    assert.equal((await queues.push("welcome", {}, { id: "c", replace: true })).state, "dead");
+});
+
+it("one that pushes its own id", async () => {
+    await queues.push("again", true, { id: "a" });
+    assert.deepEqual((await queues.drain(app)).map((one) => one.value), ["again", "exists"]);
+});
+
+it("an id that stays taken", async () => {
+    for (const [id, options] of [["t", { throttle: 60 }], ["u", { uniqueFor: 60 }]]) {
+        await queues.push("feed.a", 0, { id, ...options });
+        await queues.drain(app);
+        assert.deepEqual(await queues.push("feed.a", 0, { id }), { id, result: "exists", state: "ended" });
+        assert.deepEqual([await queues.cancel(id), await queues.cancel(id)], ["ended", null]);
+        assert.equal((await queues.push("feed.a", 0, { id })).result, "pushed");
+    }
+});
+
+it("inline", async () => {
+    const inline = new Fake(app);
+    const { id } = await inline.push("welcome", { to: "a" }, { in: 60, result: 60 });
+    assert.deepEqual(await inline.wait(id), { sent: "a", attempt: 1 });
+});
+
+it("without end", async () => {
+    const endless = new Handlers().on("a", () => queues.push("a"));
+    await queues.push("a");
+    await assert.rejects(queues.drain(endless), (error) => error instanceof LaterdError && /more and more/.test(error.message));
+});
