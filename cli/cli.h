@@ -32,6 +32,8 @@ struct command {
     bool program;                      /* a program must follow after -- */
     const char *instead;               /* the flag that replaces the program, as having no word
                                           does; NULL = neither */
+    const char *by_hand; /* without this option a person is needed, whom `later serve` has not;
+                            NULL: there is no such option */
     int (*run)(struct cli *cli, struct later_error *err);
 };
 

@@ -106,6 +106,11 @@ static int serve_answer(const struct cli *cli, int argc, char **argv)
                  foreign);
         return usage(why);
     }
+    if (inner.command->by_hand && !args_text(&inner.args, inner.command->by_hand)) {
+        snprintf(why, sizeof why, "%s needs --%s here", inner.command->name,
+                 inner.command->by_hand);
+        return usage(why);
+    }
     inner.json = args_flag(&inner.args, "json");
     return run_inner(&inner, &err);
 }

@@ -319,5 +319,6 @@ const struct command command_edit = {
     .options = options,
     .min = 1,
     .max = 1,
+    .by_hand = "file",
     .run = edit_run,
 };

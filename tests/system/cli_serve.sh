@@ -24,11 +24,11 @@ is "$((after - before < 5))" 1 "over one connection (and that of redis-cli), not
 is "$(serve '["push","t","-","-q","q"]' '["size","--names"]' | tail -n 2)" 'q
 end {"status":0,"words":""}' "a payload from standard input does not take what is asked for next"
 for line in '[' '{}' '[]' '[1]' '["none"]' '["work","q","--","true"]' '["serve"]' '["lock","l"]' \
-    '["size","--none"]' '["show"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
+    '["size","--none"]' '["show"]' '["edit","a"]' "[$(yes '"size"' | head -n 70 | paste -sd ,)]"; do
     like "$(serve "$line")" '^end \{"status":64,"words":"later [a-z]+: .*"\}$' "refused: $(echo "$line" | cut -c 1-30)"
 done
 # Of the options of all commands a line has only --json: the connection is open.
-options=$(sed -n '/^const struct args_option global_options/,/^};/s/^    { "\([a-z-]*\)", .*, \(NULL\|"[A-Z]*"\), .*/\1=\2/p' \
+options=$(sed -n '/^const struct args_option global_options/,/^};/s/^    { "\([a-z-]*\)", .*, \(NULL\|"[A-Z]*"\),.*/\1=\2/p' \
     "$top_srcdir/cli/commands.c")
 is "$(echo "$options" | wc -l)" 7 "the options of all commands are known"
 for option in $options; do
