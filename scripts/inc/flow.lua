@@ -178,8 +178,8 @@ end
 
 local function flow_look(key, id)
     local flow, job = string.sub(key, #flow_key('') + 1), flow_read(key, id)
-    if not job or job.state ~= 'w' or job.after == '-' then
-        return -- with '-' it waits in another flow
+    if not job or job.state ~= 'w' or (job.after or '-') == '-' then
+        return -- without steps it waits in another flow
     end
     local fate, why = (job.star == '*' and flow_all or flow_some)(key, flow, job)
     if (fate or why) and redis.call('ZREM', in_waiting, id) == 0 then

@@ -329,6 +329,34 @@ START_TEST(one_that_waits_in_another_flow)
 }
 END_TEST
 
+/* In the second flow it has no step; what it names there does not matter, since it is as it was. */
+START_TEST(one_without_a_step_that_waits_in_another_flow)
+{
+    flow("1");
+    job("d", "a", "done");
+    job("a", "", "done");
+    pushed();
+    arg("g");
+    arg("");
+    arg("1");
+    arg("60");
+    arg("d");
+    arg("");
+    arg("x");
+    arg("done");
+    arg("");
+    arg("0");
+    arg("{}");
+    job("x", "", "done");
+    ck_assert_str_eq(pushed(), "EXISTS waiting PUSHED");
+    done("a");
+    done("x");
+    done("d");
+    ck_assert_str_eq(field("flow:g", "done"), "2");
+    check_sums();
+}
+END_TEST
+
 START_TEST(one_that_another_flow_buries)
 {
     flow("1");
@@ -521,6 +549,7 @@ int main(void)
                                    closed_but_for_those_inside,
                                    a_job_that_was_there_belongs_to_both,
                                    one_that_waits_in_another_flow,
+                                   one_without_a_step_that_waits_in_another_flow,
                                    one_that_another_flow_buries,
                                    one_that_another_flow_does_not_need,
                                    a_full_queue_leaves_it_open,
