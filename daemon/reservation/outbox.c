@@ -239,9 +239,10 @@ static char *error_of(const struct slot *slot, const struct slot_copy *copy, con
 }
 
 /* Encodes the settlements by way of `copies`, one for each: whoever has a page mapped may write
- * there meanwhile. Errors are made here, not when the job ended: most have none. */
+ * there meanwhile. Errors are made here, not when the job ended: most have none. take: of a reserve
+ * in the same call; or NULL. */
 static void encode_each(const struct sending *sending, struct slot_copy *copies,
-                        struct later_command *cmd)
+                        const struct later_take *take, struct later_command *cmd)
 {
     struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
     char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
@@ -258,7 +259,10 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
                                              .how = copy->how,
                                              .error = errors[i] };
     }
-    later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
+    if (take)
+        later_queue_step(cmd, sending->keys, take, jobs, sending->count);
+    else
+        later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
     for (size_t i = 0; i < sending->count; i++)
         free(errors[i]);
 }
@@ -323,11 +327,21 @@ static bool is_whole(const struct sending *sending)
            sending->items[0].slot->given == sending->count;
 }
 
+static bool encode_by_ids(const struct sending *sending, const struct later_take *take,
+                          struct later_command *cmd)
+{
+    struct slot_copy *copies = malloc(sending->count * sizeof *copies);
+
+    if (!copies)
+        return false;
+    encode_each(sending, copies, take, cmd);
+    free(copies);
+    return true;
+}
+
 /* Encodes the call; returns false, with nothing in *cmd, without memory. */
 static bool outbox_encode(const struct sending *sending, struct later_command *cmd)
 {
-    struct slot_copy *copies;
-
     if (sending->whole) {
         later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
         return true;
@@ -336,12 +350,7 @@ static bool outbox_encode(const struct sending *sending, struct later_command *c
         encode_finish(sending, cmd);
         return true;
     }
-    copies = malloc(sending->count * sizeof *copies);
-    if (!copies)
-        return false;
-    encode_each(sending, copies, cmd);
-    free(copies);
-    return true;
+    return encode_by_ids(sending, NULL, cmd);
 }
 
 static void outbox_take_answer(void *arg, struct later_answer *answer);
@@ -432,27 +441,37 @@ static void take_first(struct group *group, struct sending *sending)
     group->count = left;
 }
 
-/* Sends up to 500 of a group, all of one token. Returns false when that is not possible now. */
-static bool send_some(struct outbox *outbox, struct group *group)
+/* Takes up to 500 out of a group, all of one token. NULL: no memory. */
+static struct sending *begin_sending(struct outbox *outbox, struct group *group)
 {
     size_t count = count_first(group);
     struct sending *sending = malloc(sizeof *sending + count * sizeof *sending->items);
 
     if (!sending)
-        return false;
+        return NULL;
     *sending = (struct sending){
         .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
     };
     take_first(group, sending);
-    sending->whole = is_whole(sending);
-    if (!send_call(sending)) {
-        memcpy(&group->items[group->count], sending->items, count * sizeof *group->items);
-        group->count += count;
-        free(sending);
-        return false;
-    }
     outbox->waiting -= count;
-    return true;
+    return sending;
+}
+
+/* Sends some of a group. Returns false when that is not possible now. */
+static bool send_some(struct outbox *outbox, struct group *group)
+{
+    struct sending *sending = begin_sending(outbox, group);
+
+    if (!sending)
+        return false;
+    sending->whole = is_whole(sending);
+    if (send_call(sending))
+        return true;
+    memcpy(&group->items[group->count], sending->items, sending->count * sizeof *group->items);
+    group->count += sending->count;
+    outbox->waiting += sending->count;
+    free(sending);
+    return false;
 }
 
 /* Are these acks only of the token that came last, and were there more jobs? */
@@ -485,6 +504,38 @@ void outbox_flush(struct outbox *outbox)
 void outbox_flush_early(struct outbox *outbox)
 {
     outbox_flush_groups(outbox, false);
+}
+
+/* --- with a reserve --- */
+
+struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys, size_t most,
+                            bool early)
+{
+    struct group *group = find_group(outbox, keys, LATER_VERB_ACK);
+
+    if (!group || !group->count || group->refused || (early && comes_on(group)) ||
+        count_first(group) > most)
+        return NULL;
+    return begin_sending(outbox, group);
+}
+
+bool outbox_join_encode(const struct sending *sending, const struct later_take *take,
+                        struct later_command *cmd)
+{
+    return encode_by_ids(sending, take, cmd);
+}
+
+/* A refusal may be of the reserve alone: the acks go again at once, by themselves. */
+void outbox_joined(struct sending *sending, const struct later_answer *answer)
+{
+    if (answer && answer->outcome == LATER_ANSWERED) {
+        if (sending->outbox->refused_by == sending->keys)
+            fault_over(&sending->outbox->refused);
+        settled(sending, later_queue_stepped(answer->reply));
+    } else {
+        outbox_put_back(sending, false, answer && answer->outcome != LATER_UNSENT);
+    }
+    free(sending);
 }
 
 size_t outbox_waiting(const struct outbox *outbox)

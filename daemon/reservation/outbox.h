@@ -44,6 +44,22 @@ void outbox_flush(struct outbox *outbox);
  * of its jobs are done, so that one call without ids acks them all. */
 void outbox_flush_early(struct outbox *outbox);
 
+/* Acks on their way in one call with a reserve of the same queue. */
+struct sending;
+
+/* Takes acks for such a call: of one token, at most `most`. early: not those that
+ * outbox_flush_early() would leave. NULL: there are none. */
+struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys, size_t most,
+                            bool early);
+
+/* Encodes the call. Returns false, with nothing in *cmd, without memory. */
+bool outbox_join_encode(const struct sending *sending, const struct later_take *take,
+                        struct later_command *cmd);
+
+/* Hands over what became of the call, NULL if it was not sent; `sending` is gone then. The answer
+ * stays the caller's. What Redis refused goes again by a call of its own. */
+void outbox_joined(struct sending *sending, const struct later_answer *answer);
+
 /* Return how many wait to be sent; and how many have no answer, with these. */
 size_t outbox_waiting(const struct outbox *outbox);
 size_t outbox_open(const struct outbox *outbox);

@@ -3,7 +3,8 @@
  *
  * A batch has as many jobs as recent jobs of the queue suggest for about 10 ms, at most 500, so
  * slow jobs are never hoarded. The next batch is asked for when half of this one has run.
- * Settlements go with it in one write, but for the acks of this batch, which wait for its end.
+ * Settlements go with it in one write, but for the acks of this batch, which wait for its end. A
+ * few acks go in one call with the reserve (scripts/step.lua).
  *
  * A queue is `live` from when a wake names it until a reserve comes back short. With several queues
  * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
@@ -217,8 +218,7 @@ void intake_go_on(struct intake *intake)
         look(intake);
     if (may && !intake->asked && looks_first(intake))
         may = false;
-    if (intake->asked || intake->seek)
-        intake_flush(intake);
+    intake_flush(intake);
     intake_wait(intake, may && !intake->asked &&
                             intake->worker->load->in_flight < intake->worker->config->events &&
                             !intake_full(intake));

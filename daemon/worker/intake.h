@@ -33,7 +33,8 @@ struct intake *intake_new(struct worker *worker);
 /* To be freed after the links and before the event base. NULL is fine. */
 void intake_free(struct intake *intake);
 
-/* Asks for work if that is due, or waits for it. Called whenever something has changed. */
+/* Asks for work if that is due, or waits for it, and sends what is settled. Called whenever
+ * something has changed. */
 void intake_go_on(struct intake *intake);
 /* The next batch, while this one runs. */
 void intake_ahead(struct intake *intake);

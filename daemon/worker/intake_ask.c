@@ -25,6 +25,9 @@
 #define REFUSED_SECONDS 0.2  /* before asking again after Redis refused */
 #define SILENT_SECONDS  0.05 /* without an answer, then the other queues go on */
 #define BESIDE_BYTES    2048 /* bytes of a document, from which the second round trip costs less */
+#define STEP_FEW                                                                                   \
+    16 /* jobs that are acked in one call with a reserve: where more are, a call                   \
+        * for each costs little */
 
 /* The answer of a reserve, kept as long as any of its jobs needs its document. */
 struct batch {
@@ -45,6 +48,7 @@ struct asking {
     bool beside;                  /* the documents come by HMGET */
     struct batch *batch;          /* for the answer; owned */
     struct later_reply *reserved; /* the answer, while the documents are on their way; owned */
+    struct sending *joined;       /* acks in the same call, until its answer; or NULL */
 };
 
 static void asking_free(struct asking *asking)
@@ -348,6 +352,8 @@ static void on_reserved(void *arg, struct later_answer *answer)
     struct asking *asking = arg;
 
     asking->intake->awaits_ids -= asking->beside;
+    if (asking->joined)
+        outbox_joined(asking->joined, answer);
     switch (answer->outcome) {
     case LATER_ANSWERED:
         fault_over(&asking->queue->refused);
@@ -445,6 +451,34 @@ static struct slot_call *free_call(struct intake *intake)
     return NULL;
 }
 
+/* Encodes the reserve; by the main link with acks of the same queue, if some wait. Where jobs are
+ * slow, each worker so has one call for a job that is done and the next one. */
+static void intake_ask_encode(struct asking *asking, double deadline, struct later_command *cmd)
+{
+    struct worker *worker = asking->intake->worker;
+    const struct later_keys *keys = &asking->queue->known.keys;
+    const struct later_take take = {
+        .token = asking->call->token,
+        .lease = worker->config->lease,
+        .limit = asking->limit,
+        .bytes = asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES,
+        .beside = asking->beside,
+    };
+
+    if (!asking->behind_wake)
+        asking->joined =
+            outbox_join(worker->outbox, keys, STEP_FEW, asking->intake->held_count > 0);
+    if (asking->joined && outbox_join_encode(asking->joined, &take, cmd))
+        return;
+    if (asking->joined)
+        outbox_joined(asking->joined, NULL);
+    asking->joined = NULL;
+    if (asking->beside)
+        later_queue_reserve_beside(cmd, keys, take.token, take.lease, take.limit, take.bytes);
+    else
+        later_queue_reserve(cmd, keys, take.token, take.lease, take.limit, take.bytes, deadline);
+}
+
 /* The token is in the page before the call is sent. So if the worker dies before it reads the
  * answer, the keeper finds what it took. */
 static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, struct link *link,
@@ -471,14 +505,11 @@ static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, str
                          .sent = later_clock(),
                          .behind_wake = link == intake->worker->wake,
                          .beside = link == intake->worker->main && queue->bytes >= BESIDE_BYTES };
-    if (asking->beside)
-        later_queue_reserve_beside(&cmd, &queue->known.keys, call->token,
-                                   intake->worker->config->lease, limit, LATER_BESIDE_BYTES);
-    else
-        later_queue_reserve(&cmd, &queue->known.keys, call->token, intake->worker->config->lease,
-                            limit, LATER_RESERVE_BYTES, deadline);
+    intake_ask_encode(asking, deadline, &cmd);
     if (link_send(link, &cmd, timeout, on_reserved, asking) < 0) {
         atomic_store(&call->asked, 0);
+        if (asking->joined)
+            outbox_joined(asking->joined, NULL);
         asking_free(asking);
         return -1;
     }

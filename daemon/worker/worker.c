@@ -148,7 +148,6 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         link_flush(worker->main);
         worker_go_on(worker);
     } else {
-        intake_flush(worker->intake);
         intake_go_on(worker->intake);
     }
     if (may_end(worker))

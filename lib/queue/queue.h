@@ -68,6 +68,8 @@ int later_queue_full(const char *queue, struct later_error *err);
 
 /* --- reserve --- */
 
+struct later_settlement;
+
 /* lease: seconds. limit: 1 … LATER_BATCH_MAX jobs. deadline: Redis time after which it takes
  * nothing; 0 = none. */
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
@@ -78,6 +80,21 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
  * `bytes` bounds them all the same. */
 void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
                                 const char *token, double lease, size_t limit, size_t bytes);
+
+/* ack, and then reserve (beside: as above), in one call. done: 1 … LATER_BATCH_MAX jobs of one
+ * token and of the same queue; of each, the token and the id are used. Its answer is that of a
+ * reserve; later_queue_stepped() gives from it what an ack answers. */
+struct later_take {
+    const char *token;
+    double lease;
+    size_t limit, bytes;
+    bool beside;
+};
+void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
+                      const struct later_take *take, const struct later_settlement *done,
+                      size_t count);
+const struct later_reply *later_queue_stepped(const struct later_reply *reply);
+
 /* Asks for the documents of all jobs of its answer: an array in their order; nil for one that was
  * cancelled meanwhile. */
 void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,

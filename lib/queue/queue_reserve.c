@@ -32,6 +32,15 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
     token[LATER_TOKEN_LEN] = '\0';
 }
 
+/* Writes the budget of bytes as the scripts read it. */
+static void add_bytes(struct later_command *cmd, size_t bytes, bool beside)
+{
+    char budget[40];
+    int len = snprintf(budget, sizeof budget, beside ? "%zu/beside" : "%zu", bytes);
+
+    later_command_bytes(cmd, budget, (size_t)len);
+}
+
 static void begin_reserve(struct later_command *cmd, const struct later_keys *keys,
                           const char *token, double lease, size_t limit)
 {
@@ -46,7 +55,7 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
                          double deadline)
 {
     begin_reserve(cmd, keys, token, lease, limit);
-    later_command_int(cmd, (int64_t)bytes);
+    add_bytes(cmd, bytes, false);
     if (deadline > 0)
         later_command_seconds(cmd, deadline);
     else
@@ -56,12 +65,34 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
 void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
                                 const char *token, double lease, size_t limit, size_t bytes)
 {
-    char budget[40];
-    int len = snprintf(budget, sizeof budget, "%zu/beside", bytes);
-
     begin_reserve(cmd, keys, token, lease, limit);
-    later_command_bytes(cmd, budget, (size_t)len);
+    add_bytes(cmd, bytes, true);
     later_command_bytes(cmd, "0", 1);
+}
+
+void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
+                      const struct later_take *take, const struct later_settlement *done,
+                      size_t count)
+{
+    char held[LATER_KEY_MAX], fresh[LATER_KEY_MAX];
+
+    later_key_held(held, keys, done[0].token);
+    later_key_held(fresh, keys, take->token);
+    later_script_begin(cmd, LATER_SCRIPT_STEP, keys, (const char *const[]){ held, fresh }, count);
+    later_command_bytes(cmd, take->token, LATER_TOKEN_LEN);
+    later_command_seconds(cmd, take->lease);
+    later_command_int(cmd, (int64_t)take->limit);
+    add_bytes(cmd, take->bytes, take->beside);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(cmd, done[i].id);
+}
+
+/* Where some are LOST, they are one element more. */
+const struct later_reply *later_queue_stepped(const struct later_reply *reply)
+{
+    size_t count = later_reply_count(reply);
+
+    return count % 3 == 2 ? later_reply_at(reply, count - 1) : NULL;
 }
 
 void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,

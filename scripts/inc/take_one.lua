@@ -4,12 +4,12 @@
 -- a batch needs. `one`: it was, and `reply` has it. Anything unusual is left to take_many.lua. No
 -- functions: to make them costs as much as these commands.
 local one = false
-if not stopped and not beside and (few or most == 1) then
+if not stopped and (few or most == 1) then
     local first, there = redis.call('ZRANGE', ready, 0, 0, 'WITHSCORES'), redis.call('ZCARD', ready)
     local id, score = first[1], first[2]
     local document = id and (there == 1 or most == 1) and #id <= 200 and find(id, '^[!-~]+$')
-        and redis.call('HGET', jobs, id)
-    if document then
+        and redis.call(beside and 'HSTRLEN' or 'HGET', jobs, id)
+    if document and document ~= 0 then
         local record = recorded and redis.call('HGET', records, id)
         redis.call('ZREM', ready, id)
         redis.call('ZADD', set, score, id)

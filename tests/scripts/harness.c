@@ -13,6 +13,7 @@ redisContext *harness_redis;
 
 #define LOCK      "later:lock:{n}"
 #define HELD      "held"
+#define FRESH     "fresh"           /* of the token that is the first argument */
 #define FLOW      "later:{q}:flow:" /* then the name, which is the first argument */
 #define LINE(key) key, key ":waiting", key ":due"
 
@@ -243,6 +244,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "release", HELD },
         { "reserve", HELD },
         { "return", HELD },
+        { "step", HELD, FRESH },
         { "touch", HELD },
         { "push", "later:{q}:call:c" },
         { "flow_push", FLOW, FLOW ":unknown" },
@@ -281,6 +283,8 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
         if (strcmp(out[i], HELD) == 0)
             out[i] = text("later:{q}:reserved:%s", held_token);
+        else if (strcmp(out[i], FRESH) == 0)
+            out[i] = text("later:{q}:reserved:%s", pending.count > 0 ? pending.argv[0] : "");
         else if (strncmp(out[i], FLOW, sizeof FLOW - 1) == 0 && pending.count > 0)
             out[i] = text(FLOW "%s%s", pending.argv[0], out[i] + sizeof FLOW - 1);
     }

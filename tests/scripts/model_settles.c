@@ -23,24 +23,17 @@ static bool holds_something(char token)
     return false;
 }
 
-void step_reserve(void)
+/* The first ready jobs, at most `limit`: what is handed out. */
+static size_t to_hand_out(struct job *ready[MODEL_JOBS], size_t limit)
 {
-    struct job *ready[MODEL_JOBS];
-    char token = (char)('a' + random_below(26));
-    size_t limit = 1 + (size_t)random_below(5);
     size_t count = model_sorted(&model, READY, ready);
-    const redisReply *reply;
 
-    count = model.paused ? 0 : count < limit ? count : limit;
-    if (holds_something(token)) {
-        ck_assert_mem_eq(
-            run_error("reserve", text("%.16s", member(token, "")), "30", "1", "9", "0", NULL),
-            "ERR reserve: ", 13);
-        return;
-    }
-    begin();
-    reply = random_below(2) ? reserve(token, (int)limit) : reserve_behind(token, (int)limit);
-    ck_assert_uint_eq(reply->elements, 1 + 3 * count);
+    return model.paused ? 0 : count < limit ? count : limit;
+}
+
+/* They were, to the token. */
+static void hand_out(const redisReply *reply, struct job *const ready[], size_t count, char token)
+{
     for (size_t i = 0; i < count; i++) {
         struct job *job = ready[i];
         redisReply **told = &reply->element[1 + 3 * i];
@@ -56,6 +49,26 @@ void step_reserve(void)
         take_score(job, 30);
     }
     model_leave_wake(&model);
+}
+
+void step_reserve(void)
+{
+    struct job *ready[MODEL_JOBS];
+    char token = (char)('a' + random_below(26));
+    size_t limit = 1 + (size_t)random_below(5);
+    size_t count = to_hand_out(ready, limit);
+    const redisReply *reply;
+
+    if (holds_something(token)) {
+        ck_assert_mem_eq(
+            run_error("reserve", text("%.16s", member(token, "")), "30", "1", "9", "0", NULL),
+            "ERR reserve: ", 13);
+        return;
+    }
+    begin();
+    reply = random_below(2) ? reserve(token, (int)limit) : reserve_behind(token, (int)limit);
+    ck_assert_uint_eq(reply->elements, 1 + 3 * count);
+    hand_out(reply, ready, count, token);
 }
 
 /* Some members, mostly of jobs that one token holds: fills `jobs`, NULL for a LOST one, and returns
@@ -166,6 +179,37 @@ void step_ack_all(void)
     ck_assert_str_eq(flat(run("ack_all", NULL)), told == (int)held ? "" : "IDS");
     if (told == (int)held)
         end_jobs(jobs, (int)held, DONE, before);
+}
+
+/* ack, and then reserve: mostly of one job. */
+void step_step(void)
+{
+    struct job *jobs[3], *ready[MODEL_JOBS];
+    char token = (char)('a' + random_below(26)), whole[17] = "";
+    size_t limit = random_below(3) > 0 ? 1 : 2 + (size_t)random_below(4), handed;
+    const redisReply *reply;
+    const char *lost;
+    double before = now();
+    int count;
+
+    memset(whole, token, 16);
+    arg(whole);
+    arg("30");
+    argf("%zu", limit);
+    arg("262144");
+    count = pick_members(jobs, &lost, add_nothing);
+    if (holds_something(token)) {
+        ck_assert_mem_eq(run_error("step", NULL), "ERR reserve: ", 13);
+        return;
+    }
+    begin();
+    reply = run("step", NULL);
+    end_jobs(jobs, count, DONE, before);
+    handed = to_hand_out(ready, limit);
+    ck_assert_uint_eq(reply->elements, 1 + 3 * handed + (*lost != '\0'));
+    if (*lost)
+        ck_assert_str_eq(flat(reply->element[reply->elements - 1]), lost);
+    hand_out(reply, ready, handed, token);
 }
 
 void step_ack(void)

@@ -25,7 +25,7 @@ until [ "$(redis ping 2>/dev/null)" = PONG ]; do
     sleep 0.05
 done
 
-# The keys of a script, as its head names them: later:{demo}:ready …
+# keys SCRIPT [ARGUMENT...]: its keys, as its head names them: later:{demo}:ready …
 keys()
 {
     sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
@@ -39,6 +39,7 @@ keys()
              /^fence$/s/.*/later:lock:{item}:fence/;t
              /^lock_wake$/s/.*/later:lock:{item}:wake/;t
              /^held$/s/.*/later:{demo}:reserved:'"$token"'/;t
+             /^fresh$/s/.*/later:{demo}:reserved:'"${2-}"'/;t
              /^flow$/s/.*/later:{demo}:flow:f/;t
              /^unknown$/s/.*/later:{demo}:flow:f:unknown/;t
              /^result$/s/.*/later:{demo}:result:x/;t
@@ -57,7 +58,7 @@ eval_script()
     shift
     # Options and keys hold no spaces.
     # shellcheck disable=SC2046,SC2086
-    redis $options --eval "$scripts/$name.lua" $(keys "$name") , "$@" | tr '\n' ' ' |
+    redis $options --eval "$scripts/$name.lua" $(keys "$name" "$@") , "$@" | tr '\n' ' ' |
         sed 's/ $//'
 }
 
@@ -121,8 +122,13 @@ run reserve $t4 30 10 262144 0 >/dev/null
 is "$(run ack $t4:a)" '' 'ack'
 is "$(run ack $t4:a)" 1 'ack again: LOST'
 is "$(run ack_all 1)" IDS 'ack_all of a token that holds nothing'
+run push 0 new g '' 0 '{}' h '' 0 '{}' >/dev/null
+run reserve $t1 30 1 262144 0 >/dev/null
+contains "$(run step $t2 30 1 262144 $t1:g)" ' h ' 'step: one is done, the next handed out'
+is "$(run ack $t1:g)" 1 'step: the one is LOST then'
+is "$(run step $t3 30 1 262144 $t2:h | wc -w)" 1 'step: the next is done, and there is none'
 contains "$(run size)" '0 0 0 0 0  0 ' 'size: none'
-contains "$(run size)" 'done 1' 'size: done'
+contains "$(run size)" 'done 3' 'size: done'
 
 run push 0 new b '' 0 '{}' c +100 5 '{}' d '' 0 '{}' e '' 0 '{}' >/dev/null
 is "$(run cancel c)" delayed 'cancel'

@@ -80,7 +80,7 @@ static const struct {
     { step_expire, 2, "expire" },    { step_touch, 4, "touch" },
     { step_release, 12, "release" }, { step_return, 14, "return" },
     { step_bury, 5, "bury" },        { step_free, 25, "free" },
-    { step_ack_all, 4, "ack_all" },
+    { step_ack_all, 4, "ack_all" },  { step_step, 10, "step" },
 };
 
 START_TEST(redis_holds_what_the_model_does)

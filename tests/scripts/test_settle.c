@@ -194,6 +194,113 @@ START_TEST(five_hundred_are_acked_by_their_number)
 }
 END_TEST
 
+/* ---- done and next in one call */
+
+#define NEXT "ssssssssssssssss"
+
+/* Two ids are done (the second may be NULL), and one job at most is handed out to NEXT. */
+static redisReply *step(const char *id, const char *other)
+{
+    return run("step", NEXT, "30", "1", "262144", id, other, NULL);
+}
+
+/* What it says of the LOST. */
+static const char *lost_in(const redisReply *reply)
+{
+    return reply->elements % 3 == 2 ? flat(reply->element[reply->elements - 1]) : "";
+}
+
+START_TEST(a_step_ends_one_and_hands_out_the_next)
+{
+    const redisReply *reply;
+
+    hold("a");
+    push("b");
+    push("c");
+    note("c", "b", "2"); /* its record, which nothing else of this queue has */
+    reply = step(mine("a"), NULL);
+    ck_assert_uint_eq(reply->elements, 4);
+    ck_assert_str_eq(told(reply, 0, ID), "b");
+    ck_assert_str_eq(told(reply, 0, RECORD), "c=2\n");
+    ck_assert_str_eq(told(reply, 0, DOCUMENT), "{\"type\":\"t\"}");
+    ck_assert_str_eq(members("reserved"), member('s', "b"));
+    ck_assert_str_eq(members("ready"), "c");
+    check_forgotten("a");
+    ck_assert_int_eq(stat_of("done"), 1);
+    ck_assert_int_eq(stat_of("reserved"), 2);
+    ck_assert_int_eq(ask("EXISTS %s", held_by("tttttttttttttttt"))->integer, 0);
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_step_settles_as_an_ack_does)
+{
+    const redisReply *reply;
+
+    hold("abc");
+    note("u", "a", "60"); /* its id stays taken */
+    fill_record("b");
+    push("d");
+    reply = step(mine("x"), mine("a"));
+    ck_assert_str_eq(lost_in(reply), "1");
+    ck_assert_uint_eq(reply->elements, 1 + 3 + 1);
+    ck_assert_str_eq(members("unique"), "a");
+    ck_assert_int_eq(stat_of("done"), 1);
+    ask("ZREM %s %s", key("reserved"), NEXT);
+    ask("DEL %s", held_by(NEXT));
+    ask("ZADD %s 1 d", key("ready"));
+    reply = step(mine("b"), mine("c"));
+    ck_assert_str_eq(lost_in(reply), "");
+    ck_assert_str_eq(told(reply, 0, ID), "d");
+    check_forgotten("b");
+    check_forgotten("c");
+    ck_assert_int_eq(stat_of("done"), 3);
+}
+END_TEST
+
+/* Nothing is ready, or the queue is paused: what is done is done all the same. */
+START_TEST(a_step_that_finds_none_settles)
+{
+    const redisReply *reply;
+
+    hold("a");
+    reply = step(mine("a"), NULL);
+    ck_assert_uint_eq(reply->elements, 1);
+    ck_assert_int_eq(stat_of("done"), 1);
+    check_wake();
+    hold("b");
+    push("c");
+    run("pause", NULL);
+    ck_assert_uint_eq(step(mine("b"), NULL)->elements, 1);
+    ck_assert_int_eq(stat_of("done"), 2);
+    ck_assert_str_eq(members("ready"), "c");
+    check_wake();
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_repeated_step_changes_nothing)
+{
+    uint64_t before;
+
+    hold("a");
+    push("b");
+    push("c");
+    step(mine("a"), NULL);
+    before = digest();
+    ck_assert_ptr_nonnull(
+        strstr(run_error("step", NEXT, "30", "1", "262144", mine("a"), NULL), "not used before"));
+    ck_assert_ptr_nonnull(
+        strstr(run_error("step", "short", "30", "1", "9", mine("a"), NULL), "16"));
+    ck_assert_ptr_nonnull(strstr(run_error("step", NEXT, "0", "1", "9", mine("a"), NULL), "lease"));
+    ck_assert_ptr_nonnull(
+        strstr(run_error("step", NEXT, "30", "0", "9", mine("a"), NULL), "limit"));
+    ck_assert_uint_eq(digest(), before);
+    ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
+}
+END_TEST
+
 /* Another number: one was cancelled, the lease ran out, it is a repeat. */
 START_TEST(another_number_changes_nothing)
 {
@@ -513,6 +620,10 @@ int main(void)
         all_of_a_token_are_acked,
         five_hundred_are_acked_by_their_number,
         another_number_changes_nothing,
+        a_step_ends_one_and_hands_out_the_next,
+        a_step_settles_as_an_ack_does,
+        a_step_that_finds_none_settles,
+        a_repeated_step_changes_nothing,
         another_token_is_lost_and_changes_nothing,
         lost_ones_do_not_hinder_the_others,
         any_order_will_do,

@@ -21,6 +21,7 @@ static const char *const calls[][28] = {
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
     { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
     { "ack_all", "500" },
+    { "step", "ssssssssssssssss", "30", "1", "262144", "tttttttttttttttt:rd", "none" },
     { "finish", "tttttttttttttttt:rc", "unrun", ERROR, "60" },
     { "finish", "tttttttttttttttt:ra", "done", "[1]", "60", "0", "0", "", "h",
       "\"type\":\"t\",\"queue\":\"q\"" },
@@ -92,21 +93,27 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",         "show",        "peek",          "size",        "touch",       "ack",
-    "ack_all",      "finish",      "progress",      "result",      "expire",      "migrate",
-    "lapse",        "release",     "return",        "bury",        "kick",        "cancel",
-    "pause",        "resume",      "reserve",       "trim",        "trim_done",   "purge",
-    "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed", "limit_sliding",
-    "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",   "permit_take",
-    "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",      "locate",
-    "wake",         "flow_push",   "push_now",      "reshard",     "ids",         "note",
-    "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",      "act",
-    "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",        NULL
+    "push",        "show",         "peek",          "size",
+    "touch",       "ack",          "step",          "ack_all",
+    "finish",      "progress",     "result",        "expire",
+    "migrate",     "lapse",        "release",       "return",
+    "bury",        "kick",         "cancel",        "pause",
+    "resume",      "reserve",      "trim",          "trim_done",
+    "purge",       "stock_set",    "stock_claim",   "stock_release",
+    "stock_show",  "limit_fixed",  "limit_sliding", "lock_touch",
+    "lock_show",   "lock_free",    "lock_take",     "lock_wake",
+    "permit_take", "permit_touch", "permit_free",   "permit_line",
+    "lock_line",   "hasten",       "locate",        "wake",
+    "flow_push",   "push_now",     "reshard",       "ids",
+    "note",        "cron_look",    "cron_fire",     "cron_put",
+    "cron_move",   "forget",       "act",           "limit_take",
+    "limit_free",  "limit_line",   "limit_begun",   "edit",
+    NULL
 };
 
 void tour_crowd(void)
 {
-    static const char held[] = "123456789abc";
+    static const char held[] = "123456789abcd";
 
     ask("FLUSHALL");
     push("x1");

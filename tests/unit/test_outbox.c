@@ -506,6 +506,146 @@ START_TEST(test_lost_answer)
 }
 END_TEST
 
+/* ---- in one call with a reserve */
+
+#define NEXT "nextnextnextnext"
+
+static int stepped; /* outcome of the last step; -1: none yet */
+
+static void on_stepped(void *arg, struct later_answer *answer)
+{
+    stepped = (int)answer->outcome;
+    outbox_joined(arg, answer);
+}
+
+static struct sending *join(size_t most, bool early)
+{
+    return outbox_join(outbox, &keys[0], most, early);
+}
+
+static void send_step(const char *token)
+{
+    const struct later_take take = { .token = token, .lease = 30, .limit = 1, .bytes = 1000 };
+    struct sending *sending = join(16, false);
+    struct later_command cmd = { 0 };
+
+    ck_assert_ptr_nonnull(sending);
+    ck_assert_uint_eq(outbox_waiting(outbox), 0);
+    ck_assert(outbox_join_encode(sending, &take, &cmd));
+    stepped = -1;
+    ck_assert_int_eq(link_send(live_link, &cmd, LINK_TIMEOUT, on_stepped, sending), 0);
+    link_flush(live_link);
+}
+
+/* One that is done, and one that is ready. */
+static void begin_step(char *url)
+{
+    begin_at(url, 20);
+    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
+    live_do("HSET later:{q}:jobs b {}");
+    live_do("ZADD later:{q}:ready 5 b");
+    live_do("HINCRBY later:{q}:stats pushed 1");
+}
+
+static void check_step(int done, int next)
+{
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), done);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved:" NEXT), next);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:reserved:" PAGE_TOKEN), 0);
+    live_check("q");
+}
+
+START_TEST(test_step)
+{
+    begin_step(live_url);
+    send_step(NEXT);
+    LIVE_UNTIL(dones == 1);
+    ck_assert_int_eq(stepped, LATER_ANSWERED);
+    check_step(1, 1);
+}
+END_TEST
+
+START_TEST(test_step_of_a_lost_one)
+{
+    begin_step(live_url);
+    live_do("DEL later:{q}:reserved:" PAGE_TOKEN);
+    live_do("ZREM later:{q}:reserved " PAGE_TOKEN);
+    live_do("ZADD later:{q}:delayed 9e9 a");
+    send_step(NEXT);
+    LIVE_UNTIL(dones == 1);
+    ck_assert_int_eq(losts, 1);
+    live_check("q");
+}
+END_TEST
+
+/* Which acks go with a reserve: a few of one token and of the same queue, and not a part of those
+ * that will go by their number. */
+START_TEST(test_what_joins)
+{
+    struct sending *sending;
+
+    begin(20);
+    ck_assert_ptr_null(join(16, false)); /* none */
+    add(page_finished(page, 5, "r", "r", LATER_ENDED_DONE, false, 0, ""));
+    add(page_finished(page, 6, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    ck_assert_ptr_null(join(16, false)); /* none of this queue */
+    add_done(3);                         /* of five */
+    ck_assert_ptr_null(join(2, false));  /* too many */
+    ck_assert_ptr_null(join(16, true));  /* more are to come */
+    ck_assert_uint_eq(outbox_waiting(outbox), 5);
+    sending = join(3, false);
+    ck_assert_ptr_nonnull(sending);
+    ck_assert_uint_eq(outbox_waiting(outbox), 2);
+    outbox_joined(sending, NULL); /* it was not sent */
+    ck_assert_uint_eq(outbox_waiting(outbox), 5);
+    ck_assert_uint_eq(outbox_open(outbox), 5);
+    flush();
+    LIVE_UNTIL(dones == 5);
+    ck_assert_int_eq(losts, 0);
+}
+END_TEST
+
+/* Redis refuses the call for what the reserve asks: the ack goes by itself. */
+START_TEST(test_refused_step)
+{
+    begin_step(live_url);
+    live_do("ZADD later:{q}:reserved:" NEXT " 1 x");
+    send_step(NEXT);
+    LIVE_UNTIL(stepped >= 0);
+    ck_assert_int_eq(stepped, LATER_REFUSED);
+    ck_assert_uint_eq(outbox_waiting(outbox), 1);
+    flush();
+    LIVE_UNTIL(dones == 1);
+    live_do("DEL later:{q}:reserved:" NEXT);
+    check_step(1, 0);
+}
+END_TEST
+
+/* It was carried out: the ack is sent again, and finds nothing, which is no loss. */
+START_TEST(test_lost_answer_of_a_step)
+{
+    static char url[100];
+    int lose = 0;
+
+    fake = fake_start(lossy, &lose);
+    snprintf(url, sizeof url, "%s", fake_url(fake));
+    begin_step(url);
+    send_step("warmwarmwarmwarm"); /* the script is there then */
+    LIVE_UNTIL(dones == 1);
+    add(page_finished(page, 1, "q", "c", LATER_ENDED_DONE, false, 0, ""));
+    live_do("HSET later:{q}:jobs d {}");
+    live_do("ZADD later:{q}:ready 6 d");
+    live_do("HINCRBY later:{q}:stats pushed 1");
+    lose = 1;
+    send_step(NEXT);
+    LIVE_UNTIL(dones == 2);
+    ck_assert_int_eq(stepped, LATER_UNKNOWN);
+    ck_assert_int_eq(live_number("ZSCORE later:{q}:reserved:" NEXT " d"), 6); /* for find.h */
+    check_step(2, 1);
+}
+END_TEST
+
 static void cut_somewhere(struct fake_redis *f, void *arg)
 {
     unsigned seed = *(unsigned *)arg;
@@ -602,12 +742,18 @@ static TCase *refused(void)
     return MAKE("refused", test_full, test_readonly, test_wrong_type_in_one_queue);
 }
 
+static TCase *joined(void)
+{
+    return MAKE("joined", test_step, test_step_of_a_lost_one, test_what_joins, test_refused_step);
+}
+
 static TCase *broken(void)
 {
-    TCase *tc = MAKE("broken", test_lost_answer, test_while_down, test_freed_with_some_open);
+    TCase *tc = MAKE("broken", test_lost_answer, test_lost_answer_of_a_step, test_while_down,
+                     test_freed_with_some_open);
 
     tcase_add_loop_test(tc, test_cut_anywhere, 0, 4);
     return tc;
 }
 
-UNIT_MAIN("outbox", settled, refused, broken)
+UNIT_MAIN("outbox", settled, refused, joined, broken)
