@@ -1,0 +1,80 @@
+#!/bin/sh
+# Slow jobs: a worker acks one and takes the next in one call. Nothing is lost or done twice by that when
+# answers are lost, workers are killed, or the call is refused.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# slow COUNT NAME: pushes so many jobs of 20 ms.
+slow()
+{
+    seq "$1" | sed "s/.*/{\"type\":\"do\",\"id\":\"$2-&\",\"payload\":{\"do\":\"sleep\",\"for\":0.02}}/" |
+        later push --file - >"$work/pushed"
+}
+
+# once COUNT NAME FILE: is each of them noted once in $work/FILE?
+once()
+{
+    times=$(cut -d' ' -f1 "$work/$3" | grep "^$2-" | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c |
+        awk '{ print $1, $2 }')
+    [ "$times" = "$1 1" ] || { echo "how many jobs, how often: $times"; false; }
+}
+
+configure 'workers = 1;' 'crash_max = 100;'
+slow 100 plain
+start_laterd
+before=$(called evalsha)
+within 30 "100 slow jobs are done" counts 'done' 100
+# Two calls a job would be 200. The rest is migrations.
+at_most "$(($(called evalsha) - before))" 170 "calls of scripts for 100 jobs"
+runs "each has run once" once 100 plain begun
+runs "the sums hold" conserved
+
+# ---- answers are lost: what a call took goes back untouched, what it acked is done
+
+slow 150 cut
+cuts=0
+while [ $cuts -lt 12 ]; do
+    cuts=$((cuts + 1))
+    wait_until 30 counts 'done' $((100 + 10 * cuts))
+    redis CLIENT KILL TYPE normal SKIPME yes >/dev/null
+done
+within 60 "150 are done while connections are cut" counts 'done' 250
+wait_until 20 settled
+runs "each has run once" once 150 cut begun
+is "$(how_often 'no longer ours')" 0 "no ack came too late"
+runs "the sums hold" conserved
+
+# ---- the worker is killed: what it has taken goes on, what it has ended stays so
+
+slow 150 killed
+kills=0
+while [ $kills -lt 8 ]; do
+    kills=$((kills + 1))
+    wait_until 30 counts 'done' $((250 + 15 * kills))
+    for worker in $(workers); do
+        kill -KILL "$worker"
+    done
+done
+within 60 "150 are done while the worker is killed" counts 'done' 400
+is "$(cut -d' ' -f1 "$work/ended" | grep '^killed-' | sort -u | wc -l)" 150 "each has ended"
+# A worker may die between what its handler has noted and the end of the attempt.
+at_most "$(cut -d' ' -f1 "$work/ended" | grep -c '^killed-')" 158 "and no more again than were killed"
+runs "the sums hold" conserved
+
+# ---- Redis refuses the call, since `ready` is no set for a while: what is done is acked all the same
+
+held_none()
+{
+    [ "$(reserved)" = 0 ]
+}
+slow 20 refused
+wait_until 30 counts 'done' 402
+redis RENAME "$(key ready)" "$(key aside)" >/dev/null
+redis SET "$(key ready)" x >/dev/null
+within 20 "what has run is acked" held_none
+within 20 "that the queue is refused is logged" logged 'refuses to reserve'
+redis RENAME "$(key aside)" "$(key ready)" >/dev/null
+within 30 "the rest runs" counts 'done' 420
+runs "each has run once" once 20 refused begun
+end_well
+finish
