@@ -1,0 +1,116 @@
+#!/bin/sh
+# What the scripts of one job cost Redis, in instructions, which are the same on a busy machine. The
+# bounds are ratios to the same commands sent one by one. Each figure is the mean of 100 rounds.
+. "${top_srcdir:=.}/tests/tap.sh"
+needs redis-server redis-cli valgrind
+case $(redis-server --version) in
+*v=7.0.*) ;;
+*)
+    echo "1..0 # SKIP the bounds are those of Redis 7.0"
+    exit 0
+    ;;
+esac
+
+scripts=$top_builddir/scripts/expanded
+box=$(mktemp -d)
+server=
+trap 'kill $server 2>/dev/null; wait; rm -rf "$box"' EXIT
+rounds=100
+
+redis()
+{
+    redis-cli -s "$box/socket" "$@"
+}
+
+answers()
+{
+    [ "$(redis ping 2>/dev/null)" = PONG ]
+}
+
+# keys SCRIPT HELD FRESH: its keys in their order.
+keys()
+{
+    sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
+        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/.*/later:{q}:&/" | tr '\n' ' '
+}
+
+# call SCRIPT HELD FRESH ARGUMENT...: a line for redis-cli.
+call()
+{
+    names=$(keys "$1" "$2" "$3")
+    script=$1
+    shift 3
+    echo "EVALSHA $(cat "$box/sha.$script") $(echo "$names" | wc -w) $names $*"
+}
+
+# rounds_of KIND: lines for redis-cli that take and end job-1, job-2 …; bare: by the
+# same commands without a script, and without their checks.
+rounds_of()
+{
+    n=0
+    while [ "$n" -lt "$rounds" ]; do
+        n=$((n + 1))
+        now=$(printf 't%015d' $n) before=$(printf 't%015d' $((n - 1)))
+        case $1 in
+        bare)
+            printf '%s later:{q}:%s\n' ZRANGE 'ready 0 0 WITHSCORES' HGET "jobs job-$n" ZREM "ready job-$n" \
+                ZADD "reserved:$now 5 job-$n" ZADD "reserved 1764000000.123456 $now" \
+                HINCRBY 'stats reserved 1' ZRANGE "reserved:$now 0 1" DEL "reserved:$now" \
+                ZREM "reserved $now" HDEL "jobs job-$n" HINCRBY 'stats done 1'
+            ;;
+        apart) call reserve "$now" '' "$now" 30 1 262144 0 && call ack "$now" '' job-$n ;;
+        step)
+            if [ $n -eq 1 ]; then
+                call reserve "$now" '' "$now" 30 1 262144 0
+            else
+                call step "$before" "$now" "$now" 30 1 262144 job-$((n - 1))
+            fi
+            ;;
+        esac
+    done
+}
+
+# run KIND: prints how many instructions a Redis ran that did these, beside its start and its end.
+run()
+{
+    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-file="$box/count" \
+        redis-server --port 0 --unixsocket "$box/socket" --save '' --dir "$box" --hz 1 >"$box/log" 2>&1 &
+    server=$!
+    tries=0
+    until answers; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { cat "$box/log" >&2; exit 1; }
+        sleep 0.1
+    done
+    for script in reserve ack step; do
+        redis -x script load <"$scripts/$script.lua" >"$box/sha.$script"
+    done
+    seq 300 | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/' | redis >"$box/pushed"
+    rounds_of "$1" >"$box/rounds"
+    redis <"$box/rounds" >"$box/answers"
+    redis HGET 'later:{q}:stats' 'done' >"$box/done"
+    redis shutdown nosave 2>/dev/null
+    wait $server
+    server=
+    sed -n 's/.*I *refs: *//p' "$box/count" | tr -d ,
+}
+
+# at_most A OF B NAME: is A at most OF hundredths of B?
+at_most()
+{
+    if [ "$1" -gt 0 ] && [ $(($1 * 100)) -le $(($2 * $3)) ]; then
+        ok "$4: $1 instructions, $3"
+    else
+        not_ok "$4: $1 instructions, $3; at most $2 %"
+    fi
+}
+
+none=$(run none)
+bare=$((($(run bare) - none) / rounds))
+apart=$((($(run apart) - none) / rounds))
+is "$(cat "$box/done")" $rounds "as many are done, each by a reserve and an ack"
+step=$((($(run step) - none) / rounds))
+is "$(cat "$box/done")" $((rounds - 1)) "and by a step each"
+at_most "$apart" 310 "$bare" "a reserve and an ack against bare commands"
+at_most "$step" 270 "$bare" "a step against bare commands"
+finish
