@@ -49,29 +49,43 @@ static char *make_head(struct later_job *job, double time_left)
     return text;
 }
 
+/* Appends bytes to a line, without line ends: in JSON they are white space. */
+static char *exec_answer_add(char *at, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        at[i] = bytes[i] == '\n' || bytes[i] == '\r' ? ' ' : bytes[i];
+    return at + len;
+}
+
 char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
 {
-    static const char between[] = ",\"document\":";
-    size_t document_len, head_len;
-    const char *document = later_job_document(job, &document_len);
+    struct {
+        const char *name, *bytes;
+        size_t len;
+    } parts[] = { { ",\"values\":", NULL, 0 },
+                  { ",\"flow\":", NULL, 0 },
+                  { ",\"document\":", NULL, 0 } };
     char *head = make_head(job, time_left), *line = NULL, *at;
 
     if (!head)
         return NULL;
-    head_len = strlen(head) - 1; /* without its closing brace */
-    *len = head_len + strlen(between) + document_len + 2;
+    parts[0].bytes = later_job_values(job, &parts[0].len);
+    parts[1].bytes = later_job_flow(job, &parts[1].len);
+    parts[2].bytes = later_job_document(job, &parts[2].len);
+    *len = strlen(head) + 1;
+    for (size_t i = 0; i < 3; i++)
+        *len += parts[i].bytes ? strlen(parts[i].name) + parts[i].len : 0;
     line = malloc(*len);
-    if (line) {
-        memcpy(line, head, head_len);
-        memcpy(line + head_len, between, strlen(between));
-        at = line + head_len + strlen(between);
-        memcpy(at, document, document_len);
-        for (size_t i = 0; i < document_len; i++) {
-            if (at[i] == '\n' || at[i] == '\r')
-                at[i] = ' ';
-        }
-        memcpy(at + document_len, "}\n", 2);
+    at =
+        line ? exec_answer_add(line, head, strlen(head) - 1) : NULL; /* without its closing brace */
+    for (size_t i = 0; at && i < 3; i++) {
+        if (!parts[i].bytes)
+            continue;
+        at = exec_answer_add(at, parts[i].name, strlen(parts[i].name));
+        at = exec_answer_add(at, parts[i].bytes, parts[i].len);
     }
+    if (at)
+        memcpy(at, "}\n", 2);
     free(head);
     return line;
 }

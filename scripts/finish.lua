@@ -49,9 +49,23 @@ local function keep(record, document, attempt)
     end
 end
 
+-- The value of a step is for those that wait for it, or still may. A flow may have gone already.
+local function hand_on(members)
+    for _, member in ipairs(members) do
+        local key, job = member[1], flow_read(member[1], id)
+        local step = job and job.state == 'd' and job.step or '-'
+        if step ~= '-' and (redis.call('HEXISTS', key, 'a:' .. step) == 1
+            or redis.call('HGET', key, 'closed') ~= '1') then
+            redis.pcall('HSET', key .. ':values', step, what)
+        end
+    end
+end
+
 local record, lost = records_of({ id })[1], nil
 local document = keeps and redis.call('HGET', jobs, id)
 local exists = hook ~= '' and redis.call('HEXISTS', jobs, id) == 1 -- else another token ended it
+local is_wanted = how == 'done' and what ~= 'null' and value_of(record, 's')
+local members = is_wanted and flow_of({ id }, { record })
 local state, attempt, left = 'done', count_of(record, 'a') + 1, what
 if how == 'done' then
     lost = settle({ id }, 'done')
@@ -63,6 +77,9 @@ else
     end
     state, attempt = 'dead', count_of(texts[1], 'a')
     left = value_of(texts[1], 'e') or 'null'
+end
+if #lost == 0 and members then
+    hand_on(members)
 end
 if #lost == 0 and document then
     keep(with_value(record, 'n'), document, attempt)

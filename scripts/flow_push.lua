@@ -86,6 +86,7 @@ local till = redis.call('ZSCORE', flows, name)
 if till and tonumber(till) <= now then
     count(stats, 'pushed', 0) -- first: a full Redis refuses it
     redis.call('UNLINK', flow, unknown)
+    redis.pcall('UNLINK', flow .. ':values', flow .. ':failed')
 end
 local told = redis.call('HMGET', flow, 'closed', 'total', '*total')
 local before = tonumber(told[2] or 0) + tonumber(told[3] or 0)
@@ -154,7 +155,8 @@ for i = 1, total do
         if not member then
             local flows_of = value_of(text, 'f')
             noted[#noted + 1] = job.id
-            notes[#notes + 1] = with_value(text, 'f', flows_of and flows_of .. ' ' .. name or name)
+            text = with_value(text, 'f', flows_of and flows_of .. ' ' .. name or name)
+            notes[#notes + 1] = job.step ~= '' and with_value(text, 's', 1) or text
             job.after = ''
             flow_add(job, at == 'dead' and 'x' or at == 'waiting' and 'w' or 'o')
         end
@@ -169,6 +171,8 @@ for i = 1, total do
         local rank = tonumber(job.priority)
         noted[#noted + 1] = job.id
         notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. name .. '\n'
+            .. (job.step ~= '' and 's=1\n' or '')
+            .. (job.after ~= '' and 'v=' .. name .. '\n' or '')
         local time = tonumber(string.match(job.due, '^%+?(.*)$'))
         time = string.byte(job.due) == 43 and now + time or time
         old[#old + 1] = result_of(job.id)
@@ -216,6 +220,9 @@ for _, job in ipairs(added) do
     end
     local plain = job.step == '-' and job.after == '-'
     flow_write(flow, plain and { id = job.id, state = job.state } or job)
+    if job.state == 'x' and job.star == '' then
+        redis.pcall('ZADD', flow .. ':failed', 'NX', spell(now), job.id)
+    end
     redis.call('HINCRBY', flow, job.star .. 'total', 1)
     redis.call('HINCRBY', flow, job.star .. counted[job.state], 1)
     if job.state == 'w' then

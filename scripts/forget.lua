@@ -18,7 +18,8 @@ left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
     for _, flow in ipairs(redis.call('ZRANGE', flows, 0, -1)) do
         local flow_key = string.sub(jobs, 1, -5) .. 'flow:' .. flow
-        redis.call('UNLINK', flow_key, flow_key .. ':unknown')
+        redis.call('UNLINK', flow_key, flow_key .. ':unknown', flow_key .. ':values',
+            flow_key .. ':failed')
     end
     redis.call('DEL', flows, waiting)
     local told = redis.call('HGET', stats, 'results')

@@ -175,7 +175,9 @@ end
 local function take(i, id)
     local note = note_of(i, recorded and first_of(texts[i]))
     local flow = recorded and value_of(texts[i], 'f')
-    note = flow and note .. 'f=' .. flow .. '\n' or note
+    for _, tag in ipairs(flow and { 'f', 's', 'v' } or {}) do
+        note = with_value(note, tag, value_of(texts[i], tag))
+    end
     local time = times[i]
     taken = taken + 2
     fresh[taken - 1], fresh[taken] = id, documents[i]

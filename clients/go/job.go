@@ -17,6 +17,10 @@ type Job struct {
 	Token, Trace         string
 	LockFence            int64           // of a job with a lock: the number of its taking; whoever guards a thing refuses a lower one
 	Document, Payload    json.RawMessage // as they were pushed
+	// Values is what the steps that it has waited for gave back, by step; null for one that gave nothing.
+	Values map[string]json.RawMessage
+	// Flow is not nil if it has waited for all others ("*").
+	Flow *FlowCounts
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -24,6 +28,19 @@ type Job struct {
 	mutex   sync.Mutex
 	told    time.Time
 	answers *answers
+}
+
+// FlowCounts tells how many jobs of a flow there are in each state, and the ids of those that failed.
+type FlowCounts struct {
+	Name    string   `json:"name"`
+	Total   int      `json:"total"`
+	Open    int      `json:"open"`
+	Waiting int      `json:"waiting"`
+	Done    int      `json:"done"`
+	Dead    int      `json:"dead"`
+	Gone    int      `json:"gone"`
+	Skipped int      `json:"skipped"`
+	Failed  []string `json:"failed"`
 }
 
 // jobKey is where a handler's context has its job.
@@ -44,6 +61,8 @@ func newJob(line []byte, to *answers) (*Job, error) {
 		LockFence                     int64   `json:"lock_fence"`
 		TimeLeft                      float64 `json:"time_left"`
 		Document                      json.RawMessage
+		Values                        map[string]json.RawMessage
+		Flow                          *FlowCounts
 	}
 	var document struct{ Payload json.RawMessage }
 	if err := json.Unmarshal(line, &said); err != nil {
@@ -57,7 +76,7 @@ func newJob(line []byte, to *answers) (*Job, error) {
 	}
 	job := &Job{ID: said.ID, Type: said.Type, Queue: said.Queue, Attempt: said.Attempt, MaxAttempts: said.MaxAttempts,
 		Token: said.Token, Trace: said.Trace, LockFence: said.LockFence, Document: said.Document,
-		Payload: document.Payload, answers: to}
+		Payload: document.Payload, Values: said.Values, Flow: said.Flow, answers: to}
 	job.end = time.Now().Add(time.Duration(said.TimeLeft * float64(time.Second)))
 	job.ctx, job.cancel = context.WithCancel(context.Background())
 	return job, nil

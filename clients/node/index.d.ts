@@ -183,6 +183,18 @@ export class JobFailed extends LaterdError {
 export class JobUnknown extends LaterdError {}
 export class TimeoutError extends LaterdError {}
 
+export interface FlowCounts {
+    readonly name: string;
+    readonly total: number;
+    readonly open: number;
+    readonly waiting: number;
+    readonly done: number;
+    readonly dead: number;
+    readonly gone: number;
+    readonly skipped: number;
+    readonly failed: string[];
+}
+
 export interface Job<Payload = any> {
     readonly id: string;
     readonly type: string;
@@ -197,6 +209,10 @@ export interface Job<Payload = any> {
     readonly lockFence?: number;
     readonly document: Record<string, unknown>;
     readonly payload: Payload;
+    /** What the steps that it has waited for gave back, by step; null for one that gave nothing. */
+    readonly values: Record<string, any>;
+    /** If it has waited for all others ("*"): the flow's counts, and the ids of the jobs that failed. */
+    readonly flow: FlowCounts | null;
     /** Aborts when the job's time is over or it was cancelled. */
     readonly signal: AbortSignal;
     readonly cancelled: boolean;

@@ -11,6 +11,7 @@
 #include "job/document.h"
 #include "log.h"
 #include "plugin/plugin.h"
+#include "queue/flow.h"
 #include "reservation/counts.h"
 #include "reservation/slots.h"
 
@@ -50,6 +51,13 @@ struct later_job {
     double keep; /* seconds that the job is kept once it is done; 0: not at all */
     char *value; /* its value, owned; NULL: none */
     size_t value_len;
+    bool is_step; /* of a flow: its value may be wanted */
+
+    /* What it gets from the jobs that it has waited for; owned. */
+    char flow[LATER_FLOW_MAX + 1]; /* in which it has waited; "" = none */
+    struct later_reply *given;     /* queue/flow.h; NULL: not asked for yet */
+    char *values;                  /* the same as a JSON object, once a plugin has asked for that */
+    size_t values_len;
 
     /* Event jobs. */
     bool event, cancel_sent, ended, in_perform;

@@ -153,7 +153,7 @@ static enum later_verb verb_of(const struct slot *slot)
     if (verb != LATER_VERB_ACK && verb != LATER_VERB_BURY)
         return verb;
     if (slot_kept(slot) > 0 || slot_hook(slot, hook, of) ||
-        (verb == LATER_VERB_ACK && slot_keeps(slot, &kept)))
+        (verb == LATER_VERB_ACK && (slot->value_len > 0 || slot_keeps(slot, &kept))))
         return LATER_VERB_FINISH;
     return verb;
 }

@@ -128,7 +128,7 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 
     if (job->worker && !job->slot)
         return host_refuse(job, "later_job_value", "the job's time was over, it is settled");
-    if (job->worker && job->kept <= 0 && !job->slot->on_done[0])
+    if (job->worker && job->kept <= 0 && !job->slot->on_done[0] && !job->is_step)
         return LATER_NO;
     len = len ? len : strlen(json);
     if (len > LATER_VALUE_MAX)
@@ -143,6 +143,23 @@ static int job_value(struct later_job *job, const char *json, size_t len)
     job->value = value;
     job->value_len = len;
     return LATER_YES;
+}
+
+static const char *job_given(struct later_job *job, uint32_t which, const char *step, size_t *len)
+{
+    *len = 0;
+    if (!job->given)
+        return NULL;
+    if (which == LATER_GIVEN_FLOW)
+        return later_flow_all(job->given, len);
+    if (which == LATER_GIVEN_VALUE)
+        return later_flow_value(job->given, step, len);
+    if (later_flow_all(job->given, len))
+        return NULL;
+    if (!job->values)
+        job->values = later_flow_values_text(job->given, &job->values_len);
+    *len = job->values ? job->values_len : 0;
+    return job->values;
 }
 
 static int job_progress(struct later_job *job, double done, double total, const char *text)
@@ -392,7 +409,8 @@ const struct later_host *host_table(struct worker *worker)
                                             .job_progress = job_progress,
                                             .job_counted = job_counted,
                                             .job_begun = job_begun,
-                                            .type_says = host_type_says };
+                                            .type_says = host_type_says,
+                                            .job_given = job_given };
 
     the_worker = worker;
     return &host;

@@ -24,7 +24,10 @@ struct held {
     uint32_t attempts;
     bool begun; /* before */
     double unknown_since;
-    double score; /* the job's score in ready; NAN: not known */
+    double score;     /* the job's score in ready; NAN: not known */
+    const char *flow; /* in which it has waited, flow_len bytes of the batch; "" = none */
+    size_t flow_len;
+    bool is_step; /* of a flow */
 };
 
 /* Makes the stage, with the queues of the pool. The worker must have its event base. NULL: no

@@ -146,6 +146,9 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
                        .attempts = job->attempts,
                        .begun = job->begun,
                        .unknown_since = job->unknown_since,
+                       .flow = job->flow,
+                       .flow_len = job->flow_len,
+                       .is_step = job->is_step,
                        .score = score };
     batch->users++;
     return true;

@@ -155,6 +155,7 @@ static void job_free(struct later_job *job)
     timer_free(job->timer);
     batch_release(job->batch);
     free(job->value);
+    run_forget_values(job);
     free(job);
 }
 
@@ -239,6 +240,9 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->queue = held->from->whole;
     job->score = held->score;
     job->attempt = held->attempts + 1;
+    job->is_step = held->is_step;
+    if (held->flow_len <= LATER_FLOW_MAX)
+        memcpy(job->flow, held->flow, held->flow_len);
     job->in_worker = worker->slots->worker;
     job->began = now;
     job->retry_in = -1;
@@ -351,6 +355,15 @@ static void begin_passed(struct run *run, struct later_job *job)
     run_begin(run, job, now);
 }
 
+/* It waits for its program, if that still starts; else it asks for what it needs. */
+void run_proceed(struct later_job *job)
+{
+    if (plugin_type_ready(job->type, job->doc.type))
+        admission_ask(job);
+    else
+        run_await(job);
+}
+
 /* Most jobs need nothing besides. A serial one blocks the loop, which it may not while admission
  * waits for an answer. What is held waits for no program that starts: others may have one. */
 static void enter(struct run *run, struct later_job *job)
@@ -358,17 +371,19 @@ static void enter(struct run *run, struct later_job *job)
     struct worker *worker = run->worker;
     bool ready = plugin_type_ready(job->type, job->doc.type);
 
-    if (ready && !admission_needed(job) && (job->event || !admission_open(worker->admission))) {
+    if (ready && !job->flow[0] && !admission_needed(job) &&
+        (job->event || !admission_open(worker->admission))) {
         run_begin(run, job, later_clock());
         return;
     }
     run->load.in_admission++;
     run->load.single = is_single(job);
-    if (ready) {
-        admission_ask(job);
+    if (job->flow[0])
+        run_ask_values(job);
+    else
+        run_proceed(job);
+    if (ready)
         return;
-    }
-    run_await(job);
     if (intake_held(worker->intake))
         intake_has_more(worker->intake, job->from);
     return_held(worker);

@@ -3,6 +3,7 @@
  *
  *     run.c        from held to its handler
  *     run_ready.c  waiting for a program that starts
+ *     run_values.c what jobs get from those that they have waited for
  *     run_event.c  event jobs in flight
  *
  * A struct run owns every job from when it is taken from the held ones until it is settled, and

@@ -56,6 +56,7 @@ static void remember_finished(struct run *run, struct later_job *job)
 
     batch_release(job->batch);
     timer_free(job->timer);
+    run_forget_values(job);
     job->batch = NULL;
     job->timer = NULL;
     job->document = job->doc.payload = "";

@@ -26,6 +26,12 @@ void run_await(struct later_job *job);
 /* The timer `ready`: asks again whether the programs of jobs are ready. arg: the run. */
 void run_look_ready(void *arg);
 
+/* Asks for what the job gets from those that it has waited for; then it proceeds. */
+void run_ask_values(struct later_job *job);
+void run_proceed(struct later_job *job);
+/* Frees that. */
+void run_forget_values(struct later_job *job);
+
 /* Its handler has begun, and will finish it later. False without memory. */
 bool run_start_event(struct later_job *job);
 /* The timer `watch`: looks after event jobs. arg: the run. */

@@ -83,6 +83,13 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->next_len = len;
         return;
     }
+    if (tag == 'v') {
+        record->flow = value;
+        record->flow_len = len;
+        return;
+    }
+    if (tag == 's')
+        record->is_step = true;
     if (tag == 'u')
         record->unique_for = record_read_seconds(value, len);
     if (tag == 'd')
@@ -109,7 +116,8 @@ void later_record_read(struct later_record *record, const char *text, size_t len
                                      .progress = "",
                                      .finished = "",
                                      .flows = "",
-                                     .next = "" };
+                                     .next = "",
+                                     .flow = "" };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
 

@@ -5,6 +5,7 @@
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ struct later_record {
     size_t flows_len;
     const char *next; /* "": the job that runs after it, for later_record_next(); borrowed */
     size_t next_len;
+    bool is_step;     /* it is a step of a flow: others may want its value */
+    const char *flow; /* "": the flow in which it has waited; borrowed, flow_len bytes */
+    size_t flow_len;
 };
 
 /* The job that was pushed with `again` while another of its id ran. */

@@ -187,11 +187,13 @@ struct later_host {
     int (*job_counted)(const struct later_job *job);
     int (*job_begun)(struct later_job *job);
     int (*type_says)(const char *type, const char *json, size_t len);
+    const char *(*job_given)(struct later_job *job, uint32_t which, const char *step, size_t *len);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
 enum { LATER_JOB_PAYLOAD, LATER_JOB_DOCUMENT };
 enum { LATER_JOB_ATTEMPT, LATER_JOB_MAX_ATTEMPTS };
+enum { LATER_GIVEN_VALUE, LATER_GIVEN_VALUES, LATER_GIVEN_FLOW };
 
 #if defined(__GNUC__)
 #define LATER_HIDDEN       __attribute__((visibility("hidden")))
@@ -323,6 +325,28 @@ static inline void later_job_kind(struct later_job *job, enum later_kind kind)
 static inline int later_job_value(struct later_job *job, const char *json, size_t len)
 {
     return LATER_HAS(job_value) ? later_host->job_value(job, json, len) : (int)LATER_FAILED;
+}
+/* The value that a step of the job's flow gave back (later_job_value()), which this job has waited
+ * for: *len bytes of JSON. NULL if it gave none, if this job did not wait for it, if it did not fit
+ * (the values for one job have at most 1 MiB together, which is logged), or if this laterd has no
+ * such function. The same in each attempt. Never blocks. */
+static inline const char *later_job_value_of(struct later_job *job, const char *step, size_t *len)
+{
+    return LATER_HAS(job_given) ? later_host->job_given(job, LATER_GIVEN_VALUE, step, len) : NULL;
+}
+/* All these values: *len bytes of a JSON object, by step, without line ends; null for a step that
+ * gave none. NULL for a job that has waited for no steps. */
+static inline const char *later_job_values(struct later_job *job, size_t *len)
+{
+    return LATER_HAS(job_given) ? later_host->job_given(job, LATER_GIVEN_VALUES, NULL, len) : NULL;
+}
+/* For a job that has waited for all others of its flow ("*"): *len bytes of a JSON object, with the
+ * flow's name, how many jobs there are in each state, and the ids of those that failed, as many as
+ * fit: {"name":"night","total":9,"open":0,"waiting":0,"done":8,"dead":1,"gone":0,"skipped":0,
+ * "failed":["night.a"]}. NULL for any other job. */
+static inline const char *later_job_flow(struct later_job *job, size_t *len)
+{
+    return LATER_HAS(job_given) ? later_host->job_given(job, LATER_GIVEN_FLOW, NULL, len) : NULL;
 }
 /* Reports how far the job has come: `done` of `total` (0: not known), in any unit, and a few words
  * (at most 200 bytes are kept; NULL: none). `later show` and `later status` show it. It is written

@@ -1,7 +1,10 @@
 /* flow.c: flows of a queue. */
 #include "queue/flow.h"
 
+#include "job/json.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void later_flow_push(struct later_command *cmd, const struct later_keys *keys,
@@ -47,6 +50,96 @@ int later_flow_pushed(const struct later_reply *reply, size_t i, const char **st
     if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), "WAITING") == 0)
         *state = "waiting";
     return how;
+}
+
+/* ---- what a job gets */
+
+void later_flow_values(struct later_command *cmd, const struct later_keys *keys, const char *name,
+                       const char *id, size_t most)
+{
+    char key[LATER_KEY_MAX], values[LATER_KEY_MAX], failed[LATER_KEY_MAX];
+
+    later_key_flow(key, keys, name, "");
+    later_key_flow(values, keys, name, ":values");
+    later_key_flow(failed, keys, name, ":failed");
+    later_script_begin(cmd, LATER_SCRIPT_VALUES, keys, (const char *const[]){ key, values, failed },
+                       0);
+    later_command_text(cmd, name);
+    later_command_text(cmd, id);
+    later_command_int(cmd, (int64_t)most);
+}
+
+/* The i-th value, from 1; NULL if there is none. Others may have written there. */
+static const char *flow_value_at(const struct later_reply *reply, size_t i, size_t *len)
+{
+    const char *value = later_reply_text(later_reply_at(reply, 2 * i), len);
+    struct later_error ignored;
+
+    return *len && later_json_scan(value, *len, NULL, 0, &ignored) == 0 ? value : NULL;
+}
+
+const char *later_flow_value(const struct later_reply *reply, const char *step, size_t *len)
+{
+    *len = 0;
+    for (size_t i = 1; 2 * i < later_reply_count(reply); i++) {
+        if (strcmp(later_reply_text(later_reply_at(reply, 2 * i - 1), NULL), step) == 0)
+            return flow_value_at(reply, i, len);
+    }
+    return NULL;
+}
+
+const char *later_flow_all(const struct later_reply *reply, size_t *len)
+{
+    const char *text = later_reply_text(later_reply_at(reply, 0), len);
+    struct later_error ignored;
+
+    return *len && later_json_scan(text, *len, NULL, 0, &ignored) == 0 ? text : NULL;
+}
+
+/* Adds `,"STEP":VALUE`. A line end can only be white space between two parts of it. */
+static size_t flow_add_value(char *to, const char *step, const char *value, size_t len)
+{
+    size_t at = (size_t)sprintf(to, ",\"%.*s\":", LATER_FLOW_MAX, step);
+
+    for (size_t i = 0; i < len; i++)
+        to[at++] = value[i] == '\n' || value[i] == '\r' ? ' ' : value[i];
+    return at;
+}
+
+char *later_flow_values_text(const struct later_reply *reply, size_t *len)
+{
+    size_t count = later_reply_count(reply), room = 3, at = 0, one;
+    char *text;
+
+    for (size_t i = 1; 2 * i < count; i++) {
+        later_reply_text(later_reply_at(reply, 2 * i), &one);
+        room += LATER_FLOW_MAX + 8 + one;
+    }
+    text = malloc(room);
+    for (size_t i = 1; text && 2 * i < count; i++) {
+        const char *step = later_reply_text(later_reply_at(reply, 2 * i - 1), NULL), *value;
+
+        if (later_reply_is_nil(later_reply_at(reply, 2 * i)))
+            continue;
+        value = flow_value_at(reply, i, &one);
+        at += flow_add_value(text + at, step, value ? value : "null", value ? one : 4);
+    }
+    if (!text)
+        return NULL;
+    at += (size_t)(at == 0);
+    text[0] = '{';
+    text[at] = '}';
+    *len = at + 1;
+    return text;
+}
+
+const char *later_flow_left_out(const struct later_reply *reply)
+{
+    for (size_t i = 1; 2 * i < later_reply_count(reply); i++) {
+        if (later_reply_is_nil(later_reply_at(reply, 2 * i)))
+            return later_reply_text(later_reply_at(reply, 2 * i - 1), NULL);
+    }
+    return NULL;
 }
 
 /* ---- look */

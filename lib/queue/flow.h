@@ -41,6 +41,29 @@ bool later_flow_was_closed(const struct later_reply *reply);
 /* How job i went: as later_queue_pushed(), with the state "waiting" for a new job that waits. */
 int later_flow_pushed(const struct later_reply *reply, size_t i, const char **state);
 
+/* --- what a job gets from those that it has waited for --- */
+
+/* Asks for what the job `id` gets that waited in the flow `name`: values of at most `most` bytes,
+ * up to LATER_FLOW_VALUES, all together. */
+#define LATER_FLOW_VALUES 1048576
+void later_flow_values(struct later_command *cmd, const struct later_keys *keys, const char *name,
+                       const char *id, size_t most);
+
+/* Returns the value of a step, JSON, borrowed from the reply; NULL if it gave none, if the job did
+ * not wait for it, or if it is not JSON. */
+const char *later_flow_value(const struct later_reply *reply, const char *step, size_t *len);
+
+/* Returns the counts of the flow and the ids that failed, JSON, borrowed; NULL if the job did not
+ * wait for all others. */
+const char *later_flow_all(const struct later_reply *reply, size_t *len);
+
+/* Makes {"STEP":VALUE,…}, without line ends, of all steps whose values fitted: `null` for one that
+ * gave none. Returns malloc'ed bytes; NULL without memory. */
+char *later_flow_values_text(const struct later_reply *reply, size_t *len);
+
+/* Returns the first step whose value did not fit, borrowed; NULL if all did. */
+const char *later_flow_left_out(const struct later_reply *reply);
+
 /* --- look --- */
 
 /* How many jobs of a flow there are in each state, those with `*` among them. */

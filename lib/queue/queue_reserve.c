@@ -129,6 +129,9 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->crashes = record.crashes;
     job->begun = record.attempts > 0 || record.crashes >= 0 || record.interrupts > 0;
     job->unknown_since = record.unknown_since;
+    job->is_step = record.is_step;
+    job->flow = record.flow;
+    job->flow_len = record.flow_len;
     job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
 }
 

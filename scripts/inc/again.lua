@@ -1,6 +1,5 @@
 -- @include record
 -- @include escape
--- @include delay
 
 -- If a push in mode `again` finds its id reserved, it leaves the new job in tag `n` of the record:
 -- `DUE RECORD DOCUMENT`, the last two escaped. These jobs have now ended. Where one has an `n`,
@@ -14,7 +13,10 @@ local function again(ids, texts, stays)
             '^(%d+%.%d+) (%S*) (.+)$')
         if due then
             names[#names + 1] = ids[i]
-            notes[#notes + 1] = with_value(unescape(note), 'f', stays and value_of(texts[i], 'f'))
+            notes[#notes + 1] = unescape(note)
+            for _, tag in ipairs({ 'f', 's', 'v' }) do
+                notes[#notes] = with_value(notes[#notes], tag, stays and value_of(texts[i], tag))
+            end
             fresh[#fresh + 1] = ids[i]
             fresh[#fresh + 1] = unescape(document)
             later[#later + 1] = due
@@ -24,9 +26,14 @@ local function again(ids, texts, stays)
         end
     end
     if #names > 0 then
+        local before = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
         redis.call('HSET', jobs, unpack(fresh))
         keep_records(names, notes)
-        delay(later)
+        redis.call('ZADD', delayed, unpack(later))
+        local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
+        if first[2] ~= before[2] then
+            redis.call('PUBLISH', string.sub(delayed, 1, -8) .. 'due', first[2])
+        end
     end
     return left, #names
 end

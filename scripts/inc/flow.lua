@@ -15,6 +15,10 @@
 --   s:STEP                       the job of this step
 --   a:STEP                       the jobs that wait for this step; `a:*`: for all without `*`
 --
+-- Beside it `:values` is a hash: the values of done steps that others wait for (finish.lua). And
+-- `:failed` is a zset: the first thousand jobs that are dead or gone, by time. Both are for those
+-- who wait (values.lua). Nothing here depends on them, so a key of another type is no error.
+--
 -- The state of a job is a letter: w waits, o open (ready, delayed or reserved), x dead, d done, g
 -- gone, s skipped. d, g and s are final, so it does not matter how often an ending is told.
 
@@ -74,6 +78,13 @@ local function flow_move(key, job, state)
     local from, to = counted[job.state], counted[state]
     job.state = state
     flow_write(key, job)
+    if (state == 'x' or state == 'g') and job.star == '' then
+        if redis.pcall('ZCARD', key .. ':failed') ~= 1000 then
+            redis.pcall('ZADD', key .. ':failed', 'NX', string.format('%.6f', now), job.id)
+        end
+    elseif from == 'dead' then
+        redis.pcall('ZREM', key .. ':failed', job.id)
+    end
     local is_last = false
     if from ~= to then
         redis.call('HINCRBY', key, job.star .. to, 1)
@@ -207,7 +218,9 @@ local function flow_keep(key)
     redis.call('ZADD', in_flows, till, string.sub(key, #flow_key('') + 1))
     local over = redis.call('ZRANGEBYSCORE', in_flows, '-inf', now, 'LIMIT', 0, 2)
     for _, flow in ipairs(over) do
-        local gone = redis.pcall('UNLINK', flow_key(flow)) -- who only kicks may not; others will
+        -- Who only kicks may not; others will.
+        local gone = redis.pcall('UNLINK', flow_key(flow), flow_key(flow .. ':values'),
+            flow_key(flow .. ':failed'))
         if type(gone) == 'number' then
             redis.call('ZREM', in_flows, flow)
         end

@@ -30,6 +30,11 @@ def odd(job):
     return {"a", "set"}
 
 
+@app.on("sums")
+def sums(job):
+    return job.values
+
+
 @app.on("feed.*")
 async def feed(job):
     await asyncio.sleep(0)
@@ -97,6 +102,7 @@ class Performs(unittest.TestCase):
         self.assertEqual(perform(app, "welcome", {"to": "later"}).delay, 60)
         one = perform(app, "odd")
         self.assertEqual((one.result, one.error[:24]), ("bury", "its value is not JSON: T"))
+        self.assertEqual(perform(app, "sums", values={"a": 1, "b": (2, 3)}).value, {"a": 1, "b": [2, 3]})
         self.assertEqual(perform(app, "nobody").result, "bury")
 
     def test_drain_performs_what_its_jobs_push(self):

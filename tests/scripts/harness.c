@@ -248,6 +248,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "touch", HELD },
         { "push", "later:{q}:call:c" },
         { "flow_push", FLOW, FLOW ":unknown" },
+        { "values", FLOW, FLOW ":values", FLOW ":failed" },
         { "push_now", "later:{q}:call:n" },
         { "limit_fixed", "later:limit:{k}" },
         { "limit_sliding", "later:limit:{s}" },

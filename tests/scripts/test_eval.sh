@@ -42,6 +42,8 @@ keys()
              /^fresh$/s/.*/later:{demo}:reserved:'"${2-}"'/;t
              /^flow$/s/.*/later:{demo}:flow:f/;t
              /^unknown$/s/.*/later:{demo}:flow:f:unknown/;t
+             /^values$/s/.*/later:{demo}:flow:f:values/;t
+             /^failed$/s/.*/later:{demo}:flow:f:failed/;t
              /^result$/s/.*/later:{demo}:result:x/;t
              s/.*/later:{demo}:&/'
 }
@@ -146,6 +148,7 @@ redis hset 'later:{demo}:kept' z '{}' >/dev/null
 is "$(run trim_done 0 500)" 1 'trim_done'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now'
 is "$(run flow_push f '' 1 60 n s '' 'done' '' 0 '{}')" 'EXISTS ready' 'flow_push'
+is "$(run values f n 100)" '' 'values: it has waited for nothing'
 is "$(run forget)" 1 'forget: not while it has a job'
 is "$(run act cancel ready '' n '')" 1 'act'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now again'

@@ -73,6 +73,7 @@ static const char *const calls[][28] = {
     { "flow_push", "f", "", "0", "60", "fw", "w", "*", "ended", "", "0", "{}", "fa", "a", "",
       "done", "", "5", "{}" },
     { "flow_push", "f", "", "1", "60", "fb", "b", "a,c", "done", "+5", "0", "{}" },
+    { "values", "f", "fb", "1048576" },
     { "push_now", "0", "fresh", "{}", "1" },
     { "push_now", "0", "fresh", "{}", "2" },
     { "push_now", "9", "late", "{}", "3" },
@@ -93,22 +94,19 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",        "show",         "peek",          "size",
-    "touch",       "ack",          "step",          "ack_all",
-    "finish",      "progress",     "result",        "expire",
-    "migrate",     "lapse",        "release",       "return",
-    "bury",        "kick",         "cancel",        "pause",
-    "resume",      "reserve",      "trim",          "trim_done",
-    "purge",       "stock_set",    "stock_claim",   "stock_release",
-    "stock_show",  "limit_fixed",  "limit_sliding", "lock_touch",
-    "lock_show",   "lock_free",    "lock_take",     "lock_wake",
-    "permit_take", "permit_touch", "permit_free",   "permit_line",
-    "lock_line",   "hasten",       "locate",        "wake",
-    "flow_push",   "push_now",     "reshard",       "ids",
-    "note",        "cron_look",    "cron_fire",     "cron_put",
-    "cron_move",   "forget",       "act",           "limit_take",
-    "limit_free",  "limit_line",   "limit_begun",   "edit",
-    NULL
+    "push",          "show",        "peek",          "size",        "touch",
+    "ack",           "step",        "ack_all",       "finish",      "progress",
+    "result",        "expire",      "migrate",       "lapse",       "release",
+    "return",        "bury",        "kick",          "cancel",      "pause",
+    "resume",        "reserve",     "trim",          "trim_done",   "purge",
+    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
+    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
+    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
+    "lock_line",     "hasten",      "locate",        "wake",        "flow_push",
+    "push_now",      "reshard",     "ids",           "note",        "cron_look",
+    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
+    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
+    "values",        NULL
 };
 
 void tour_crowd(void)

@@ -414,6 +414,22 @@ static enum later_result do_add(struct later_job *job, const json_t *what)
     return LATER_DONE;
 }
 
+/* The file values-ID gets what it has waited for gave back: of a, all, counts. */
+static enum later_result do_values(struct later_job *job, const json_t *what)
+{
+    size_t len = 0, all_len = 0, flow_len = 0;
+    const char *a = later_job_value_of(job, "a", &len), *all = later_job_values(job, &all_len);
+    const char *flow = later_job_flow(job, &flow_len);
+    char *words = NULL;
+    int written = asprintf(&words, "%.*s\n%.*s\n%.*s\n", (int)len, a ? a : "", (int)all_len,
+                           all ? all : "", (int)flow_len, flow ? flow : "");
+
+    if (written > 0)
+        write_file("values", later_job_id(job), words, (size_t)written);
+    free(words);
+    return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : do_sleep(job, what);
+}
+
 static const struct {
     const char *word;
     enum later_result (*fn)(struct later_job *job, const json_t *what);
@@ -424,7 +440,7 @@ static const struct {
     { "odd", do_odd },     { "orphan", do_orphan }, { "retry", do_retry },
     { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
     { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
-    { "add", do_add },
+    { "add", do_add },     { "values", do_values },
 };
 
 /* --- types --- */

@@ -157,6 +157,17 @@ static int job_value(struct later_job *job, const char *json, size_t len)
     return LATER_YES;
 }
 
+static const char *job_given(struct later_job *job, uint32_t which, const char *step, size_t *len)
+{
+    const char *given = which == LATER_GIVEN_FLOW ? job->flow : job->given;
+
+    (void)step;
+    check_call(job, "later_job_values … later_job_flow");
+    given = which == LATER_GIVEN_VALUE ? NULL : given;
+    *len = given ? strlen(given) : 0;
+    return given;
+}
+
 static int job_counted(const struct later_job *job)
 {
     check_call(job, "later_job_counted");
@@ -331,7 +342,8 @@ const struct later_host *fake_host(void)
                                             .job_progress = job_progress,
                                             .job_counted = job_counted,
                                             .job_begun = job_begun,
-                                            .type_says = fake_type_says };
+                                            .type_says = fake_type_says,
+                                            .job_given = job_given };
 
     return &host;
 }

@@ -42,6 +42,7 @@ struct later_job {
     uint32_t attempt, max_attempts;
     double timeout; /* seconds that one attempt may take, from fake_job_perform() on; 300 */
     bool cancelled; /* fake_job_cancel() sets it; so may another thread */
+    const char *given, *flow; /* of later_job_values() and later_job_flow(): JSON; NULL: none */
 
     unsigned ended; /* perform returned a result, or the job was finished: as the how manieth of
                        all; 0 = not yet */

@@ -70,6 +70,8 @@ export class Job {
         Object.assign(this, { id, type, queue, attempt, maxAttempts, token, trace, document });
         this.payload = document.payload ?? null;
         this.lockFence = line.lock_fence;
+        this.values = line.values ?? {};
+        this.flow = line.flow ?? null;
         this.#put = put;
         this.#end = performance.now() + (line.time_left ?? 0) * 1000;
     }

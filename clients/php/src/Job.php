@@ -18,6 +18,10 @@ final class Job
     /** The payload as it was pushed, with objects as arrays. */
     public readonly mixed $payload;
     public readonly array $document;
+    /** What the steps that it has waited for gave back, by step; null for one that gave nothing. */
+    public readonly array $values;
+    /** If it has waited for all others (`*`): the flow's name, its counts, and `failed`. */
+    public readonly ?array $flow;
     private float $end;
 
     /** @param string $line as laterd writes it */
@@ -32,6 +36,8 @@ final class Job
         $this->token = $job['token'] ?? null;
         $this->trace = $job['trace'] ?? null;
         $this->lockFence = $job['lock_fence'] ?? null;
+        $this->values = $job['values'] ?? [];
+        $this->flow = $job['flow'] ?? null;
         $this->document = $job['document'];
         $this->payload = $job['document']['payload'] ?? null;
         $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);

@@ -85,6 +85,8 @@ class Job:
     id type queue attempt max_attempts token trace    as laterd tells them; attempts count from 1
     lock_fence    of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one
     document, payload                                 as they were pushed, parsed
+    values           what the steps that it has waited for gave back, by step; None for one that gave nothing
+    flow             if it has waited for all others ("*"): a dict with the flow's name, its counts, and `failed`
     cancelled                                         it is asked to stop: its result will not count
     """
 
@@ -99,6 +101,8 @@ class Job:
         self.lock_fence: Optional[int] = line.get("lock_fence")
         self.document: Dict[str, Any] = line["document"]
         self.payload: Any = self.document.get("payload")
+        self.values: Dict[str, Any] = line.get("values", {})
+        self.flow: Optional[Dict[str, Any]] = line.get("flow")
         self.cancelled = False
         self._end: float = time.monotonic() + line.get("time_left", 0.0)
         self._told = 0.0

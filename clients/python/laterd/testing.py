@@ -56,17 +56,20 @@ class _Heard:
 
 
 def perform(app: Handlers, type: str, payload: Any = None, *, queue: str = "default", attempt: int = 1,
-            max_attempts: int = MAX_ATTEMPTS, **options: Any) -> Attempt:
-    """Performs one job with its handler, and returns what became of it. The options are those of
-    NewJob."""
+            max_attempts: int = MAX_ATTEMPTS, values: Optional[Dict[str, Any]] = None,
+            **options: Any) -> Attempt:
+    """Performs one job with its handler, and returns what became of it. values: what steps of its flow
+    gave back. The options are those of NewJob."""
     one = prepare(NewJob(type, payload, max_attempts=max_attempts, **options))
-    return _attempt(app, type, queue, one, attempt, max_attempts)
+    return _attempt(app, type, queue, one, attempt, max_attempts, values)
 
 
-def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, most: int) -> Attempt:
+def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, most: int,
+             values: Optional[Dict[str, Any]] = None) -> Attempt:
     heard = _Heard()
     job = Job({"id": one.id, "type": type, "queue": queue, "attempt": attempt, "max_attempts": most,
-               "time_left": 300.0, "token": "test", "document": json.loads(one.document)}, heard)  # type: ignore[arg-type]
+               "time_left": 300.0, "token": "test", "values": json.loads(json.dumps(values or {})),
+               "document": json.loads(one.document)}, heard)  # type: ignore[arg-type]
     last = json.loads(lines_of({"id": one.id, **_outside_a_loop(app, job)})[-1])
     return Attempt(last["result"], last.get("value"), last.get("error", ""), last.get("in"), heard.progress)
 

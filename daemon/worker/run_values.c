@@ -1,0 +1,53 @@
+/* run_values.c: jobs that have waited for others of their flow get what these gave back. It is
+ * asked for before they begin, so that no handler waits for Redis, and none begins without it. */
+#include "reservation/job.h"
+#include "worker/attempt.h"
+#include "worker/run_inner.h"
+
+#include "link/link.h"
+#include "queue/flow.h"
+
+#include <stdlib.h>
+
+#define AWAY_SECONDS 1.0 /* until the job comes back if Redis does not answer */
+
+static void run_on_values(void *arg, struct later_answer *answer)
+{
+    struct later_job *job = arg;
+    const char *step;
+
+    if (answer->outcome != LATER_ANSWERED) {
+        attempt_log(job, LOG_WARN, "returned: the values of flow %s cannot be read: %s", job->flow,
+                    answer->text);
+        run_passed(job, AWAY_SECONDS, "its values");
+        return;
+    }
+    job->given = answer->reply;
+    answer->reply = NULL;
+    step = later_flow_left_out(job->given);
+    if (step)
+        attempt_log(job, LOG_WARN,
+                    "the value of step %s is left out, since all together are over %d bytes", step,
+                    LATER_FLOW_VALUES);
+    run_proceed(job);
+}
+
+void run_ask_values(struct later_job *job)
+{
+    struct worker *worker = job->worker;
+    struct later_command cmd = { 0 };
+
+    later_flow_values(&cmd, &job->from->keys, job->flow, job->id, LATER_FLOW_VALUES);
+    if (link_send(worker->main, &cmd, LINK_TIMEOUT, run_on_values, job) == 0)
+        worker_pump_soon(worker); /* which flushes */
+    else
+        run_passed(job, AWAY_SECONDS, "its values");
+}
+
+void run_forget_values(struct later_job *job)
+{
+    later_reply_free(job->given);
+    free(job->values);
+    job->given = NULL;
+    job->values = NULL;
+}
