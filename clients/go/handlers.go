@@ -44,13 +44,15 @@ type Policy struct {
 	Retries int         // how often a job is tried again; 0: not said, see NoRetries
 	Backoff interface{} // after which waits, as of NewJob
 	Bury    []error     // errors (errors.Is) after which another try cannot help: the job is buried at once
+	OnDead  string      // the type of a job that is pushed when one of these is dead, also after a crash,
+	OnDone  string      // or done
 }
 
 // NoRetries of Policy: a job has one attempt.
 const NoRetries = -1
 
 func (p Policy) job() NewJob {
-	job := NewJob{Type: "policy", Backoff: p.Backoff}
+	job := NewJob{Type: "policy", Backoff: p.Backoff, OnDead: p.OnDead, OnDone: p.OnDone}
 	if p.Retries != 0 {
 		job.MaxAttempts = p.Retries + 1
 	}
@@ -59,6 +61,9 @@ func (p Policy) job() NewJob {
 	}
 	return job
 }
+
+// What a program says of its types, as a document has it.
+var spoken = map[string]bool{"max_attempts": true, "backoff": true, "on_dead": true, "on_done": true}
 
 // said returns the members of a job's document that say the same.
 func (p Policy) said(kind string) map[string]interface{} {
@@ -69,7 +74,7 @@ func (p Policy) said(kind string) map[string]interface{} {
 	}
 	json.Unmarshal(made.document, &said)
 	for name := range said {
-		if name != "max_attempts" && name != "backoff" {
+		if !spoken[name] {
 			delete(said, name)
 		}
 	}

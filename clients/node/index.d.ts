@@ -230,6 +230,9 @@ export interface Policy {
     backoff?: NewJob["backoff"];
     /** Errors after which another try cannot help: the job is buried at once. */
     bury?: (new (...words: any[]) => Error)[];
+    /** The type of a job that is pushed when one of these is dead, or done, also after a crash. */
+    onDead?: string;
+    onDone?: string;
 }
 
 export class Handlers {

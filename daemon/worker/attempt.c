@@ -8,6 +8,7 @@
 #include "base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define RETURNS_QUIET 60.0  /* seconds between two lines about one type */
 #define SLOW_SECONDS  0.001 /* a type that takes longer is slow */
@@ -144,6 +145,33 @@ void attempt_unrun(struct later_job *job, enum later_ending ending, double wait,
     attempt_settle(job->worker, job->slot);
 }
 
+/* The first of these that says something. */
+static const char *attempt_hook(const char *document, const char *type, const char *said,
+                                const char *queue)
+{
+    return *document ? document : *type ? type : *said ? said : queue;
+}
+
+void attempt_note_hooks(struct later_job *job)
+{
+    static const struct config_hooks none;
+    static const struct later_document nothing;
+    const struct config_hooks *type = job->rules ? &job->rules->hooks : &none;
+    const struct config_hooks *queue = job->from->config ? &job->from->config->hooks : &none;
+    const struct later_document *said = said_find(job->worker->said, job->doc.type);
+    struct slot *slot = job->slot;
+    const char *dead, *done;
+
+    said = said ? said : &nothing;
+    dead = attempt_hook(job->doc.on_dead, type->on_dead, said->on_dead, queue->on_dead);
+    done = attempt_hook(job->doc.on_done, type->on_done, said->on_done, queue->on_done);
+    if (job->doc.hook_of[0] || (!*dead && !*done))
+        return;
+    memcpy(slot->type, job->doc.type, sizeof slot->type); /* it may not be begun at all */
+    strcpy(slot->on_dead, dead);
+    strcpy(slot->on_done, done);
+}
+
 /* It has to outlive us: we may die before Redis has it. */
 static void keep_value(struct later_job *job)
 {
@@ -183,8 +211,10 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
         attempt_learn(&type->average, seconds);
     job->slot->ran = seconds;
     said = said_find(worker->said, job->doc.type); /* it may have come since the job was taken */
-    if (said)
+    if (said) {
         job_policy(job, worker->config, said);
+        attempt_note_hooks(job);
+    }
     job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
         attempt_count(job, type, seconds);

@@ -35,6 +35,9 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
 bool attempt_is_given_up(const struct slot *slot);
 /* Settles a job that was never begun. wait: seconds, if it goes back; text: as of slot_finish(). */
 void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text);
+/* Notes in its slot what is pushed when it ends: by its document, the entry of its type, its
+ * program, or its queue. A hook has none. */
+void attempt_note_hooks(struct later_job *job);
 /* Settles a slot that says how: slot_finish() was called. */
 void attempt_settle(struct worker *worker, struct slot *slot);
 

@@ -70,26 +70,6 @@ static void settle_unknown(struct later_job *job, double since)
     attempt_unrun(job, LATER_ENDED_UNKNOWN, wait, "");
 }
 
-/* What is pushed when it ends: by its document, its type's options, its queue's. A hook has none.
- */
-static void run_note_hooks(const struct later_job *job)
-{
-    static const struct config_hooks none;
-    const struct config_hooks *rules = job->rules ? &job->rules->hooks : &none;
-    const struct config_hooks *queue = job->from->config ? &job->from->config->hooks : &none;
-    const char *dead = *rules->on_dead ? rules->on_dead : queue->on_dead;
-    const char *done = *rules->on_done ? rules->on_done : queue->on_done;
-    struct slot *slot = job->slot;
-
-    dead = *job->doc.on_dead ? job->doc.on_dead : dead;
-    done = *job->doc.on_done ? job->doc.on_done : done;
-    if (job->doc.hook_of[0] || (!*dead && !*done))
-        return;
-    memcpy(slot->type, job->doc.type, sizeof slot->type); /* it may not be begun at all */
-    strcpy(slot->on_dead, dead);
-    strcpy(slot->on_done, done);
-}
-
 /* Reads its document. One that cannot be read is settled; returns false then. */
 static bool read_document(struct worker *worker, struct later_job *job)
 {
@@ -104,7 +84,7 @@ static bool read_document(struct worker *worker, struct later_job *job)
     }
     attempt_log(job, LOG_WARN, "buried: %s", err.text);
     memset(&job->doc, 0, sizeof job->doc);
-    run_note_hooks(job); /* its queue may have some */
+    attempt_note_hooks(job); /* its queue may have some */
     attempt_unrun(job, LATER_ENDED_BAD, 0, err.text);
     return false;
 }
@@ -121,7 +101,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     job->slot->kept = job->kept;
     job->slot->keep = job->keep;
     job->slot->keep_max = worker->config->keep.max;
-    run_note_hooks(job);
+    attempt_note_hooks(job);
     switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
                                  held->begun, attempt_began(job))) {
     case LATER_FIT_EXPIRED:
@@ -162,7 +142,7 @@ static void job_free(struct later_job *job)
 /* --- one job --- */
 
 /* Everything about the job that its worker's death would leave to the keeper. */
-static void run_describe(const struct later_job *job)
+static void run_describe(struct later_job *job)
 {
     struct slot *slot = job->slot;
 
@@ -174,6 +154,7 @@ static void run_describe(const struct later_job *job)
     slot->began = job->began;
     slot->deadline = job->deadline;
     slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
+    attempt_note_hooks(job); /* its program may have introduced itself since */
 }
 
 static uint32_t run_perform(struct later_job *job)

@@ -27,7 +27,7 @@ async def bad(job): raise BadAddress("no such address")
 @app.on("py.conf", retries=0, backoff=0.05)
 def conf(job): raise ValueError("attempt %d of %d" % (job.attempt, job.max_attempts))
 
-@app.on("py.di*", retries=1, backoff=0.05)
+@app.on("py.di*", retries=1, backoff=0.05, on_dead="note")
 def dies(job): os.kill(os.getpid(), signal.SIGKILL)
 PYTHON
 cat >"$work/app.mjs" <<NODE
@@ -38,7 +38,7 @@ const fails = (job) => { throw new Error(\`attempt \${job.attempt} of \${job.max
 app.on("js.fails", { retries: 1, backoff: 0.05 }, fails);
 app.on("js.bad", { retries: 5, backoff: [0.05], bury: [BadAddress] }, () => { throw new BadAddress("no such address"); });
 app.on("js.conf", { retries: 0, backoff: 0.05 }, fails);
-app.on("js.di*", { retries: 1, backoff: 0.05 }, () => process.kill(process.pid, "SIGKILL"));
+app.on("js.di*", { retries: 1, backoff: 0.05, onDead: "note" }, () => process.kill(process.pid, "SIGKILL"));
 await app.run();
 NODE
 cat >"$work/app.php" <<PHP
@@ -50,7 +50,7 @@ class BadAddress extends Exception {}
 \$app->on('php.fails', \$fails, retries: 1, backoff: 0.05);
 \$app->on('php.bad', fn () => throw new BadAddress('no such address'), retries: 5, backoff: [0.05], bury: [BadAddress::class]);
 \$app->on('php.conf', \$fails, retries: 0, backoff: 0.05);
-\$app->on('php.di*', fn () => posix_kill(getmypid(), SIGKILL), retries: 1, backoff: 0.05);
+\$app->on('php.di*', fn () => posix_kill(getmypid(), SIGKILL), retries: 1, backoff: 0.05, onDead: 'note');
 \$app->run();
 PHP
 cat >"$work/app.rb" <<'RUBY'
@@ -61,7 +61,7 @@ fails = ->(job) { raise "attempt #{job.attempt} of #{job.max_attempts}" }
 app.on("rb.fails", function: fails, retries: 1, backoff: 0.05)
 app.on("rb.bad", retries: 5, backoff: [0.05], bury: [BadAddress]) { raise BadAddress, "no such address" }
 app.on("rb.conf", function: fails, retries: 0, backoff: 0.05)
-app.on("rb.di*", retries: 1, backoff: 0.05) { Process.kill(:KILL, Process.pid) }
+app.on("rb.di*", retries: 1, backoff: 0.05, on_dead: "note") { Process.kill(:KILL, Process.pid) }
 app.run
 RUBY
 cat >"$work/app.go" <<'GO'
@@ -91,7 +91,7 @@ func main() {
 	app.On("go.conf", fails, laterd.Policy{Retries: laterd.NoRetries, Backoff: 0.05})
 	app.On("go.di*", func(context.Context, *laterd.Job) (interface{}, error) {
 		return nil, syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-	}, laterd.Policy{Retries: 1, Backoff: 0.05})
+	}, laterd.Policy{Retries: 1, Backoff: 0.05, OnDead: "note"})
 	app.Run()
 }
 GO
@@ -138,7 +138,10 @@ for lang in py js php rb go; do
     ends $lang.bad 1 'buried: .*no such address' "$lang: an error that buries"
     ends $lang.conf 3 'retry: .*attempt 3 of 3' "$lang: laterd.conf goes first"
     ends $lang.dies 2 'killed by signal 9' "$lang: a program that dies; a beginning and a star"
+    told() { grep -q "^$lang.dies.dead\." "$work/begun"; }
+    within 20 "$lang: its hook" told
 done
+is "$(grep -c '\.dead\.' "$work/begun")" 5 "one hook for each that has died, and no others"
 stop_laterd
 is "$(grep -c 'is not taken' "$log")" 0 "all that was said is taken"
 
@@ -150,6 +153,8 @@ run "$python" -c 'import laterd; laterd.Handlers().on("a", backoff=-1)'
 like "$err" 'backoff' "py: a wrong backoff"
 run node --input-type=module -e "import { Handlers } from '$clients/node/index.js'; new Handlers().on('a', { backoff: -1 }, () => {})"
 like "$err" 'backoff' "js: a wrong backoff"
+run "$python" -c 'import laterd; laterd.Handlers().on("a", on_dead="a b")'
+like "$err" 'on_dead' "py: a wrong type"
 run node --input-type=module -e "import { Handlers } from '$clients/node/index.js'; new Handlers().on('a', { retrys: 1 }, () => {})"
 like "$err" 'retrys: no such option' "js: an unknown option"
 run php -r "require '$clients/php/autoload.php'; (new Laterd\\Handlers())->on('a', fn () => 1, backoff: -1);"

@@ -104,10 +104,11 @@ export class Job {
 }
 
 /** Returns the members of a job's document that say the same. */
-function policyOf(retries, backoff) {
+function policyOf({ retries, backoff, onDead, onDone }) {
     const maxAttempts = retries === undefined ? undefined : retries + 1;
-    const { max_attempts, backoff: waits } = JSON.parse(prepare({ type: "policy", maxAttempts, backoff }).document);
-    return { max_attempts, backoff: waits };
+    const { document } = prepare({ type: "policy", maxAttempts, backoff, onDead, onDone });
+    const { max_attempts, backoff: waits, on_dead, on_done } = JSON.parse(document);
+    return { max_attempts, backoff: waits, on_dead, on_done };
 }
 
 /** The functions of a program, by type. */
@@ -117,19 +118,20 @@ export class Handlers {
     #bury = new Map();
 
     /**
-     * Registers the handler for this type: on(type, handler) or on(type, { retries, backoff, bury },
-     * handler). A type that ends in * is a prefix.
+     * Registers the handler for this type: on(type, handler) or on(type, policy, handler), with
+     * { retries, backoff, bury, onDead, onDone }. A type that ends in * is a prefix.
      *
      * retries, backoff: how often a job is tried again and after which waits, as of a new job, if
      * neither the job nor laterd.conf says otherwise. bury: a list of classes of errors after which
-     * another try cannot help: the job is buried at once.
+     * another try cannot help: the job is buried at once. onDead, onDone: the type of a job that is
+     * pushed when one of these is dead, or done, also after a crash.
      */
     on(type, ...words) {
         const handler = words.pop();
-        const { retries, backoff, bury = [], ...unknown } = words[0] ?? {};
+        const { retries, backoff, bury = [], onDead, onDone, ...unknown } = words[0] ?? {};
         const [name] = Object.keys(unknown);
         if (name) throw new TypeError(`on: ${name}: no such option`);
-        const policy = policyOf(retries, backoff);
+        const policy = policyOf({ retries, backoff, onDead, onDone });
         for (const one of [type].flat()) {
             this.#functions.set(one, handler);
             this.#policies.set(one, policy);

@@ -33,14 +33,17 @@ final class Handlers
      * @param ?int $retries how often a job is tried again, and after which waits ($backoff, as of NewJob), if
      *     neither the job nor laterd.conf says otherwise
      * @param class-string[] $bury errors after which another try cannot help: the job is buried at once
+     * @param ?string $onDead the type of a job that is pushed when one of these is dead, also after a crash; or
+     *     done ($onDone)
      */
     public function on(string $type, callable $function, ?int $retries = null,
-        int|float|array|null $backoff = null, array $bury = []): static
+        int|float|array|null $backoff = null, array $bury = [], ?string $onDead = null, ?string $onDone = null): static
     {
-        $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $backoff);
+        $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $backoff,
+            onDead: $onDead, onDone: $onDone);
         $this->functions[$type] = $function;
         $this->policies[$type] = array_intersect_key(json_decode($job->document(), true),
-            ['max_attempts' => 1, 'backoff' => 1]);
+            ['max_attempts' => 1, 'backoff' => 1, 'on_dead' => 1, 'on_done' => 1]);
         $this->bury[$type] = $bury;
         return $this;
     }

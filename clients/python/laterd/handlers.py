@@ -145,11 +145,13 @@ def answer_of(error: BaseException) -> Dict[str, Any]:
     return {"result": "retry", "error": error_of(error)}
 
 
-def _policy_of(retries: Optional[int], backoff: Optional[Waits]) -> Dict[str, Any]:
+def _policy_of(retries: Optional[int], backoff: Optional[Waits], on_dead: Optional[str] = None,
+               on_done: Optional[str] = None) -> Dict[str, Any]:
     """Returns the members of a job's document that say the same; raises Refused."""
     attempts = None if retries is None else retries + 1
-    document = json.loads(prepare(NewJob("policy", max_attempts=attempts, backoff=backoff)).document)
-    return {name: document[name] for name in ("max_attempts", "backoff") if name in document}
+    document = json.loads(prepare(NewJob("policy", max_attempts=attempts, backoff=backoff, on_dead=on_dead,
+                                         on_done=on_done)).document)
+    return {name: document[name] for name in ("max_attempts", "backoff", "on_dead", "on_done") if name in document}
 
 
 class Handlers:
@@ -161,15 +163,18 @@ class Handlers:
         self._bury: Dict[str, Tuple[Type[BaseException], ...]] = {}
 
     def on(self, *types: str, retries: Optional[int] = None, backoff: Optional[Waits] = None,
-           bury: Tuple[Type[BaseException], ...] = ()) -> Callable[[Function], Function]:
+           bury: Tuple[Type[BaseException], ...] = (), on_dead: Optional[str] = None,
+           on_done: Optional[str] = None) -> Callable[[Function], Function]:
         """A decorator that registers the function for these types. A type that ends in * is a
         prefix.
 
         retries, backoff    how often a job is tried again and after which waits, as of NewJob, if neither
                             the job nor laterd.conf says otherwise
         bury                errors after which another try cannot help: the job is buried at once
+        on_dead, on_done    the type of a job that is pushed when one of these is dead, or done, also after
+                            a crash
         """
-        policy = _policy_of(retries, backoff)
+        policy = _policy_of(retries, backoff, on_dead, on_done)
 
         def decorate(function: Function) -> Function:
             for type in types:

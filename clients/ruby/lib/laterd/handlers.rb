@@ -65,10 +65,11 @@ module Laterd
     #   retries, backoff: how often a job is tried again and after which waits, as of NewJob, if neither the
     #                     job nor laterd.conf says otherwise
     #   bury: classes of errors after which another try cannot help: the job is buried at once
-    def on(*types, function: nil, retries: nil, backoff: nil, bury: [], &block)
+    #   on_dead, on_done: the type of a job that is pushed when one of these is dead, or done, also after a crash
+    def on(*types, function: nil, retries: nil, backoff: nil, bury: [], on_dead: nil, on_done: nil, &block)
       raise ArgumentError, "on: a block or a function" unless function || block
 
-      policy = policy_of(retries, backoff)
+      policy = policy_of(max_attempts: retries && retries + 1, backoff: backoff, on_dead: on_dead, on_done: on_done)
       types.each do |type|
         @functions[type] = function || block
         @policies[type] = policy
@@ -132,8 +133,8 @@ module Laterd
     private
 
     # Returns the members of a job's document that say the same.
-    def policy_of(retries, backoff)
-      options = { max_attempts: retries && retries + 1, backoff: backoff }.compact
+    def policy_of(options)
+      options = options.compact
       JSON.parse(NewJob.new("policy", nil, **options).document, symbolize_names: true).slice(*options.keys)
     end
 
