@@ -219,6 +219,7 @@ int later_push_flow(struct later_client *client, const char *queue, const char *
                     struct later_error *err)
 {
     struct flowing flowing = { .jobs = jobs, .count = count };
+    struct later_error ignored;
     int ok;
 
     if (!later_key_queue_valid(flow))
@@ -233,6 +234,10 @@ int later_push_flow(struct later_client *client, const char *queue, const char *
     flowing.plan = later_flow_plan_new();
     ok = flowing.plan ? push_flow_all(&flowing, open != 0, err)
                       : later_fail(err, LATER_E_SYSTEM, "no memory");
+    /* On a Cluster the queue's name goes to another node: who looks for the flow now shall find it.
+     */
+    if (ok == 0)
+        (void)later_call_drain(client, 0, &ignored);
     later_flow_plan_free(flowing.plan);
     push_flow_end(flowing.batch);
     return ok;
