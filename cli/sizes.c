@@ -47,6 +47,7 @@ void sizes_add(struct later_sizes *sum, const struct later_sizes *part)
     sum->reserved += part->reserved;
     sum->dead += part->dead;
     sum->waiting += part->waiting;
+    sum->news += part->news;
     sum->jobs += part->jobs;
     sum->overdue += part->overdue;
     sum->oldest_ready = fmax(sum->oldest_ready, part->oldest_ready);

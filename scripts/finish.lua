@@ -52,7 +52,8 @@ end
 -- The value of a step is for those that wait for it, or still may. A flow may have gone already.
 local function hand_on(members)
     for _, member in ipairs(members) do
-        local key, job = member[1], flow_read(member[1], id)
+        local key = flow_key(member[1]) -- in another queue there is nothing of this name
+        local job = flow_read(key, id)
         local step = job and job.state == 'd' and job.step or '-'
         if step ~= '-' and (redis.call('HEXISTS', key, 'a:' .. step) == 1
             or redis.call('HGET', key, 'closed') ~= '1') then

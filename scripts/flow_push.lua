@@ -20,19 +20,13 @@
 
 -- @include now
 -- @include score
--- @include number
--- @include flow
+-- @include flow_add
 -- @include place
 -- @include where
--- @include spell
 -- @include results
 
 local fresh, soon, later, answers, total = {}, {}, {}, {}, (#ARGV - 4) / 7
-local ended_as = { d = 'done', g = 'gone', s = 'skipped' }
-
-local function is_name(text)
-    return #text <= 64 and string.find(text, '^[%w_.-]+$')
-end
+local ended_as = { d = 'done', g = 'gone', l = 'gone', s = 'skipped' }
 
 -- Returns the i-th job.
 local function flow_job(i)
@@ -43,111 +37,45 @@ local function flow_job(i)
     return job
 end
 
--- Returns what is wrong with a job.
-local function flow_wrong(job)
-    local steps = 0
-    if job.after ~= '*' then
-        for step in string.gmatch(job.after, '[^,]+') do
-            steps = steps + (is_name(step) and 1 or 1000)
-        end
-    end
-    local seconds = number(string.match(job.due, '^%+?(.*)$'), 0, 1e11)
-    return (#job.id > 200 or not string.find(job.id, '^[!-~]+$'))
-            and 'an id is 1 to 200 printable characters without space'
-        or job.step ~= '' and not is_name(job.step) and 'a step is 1 to 64 of A-Z a-z 0-9 _ . -'
-        or steps > 100 and 'it waits for at most 100 steps, with commas between'
-        or not (job.when == 'done' or job.when == 'ended' or job.when == 'failed')
-            and 'when is done, ended or failed'
-        or job.due ~= '' and (not seconds or string.byte(job.due) ~= 43 and seconds > 0
-            and seconds < 1e9) and 'a time is seconds from 1970, a delay is +seconds'
-        or not whole(job.priority, -100, 100) and 'a priority is a whole number from -100 to 100'
-        or job.document == '' and 'the document is empty'
+local function refusal(why)
+    return redis.error_reply('ERR flow_push: ' .. why)
 end
 
-local list = {}
-if not is_name(name) or flow ~= flow_key(name) or not whole(close, 0, 1)
-    or not number(keep, 0, 1e9) or total > 200 then
-    return redis.error_reply('ERR flow_push: a name is 1 to 64 of A-Z a-z 0-9 _ . -, close is 0 '
-        .. 'or 1, keep is seconds; at most 200 jobs a call')
-end
 for i = 1, total do
-    list[i] = flow_job(i)
-    local wrong = flow_wrong(list[i])
+    flow_list[i] = flow_job(i)
+end
+if flow_misnamed() then
+    return refusal(flow_misnamed())
+end
+for i, job in ipairs(flow_list) do
+    local wrong = flow_wrong(job)
+        or not whole(job.priority, -100, 100) and 'a priority is a whole number from -100 to 100'
+        or job.document == '' and 'the document is empty'
     if wrong then
-        return redis.error_reply('ERR flow_push: job ' .. i .. ': ' .. wrong)
+        return refusal('job ' .. i .. ': ' .. wrong)
     end
 end
 guard(total, { ready, delayed, dead, waiting, flows }, { jobs, stats, flow })
-if (redis.call('GET', shards) or '0') ~= '0' then
-    return redis.error_reply('ERR flow_push: a queue with shards has no flows yet')
+if total > 0 and (redis.call('GET', shards) or '0') ~= '0' then
+    return refusal('jobs of a queue with shards are put there by flow_join and flow_park')
 end
--- An ended flow of this name whose time is over makes room for a new one.
-local till = redis.call('ZSCORE', flows, name)
-if till and tonumber(till) <= now then
-    count(stats, 'pushed', 0) -- first: a full Redis refuses it
-    redis.call('UNLINK', flow, unknown)
-    redis.pcall('UNLINK', flow .. ':values', flow .. ':failed')
-end
-local told = redis.call('HMGET', flow, 'closed', 'total', '*total')
-local before = tonumber(told[2] or 0) + tonumber(told[3] or 0)
-if told[1] == '1' then
-    local by = adder ~= '' and flow_read(flow, adder)
-    if not by or by.state ~= 'o' then
-        local known = 0 -- to push again what is there is allowed
-        for i = 1, total do
-            known = known + redis.call('HEXISTS', flow, 'j:' .. list[i].id)
-        end
-        if known < total then
-            return 'CLOSED'
-        end
-    end
-end
-if not told[1] and redis.call('ZCOUNT', flows, 'inf', 'inf') >= 100000 then
-    return redis.error_reply('ERR flow_push: there are 100000 open flows')
-elseif before + total > 1000000 then
-    return redis.error_reply('ERR flow_push: a flow has at most 1000000 jobs')
-end
--- Steps of one name, and waiters of one step.
-local waiters = {}
-for i = 1, total do
-    local job = list[i]
-    local other = job.step ~= '' and redis.call('HGET', flow, 's:' .. job.step)
-    if other and other ~= job.id then
-        return redis.error_reply('ERR flow_push: job ' .. i .. ': step ' .. job.step .. ' is job '
-            .. other)
-    end
-    for step in string.gmatch(job.after, '[^,]+') do
-        waiters[step] = waiters[step] or redis.call('HGET', flow, 'a:' .. step) or ''
-        if not string.find(' ' .. waiters[step] .. ' ', ' ' .. job.id .. ' ', 1, true) then
-            waiters[step] = waiters[step] == '' and job.id or waiters[step] .. ' ' .. job.id
-        end
-        local _, spaces = string.gsub(waiters[step], ' ', '')
-        if spaces >= 100 then
-            return redis.error_reply('ERR flow_push: job ' .. i .. ': 100 jobs wait for ' .. step)
-        end
-    end
+local closed, why = flow_open()
+if why then
+    return why == 'CLOSED' and why or refusal(why)
 end
 
 local results = redis.call('HMGET', stats, 'max_jobs', 'results')
 local limit = tonumber(results[1] or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
-local pushed, duplicate, full, noted, notes, added = 0, 0, 0, {}, {}, {}
+local pushed, duplicate, full, noted, notes = 0, 0, 0, {}, {}
 local old, held_back = {}, {}
-
--- A job of the flow, in this state, which is new to it.
-local function flow_add(job, state)
-    added[#added + 1] = { id = job.id, state = state, step = job.step ~= '' and job.step or '-',
-        when = job.when, delay = job.due ~= '' and job.due or '-',
-        after = job.after ~= '' and job.after or '-', star = job.after == '*' and '*' or '' }
-end
 
 local seen = {}
 for i = 1, total do
-    local job = list[i]
-    local member = redis.call('HGET', flow, 'j:' .. job.id)
-    local state = member and string.sub(member, 1, 1)
-    if ended_as[state] or seen[job.id] then
-        answers[i] = 'EXISTS ' .. (ended_as[state] or seen[job.id])
+    local job = flow_list[i]
+    local member = flow_read(flow, job.id)
+    if seen[job.id] or member and (member.queue or ended_as[member.state]) then
+        answers[i] = 'EXISTS ' .. (seen[job.id] or ended_as[member.state] or 'elsewhere')
         duplicate = duplicate + 1
     elseif redis.call('HEXISTS', jobs, job.id) == 1 then
         -- It lives: it belongs to this flow, too, as it is.
@@ -194,9 +122,6 @@ end
 if #fresh > 0 then
     redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
 end
-if not told[1] then
-    redis.call('HSET', flow, 'closed', '0', 'made', spell(now), 'keep', keep)
-end
 keep_records(noted, notes)
 if #held_back > 0 then
     redis.call('ZADD', waiting, unpack(held_back))
@@ -207,43 +132,7 @@ end
 if has_results(results[2], now) and #old > 0 then
     redis.call('DEL', unpack(old))
 end
-for step, ids in pairs(waiters) do
-    redis.call('HSET', flow, 'a:' .. step, ids)
-    if step ~= '*' and redis.call('HEXISTS', flow, 's:' .. step) == 0 then
-        redis.call('HSET', unknown, step, 1)
-    end
-end
-for _, job in ipairs(added) do
-    if job.step ~= '-' then
-        redis.call('HSET', flow, 's:' .. job.step, job.id)
-        redis.call('HDEL', unknown, job.step)
-    end
-    local plain = job.step == '-' and job.after == '-'
-    flow_write(flow, plain and { id = job.id, state = job.state } or job)
-    if job.state == 'x' and job.star == '' then
-        redis.pcall('ZADD', flow .. ':failed', 'NX', spell(now), job.id)
-    end
-    redis.call('HINCRBY', flow, job.star .. 'total', 1)
-    redis.call('HINCRBY', flow, job.star .. counted[job.state], 1)
-    if job.state == 'w' then
-        flow_queue[#flow_queue + 1] = { flow, job.id }
-    else
-        flow_ask(flow, job)
-    end
-end
-if close == '1' and full == 0 and told[1] ~= '1' then
-    redis.call('HSET', flow, 'closed', '1')
-    local steps = redis.call('HGETALL', unknown)
-    steps[#steps + 1] = '*'
-    for i = 1, #steps, 2 do
-        for id in string.gmatch(redis.call('HGET', flow, 'a:' .. steps[i]) or '', '%S+') do
-            flow_queue[#flow_queue + 1] = { flow, id }
-        end
-    end
-    redis.call('DEL', unknown)
-end
-flow_ended[flow] = true
-flow_go_on()
+flow_enter(closed, full == 0 and close)
 for counter, n in pairs({ pushed = pushed, duplicate = duplicate }) do
     if n > 0 then
         count(stats, counter, n)

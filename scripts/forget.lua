@@ -1,8 +1,9 @@
 -- forget: delete the keys of a queue that has no jobs
 -- KEYS   ready delayed reserved dead jobs records wake paused unique stats
--- KEYS   totals done kept waiting flows
+-- KEYS   totals done kept waiting flows news
 -- ARGV   none
--- reply  how many jobs there are; 0: none, and the keys are gone
+-- reply  how many jobs there are; 0: none, and the keys are gone; below 0: no jobs, but so much news of
+--        flows that has not been moved yet
 --
 -- Its counters and totals, its pause and its kept done jobs are deleted too. Ids that stayed taken
 -- after their jobs are free. Its plan of shards stays: `later forget` first takes the name out of
@@ -16,12 +17,15 @@ local left = redis.call('ZCARD', ready) + redis.call('ZCARD', delayed)
     + redis.call('ZCARD', reserved) + redis.call('ZCARD', dead)
 left = math.max(left, redis.call('HLEN', jobs))
 if left == 0 then
+    left = -redis.call('ZCARD', news)
+end
+if left == 0 then
     for _, flow in ipairs(redis.call('ZRANGE', flows, 0, -1)) do
         local flow_key = string.sub(jobs, 1, -5) .. 'flow:' .. flow
         redis.call('UNLINK', flow_key, flow_key .. ':unknown', flow_key .. ':values',
             flow_key .. ':failed')
     end
-    redis.call('DEL', flows, waiting)
+    redis.call('DEL', flows, waiting, string.sub(jobs, 1, -5) .. 'away')
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

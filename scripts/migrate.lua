@@ -1,9 +1,10 @@
 -- migrate: due delayed jobs become ready; which leases have run out?
--- KEYS   ready delayed reserved jobs records unique wake paused stats cron
+-- KEYS   ready delayed reserved jobs records unique wake paused stats cron news away
 -- ARGV   limit
 -- reply  promoted, seconds until the next is due, seconds until the next lease ends ('' = none),
 --        the present, seconds until the next tick of a schedule, whether anything is left here to
---        look at (0: the queue rests), then tokens whose leases have run out, at most 100
+--        look at (0: the queue rests; 2: news of flows is to be moved; 3: and flow_seek is to be
+--        called), then tokens whose leases have run out, at most 100
 --
 -- limit   at most this many jobs, 1 to 500; fewer if the documents that are adopted exceed 256 KiB
 --
@@ -25,8 +26,10 @@ if not most then
     return redis.error_reply('ERR migrate: a limit is 1 to 500')
 end
 local present = string.format('%.6f', now)
-local only = redis.call('EXISTS', delayed, reserved, unique, cron) == 0 -- there is `ready` at most
-guard(most, only and { ready } or { ready, delayed, reserved, unique, cron }, { jobs, stats })
+-- There is `ready` at most.
+local only = redis.call('EXISTS', delayed, reserved, unique, cron, news, away) == 0
+guard(most, only and { ready } or { ready, delayed, reserved, unique, cron, news, away },
+    { jobs, stats })
 if only then
     leave_wake()
     return { 0, '', '', present, '', redis.call('EXISTS', ready) }
@@ -67,13 +70,22 @@ local function seconds_until(first)
     local known = first[2] and first[2] ~= 'inf'
     return known and string.format('%.6f', math.max(0, first[2] - now)) or ''
 end
+
+-- What is left here to look at.
+local function left()
+    if redis.call('EXISTS', news, away) == 0 then
+        return math.min(1, redis.call('EXISTS', ready, delayed, reserved, unique, cron))
+    end
+    return redis.call('ZCOUNT', away, '-inf', now) > 0 and 3 or redis.call('EXISTS', news) + 1
+end
+
 local reply = {
     promoted,
     seconds_until(redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')),
     seconds_until(redis.call('ZRANGE', reserved, 0, 0, 'WITHSCORES')),
     present,
     seconds_until(redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')),
-    redis.call('EXISTS', ready, delayed, reserved, unique, cron),
+    left(),
 }
 for _, token in ipairs(redis.call('ZRANGEBYSCORE', reserved, '-inf', now, 'LIMIT', 0, 100)) do
     reply[#reply + 1] = token

@@ -1,9 +1,10 @@
 -- size: count the jobs of a queue
--- KEYS   ready delayed reserved dead jobs records paused stats shards waiting
+-- KEYS   ready delayed reserved dead jobs records paused stats shards waiting news
 -- ARGV   none
 -- reply  ready, delayed, reserved, dead, paused (0 or 1), age of the oldest ready job in seconds
 --        ('' = none), documents, then the counters: name, value …; and, likewise, overdue: how many
 --        reservations have run out and were not returned yet; waiting: jobs that wait for others;
+--        news_left: news of flows that has not been moved yet, and news_age: for how many seconds;
 --        plan: that of its shards ('' = none)
 --
 -- All numbers are from one moment, so `later check` can add them up.
@@ -61,6 +62,11 @@ reply[#reply + 1] = 'overdue'
 reply[#reply + 1] = redis.call('ZCOUNT', reserved, '-inf', now)
 reply[#reply + 1] = 'waiting'
 reply[#reply + 1] = redis.call('ZCARD', waiting)
+local first = redis.call('ZRANGE', news, 0, 0, 'WITHSCORES')
+reply[#reply + 1] = 'news_left'
+reply[#reply + 1] = redis.call('ZCARD', news)
+reply[#reply + 1] = 'news_age'
+reply[#reply + 1] = string.format('%.0f', math.max(0, now - (first[2] or now * 1000000) / 1000000))
 reply[#reply + 1] = 'plan'
 reply[#reply + 1] = redis.call('GET', shards) or ''
 return reply

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NEWS_SECONDS 60 /* for which news of flows may be on its way */
+
 #define TRIES 5 /* a busy queue changes between counting and scanning */
 
 struct report {
@@ -107,6 +109,12 @@ static void begin_json(struct jsonl *json, const struct report *report, const ch
     jsonl_bool(json, "ok", ok);
 }
 
+/* News of flows that is not moved is no fault of the sums, but something waits for it. */
+static bool news_ok(const struct report *report)
+{
+    return report->sizes.news == 0 || report->sizes.news_age < NEWS_SECONDS;
+}
+
 static void check_print_json(const struct report *report)
 {
     const struct later_sizes *sizes = &report->sizes;
@@ -128,6 +136,12 @@ static void check_print_json(const struct report *report)
     jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
     jsonl_int(&json, "unadopted", (int64_t)report->scan.unadopted);
     jsonl_end(&json);
+    if (sizes->news > 0) {
+        begin_json(&json, report, "news", news_ok(report));
+        jsonl_int(&json, "news", (int64_t)sizes->news);
+        jsonl_int(&json, "seconds", (int64_t)sizes->news_age);
+        jsonl_end(&json);
+    }
     begin_json(&json, report, "members", report->members_ok);
     jsonl_int(&json, "looked_at", (int64_t)report->scan.looked_at);
     jsonl_int(&json, "faults", (int64_t)report->scan.faults);
@@ -181,6 +195,20 @@ static void check_add_members(struct table *table, const struct report *report)
     check_add_row(table, report->queue, "members", report->members_ok, words);
 }
 
+static void check_add_news(struct table *table, const struct report *report)
+{
+    const struct later_sizes *sizes = &report->sizes;
+    char words[200];
+
+    snprintf(words, sizeof words,
+             "%" PRIu64 " of flows, for other queues, the oldest for %" PRIu64 " s%s", sizes->news,
+             sizes->news_age,
+             news_ok(report) ? ""
+                             : "; a laterd that serves this queue moves it; its log says what "
+                               "hinders it");
+    check_add_row(table, report->queue, "news", news_ok(report), words);
+}
+
 static void check_add_name(struct table *table, const struct report *report)
 {
     check_add_row(table, report->queue, "name", report->name_ok,
@@ -207,10 +235,14 @@ static int check_one(struct cli *cli, const char *queue, bool stray, struct tabl
             check_add_name(table, &report);
         add_counters(table, &report);
         add_sets(table, &report);
+        if (report.sizes.news > 0)
+            check_add_news(table, &report);
         check_add_members(table, &report);
     }
-    return report.counters_ok && report.sets_ok && report.members_ok && report.name_ok ? LATER_OK
-                                                                                       : 1;
+    return report.counters_ok && report.sets_ok && report.members_ok && report.name_ok &&
+                   news_ok(&report)
+               ? LATER_OK
+               : 1;
 }
 
 /* The check of one queue asks one thing after the other; so the answers for many small ones are

@@ -49,7 +49,7 @@ static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
 
 /* ---- close, kick, cancel */
 
-/* The ids of jobs in some states. */
+/* The jobs in some states: `ID` or `ID QUEUE`. */
 struct flow_ids {
     const char *states;
     char **ids; /* owned */
@@ -58,6 +58,7 @@ struct flow_ids {
 
 static int flow_ids_add(void *arg, const struct later_flow_member *member)
 {
+    char text[LATER_ID_SIZE + LATER_QUEUE_MAX + 1];
     struct flow_ids *list = arg;
 
     if (!strchr(list->states, member->state))
@@ -71,16 +72,32 @@ static int flow_ids_add(void *arg, const struct later_flow_member *member)
         list->ids = ids;
         list->room = room;
     }
-    list->ids[list->count] = strdup(member->id);
+    snprintf(text, sizeof text, "%s%s%s", member->id, member->queue[0] ? " " : "", member->queue);
+    list->ids[list->count] = strdup(text);
     return list->ids[list->count++] == NULL;
+}
+
+typedef int flow_act_fn(struct cli *cli, const struct later_keys *keys, const char *id,
+                        char was[EACH_STATE], struct later_error *err);
+
+/* Acts on a job in its queue. */
+static int flow_act_one(struct cli *cli, const struct flow_found *found, char *text,
+                        flow_act_fn *fn, char was[EACH_STATE], struct later_error *err)
+{
+    char *queue = strchr(text, ' ');
+    struct later_keys keys = found->keys;
+
+    if (queue) {
+        *queue++ = '\0';
+        if (later_call_keys(cli->client, queue, &keys, err) < 0)
+            return -1;
+    }
+    return fn(cli, &keys, text, was, err);
 }
 
 /* Acts on each job of the flow in one of these states. Returns how many, or -1 with *err. */
 static int64_t flow_act(struct cli *cli, const struct flow_found *found, const char *name,
-                        const char *states,
-                        int (*fn)(struct cli *, const struct later_keys *, const char *,
-                                  char[EACH_STATE], struct later_error *),
-                        struct later_error *err)
+                        const char *states, flow_act_fn *fn, struct later_error *err)
 {
     struct flow_ids list = { .states = states };
     int ok = flow_each(cli, &found->keys, name, flow_ids_add, &list, err);
@@ -92,7 +109,7 @@ static int64_t flow_act(struct cli *cli, const struct flow_found *found, const c
         char was[EACH_STATE] = "";
 
         if (ok == 0)
-            ok = fn(cli, &found->keys, list.ids[i], was, err);
+            ok = flow_act_one(cli, found, list.ids[i], fn, was, err);
         acted += *was != '\0';
         free(list.ids[i]);
     }

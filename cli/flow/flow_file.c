@@ -3,11 +3,12 @@
  *
  * The file is read twice or three times. First every line is checked, and what waits for what; so
  * nothing is pushed of a flow that cannot end. Then the jobs that wait are pushed, and after them
- * the others: so nothing has begun whose successor is not there, whenever this command dies. The
- * last call closes the flow. The same command again adds what is missing.
+ * the others: so nothing has begun whose successor is not there, whenever this command dies. At
+ * last the flow is closed. The same command again adds what is missing.
  */
 #include "flow/flow.h"
 
+#include "flow/flow_send.h"
 #include "job/document_line.h"
 #include "job/flow_plan.h"
 #include "lines.h"
@@ -22,17 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CALL_BYTES 1048576 /* documents in a call, unless the first has more */
-
 enum pass { CHECK, WAITING, OTHERS };
-
-/* One job of a batch. */
-struct flow_row {
-    char id[LATER_ID_SIZE];
-    char *document; /* owned */
-    struct later_flow_tie tie;
-    uint64_t line;
-};
 
 struct flow_file {
     struct cli *cli;
@@ -41,12 +32,10 @@ struct flow_file {
     int fd;
     uint64_t line;
     enum pass pass;
-    struct later_keys keys;
+    later_queue_name home; /* the queue of -q, or that of the first job */
     struct later_flow_plan *plan;
-    struct later_flow_tie *tie; /* of the present line; owned */
-    struct flow_row *rows;      /* the batch; owned */
-    struct later_flow_job jobs[LATER_FLOW_BATCH];
-    size_t count, bytes;
+    struct later_flow_tie *tie;    /* of the present line; owned */
+    struct flow_send *send;        /* owned */
     uint64_t found, pushed, known; /* jobs: in the file, new to the flow, known to it */
 };
 
@@ -57,67 +46,29 @@ static int flow_file_fail(const struct flow_file *file, struct later_error *err)
     return later_fail(err, why.code, "line %" PRIu64 ": %s", file->line, why.text);
 }
 
-/* ---- a call */
+/* ---- what became of a job */
 
-static void flow_file_tell(struct flow_file *file, const struct flow_row *row, const char *state,
-                           bool is_new)
+static void flow_file_tell(void *arg, const char *queue, const char *id, uint64_t line, bool is_new,
+                           const char *state)
 {
+    struct flow_file *file = arg;
     struct jsonl json;
 
     file->pushed += is_new;
     file->known += !is_new;
     if (!file->cli->json) {
         if (!file->cli->out_terminal)
-            puts(row->id);
+            puts(id);
         return;
     }
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", file->keys.queue);
-    jsonl_text(&json, "id", row->id);
+    jsonl_text(&json, "queue", queue);
+    jsonl_text(&json, "id", id);
     jsonl_text(&json, "result", is_new ? "pushed" : "exists");
     if (*state)
         jsonl_text(&json, "state", state);
-    jsonl_int(&json, "line", (int64_t)row->line);
+    jsonl_int(&json, "line", (int64_t)line);
     jsonl_end(&json);
-}
-
-static int flow_file_told(struct flow_file *file, const struct later_reply *reply,
-                          struct later_error *err)
-{
-    if (later_flow_was_closed(reply))
-        return later_fail(err, LATER_E_DATA,
-                          "flow %s is closed: only what it has already, or a running job of it, "
-                          "may be pushed",
-                          file->name);
-    for (size_t i = 0; i < file->count; i++) {
-        const char *state;
-        int how = later_flow_pushed(reply, i, &state);
-
-        if (how == LATER_IS_FULL)
-            return later_queue_full(file->keys.queue, err);
-        flow_file_tell(file, &file->rows[i], state, how == LATER_IS_PUSHED);
-    }
-    return 0;
-}
-
-/* Pushes the batch. close: no more is added. */
-static int flow_file_send(struct flow_file *file, bool close, struct later_error *err)
-{
-    struct later_flow_call call = {
-        .name = file->name, .adder = file->adder, .close = close, .keep = LATER_FLOW_KEPT
-    };
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
-    int ok;
-
-    later_flow_push(&cmd, &file->keys, &call, file->jobs, file->count);
-    reply = cli_call(file->cli, &cmd, err); /* may be repeated: what is there is known */
-    ok = reply ? flow_file_told(file, reply, err) : -1;
-    later_reply_free(reply);
-    for (size_t i = 0; i < file->count; i++)
-        free(file->rows[i].document);
-    file->count = file->bytes = 0;
-    return ok;
 }
 
 /* ---- a line */
@@ -126,10 +77,7 @@ static int flow_file_refuse(const struct flow_file *file, const struct later_lin
                             struct later_error *err)
 {
     const struct later_push_item *item = &line->item;
-    const char *queue = cli_queue(file->cli);
 
-    if (line->queue[0] && strcmp(line->queue, queue) != 0)
-        return later_fail(err, LATER_E_DATA, "queue: a flow lies in one queue, here %s", queue);
     if (file->tie->flow[0] && strcmp(file->tie->flow, file->name) != 0)
         return later_fail(err, LATER_E_DATA, "flow: is not %s", file->name);
     if (item->expires_in > 0 || item->unique_for > 0 || item->throttle > 0 || item->again ||
@@ -153,49 +101,37 @@ static void flow_file_name(const struct flow_file *file, const struct later_line
         snprintf(id, LATER_ID_SIZE, "%s:%" PRIu64, file->name, file->line);
 }
 
-static int flow_file_keep(struct flow_file *file, const struct later_line *line,
-                          struct later_error *err)
+/* Looks at a line before anything is pushed. */
+static int flow_file_check(struct flow_file *file, const struct later_line *line, const char *queue,
+                           struct later_error *err)
 {
-    struct flow_row *row = &file->rows[file->count];
-    struct later_flow_job *job = &file->jobs[file->count];
-
-    row->document = malloc(line->item.document_len + 1);
-    if (!row->document)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    memcpy(row->document, line->item.document, line->item.document_len);
-    row->tie = *file->tie;
-    row->line = file->line;
-    flow_file_name(file, line, row->id);
-    *job = (struct later_flow_job){
-        .step = row->tie.step, .after = row->tie.after, .when = row->tie.when, .item = line->item
-    };
-    job->item.id = row->id;
-    job->item.document = row->document;
-    file->count++;
-    file->bytes += line->item.document_len;
-    return 0;
+    if (file->found++ == 0 && !args_text(&file->cli->args, "queue"))
+        strcpy(file->home, queue);
+    return flow_file_refuse(file, line, err) < 0
+               ? -1
+               : later_flow_plan_add(file->plan, file->tie, file->line, err);
 }
 
 static int flow_file_take(struct flow_file *file, const struct later_line *line,
                           struct later_error *err)
 {
-    bool waits;
+    const char *queue = line->queue[0] ? line->queue : cli_queue(file->cli);
+    struct later_flow_job job;
+    char id[LATER_ID_SIZE];
 
     if (later_flow_tie(file->tie, line->item.document, line->item.document_len, err) < 0)
         return -1;
-    waits = file->tie->after[0];
-    file->found += file->pass == CHECK;
     if (file->pass == CHECK)
-        return flow_file_refuse(file, line, err) < 0
-                   ? -1
-                   : later_flow_plan_add(file->plan, file->tie, file->line, err);
-    if (waits != (file->pass == WAITING))
+        return flow_file_check(file, line, queue, err);
+    if ((file->tie->after[0] != '\0') != (file->pass == WAITING))
         return 0;
-    if ((file->count == LATER_FLOW_BATCH ||
-         (file->count > 0 && file->bytes + line->item.document_len > CALL_BYTES)) &&
-        flow_file_send(file, false, err) < 0)
-        return -1;
-    return flow_file_keep(file, line, err);
+    flow_file_name(file, line, id);
+    job = (struct later_flow_job){ .step = file->tie->step,
+                                   .after = file->tie->after,
+                                   .when = file->tie->when,
+                                   .item = line->item };
+    job.item.id = id;
+    return flow_send_add(file->send, queue, &job, file->line, err);
 }
 
 static int flow_file_line(struct flow_file *file, const char *bytes, size_t len,
@@ -247,9 +183,13 @@ static int flow_file_all(struct flow_file *file, struct later_error *err)
         return -1;
     if (file->found == 0)
         return later_fail(err, LATER_E_DATA, "the file has no jobs");
-    if (flow_file_pass(file, WAITING, err) < 0 || flow_file_pass(file, OTHERS, err) < 0)
+    file->send =
+        flow_send_new(file->cli, file->home, file->name, file->adder, flow_file_tell, file, err);
+    if (!file->send || flow_file_pass(file, WAITING, err) < 0 ||
+        flow_send_turn(file->send, err) < 0 || flow_file_pass(file, OTHERS, err) < 0 ||
+        flow_send_all(file->send, err) < 0)
         return -1;
-    return flow_file_send(file, !file->open, err);
+    return file->open ? 0 : flow_send_close(file->send, err);
 }
 
 /* Standard input is copied into an unnamed file, to be read more than once. */
@@ -272,6 +212,21 @@ static int flow_file_copy(struct later_error *err)
     return fd;
 }
 
+/* Opens the file, and pushes it. */
+static int flow_file_open(struct flow_file *file, const char *path, struct later_error *err)
+{
+    int ok = -1;
+
+    file->fd = strcmp(path, "-") == 0 ? flow_file_copy(err) : open(path, O_RDONLY | O_CLOEXEC);
+    if (file->fd < 0 && strcmp(path, "-") != 0)
+        later_fail(err, LATER_E_NONE, "%s: %s", path, strerror(errno));
+    if (file->fd >= 0)
+        ok = flow_file_all(file, err);
+    if (file->fd >= 0)
+        close(file->fd);
+    return ok;
+}
+
 int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err)
 {
     struct flow_file file = { .cli = cli,
@@ -279,8 +234,8 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
                               .adder = args_text(&cli->args, "adder"),
                               .open = args_flag(&cli->args, "open"),
                               .plan = later_flow_plan_new(),
-                              .tie = malloc(sizeof *file.tie),
-                              .rows = calloc(LATER_FLOW_BATCH, sizeof *file.rows) };
+                              .tie = malloc(sizeof *file.tie) };
+    struct later_keys keys;
     int ok;
 
     if (!file.adder)
@@ -289,27 +244,19 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
         ok = later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -", LATER_FLOW_MAX);
     else if (!later_key_queue_valid(cli_queue(cli)))
         ok = later_call_whole(cli_queue(cli), err);
-    else if (!file.plan || !file.tie || !file.rows)
+    else if (!file.plan || !file.tie)
         ok = later_fail(err, LATER_E_SYSTEM, "no memory");
     else
-        ok = cli_keys(cli, cli_queue(cli), &file.keys, err);
-    file.fd = -1;
+        ok = cli_keys(cli, cli_queue(cli), &keys, err);
     if (ok == 0) {
-        later_call_announce(cli->client, &file.keys);
-        file.fd = strcmp(path, "-") == 0 ? flow_file_copy(err) : open(path, O_RDONLY | O_CLOEXEC);
-        if (file.fd < 0 && strcmp(path, "-") != 0)
-            later_fail(err, LATER_E_NONE, "%s: %s", path, strerror(errno));
-        ok = file.fd < 0 ? -1 : flow_file_all(&file, err);
+        strcpy(file.home, keys.queue);
+        ok = flow_file_open(&file, path, err);
     }
     if (ok == 0 && (cli->err_terminal || file.known))
         cli_say(cli, "flow %s: %" PRIu64 " pushed, %" PRIu64 " existed", name, file.pushed,
                 file.known);
-    for (size_t i = 0; file.rows && i < file.count; i++)
-        free(file.rows[i].document);
-    if (file.fd >= 0)
-        close(file.fd);
+    flow_send_free(file.send);
     later_flow_plan_free(file.plan);
     free(file.tie);
-    free(file.rows);
     return ok < 0 ? -1 : LATER_OK;
 }

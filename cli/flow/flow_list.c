@@ -144,6 +144,7 @@ struct shown {
 
 struct flow_show {
     struct cli *cli;
+    const char *queue;   /* of the flow */
     struct shown **jobs; /* owned */
     size_t count, room;
     struct later_names steps;
@@ -168,7 +169,7 @@ static int flow_show_add(void *arg, const struct later_flow_member *member)
 {
     struct flow_show *show = arg;
     struct shown *job = flow_show_grow(show) ? calloc(1, sizeof *job) : NULL;
-    char *after = strdup(member->after);
+    char *after = strndup(member->after, member->after_len);
 
     if (!job || !after) {
         free(job);
@@ -227,6 +228,7 @@ static void flow_show_tell(struct flow_show *show, struct table *table, const st
         jsonl_text(&json, "state", later_flow_word(member->state));
         jsonl_text(&json, "after", member->after[0] ? member->after : NULL);
         jsonl_text(&json, "when", member->after[0] ? member->when : NULL);
+        jsonl_text(&json, "queue", member->queue[0] ? member->queue : show->queue);
         jsonl_end(&json);
         return;
     }
@@ -237,13 +239,13 @@ static void flow_show_tell(struct flow_show *show, struct table *table, const st
     table_text(table, PLAIN, member->id);
     table_text(table, PLAIN, member->after[0] ? member->when : NULL);
     table_text(table, PLAIN, member->after[0] ? member->after : NULL);
+    table_text(table, PLAIN, member->queue[0] ? member->queue : show->queue);
 }
 
 int flow_show(struct cli *cli, const char *name, struct later_error *err)
 {
-    static const char *const headings[] = {
-        ">LEVEL", "STEP", "STATE", "ID", "WHEN", "AFTER", NULL
-    };
+    static const char *const headings[] = { ">LEVEL", "STEP", "STATE", "QUEUE",
+                                            "ID",     "WHEN", "AFTER", NULL };
     struct flow_show show = { .cli = cli };
     struct flow_found found;
     struct table table;
@@ -253,6 +255,7 @@ int flow_show(struct cli *cli, const char *name, struct later_error *err)
 
     if (flow_find(cli, name, &found, err) < 0)
         return -1;
+    show.queue = found.keys.queue;
     ok = flow_each(cli, &found.keys, name, flow_show_add, &show, err);
     if (ok > 0)
         ok = later_fail(err, LATER_E_SYSTEM, "no memory");

@@ -16,6 +16,14 @@ static int refuse_full(const char *queue, uint64_t jobs, struct later_error *err
                       queue, jobs, jobs == 1 ? "" : "s", queue);
 }
 
+/* News of flows that nobody has taken to another queue: a job there waits for it. */
+static int refuse_news(const char *queue, struct later_error *err)
+{
+    return later_fail(
+        err, LATER_E_LATER,
+        "queue %s has news of flows for other queues; let a laterd serve it once more", queue);
+}
+
 /* A laterd that serves the queue by name would enter it again, so none may. A laterd that serves it
  * by a pattern does not matter, unless the queue has shards, whose plan it would miss. */
 static int check_unserved(struct cli *cli, const struct whole *whole, struct later_error *err)
@@ -72,16 +80,21 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
 {
     int listed = unlist(cli, keys->queue, err);
     struct later_command cmd = { 0 };
+    struct later_reply *reply;
     int64_t left;
 
     if (listed < 0)
         return -1;
     later_inspect_plain(&cmd, keys, LATER_SCRIPT_FORGET);
-    left = cli_count(cli_call(cli, &cmd, err));
-    if (left <= 0)
-        return left == 0 ? listed : -1;
+    reply = cli_call(cli, &cmd, err);
+    if (!reply)
+        return -1;
+    left = later_reply_int(reply);
+    later_reply_free(reply);
+    if (left == 0)
+        return listed;
     later_call_announce(cli->client, keys);
-    return refuse_full(keys->queue, (uint64_t)left, err);
+    return left > 0 ? refuse_full(keys->queue, (uint64_t)left, err) : refuse_news(keys->queue, err);
 }
 
 /* Says that it is done on purpose, so that no laterd takes it for a loss (queue/lost.h). */
@@ -151,6 +164,8 @@ static int forget_forget(struct cli *cli, const char *queue, struct later_error 
     if (sum.jobs + sum.ready + sum.delayed > 0)
         return refuse_full(queue, sum.ready + sum.delayed + sum.reserved + sum.dead + sum.waiting,
                            err);
+    if (sum.news > 0)
+        return refuse_news(queue, err);
     listed = forget_whole(cli, &whole, sizes_traces(&sum) > 0, err);
     if (listed < 0)
         return -1;

@@ -15,7 +15,8 @@
 /* What a job waits for in one flow. */
 struct why_flow {
     struct why_look *look;
-    const char *name;
+    struct later_keys home; /* of its queue */
+    char name[LATER_FLOW_MAX + 1];
     char after[4096]; /* cut into words */
     const char *steps[STEPS];
     size_t count;
@@ -27,7 +28,7 @@ static bool why_flow_is_met(const char *when, char state)
 {
     if (strcmp(when, "failed") == 0)
         return false; /* the first failure would have made it ready */
-    return state == 'd' || (strcmp(when, "ended") == 0 && strchr("xgs", state));
+    return state == 'd' || (strcmp(when, "ended") == 0 && strchr("xgls", state));
 }
 
 static void why_flow_tell(const struct why_flow *flow, const char *step, char state)
@@ -52,7 +53,7 @@ static struct later_reply *why_flow_values(const struct why_flow *flow, const ch
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8];
 
-    later_key_flow(key, flow->look->part, flow->name, "");
+    later_key_flow(key, &flow->home, flow->name, "");
     later_command_begin(&cmd, 2 + flow->count);
     later_command_text(&cmd, "HMGET");
     later_command_text(&cmd, key);
@@ -88,7 +89,7 @@ static void why_flow_star(const struct why_flow *flow)
     char key[LATER_KEY_MAX];
     uint64_t counts[5];
 
-    later_key_flow(key, flow->look->part, flow->name, "");
+    later_key_flow(key, &flow->home, flow->name, "");
     later_command_say(&cmd, "HMGET %s total done open waiting dead closed", key);
     reply = why_ask(flow->look, &cmd);
     for (size_t i = 0; i < 5; i++)
@@ -106,15 +107,18 @@ static void why_flow_star(const struct why_flow *flow)
     later_reply_free(reply);
 }
 
-static void why_flow_one(struct why_look *look, const char *name)
+/* tie: `FLOW`, or `FLOW@QUEUE#NUMBER` if the flow is in another queue. */
+static void why_flow_one(struct why_look *look, const char *tie)
 {
-    struct why_flow flow = { .look = look, .name = name };
+    struct why_flow flow = { .look = look, .home = *look->part };
     struct later_flow_member member;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
-    char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8], *rest = NULL;
+    char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8], queue[LATER_QUEUE_MAX + 1], *rest = NULL;
 
-    later_key_flow(key, look->part, name, "");
+    if (sscanf(tie, "%64[^@]@%64[^#]", flow.name, queue) == 2 && later_key_queue_valid(queue))
+        later_keys_init(&flow.home, later_call_prefix(look->why->cli->client), queue);
+    later_key_flow(key, &flow.home, flow.name, "");
     snprintf(field, sizeof field, "j:%s", look->seen->id);
     later_command_say(&cmd, "HGET %s %s", key, field);
     reply = why_ask(look, &cmd);
@@ -122,9 +126,9 @@ static void why_flow_one(struct why_look *look, const char *name)
         later_reply_free(reply);
         return;
     }
-    snprintf(flow.after, sizeof flow.after, "%s", member.after);
+    snprintf(flow.after, sizeof flow.after, "%.*s", (int)member.after_len, member.after);
     snprintf(flow.when, sizeof flow.when, "%s", member.when);
-    snprintf(look->flow, sizeof look->flow, "%s", name);
+    snprintf(look->flow, sizeof look->flow, "%s", flow.name);
     later_reply_free(reply);
     if (strcmp(flow.after, "*") == 0) {
         why_flow_star(&flow);
@@ -138,7 +142,7 @@ static void why_flow_one(struct why_look *look, const char *name)
 
 void why_flow_look(struct why_look *look)
 {
-    char names[4 * (LATER_FLOW_MAX + 1) + 1], *rest = NULL, *name;
+    char names[FLOWS * (LATER_FLOW_MAX + LATER_QUEUE_MAX + 24)], *rest = NULL, *name;
 
     snprintf(names, sizeof names, "%.*s", (int)look->seen->record.flows_len,
              look->seen->record.flows);

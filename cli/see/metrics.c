@@ -31,6 +31,11 @@ static void put_states(struct exposition *text, const struct gathered_queue *que
     exposition_int(text, sizes->waiting, LABELS("queue", queue->sized->name, "state", "waiting"));
 }
 
+static void put_news(struct exposition *text, const struct gathered_queue *queue)
+{
+    exposition_int(text, queue->sized->sizes.news, LABELS("queue", queue->sized->name));
+}
+
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
 {
     double age = queue->sized->sizes.oldest_ready;
@@ -108,6 +113,9 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
 {
     exposition_family(text, "laterd_jobs", GAUGE, NULL, "Jobs of a queue, by state.");
     each_queue(text, gathered, put_states);
+    exposition_family(text, "laterd_queue_news", GAUGE, NULL,
+                      "News of flows that no laterd has taken to another queue yet.");
+    each_queue(text, gathered, put_news);
     exposition_family(text, "laterd_queue_oldest_ready_seconds", GAUGE, "seconds",
                       "Age of the oldest job that could run; 0 if there is none.");
     each_queue(text, gathered, put_oldest);

@@ -7,7 +7,6 @@
 #include "link/calls.h"
 #include "link/seek.h"
 #include "log.h"
-#include "queue/queue.h"
 #include "timer.h"
 
 #include <math.h>
@@ -208,7 +207,7 @@ static void migrator_on_answer(void *arg, struct later_answer *answer)
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
     if (migrator->tick)
-        migrator->tick(migrator->tick_arg, queue->keys.queue, migrated.next_tick, migrated.rests);
+        migrator->tick(migrator->tick_arg, queue->keys.queue, &migrated);
     if (now >= lapse_from(queue)) {
         migrator_lapse(queue, answer->reply, &migrated);
         link_flush(migrator->link);
@@ -258,8 +257,8 @@ static void migrator_on_timer(void *arg)
 
 /* The keys that a resting queue is checked for; the last two only if something is trimmed. */
 static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                           LATER_KEY_UNIQUE, LATER_KEY_CRON,    LATER_KEY_DEAD,
-                                           LATER_KEY_DONE };
+                                           LATER_KEY_UNIQUE, LATER_KEY_CRON,    LATER_KEY_NEWS,
+                                           LATER_KEY_AWAY,   LATER_KEY_DEAD,    LATER_KEY_DONE };
 #define STIRRING (sizeof stirring / sizeof *stirring)
 
 static struct queue *queue_at(const struct migrator *migrator, size_t i)

@@ -16,6 +16,7 @@
 #define LATERD_MIGRATOR_H
 
 #include "link/link.h"
+#include "queue/queue.h"
 
 struct event_base;
 struct migrator;
@@ -29,9 +30,8 @@ void migrator_free(struct migrator *migrator);
 /* The configuration has another queue now (config_follow()). Returns 0, or -1 without memory. */
 int migrator_follow(struct migrator *migrator, const char *queue);
 
-/* Called with each answer: in how many seconds a queue's next schedule is due; < 0: never. rests:
- * the queue has nothing to look at. */
-typedef void migrator_tick_fn(void *arg, const char *queue, double seconds, bool rests);
+/* Called with each answer for a queue. */
+typedef void migrator_tick_fn(void *arg, const char *queue, const struct later_migrated *migrated);
 void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg);
 
 /* The link is up. */

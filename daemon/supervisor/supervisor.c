@@ -45,6 +45,8 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     if (!state->fault)
         state->fault = migrator_fault(supervisor->upkeep->migrator);
     if (!state->fault)
+        state->fault = mover_fault(supervisor->upkeep->mover);
+    if (!state->fault)
         state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
     if (!state->fault) /* another start would not help */

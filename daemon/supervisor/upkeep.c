@@ -1,4 +1,4 @@
-/* upkeep.c: migrator, subscriber and wake listener of one configuration. */
+/* upkeep.c: migrator, mover, subscriber and wake listener of one configuration. */
 #include "supervisor/upkeep.h"
 
 #include "supervisor/wake_dispatch.h"
@@ -12,12 +12,13 @@ static void on_due(void *arg, const char *queue, double at)
     migrator_told(upkeep->migrator, queue, at);
 }
 
-static void on_tick(void *arg, const char *queue, double seconds, bool rests)
+static void on_tick(void *arg, const char *queue, const struct later_migrated *migrated)
 {
     const struct upkeep *upkeep = arg;
 
-    ticker_told(upkeep->ticker, queue, seconds);
-    if (!rests)
+    ticker_told(upkeep->ticker, queue, migrated->next_tick);
+    mover_told(upkeep->mover, queue, migrated);
+    if (!migrated->rests)
         losses_stirred(upkeep->losses, queue);
 }
 
@@ -49,6 +50,8 @@ struct upkeep *upkeep_new(struct event_base *base, const struct config *config, 
     upkeep->losses = options->losses;
     upkeep->ticker = ticker_new(base, config, link, options->identity, err);
     if (upkeep->ticker)
+        upkeep->mover = mover_new(config, link, err);
+    if (upkeep->mover)
         upkeep->migrator = migrator_new(base, config, link, options->host, err);
     if (upkeep->migrator) {
         migrator_on_tick(upkeep->migrator, on_tick, upkeep);
@@ -71,6 +74,7 @@ void upkeep_free(struct upkeep *upkeep)
     wake_listener_free(upkeep->wake_listener);
     subscriber_free(upkeep->subscriber);
     migrator_free(upkeep->migrator);
+    mover_free(upkeep->mover);
     ticker_free(upkeep->ticker);
     free(upkeep);
 }

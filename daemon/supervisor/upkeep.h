@@ -1,5 +1,5 @@
 /*
- * upkeep.h: what the supervisor runs for the queues of one configuration: migrator, ticker,
+ * upkeep.h: what the supervisor runs for the queues of one configuration: migrator, mover, ticker,
  * subscriber, wake listener. A reload makes a new one.
  */
 #ifndef LATERD_UPKEEP_H
@@ -8,6 +8,7 @@
 #include "keeper/keeper.h"
 #include "queues/losses.h"
 #include "queues/migrator.h"
+#include "queues/mover.h"
 #include "queues/subscriber.h"
 #include "queues/ticker.h"
 #include "queues/wake_listener.h"
@@ -17,6 +18,7 @@ struct upkeep {
     struct keeper *keeper; /* borrowed */
     struct losses *losses; /* borrowed */
     struct migrator *migrator;
+    struct mover *mover;
     struct ticker *ticker;
     struct subscriber *subscriber;
     struct wake_listener *wake_listener;

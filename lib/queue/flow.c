@@ -7,34 +7,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-void later_flow_push(struct later_command *cmd, const struct later_keys *keys,
-                     const struct later_flow_call *call, const struct later_flow_job *jobs,
-                     size_t count)
+static void flow_begin(struct later_command *cmd, enum later_script script,
+                       const struct later_keys *keys, const struct later_flow_call *call,
+                       size_t count)
 {
-    char flow[LATER_KEY_MAX], unknown[LATER_KEY_MAX], due[LATER_SECONDS_SIZE + 1];
+    char flow[LATER_KEY_MAX], unknown[LATER_KEY_MAX];
 
     later_key_flow(flow, keys, call->name, "");
     later_key_flow(unknown, keys, call->name, ":unknown");
-    later_script_begin(cmd, LATER_SCRIPT_FLOW_PUSH, keys, (const char *const[]){ flow, unknown },
-                       count);
+    later_script_begin(cmd, script, keys, (const char *const[]){ flow, unknown }, count);
     later_command_text(cmd, call->name);
     later_command_text(cmd, call->adder);
     later_command_int(cmd, call->close);
     later_command_seconds(cmd, call->keep);
-    for (size_t i = 0; i < count; i++) {
-        const struct later_push_item *item = &jobs[i].item;
-        size_t len = item->in > 0;
+}
 
-        due[0] = '+';
-        if (item->in > 0 || item->at > 0)
-            len += later_seconds_spell(due + len, item->in > 0 ? item->in : item->at);
-        later_command_text(cmd, item->id);
-        later_command_text(cmd, jobs[i].step);
-        later_command_text(cmd, jobs[i].after);
-        later_command_text(cmd, jobs[i].when);
-        later_command_bytes(cmd, due, len);
-        later_command_int(cmd, item->priority);
-        later_command_bytes(cmd, item->document, item->document_len);
+static void flow_job(struct later_command *cmd, const struct later_flow_job *job)
+{
+    const struct later_push_item *item = &job->item;
+    char due[LATER_SECONDS_SIZE + 1] = "+";
+    size_t len = item->in > 0;
+
+    if (item->in > 0 || item->at > 0)
+        len += later_seconds_spell(due + len, item->in > 0 ? item->in : item->at);
+    later_command_text(cmd, item->id);
+    later_command_text(cmd, job->step);
+    later_command_text(cmd, job->after);
+    later_command_text(cmd, job->when);
+    later_command_bytes(cmd, due, len);
+}
+
+void later_flow_push(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_call *call, const struct later_flow_job *jobs,
+                     size_t count)
+{
+    flow_begin(cmd, LATER_SCRIPT_FLOW_PUSH, keys, call, count);
+    for (size_t i = 0; i < count; i++) {
+        flow_job(cmd, &jobs[i]);
+        later_command_int(cmd, jobs[i].item.priority);
+        later_command_bytes(cmd, jobs[i].item.document, jobs[i].item.document_len);
+    }
+}
+
+void later_flow_join(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_call *call, const struct later_flow_job *jobs,
+                     const char *const *queues, size_t count)
+{
+    flow_begin(cmd, LATER_SCRIPT_FLOW_JOIN, keys, call, count);
+    for (size_t i = 0; i < count; i++) {
+        flow_job(cmd, &jobs[i]);
+        later_command_text(cmd, queues[i]);
+    }
+}
+
+int later_flow_joined(const struct later_reply *reply, size_t i, const char **state)
+{
+    const char *text = later_reply_text(later_reply_at(reply, i), NULL);
+
+    if (strncmp(text, "PARK ", 5) != 0)
+        return later_queue_pushed(reply, i, state);
+    *state = text + 5;
+    return LATER_IS_PUSHED;
+}
+
+void later_flow_park(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_park *park, const struct later_flow_job *jobs,
+                     const char *const *numbers, size_t count)
+{
+    char mode[32];
+
+    snprintf(mode, sizeof mode, "%s/%ju", park->seek ? "seek" : "new", (uintmax_t)park->epoch);
+    later_script_begin(cmd, LATER_SCRIPT_FLOW_PARK, keys, NULL, count);
+    later_command_text(cmd, mode);
+    later_command_text(cmd, park->name);
+    later_command_text(cmd, park->home);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, jobs[i].item.id);
+        later_command_text(cmd, numbers[i]);
+        later_command_int(cmd, jobs[i].item.priority);
+        later_command_bytes(cmd, jobs[i].item.document, jobs[i].item.document_len);
     }
 }
 
@@ -142,6 +193,43 @@ const char *later_flow_left_out(const struct later_reply *reply)
     return NULL;
 }
 
+/* ---- news */
+
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank)
+{
+    later_command_say(cmd, "ZRANGE %s %ju %ju", keys->name[LATER_KEY_NEWS], (uintmax_t)rank,
+                      (uintmax_t)(rank + LATER_NEWS_MAX - 1));
+}
+
+bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1])
+{
+    return sscanf(news, "%*[0-9] %*[a-z] %64s", queue) == 1 && later_key_shard_valid(queue);
+}
+
+void later_flow_hear(struct later_command *cmd, const struct later_keys *keys, const char *from,
+                     const char *const *news, size_t count)
+{
+    later_script_begin(cmd, LATER_SCRIPT_FLOW_HEAR, keys, NULL, count);
+    later_command_text(cmd, from);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(cmd, news[i]);
+}
+
+void later_flow_heard(struct later_command *cmd, const struct later_keys *keys,
+                      const char *const *news, size_t count)
+{
+    later_command_begin(cmd, 2 + count);
+    later_command_text(cmd, "ZREM");
+    later_command_text(cmd, keys->name[LATER_KEY_NEWS]);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(cmd, news[i]);
+}
+
+void later_flow_seek(struct later_command *cmd, const struct later_keys *keys)
+{
+    later_script_begin(cmd, LATER_SCRIPT_FLOW_SEEK, keys, NULL, 0);
+}
+
 /* ---- look */
 
 static const char *const flow_counts[] = { "total", "open", "waiting", "dead",
@@ -215,15 +303,22 @@ void later_flow_scan(struct later_command *cmd, const struct later_keys *keys, c
 
 bool later_flow_member(const char *field, const char *value, struct later_flow_member *member)
 {
-    int at = 0;
+    int at = 0, lies = 0;
 
     *member = (struct later_flow_member){ .after = "" };
     if (strncmp(field, "j:", 2) != 0 || !value[0] || strlen(field + 2) >= LATER_ID_SIZE)
         return false;
     strcpy(member->id, field + 2);
     member->state = value[0];
-    if (sscanf(value, "%*c %64s %7s %*s %n", member->step, member->when, &at) == 2 && at > 0)
-        member->after = strcmp(value + at, "-") == 0 ? "" : value + at;
+    if (sscanf(value, "%*c %64s %7s %*s %n%*s %n", member->step, member->when, &at, &lies) == 2 &&
+        at > 0) {
+        member->after = value + at;
+        member->after_len = strcspn(member->after, " ");
+        if (member->after_len == 1 && *member->after == '-')
+            member->after_len = 0;
+    }
+    if (lies > 0)
+        sscanf(value + lies, "%64[^:]", member->queue);
     if (strcmp(member->step, "-") == 0)
         member->step[0] = '\0';
     return true;
@@ -231,8 +326,9 @@ bool later_flow_member(const char *field, const char *value, struct later_flow_m
 
 const char *later_flow_word(char state)
 {
-    static const char letters[] = "woxdgs";
-    static const char *const words[] = { "waiting", "open", "dead", "done", "gone", "skipped" };
+    static const char letters[] = "woxdgls";
+    static const char *const words[] = { "waiting", "open", "dead",   "done",
+                                         "gone",    "lost", "skipped" };
     const char *at = state ? strchr(letters, state) : NULL;
 
     return at ? words[at - letters] : "unknown";

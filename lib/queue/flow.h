@@ -63,6 +63,52 @@ char *later_flow_values_text(const struct later_reply *reply, size_t *len);
 
 /* Returns the first step whose value did not fit, borrowed; NULL if all did. */
 const char *later_flow_left_out(const struct later_reply *reply);
+/* --- jobs in other queues: each is announced in the queue of the flow, then parked in its own ---
+ */
+
+/* Announces jobs to the flow; jobs[i] will be in queues[i], a queue or a shard. Otherwise as
+ * later_flow_push(). */
+void later_flow_join(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_call *call, const struct later_flow_job *jobs,
+                     const char *const *queues, size_t count);
+
+/* How job i went: LATER_IS_PUSHED if it is to be parked, with its number; else
+ * LATER_IS_KNOWN with its state in the flow. Both texts are the reply's. */
+int later_flow_joined(const struct later_reply *reply, size_t i, const char **state);
+
+/* Where jobs are parked, and for which flow. home: its queue. */
+struct later_flow_park {
+    const char *name, *home;
+    bool seek;      /* only those that are there already */
+    uint64_t epoch; /* of the plan of shards */
+};
+
+/* Parks jobs in the queue or shard of `keys`; numbers[i]: from later_flow_joined(). The reply is
+ * for later_flow_pushed(). To repeat it is safe. */
+void later_flow_park(struct later_command *cmd, const struct later_keys *keys,
+                     const struct later_flow_park *park, const struct later_flow_job *jobs,
+                     const char *const *numbers, size_t count);
+
+/* --- news of flows, on its way between queues (the script flow_hear) --- */
+
+#define LATER_NEWS_MAX 500 /* in one call */
+
+/* Asks for the first news of a queue, from this rank on. */
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank);
+
+/* For which queue is it? False: it is none of ours. */
+bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1]);
+
+/* Tells a queue (keys) the news of another one. */
+void later_flow_hear(struct later_command *cmd, const struct later_keys *keys, const char *from,
+                     const char *const *news, size_t count);
+
+/* Removes it where it was. */
+void later_flow_heard(struct later_command *cmd, const struct later_keys *keys,
+                      const char *const *news, size_t count);
+
+/* Has flows of the queue look after jobs of other queues. */
+void later_flow_seek(struct later_command *cmd, const struct later_keys *keys);
 
 /* --- look --- */
 
@@ -87,11 +133,13 @@ void later_flow_names(struct later_command *cmd, const struct later_keys *keys, 
 
 /* One job, as a field `j:ID` of the flow's hash and its value tell it. */
 struct later_flow_member {
-    char state; /* w o x d g s: doc/protocol.md */
+    char state; /* w o x d g l s: doc/protocol.md */
     char id[LATER_ID_SIZE];
     char step[LATER_FLOW_MAX + 1]; /* "" = none */
     char when[8];
-    const char *after; /* borrowed from the value; "" = none */
+    const char *after;               /* borrowed from the value, after_len bytes */
+    size_t after_len;                /* 0: it waits for nothing */
+    char queue[LATER_QUEUE_MAX + 1]; /* the one that it lies in; "" = that of the flow */
 };
 
 /* Asks for fields of the hash from a cursor on (HSCAN): a new cursor, and fields with values. */
@@ -101,7 +149,7 @@ void later_flow_scan(struct later_command *cmd, const struct later_keys *keys, c
 /* Reads a field and its value. False: it tells of no job. */
 bool later_flow_member(const char *field, const char *value, struct later_flow_member *member);
 
-/* The word for a state: waiting, open, dead, done, gone, skipped. */
+/* The word for a state: waiting, open, dead, done, gone, lost, skipped. */
 const char *later_flow_word(char state);
 
 #endif

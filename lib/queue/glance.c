@@ -7,7 +7,7 @@
 #define SLACK 60.0 /* seconds: for other clocks, and the time since `now` */
 
 /* What command n asks. */
-enum { READY, DELAYED, DEAD, WAITING, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
+enum { READY, DELAYED, DEAD, WAITING, NEWS, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
 
 static const struct {
     enum later_key key;
@@ -18,6 +18,7 @@ static const struct {
     [DELAYED] = { LATER_KEY_DELAYED, "ZCARD", { NULL } },
     [DEAD] = { LATER_KEY_DEAD, "ZCARD", { NULL } },
     [WAITING] = { LATER_KEY_WAITING, "ZCARD", { NULL } },
+    [NEWS] = { LATER_KEY_NEWS, "ZCARD", { NULL } },
     [PAUSED] = { LATER_KEY_PAUSED, "EXISTS", { NULL } },
     [STATS] = { LATER_KEY_STATS, "HGETALL", { NULL } },
     [OVERDUE] = { LATER_KEY_RESERVED, "ZCOUNT", { "-inf" } }, /* until now */
@@ -67,6 +68,9 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
         break;
     case WAITING:
         sizes->waiting = count;
+        break;
+    case NEWS:
+        sizes->news = count;
         break;
     case PAUSED:
         sizes->paused = count > 0;

@@ -16,7 +16,7 @@
 
 #include "queue/inspect.h"
 
-#define LATER_GLANCES 10
+#define LATER_GLANCES 11
 
 /* Zero it first. */
 struct later_glance {

@@ -42,6 +42,10 @@ static void inspect_count(struct later_sizes *sizes, const char *name, uint64_t 
         sizes->overdue = number;
     if (strcmp(name, "waiting") == 0)
         sizes->waiting = number;
+    if (strcmp(name, "news_left") == 0)
+        sizes->news = number;
+    if (strcmp(name, "news_age") == 0)
+        sizes->news_age = number;
     for (int n = 0; n < LATER_COUNTERS; n++) {
         if (strcmp(name, counters[n]) == 0) {
             sizes->counters[n] = number;

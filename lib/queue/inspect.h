@@ -44,7 +44,9 @@ enum later_counter {
 /* A queue at one moment. */
 struct later_sizes {
     uint64_t ready, delayed, reserved, dead, waiting;
-    uint64_t jobs; /* documents */
+    uint64_t jobs;     /* documents */
+    uint64_t news;     /* of flows, not moved yet; */
+    uint64_t news_age; /* for how many seconds the first of them */
     bool paused;
     double oldest_ready; /* age in seconds; < 0 = none */
     uint64_t overdue;    /* reservations whose lease ran out and that have not lapsed yet */

@@ -17,6 +17,8 @@ void later_queue_migrated(const struct later_reply *reply, struct later_migrated
     migrated->now = later_reply_seconds(later_reply_at(reply, 3), 0);
     migrated->next_tick = later_reply_seconds(later_reply_at(reply, 4), -1);
     migrated->rests = later_reply_int(later_reply_at(reply, 5)) == 0;
+    migrated->has_news = later_reply_int(later_reply_at(reply, 5)) >= 2;
+    migrated->seeks = later_reply_int(later_reply_at(reply, 5)) == 3;
     migrated->run_out = later_reply_count(reply) > 6 ? later_reply_count(reply) - 6 : 0;
 }
 

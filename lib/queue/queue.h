@@ -213,6 +213,8 @@ struct later_migrated {
     double next_tick;            /* the same, of a schedule */
     double now;                  /* Redis's clock */
     bool rests;     /* nothing ready, delayed or reserved, no schedule, no id that stays taken */
+    bool has_news;  /* of flows, for other queues */
+    bool seeks;     /* it is time for later_flow_seek() */
     size_t run_out; /* tokens that have to lapse; 100: there may be more */
 };
 

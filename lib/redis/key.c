@@ -17,6 +17,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_CRONTAB] = "crontab",   [LATER_KEY_DONE] = "done",
     [LATER_KEY_KEPT] = "kept",         [LATER_KEY_CANCELLED] = "cancelled",
     [LATER_KEY_WAITING] = "waiting",   [LATER_KEY_FLOWS] = "flows",
+    [LATER_KEY_NEWS] = "news",         [LATER_KEY_AWAY] = "away",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */

@@ -37,6 +37,8 @@ enum later_key {
     LATER_KEY_KEPT,
     LATER_KEY_WAITING,
     LATER_KEY_FLOWS,
+    LATER_KEY_NEWS,
+    LATER_KEY_AWAY,
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT

@@ -6,12 +6,14 @@
 -- @include backwards
 
 -- Flows: jobs that wait for jobs (doc/protocol.md, "Flows"). Tag `f` of a job's record names the
--- flow that it belongs to. The flow is one hash:
+-- flow that it belongs to; `FLOW@QUEUE#NUMBER`, if the flow lies in another queue. It is one hash:
 --
 --   closed made keep             1 when no more may be added; when it was made; seconds to keep it
 --   total open waiting dead done gone skipped    its jobs without `*`, by what has become of them;
 --                                open: ready, delayed or reserved. With `*` before: those with `*`
---   j:ID                         a job: its state, or `STATE STEP WHEN DELAY AFTER`
+--   j:ID                         a job: its state, or `STATE STEP WHEN DELAY AFTER`; if it lies in
+--                                another queue, or in a shard, `… QUEUE:NUMBER` after that
+--   v:ID                         the number of the last news by which such a job was dead, or alive
 --   s:STEP                       the job of this step
 --   a:STEP                       the jobs that wait for this step; `a:*`: for all without `*`
 --
@@ -20,12 +22,18 @@
 -- who wait (values.lua). Nothing here depends on them, so a key of another type is no error.
 --
 -- The state of a job is a letter: w waits, o open (ready, delayed or reserved), x dead, d done, g
--- gone, s skipped. d, g and s are final, so it does not matter how often an ending is told.
+-- gone, l lost (gone, too), s skipped. d, g, l and s are final, so it does not matter how often an
+-- ending is told.
+--
+-- The NUMBER of a job in another queue is that of the news by which it was tied to the flow there.
+-- As long as that has not been heard it is below 0: less the time of its first flow_join, in
+-- microseconds.
 
 local base = string.sub(jobs, 1, -5)
-local in_flows, in_waiting = base .. 'flows', base .. 'waiting'
-local final = { d = true, g = true, s = true }
-local counted = { o = 'open', w = 'waiting', x = 'dead', d = 'done', g = 'gone', s = 'skipped' }
+local in_flows, in_waiting, in_news = base .. 'flows', base .. 'waiting', base .. 'news'
+local final = { d = true, g = true, s = true, l = true }
+local counted = { o = 'open', w = 'waiting', x = 'dead', d = 'done', g = 'gone', s = 'skipped',
+    l = 'gone' }
 local other = { open = 'waiting', waiting = 'open' } -- what is left is one of them
 
 local function flow_key(flow)
@@ -40,15 +48,55 @@ local function flow_read(key, id)
     if not text then
         return nil
     end
-    local state, step, when, delay, after = string.match(text, '^(%a) (%S+) (%S+) (%S+) (%S+)$')
+    local state, step, when, delay, after, place =
+        string.match(text, '^(%a) (%S+) (%S+) (%S+) (%S+) ?(%S*)$')
+    local queue, number = string.match(place or '', '^(.+):(%-?%d+)$')
     return { id = id, state = state or string.sub(text, 1, 1), step = step, when = when,
-        delay = delay, after = after, star = after == '*' and '*' or '' }
+        delay = delay, after = after, star = after == '*' and '*' or '', queue = queue,
+        number = number }
 end
 
 local function flow_write(key, job)
-    local text = job.step
-        and table.concat({ job.state, job.step, job.when, job.delay, job.after }, ' ') or job.state
+    local text = job.step and table.concat({ job.state, job.step, job.when, job.delay, job.after,
+        job.queue and job.queue .. ':' .. job.number }, ' ') or job.state
     redis.call('HSET', key, 'j:' .. job.id, text)
+end
+
+-- ---- news for other queues
+
+-- Queues lie in different places, so no script sees two of them. What one has to tell another, it
+-- puts into `news`, in the same step: `NUMBER KIND QUEUE FLOW ID …`, with NUMBER as score, too.
+-- Whoever moves news (laterd) reads the first ones, has QUEUE hear them, by flow_hear, and then
+-- removes them here. So each is heard at least once, and none for the first time before those that
+-- were put there earlier. Numbers are times in microseconds; they grow even if a failover has lost
+-- the last ones.
+
+local flow_news, flow_number = {}, nil
+
+-- Returns the number of the news.
+local function flow_send(...)
+    flow_number = (flow_number or math.max(math.floor(now * 1000000),
+        tonumber(redis.call('HMGET', stats, 'news')[1] or 0) or 0)) + 1
+    local number = string.format('%.0f', flow_number)
+    flow_news[#flow_news + 1] = number
+    flow_news[#flow_news + 1] = number .. ' ' .. table.concat({ ... }, ' ')
+    return number
+end
+
+-- The channel `due` is heard by those who call migrate, which tells that there is news.
+local function flow_post()
+    if #flow_news == 0 then
+        return
+    end
+    local is_first = redis.call('EXISTS', in_news) == 0
+    for i = 1, #flow_news, 1000 do
+        redis.call('ZADD', in_news, unpack(flow_news, i, math.min(i + 999, #flow_news)))
+    end
+    redis.call('HSET', stats, 'news', flow_news[#flow_news - 1])
+    if is_first then -- who only kicks may not; then the next look finds it
+        redis.pcall('PUBLISH', base .. 'due', string.format('%.6f', now))
+    end
+    flow_news = {}
 end
 
 -- Has everybody who waits for this job look whether the time has come.
@@ -57,7 +105,8 @@ local function flow_ask(key, job, is_last)
     if job.step and job.step ~= '-' then
         fields[1] = 'a:' .. job.step
     end
-    if job.star == '' and (is_last or job.state == 'x' or job.state == 'g') then
+    local failed_now = job.state == 'x' or job.state == 'g' or job.state == 'l'
+    if job.star == '' and (is_last or failed_now) then
         fields[#fields + 1] = 'a:*'
     end
     for _, field in ipairs(fields) do
@@ -78,7 +127,7 @@ local function flow_move(key, job, state)
     local from, to = counted[job.state], counted[state]
     job.state = state
     flow_write(key, job)
-    if (state == 'x' or state == 'g') and job.star == '' then
+    if (state == 'x' or state == 'g' or state == 'l') and job.star == '' then
         if redis.pcall('ZCARD', key .. ':failed') ~= 1000 then
             redis.pcall('ZADD', key .. ':failed', 'NX', string.format('%.6f', now), job.id)
         end
@@ -97,50 +146,93 @@ local function flow_move(key, job, state)
     return true
 end
 
--- ---- what becomes of a job that waits
+local function flow_name(key)
+    return string.sub(key, #flow_key('') + 1)
+end
 
--- It is in this state now, in all flows that its record names.
-local function flow_move_all(key, job, state, text)
-    flow_move(key, job, state)
-    for flow in string.gmatch(value_of(text, 'f') or '', '%S+') do
-        local there = flow_key(flow) ~= key and flow_read(flow_key(flow), job.id)
-        if there then
-            flow_move(flow_key(flow), there, state)
+-- A job has changed its state: this tells the flow that the tie names.
+local function flow_tied(tie, id, state)
+    local flow, home, number = string.match(tie, '^(.+)@(.+)#(%d+)$')
+    local job = not flow and flow_read(flow_key(tie), id)
+    if flow or job and job.state == 'w' then
+        redis.call('ZREM', in_waiting, id) -- a plain ZADD had named it, and it has run
+    end
+    if flow then
+        flow_send(state, home, flow, id, number)
+    elseif job then
+        flow_move(flow_key(tie), job, state)
+    end
+end
+
+-- One of its flows has decided what becomes of a job; this tells the others.
+local function flow_others(id, text, decided, state)
+    for tie in string.gmatch(value_of(text, 'f') or '', '%S+') do
+        if tie ~= decided then
+            flow_tied(tie, id, state)
         end
     end
 end
 
+-- ---- what becomes of a job that waits
+
 -- It runs: it goes into `delayed`, due now, or as late as its push asked for.
-local function flow_release(key, job)
-    local seconds = tonumber(string.match(job.delay, '^%+(.*)$') or '')
-    local due = seconds and now + seconds or math.max(now, tonumber(job.delay) or now)
+local function flow_run(id, delay)
+    local seconds = tonumber(string.match(delay, '^%+(.*)$') or '')
+    local due = seconds and now + seconds or math.max(now, tonumber(delay) or now)
     flow_due[#flow_due + 1] = string.format('%.6f', due)
-    flow_due[#flow_due + 1] = job.id
-    flow_move_all(key, job, 'o', records_of({ job.id })[1])
+    flow_due[#flow_due + 1] = id
 end
 
--- What it waits for can no longer happen.
-local function flow_bury(key, job, why)
-    local text = records_of({ job.id })[1]
+local function flow_release(key, job)
+    if job.queue then
+        flow_send('run', job.queue, flow_name(key), job.id, job.number, job.delay)
+    else
+        flow_run(job.id, job.delay)
+        flow_others(job.id, records_of({ job.id })[1], flow_name(key), 'o')
+    end
+    flow_move(key, job, 'o')
+end
+
+-- What it waits for can no longer happen, in the flow that `tie` names.
+local function flow_dead(id, tie, why)
+    local text = records_of({ id })[1]
     local tail = string.format('"kind":"flow","text":"%s","host":""}', why)
-    keep_records({ job.id }, { with_error(text, count_of(text, 'a'), tail) })
-    redis.call('ZADD', base .. 'dead', string.format('%.6f', now), job.id)
+    keep_records({ id }, { with_error(text, count_of(text, 'a'), tail) })
+    redis.call('ZADD', base .. 'dead', string.format('%.6f', now), id)
     count(stats, 'buried', 1)
     count(stats, 'buried_waiting', 1)
-    flow_move_all(key, job, 'x', text)
+    flow_others(id, text, tie, 'x')
 end
 
--- It was to run after a failure, and there was none.
-local function flow_skip(key, job)
-    local text = records_of({ job.id })[1]
-    redis.call('HDEL', jobs, job.id)
-    redis.call('HDEL', records, job.id)
+local function flow_bury(key, job, why)
+    if job.queue then
+        flow_send('bury', job.queue, flow_name(key), job.id, job.number, why)
+    else
+        flow_dead(job.id, flow_name(key), why)
+    end
+    flow_move(key, job, 'x')
+end
+
+-- It was to run after a failure, and there was none; or nobody needs it.
+local function flow_drop(id, tie)
+    local text = records_of({ id })[1]
+    redis.call('HDEL', jobs, id)
+    redis.call('HDEL', records, id)
     count(stats, 'cancelled', 1)
-    flow_move_all(key, job, 's', text)
+    flow_others(id, text, tie, 's')
+end
+
+local function flow_skip(key, job)
+    if job.queue then
+        flow_send('drop', job.queue, flow_name(key), job.id, job.number)
+    else
+        flow_drop(job.id, flow_name(key))
+    end
+    flow_move(key, job, 's')
 end
 
 local fates = { g = 'was cancelled, purged, expired or trimmed', s = 'was not needed',
-    u = 'does not exist' }
+    u = 'does not exist', l = 'was lost' }
 
 -- What becomes of a job with `*`: run, skip, why it is dead; nil: it goes on waiting.
 local function flow_all(key, flow, job)
@@ -157,8 +249,11 @@ local function flow_all(key, flow, job)
     return over and dead == 0 and 'run' or nil
 end
 
--- The same for a job that names steps.
+-- The same for a job that names steps, or, in another queue, nothing.
 local function flow_some(key, flow, job)
+    if job.after == '-' then
+        return 'run'
+    end
     local fields, names, states, known = {}, {}, {}, {}
     for step in string.gmatch(job.after, '[^,]+') do
         names[#names + 1], fields[#fields + 1] = step, 's:' .. step
@@ -174,7 +269,7 @@ local function flow_some(key, flow, job)
         local state = ids[i] and string.sub(texts[i] or 'u', 1, 1) or closed and 'u' or '?'
         all_done = all_done and state == 'd'
         all_ended = all_ended and (final[state] or state == 'x' or state == 'u')
-        failure = failure or state == 'x' or state == 'g' or state == 'u'
+        failure = failure or state == 'x' or state == 'g' or state == 'l' or state == 'u'
         states[state] = true
         lacking = lacking or fates[state] and 'needs step ' .. names[i] .. ' of flow ' .. flow
             .. ', which ' .. fates[state]
@@ -188,12 +283,13 @@ local function flow_some(key, flow, job)
 end
 
 local function flow_look(key, id)
-    local flow, job = string.sub(key, #flow_key('') + 1), flow_read(key, id)
-    if not job or job.state ~= 'w' or (job.after or '-') == '-' then
-        return -- without steps it waits in another flow
+    local flow, job = flow_name(key), flow_read(key, id)
+    if not job or job.state ~= 'w' or job.queue and tonumber(job.number) < 0
+        or (job.after or '-') == '-' and not job.queue then
+        return -- nobody knows that it is there; or it waits in another flow
     end
     local fate, why = (job.star == '*' and flow_all or flow_some)(key, flow, job)
-    if (fate or why) and redis.call('ZREM', in_waiting, id) == 0 then
+    if (fate or why) and not job.queue and redis.call('ZREM', in_waiting, id) == 0 then
         return -- it was taken out by hand
     elseif fate == 'run' then
         flow_release(key, job)
@@ -215,7 +311,7 @@ local function flow_keep(key)
     if told[1] == '1' and rest == 0 then
         till = string.format('%.6f', now + tonumber(told[2] or 86400))
     end
-    redis.call('ZADD', in_flows, till, string.sub(key, #flow_key('') + 1))
+    redis.call('ZADD', in_flows, till, flow_name(key))
     local over = redis.call('ZRANGEBYSCORE', in_flows, '-inf', now, 'LIMIT', 0, 2)
     for _, flow in ipairs(over) do
         -- Who only kicks may not; others will.
@@ -250,11 +346,12 @@ local function flow_go_on()
             redis.call('PUBLISH', base .. 'due', first[2])
         end
     end
+    flow_post()
 end
 
 -- ---- what scripts call that end jobs, or revive dead ones
 
--- Returns those of these jobs that belong to flows, { key, id } each; nil if none does. Before the
+-- Returns those of these jobs that belong to flows, { tie, id } each; nil if none does. Before the
 -- first write: it fails on a key of a wrong type.
 local function flow_of(ids, texts)
     if not string.find(table.concat(texts), 'f=', 1, true) then
@@ -263,14 +360,16 @@ local function flow_of(ids, texts)
     local found
     for i = 1, #ids do
         local flows = value_of(texts[i], 'f')
-        for flow in string.gmatch(flows or '', '%S+') do
+        for tie in string.gmatch(flows or '', '%S+') do
             found = found or {}
-            found[#found + 1] = { flow_key(flow), ids[i] }
-            redis.call('HLEN', flow_key(flow))
+            found[#found + 1] = { tie, ids[i] }
+            if not string.find(tie, '@', 1, true) then
+                redis.call('HLEN', flow_key(tie))
+            end
         end
     end
     if found then
-        guard(0, { in_flows, in_waiting, base .. 'delayed', base .. 'dead' }, {})
+        guard(0, { in_flows, in_waiting, in_news, base .. 'delayed', base .. 'dead' }, {})
     end
     return found
 end
@@ -278,12 +377,8 @@ end
 -- These jobs (of flow_of) are now in this state: d, g, x, or o if they live again.
 local function flow_tell(found, state, only)
     for _, one in ipairs(found or {}) do
-        local job = (not only or only[one[2]]) and flow_read(one[1], one[2])
-        if job and job.state == 'w' then
-            redis.call('ZREM', in_waiting, job.id) -- a plain ZADD had named it, and it has run
-        end
-        if job then
-            flow_move(one[1], job, state)
+        if not only or only[one[2]] then
+            flow_tied(one[1], one[2], state)
         end
     end
     if found then

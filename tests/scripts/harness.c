@@ -85,6 +85,11 @@ static void open_redis(void)
         ask("SCRIPT LOAD %b", later_script_texts[i].text, later_script_texts[i].len);
 }
 
+void on_queue(const char *name)
+{
+    later_keys_init(&keys, "later", name);
+}
+
 static void drop_arguments(void)
 {
     for (size_t i = 0; i < pending.count; i++)
@@ -247,6 +252,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "step", HELD, FRESH },
         { "touch", HELD },
         { "push", "later:{q}:call:c" },
+        { "flow_join", FLOW, FLOW ":unknown" },
         { "flow_push", FLOW, FLOW ":unknown" },
         { "values", FLOW, FLOW ":values", FLOW ":failed" },
         { "push_now", "later:{q}:call:n" },
@@ -283,11 +289,11 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         ck_assert(script->keys[i] >= 0 || other);
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
         if (strcmp(out[i], HELD) == 0)
-            out[i] = text("later:{q}:reserved:%s", held_token);
+            out[i] = key(text("reserved:%s", held_token));
         else if (strcmp(out[i], FRESH) == 0)
-            out[i] = text("later:{q}:reserved:%s", pending.count > 0 ? pending.argv[0] : "");
+            out[i] = key(text("reserved:%s", pending.count > 0 ? pending.argv[0] : ""));
         else if (strncmp(out[i], FLOW, sizeof FLOW - 1) == 0 && pending.count > 0)
-            out[i] = text(FLOW "%s%s", pending.argv[0], out[i] + sizeof FLOW - 1);
+            out[i] = key(text("flow:%s%s", pending.argv[0], out[i] + sizeof FLOW - 1));
     }
 }
 
@@ -436,7 +442,7 @@ size_t jobs_in(const redisReply *reply)
 
 const char *key(const char *name)
 {
-    return text("later:{q}:%s", name);
+    return text("later:{%s}:%s", keys.queue, name);
 }
 
 void make_due(const char *set)

@@ -62,6 +62,9 @@ const struct later_script_text *script_text(const char *script);
  * names. */
 void script_keys(const struct later_script_text *script, const char *out[16]);
 
+/* All that follows is about this queue. */
+void on_queue(const char *name);
+
 /* Push one job of priority 0, now: id and `{"type":"t"}`. */
 void push(const char *id);
 

@@ -48,7 +48,7 @@ const char *flat(const redisReply *reply)
 
 const char *held_by(const char *token)
 {
-    return text("later:{q}:reserved:%s", token);
+    return key(text("reserved:%s", token));
 }
 
 static const char *reserved_members(void)

@@ -147,6 +147,10 @@ redis zadd 'later:{demo}:done' 1 z >/dev/null
 redis hset 'later:{demo}:kept' z '{}' >/dev/null
 is "$(run trim_done 0 500)" 1 'trim_done'
 is "$(run push_now 0 n '{}' 1)" PUSHED 'push_now'
+contains "$(run flow_join f '' 0 60 m m '' 'done' '' other)" 'PARK ' 'flow_join'
+is "$(run flow_park seek f other m 1 0 '{}')" ABSENT 'flow_park'
+is "$(run flow_hear other '1 d demo f m 1')" 1 'flow_hear'
+is "$(run flow_seek)" '' 'flow_seek'
 is "$(run flow_push f '' 1 60 n s '' 'done' '' 0 '{}')" 'EXISTS ready' 'flow_push'
 is "$(run values f n 100)" '' 'values: it has waited for nothing'
 is "$(run forget)" 1 'forget: not while it has a job'

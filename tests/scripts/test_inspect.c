@@ -135,7 +135,8 @@ START_TEST(size_counts_all_of_one_moment)
 {
     const redisReply *reply;
 
-    ck_assert_str_eq(flat(run("size", NULL)), "0 0 0 0 0  0 overdue 0 waiting 0 plan ");
+    ck_assert_str_eq(flat(run("size", NULL)), "0 0 0 0 0  0 overdue 0 waiting 0 news_left 0 "
+                                              "news_age 0 plan ");
     one_in_each_state();
     fill_each_state();
     push("ready2");
@@ -147,12 +148,12 @@ START_TEST(size_counts_all_of_one_moment)
     ck_assert_str_eq(text("%.10s", flat(reply)), "2 3 1 1 1 ");
     ck_assert_int_eq(reply->element[6]->integer, 7);
     ck_assert_uint_eq(reply->elements % 2, 1);
-    ck_assert_uint_eq(reply->elements, 7 + 2 * (size_t)size_of("stats") + 6);
-    for (size_t i = 7; i < reply->elements - 6; i += 2) {
+    ck_assert_uint_eq(reply->elements, 7 + 2 * (size_t)size_of("stats") + 10);
+    for (size_t i = 7; i < reply->elements - 10; i += 2) {
         ck_assert_str_eq(reply->element[i + 1]->str, text("%lld", stat_of(reply->element[i]->str)));
     }
-    ck_assert_str_eq(reply->element[reply->elements - 6]->str, "overdue");
-    ck_assert_int_eq(reply->element[reply->elements - 5]->integer, 0);
+    ck_assert_str_eq(reply->element[reply->elements - 10]->str, "overdue");
+    ck_assert_int_eq(reply->element[reply->elements - 9]->integer, 0);
     ck_assert_str_eq(reply->element[reply->elements - 2]->str, "plan");
     ck_assert_str_eq(reply->element[reply->elements - 1]->str, "7 4 1");
 }

@@ -74,6 +74,12 @@ static const char *const calls[][28] = {
       "done", "", "5", "{}" },
     { "flow_push", "f", "", "1", "60", "fb", "b", "a,c", "done", "+5", "0", "{}" },
     { "values", "f", "fb", "1048576" },
+    { "flow_join", "w", "", "0", "60", "wa", "a", "", "done", "", "there", "wb", "b", "a", "failed",
+      "", "there/1" },
+    { "flow_join", "w", "", "1", "60", "wc", "c", "*", "done", "+5", "there" },
+    { "flow_park", "new", "v", "there", "va", "7", "3", "{}", "x1", "8", "0", "{}" },
+    { "flow_hear", "there", "5 d q w wa 9", "7 drop q v va 9" },
+    { "flow_seek" },
     { "push_now", "0", "fresh", "{}", "1" },
     { "push_now", "0", "fresh", "{}", "2" },
     { "push_now", "9", "late", "{}", "3" },
@@ -94,19 +100,17 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",        "peek",          "size",        "touch",
-    "ack",           "step",        "ack_all",       "finish",      "progress",
-    "result",        "expire",      "migrate",       "lapse",       "release",
-    "return",        "bury",        "kick",          "cancel",      "pause",
-    "resume",        "reserve",     "trim",          "trim_done",   "purge",
-    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
-    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
-    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
-    "lock_line",     "hasten",      "locate",        "wake",        "flow_push",
-    "push_now",      "reshard",     "ids",           "note",        "cron_look",
-    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
-    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
-    "values",        NULL
+    "push",          "show",         "peek",        "size",          "touch",       "ack",
+    "step",          "ack_all",      "finish",      "progress",      "result",      "expire",
+    "migrate",       "lapse",        "release",     "return",        "bury",        "kick",
+    "cancel",        "pause",        "resume",      "reserve",       "trim",        "trim_done",
+    "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed",
+    "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",
+    "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",
+    "locate",        "wake",         "flow_push",   "push_now",      "reshard",     "ids",
+    "note",          "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",
+    "act",           "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",
+    "values",        "flow_join",    "flow_park",   "flow_hear",     "flow_seek",   NULL
 };
 
 void tour_crowd(void)
@@ -156,6 +160,7 @@ void tour_crowd(void)
     ask("ZADD %s 1700000000 due inf soon", key("cron"));
     ask("ZADD %s 4000000000 e1 1 e2", key("done"));
     ask("ZADD %s 1 f", key("flows"));
+    ask("ZADD %s 1 old", key("away"));
     ask("HSET %s closed 1 total 1 done 1 j:fa d", key("flow:f"));
     ask("HSET %s e1 \n\n{} e2 \n\n{}", key("kept"));
     ask("ZADD later:running:{n}:waiting 99999999999 first");

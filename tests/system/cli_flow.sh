@@ -94,6 +94,34 @@ run later push --flow batch --file "$work/late"
 is "$status" 65 "a closed flow takes no more"
 contains "$err" "flow batch is closed" "which is said"
 
+# ---- two queues: without a laterd, news of the other one stays where it is
+
+printf '%s\n' '{"type":"null","step":"b","after":["a"],"queue":"other"}' '{"type":"null","step":"a","queue":"home"}' \
+    '{"type":"null","step":"c","queue":"home"}' >"$work/wide"
+later push --flow wide --file "$work/wide" -q home >/dev/null
+is "$(later flow show wide | cut -f 2-4,7 | sort | tr '\t\n' ',;')" \
+    "a,open,wide.a,home;b,waiting,wide.b,other;c,open,wide.c,home;" "show: where each job lies"
+run later push --flow wide --file "$work/wide" -q home
+is "$err" "later push: flow wide: 0 pushed, 3 existed" "the same again adds nothing"
+is "$(later size other --json | sed 's/.*"waiting":\([0-9]*\).*/\1/') $(redis ZCARD 'later:{other}:news')" "1 2" \
+    "the job waits in its queue, which has told so each time"
+contains "$(later show wide.b --json)" "waits for" "show: what it waits for, in another queue"
+is "$(later metrics | grep 'laterd_queue_news{queue="other"}')" 'laterd_queue_news{queue="other"} 2' "metrics count news"
+contains "$(later check other)" "2 of flows, for other queues" "check counts news"
+is "$(later flow cancel wide)" 3 "cancel: jobs of both queues"
+run later forget other
+is "$status" 75 "a queue with news is not forgotten"
+contains "$err" "has news of flows for other queues; let a laterd serve it once more" "which is said"
+redis DEL 'later:{other}:news' >/dev/null
+runs "without news it is" later forget other
+later flow close wide >/dev/null
+# The flow lies in the queue of the first job if -q does not say.
+printf '%s\n' '{"type":"null","step":"b","after":["a"],"queue":"other"}' '{"type":"null","step":"a"}' >"$work/wide"
+later push --flow wide2 --file "$work/wide" >/dev/null
+contains "$(later flow --json)" '{"queue":"other","flow":"wide2"' "the first job says where a flow lies"
+later flow cancel wide2 >/dev/null
+redis DEL 'later:{default}:news' 'later:{other}:news' >/dev/null
+
 # ---- what is refused, before anything is pushed
 
 # refused NAME WORDS LINE...
@@ -119,7 +147,6 @@ refused "an empty list" 'line 1: after: must be a list' '{"type":"t","after":[]}
 refused "when" 'line 1: when: must be done, ended or failed' '{"type":"t","after":["a"],"when":"never"}'
 refused "when alone" 'line 1: when: needs' '{"type":"t","when":"done"}'
 refused "a step's name" 'line 1: step: must be 1 to 64 letters' '{"type":"t","step":"a b"}'
-refused "another queue" 'line 1: queue: a flow lies in one queue' '{"type":"t","queue":"other"}'
 refused "another flow" 'line 1: flow: is not bad' '{"type":"t","flow":"good"}'
 refused "no type" 'line 1: no type' '{"step":"a"}'
 refused "nothing" 'the file has no jobs' ''

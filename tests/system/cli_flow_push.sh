@@ -7,7 +7,7 @@ start_redis 'appendonly yes'
 # members FLOW: its jobs, as level, step, state, when and after.
 members()
 {
-    later flow show "$1" | cut -f 1-3,5- | tr '\t\n' ',;'
+    later flow show "$1" | cut -f 1-3,5-6 | tr '\t\n' ',;'
 }
 
 # one: the next job is done; prints its id.

@@ -508,8 +508,8 @@ START_TEST(test_migrate)
     struct later_migrated told;
 
     later_queue_migrate(&cmd, &keys, 500);
-    CALL(MIGRATE, "migrate", "10", ":ready", ":delayed", ":reserved", ":jobs", ":records",
-         ":unique", ":wake", ":paused", ":stats", ":cron", "500");
+    CALL(MIGRATE, "migrate", "12", ":ready", ":delayed", ":reserved", ":jobs", ":records",
+         ":unique", ":wake", ":paused", ":stats", ":cron", ":news", ":away", "500");
     later_queue_lapse(&cmd, &keys, TOKEN, 0, "e");
     CALL(LAPSE, "lapse", LAPSE_KEYS, "0", "e");
     later_queue_lapse(&cmd, &keys, TOKEN, 1700000005.2, "");
@@ -526,7 +526,7 @@ START_TEST(test_migrate)
     ck_assert_double_lt(told.next_lapse, 0);
     ck_assert_double_eq(told.now, 1700000000.5);
     ck_assert_double_eq(told.next_tick, 1.5);
-    ck_assert(!told.rests);
+    ck_assert(!told.rests && told.has_news && !told.seeks);
     later_queue_migrated(reply_of("+what\r\n"), &told);
     ck_assert_uint_eq(told.promoted + told.run_out, 0);
     ck_assert_double_lt(told.next_due, 0);

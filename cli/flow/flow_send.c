@@ -1,0 +1,434 @@
+/* flow_send.c: jobs on their way into a flow. */
+#include "flow/flow_send.h"
+
+#include "queue/shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_BYTES 1048576 /* documents in a call, unless the first has more */
+#define BATCHES    64      /* parts for which jobs are gathered at once */
+#define PLANS      8       /* how often a plan of shards may change meanwhile */
+
+/* A queue that jobs are for. */
+struct target {
+    later_queue_name name;
+    struct later_plan plan;
+};
+
+/* Jobs for one part: a queue, or a shard. */
+struct batch {
+    struct target *target;
+    struct later_keys keys;                       /* of the part */
+    bool is_home;                                 /* they go there by flow_push */
+    struct later_flow_job jobs[LATER_FLOW_BATCH]; /* their texts are owned */
+    uint64_t lines[LATER_FLOW_BATCH];
+    size_t count, bytes;
+};
+
+struct flow_send {
+    struct cli *cli;
+    const char *name, *adder;
+    struct later_keys home;
+    struct target targets[FLOW_QUEUES];
+    size_t target_count;
+    struct batch *batches[BATCHES]; /* owned */
+    size_t batch_count;
+    bool turned; /* flow_send_turn() was called, and a batch may have some that wait */
+    flow_sent_fn *fn;
+    void *arg;
+};
+
+/* ---- jobs */
+
+static void flow_job_free(struct later_flow_job *job)
+{
+    free((char *)job->item.id);
+    free((char *)job->item.document);
+    free((char *)job->step);
+    free((char *)job->after);
+    *job = (struct later_flow_job){ 0 };
+}
+
+static bool flow_job_copy(struct later_flow_job *to, const struct later_flow_job *from)
+{
+    char *document = malloc(from->item.document_len + 1);
+
+    *to = *from;
+    to->item.id = strdup(from->item.id);
+    to->item.document = document;
+    to->step = strdup(from->step);
+    to->after = strdup(from->after);
+    if (!document || !to->item.id || !to->step || !to->after) {
+        flow_job_free(to);
+        return false;
+    }
+    memcpy(document, from->item.document, from->item.document_len);
+    return true;
+}
+
+static void batch_clear(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        flow_job_free(&batch->jobs[i]);
+    batch->count = batch->bytes = 0;
+}
+
+static int send_no_memory(struct later_error *err)
+{
+    return later_fail(err, LATER_E_SYSTEM, "no memory");
+}
+
+static struct later_flow_call flow_send_call(const struct flow_send *send, bool close)
+{
+    return (struct later_flow_call){
+        .name = send->name, .adder = send->adder, .close = close, .keep = LATER_FLOW_KEPT
+    };
+}
+
+static int send_closed(const struct flow_send *send, struct later_error *err)
+{
+    return later_fail(err, LATER_E_DATA,
+                      "flow %s is closed: only what it has already, or a running job of it, "
+                      "may be pushed",
+                      send->name);
+}
+
+static void send_tell(const struct flow_send *send, const struct batch *batch, size_t i, int how,
+                      const char *state)
+{
+    send->fn(send->arg, batch->target->name, batch->jobs[i].item.id, batch->lines[i],
+             how == LATER_IS_PUSHED, state);
+}
+
+/* ---- into the flow's own queue */
+
+static int send_home(struct flow_send *send, struct batch *batch, struct later_error *err)
+{
+    const struct later_flow_call call = flow_send_call(send, false);
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int ok = 0;
+
+    later_flow_push(&cmd, &send->home, &call, batch->jobs, batch->count);
+    reply = cli_call(send->cli, &cmd, err); /* may be repeated: what is there is known */
+    if (!reply)
+        return -1;
+    if (later_flow_was_closed(reply))
+        ok = send_closed(send, err);
+    for (size_t i = 0; ok == 0 && i < batch->count; i++) {
+        const char *state;
+        int how = later_flow_pushed(reply, i, &state);
+
+        if (how == LATER_IS_FULL)
+            ok = later_queue_full(send->home.queue, err);
+        else
+            send_tell(send, batch, i, how, state);
+    }
+    later_reply_free(reply);
+    return ok;
+}
+
+/* ---- elsewhere: announced, then parked */
+
+/* Those of a batch that are still to be parked. */
+struct parking {
+    struct batch *batch;
+    size_t at[LATER_FLOW_BATCH];        /* in the batch */
+    char numbers[LATER_FLOW_BATCH][24]; /* by their place in the batch */
+    size_t count;
+};
+
+/* Announces them to the flow, which says which of them are to be parked. */
+static int send_join(struct flow_send *send, struct parking *parking, struct later_error *err)
+{
+    const struct later_flow_call call = flow_send_call(send, false);
+    const struct batch *batch = parking->batch;
+    const char *queues[LATER_FLOW_BATCH];
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int ok = 0;
+
+    for (size_t i = 0; i < batch->count; i++)
+        queues[i] = batch->keys.queue;
+    later_flow_join(&cmd, &send->home, &call, batch->jobs, queues, batch->count);
+    reply = cli_call(send->cli, &cmd, err);
+    if (!reply)
+        return -1;
+    if (later_flow_was_closed(reply))
+        ok = send_closed(send, err);
+    parking->count = 0;
+    for (size_t i = 0; ok == 0 && i < batch->count; i++) {
+        const char *text;
+
+        if (later_flow_joined(reply, i, &text) == LATER_IS_PUSHED) {
+            snprintf(parking->numbers[i], sizeof parking->numbers[i], "%.20s", text);
+            parking->at[parking->count++] = i;
+        } else {
+            send_tell(send, batch, i, LATER_IS_KNOWN, text);
+        }
+    }
+    later_reply_free(reply);
+    return ok;
+}
+
+/* Parks some of them in one part, and takes those that are settled off the list. */
+static int send_park(struct flow_send *send, struct parking *parking, const char *part, bool seek,
+                     const size_t *some, size_t count, struct later_error *err)
+{
+    const struct batch *batch = parking->batch;
+    const struct later_flow_park park = { .name = send->name,
+                                          .home = send->home.queue,
+                                          .seek = seek,
+                                          .epoch = batch->target->plan.epoch };
+    struct later_flow_job jobs[LATER_FLOW_BATCH];
+    const char *numbers[LATER_FLOW_BATCH];
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    struct later_keys keys;
+    int ok = 0;
+
+    if (later_call_keys(send->cli->client, part, &keys, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        jobs[i] = batch->jobs[some[i]];
+        numbers[i] = parking->numbers[some[i]];
+    }
+    later_call_announce(send->cli->client, &keys);
+    later_flow_park(&cmd, &keys, &park, jobs, numbers, count);
+    reply = cli_call(send->cli, &cmd, err); /* may be repeated: the flow drops what is too many */
+    if (!reply)
+        return -1;
+    for (size_t i = 0; ok == 0 && i < count; i++) {
+        const char *state;
+        int how = later_flow_pushed(reply, i, &state);
+
+        if (how == LATER_IS_FULL) {
+            ok = later_queue_full(part, err);
+        } else if (how != LATER_IS_ABSENT) {
+            send_tell(send, batch, some[i], how, state);
+            parking->numbers[some[i]][0] = '\0'; /* it is settled */
+        }
+    }
+    later_reply_free(reply);
+    return ok;
+}
+
+static bool is_settled(const struct parking *parking, size_t i)
+{
+    return !parking->numbers[parking->at[i]][0];
+}
+
+/* Parks those that are not settled in the `step`-th part of their ways. */
+static int send_park_step(struct flow_send *send, struct parking *parking, size_t step, bool seek,
+                          struct later_error *err)
+{
+    const struct target *target = parking->batch->target;
+    bool done[LATER_FLOW_BATCH] = { false };
+
+    for (size_t first = 0; first < parking->count; first++) {
+        later_queue_name route[LATER_COUNTS_MAX], part = "";
+        size_t some[LATER_FLOW_BATCH], count = 0;
+
+        for (size_t i = first; i < parking->count; i++) {
+            size_t row = parking->at[i], last;
+
+            if (done[i] || is_settled(parking, i))
+                continue;
+            last = later_plan_route(&target->plan, target->name, parking->batch->jobs[row].item.id,
+                                    route) -
+                   1;
+            if (seek && step >= last)
+                continue;
+            if (!part[0])
+                strcpy(part, route[seek ? step : last]);
+            if (strcmp(part, route[seek ? step : last]) != 0)
+                continue;
+            done[i] = true;
+            some[count++] = row;
+        }
+        if (count > 0 && send_park(send, parking, part, seek, some, count, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int send_away_once(struct flow_send *send, struct parking *parking, struct later_error *err)
+{
+    if (send_join(send, parking, err) < 0)
+        return -1;
+    for (size_t step = 0; step < parking->batch->target->plan.formers; step++) {
+        if (send_park_step(send, parking, step, true, err) < 0)
+            return -1;
+    }
+    return send_park_step(send, parking, 0, false, err);
+}
+
+/* If the plan of shards has changed, by the new one. */
+static int send_away(struct flow_send *send, struct batch *batch, struct later_error *err)
+{
+    struct parking *parking = calloc(1, sizeof *parking);
+    const char *words;
+    int ok = -1;
+
+    if (!parking)
+        return send_no_memory(err);
+    parking->batch = batch;
+    for (int tries = 0; tries < PLANS; tries++) {
+        ok = send_away_once(send, parking, err);
+        if (ok == 0 || !strstr(err->text, "RESHARD ") ||
+            !later_shards_stale(strstr(err->text, "RESHARD "), &words))
+            break;
+        if (later_call_ask_plan(send->cli->client, batch->target->name, &batch->target->plan, err) <
+            0)
+            break;
+    }
+    free(parking);
+    return ok;
+}
+
+static int flow_send_batch(struct flow_send *send, struct batch *batch, struct later_error *err)
+{
+    int ok = 0;
+
+    if (batch->count > 0)
+        ok = batch->is_home ? send_home(send, batch, err) : send_away(send, batch, err);
+    batch_clear(batch);
+    return ok;
+}
+
+/* ---- adding */
+
+static struct target *send_target(struct flow_send *send, const char *queue,
+                                  struct later_error *err)
+{
+    struct target *target = send->targets;
+
+    for (size_t i = 0; i < send->target_count; i++, target++) {
+        if (strcmp(target->name, queue) == 0)
+            return target;
+    }
+    if (send->target_count == FLOW_QUEUES) {
+        later_fail(err, LATER_E_DATA, "queue %s: a flow lies in at most %d queues", queue,
+                   FLOW_QUEUES);
+        return NULL;
+    }
+    if (later_call_whole(queue, err) < 0 ||
+        later_call_ask_plan(send->cli->client, queue, &target->plan, err) < 0)
+        return NULL;
+    strcpy(target->name, queue);
+    send->target_count++;
+    return target;
+}
+
+static struct batch *send_find(struct flow_send *send, struct target *target, const char *part,
+                               struct later_error *err)
+{
+    struct batch *batch;
+
+    for (size_t i = 0; i < send->batch_count; i++) {
+        if (strcmp(send->batches[i]->keys.queue, part) == 0)
+            return send->batches[i];
+    }
+    if (send->batch_count == BATCHES || send->turned) {
+        send->turned = false;
+        if (flow_send_all(send, err) < 0)
+            return NULL;
+        while (send->batch_count > 0)
+            free(send->batches[--send->batch_count]);
+    }
+    batch = calloc(1, sizeof *batch);
+    if (!batch || later_call_keys(send->cli->client, part, &batch->keys, err) < 0) {
+        if (!batch)
+            send_no_memory(err);
+        free(batch);
+        return NULL;
+    }
+    batch->target = target;
+    batch->is_home = strcmp(part, send->home.queue) == 0 && target->plan.epoch == 0;
+    return send->batches[send->batch_count++] = batch;
+}
+
+int flow_send_add(struct flow_send *send, const char *queue, const struct later_flow_job *job,
+                  uint64_t line, struct later_error *err)
+{
+    struct target *target = send_target(send, queue, err);
+    later_queue_name part;
+    struct batch *batch;
+
+    if (!target)
+        return -1;
+    later_shard_of(part, queue, target->plan.count, job->item.id);
+    batch = send_find(send, target, part, err);
+    if (!batch)
+        return -1;
+    if ((batch->count == LATER_FLOW_BATCH ||
+         (batch->count > 0 && batch->bytes + job->item.document_len > CALL_BYTES)) &&
+        flow_send_batch(send, batch, err) < 0)
+        return -1;
+    if (!flow_job_copy(&batch->jobs[batch->count], job))
+        return send_no_memory(err);
+    batch->lines[batch->count++] = line;
+    batch->bytes += job->item.document_len;
+    return 0;
+}
+
+/* In one batch those that wait come first as they are. */
+int flow_send_turn(struct flow_send *send, struct later_error *err)
+{
+    send->turned = send->batch_count == 1;
+    return send->turned ? 0 : flow_send_all(send, err);
+}
+
+int flow_send_all(struct flow_send *send, struct later_error *err)
+{
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < send->batch_count; i++)
+        ok = flow_send_batch(send, send->batches[i], err);
+    return ok;
+}
+
+int flow_send_close(struct flow_send *send, struct later_error *err)
+{
+    const struct later_flow_call call = flow_send_call(send, true);
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_flow_push(&cmd, &send->home, &call, NULL, 0);
+    reply = cli_call(send->cli, &cmd, err);
+    later_reply_free(reply);
+    return reply ? 0 : -1;
+}
+
+/* ---- making and unmaking */
+
+struct flow_send *flow_send_new(struct cli *cli, const char *home, const char *name,
+                                const char *adder, flow_sent_fn *fn, void *arg,
+                                struct later_error *err)
+{
+    struct flow_send *send = calloc(1, sizeof *send);
+
+    if (!send) {
+        send_no_memory(err);
+        return NULL;
+    }
+    *send = (struct flow_send){ .cli = cli, .name = name, .adder = adder, .fn = fn, .arg = arg };
+    if (cli_keys(cli, home, &send->home, err) < 0 || later_call_whole(home, err) < 0) {
+        free(send);
+        return NULL;
+    }
+    later_call_announce(cli->client, &send->home);
+    return send;
+}
+
+void flow_send_free(struct flow_send *send)
+{
+    if (!send)
+        return;
+    for (size_t i = 0; i < send->batch_count; i++) {
+        batch_clear(send->batches[i]);
+        free(send->batches[i]);
+    }
+    free(send);
+}

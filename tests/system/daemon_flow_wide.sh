@@ -1,0 +1,130 @@
+#!/bin/sh
+# Flows over three queues and one that is spread, under a laterd and pushers that are killed (kill -9) again
+# and again: each ends, nothing runs before what it waits for, and nothing is lost or doubled. The movers
+# of news live in laterd, so they die with it; a second laterd's are late.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+needs redis-server redis-cli
+
+start_redis 'appendonly yes'
+# crash_max is out of reach: on a slow machine one job can be the one that runs in each of the kills.
+configure 'workers = 2; grace = 0.2; crash_max = 1000;' 'retry = { max_attempts = 1000; base = 0.01; max = 0.05; };' \
+    'queues = ( { name = "one"; }, { name = "two"; }, { name = "three"; }, { name = "wide"; shards = 3; } );'
+queues='one two three wide/0 wide/1 wide/2'
+start_laterd
+shards_known() { redis GET 'later:{wide}:shards' | grep -q ' 3'; }
+awaited 20 "the queue is spread" shards_known
+sed 's|/state"|/state2"|' "$work/laterd.conf" >"$work/other.conf"
+mkdir -p "$work/state2"
+"$laterd_bin" -c "$work/other.conf" </dev/null 2>>"$work/log2" &
+other_pid=$!
+own "$other_pid"
+
+# graph: the lines of a flow of four steps over four queues, whose alarm is not needed.
+graph()
+{
+    printf '%s\n' '{"type":"note","step":"end","after":["left","right"],"queue":"three"}' \
+        '{"type":"note","step":"left","after":["begin"],"queue":"two"}' \
+        '{"type":"note","step":"right","after":["begin"],"queue":"wide"}' \
+        '{"type":"note","step":"begin","queue":"one"}' \
+        '{"type":"note","step":"alarm","after":["*"],"when":"failed","queue":"two"}'
+}
+
+# again: laterd is killed, and another one started.
+again()
+{
+    kill -KILL "$laterd_pid"
+    wait "$laterd_pid" 2>/dev/null
+    launch
+}
+
+for i in $(seq 40); do
+    graph >"$work/graph"
+    case $i in
+    *[27]) timeout -s KILL "0.0$((i % 5))$((i % 3))" "$later_bin" push --flow "g$i" --file "$work/graph" >/dev/null 2>&1 ;;
+    *[05]) again ;;
+    esac
+    later push --flow "g$i" --file "$work/graph" >/dev/null 2>&1
+done
+{
+    seq 500 | sed 's/.*/{"type":"note","queue":"Q"}/' | "$AWK" '{ sub("Q", NR % 4 == 0 ? "one" : NR % 4 == 1 ? "two" : "wide"); print }'
+    echo '{"type":"note","step":"report","after":["*"],"queue":"three"}'
+} >"$work/batch"
+# The push itself is killed, too, and repeated.
+for n in 0.01 0.03 0.05; do
+    timeout -s KILL "$n" "$later_bin" push --flow batch --file "$work/batch" >/dev/null 2>&1
+    again
+done
+# A mover that stands still in the middle of its work, and goes on when all is over.
+kill -STOP "$other_pid"
+later push --flow batch --file "$work/batch" >/dev/null 2>&1
+
+runs "the batch ends" later flow wait batch --timeout 60s
+left()
+{
+    later flow --json | grep -vc '"state":"done"'
+}
+none_left() { [ "$(left)" = 0 ]; }
+awaited 60 "all flows are done" none_left
+kill -CONT "$other_pid"
+is "$(later flow --json | grep -c '"total":5,"open":0,"waiting":0,"dead":0,"done":4,"gone":0,"skipped":1')" 40 \
+    "four jobs of each graph are done, and its alarm was not needed"
+is "$(later flow --json | grep -c '"total":501,"open":0,"waiting":0,"dead":0,"done":501')" 1 "501 jobs of the batch are done"
+
+# sum COUNTER: over all queues.
+sum()
+{
+    for queue in $queues; do
+        counted "$1" "$queue"
+    done | "$AWK" '{ n += $1 } END { print n }'
+}
+told() { [ "$(for queue in $queues; do redis ZCARD "later:{$queue}:news"; done | tr -d '\n')" = 000000 ]; }
+awaited 20 "no news is left" told
+is "$(sum 'done')" 661 "each was done once"
+is "$(($(sum pushed) - $(sum cancelled)))" 661 "what was put there too often has gone"
+is "$(for queue in $queues; do redis HLEN "later:{$queue}:jobs"; done | tr -d '\n')" 000000 "no job is left"
+
+# ---- the order: the first beginning of a job comes after the last end of those before it
+
+"$AWK" '
+    FILENAME ~ /ended$/ { if ($5 > last[$1]) last[$1] = $5; next }
+    !($1 in first) || $4 < first[$1] { first[$1] = $4 }
+    END {
+        for (i = 1; i <= 40; i++) {
+            f = "g" i "."
+            if (first[f "left"] >= last[f "begin"] && first[f "right"] >= last[f "begin"] &&
+                first[f "end"] >= last[f "left"] && first[f "end"] >= last[f "right"])
+                well++
+        }
+        for (id in last)
+            if (id ~ /^batch:/ && last[id] > latest) latest = last[id]
+        print well, (first["batch.report"] >= latest)
+    }' "$work/ended" "$work/begun" >"$work/order"
+is "$(cat "$work/order")" "40 1" "nothing has begun before what it waits for had ended"
+
+# ---- dead is not final, gone is, and both are heard across queues
+
+runs "a flow over two queues" later push --flow mixed --file - <<'END'
+{"type":"note","step":"later","after":["first"],"queue":"one"}
+{"type":"do","step":"first","payload":{"do":"bury"},"queue":"wide"}
+{"type":"note","step":"sorry","after":["first"],"when":"failed","queue":"two"}
+END
+state_is() { later flow --json | grep "\"flow\":\"$1\"" | grep -q "\"state\":\"$2\""; }
+mixed_failed() { state_is mixed blocked && ended mixed.sorry; }
+awaited 30 "its first step is dead: blocked; what waits for a failure has run" mixed_failed
+is "$(later flow kick mixed)" 1 "kick"
+awaited 30 "it is dead again" mixed_failed
+is "$(later show mixed.later --json | grep -c '"state":"waiting"')" 1 "its successor waits in its own queue"
+later cancel mixed.first >/dev/null
+gone_said() { later show mixed.later --json | grep -q 'needs step first of flow mixed, which was cancelled'; }
+awaited 30 "it is cancelled: its successor is dead, with the reason" gone_said
+is "$(later flow kick mixed)" 1 "kick runs it all the same"
+mixed_ended() { state_is mixed ended; }
+awaited 30 "and the flow ends" mixed_ended
+
+kill -KILL "$other_pid"
+wait "$other_pid" 2>/dev/null
+stop_laterd
+for queue in $queues wide; do
+    runs "the sums hold in $queue" later check "$queue"
+done
+finish
