@@ -29,10 +29,10 @@ seen()
     like "$(field command <"$work/line")" '^(later|redis-cli|systemctl) ' "$4: what to do"
     is "$(field text <"$work/line" | ageless)" "$(echo "$out" | head -n 1 | cut -f 2 | ageless)" "$4: the same words in JSON"
 }
-# A second may pass between two questions.
+# A second may pass between two questions, and memory be freed.
 ageless()
 {
-    sed 's/[0-9][0-9]* \(s\|min\|h\|days\)\([ ,]\|$\)/N \1\2/g'
+    sed 's/[0-9][0-9]* \(s\|min\|h\|days\|%\)\([ ,]\|$\)/N \1\2/g'
 }
 
 # well NAME: there is no trouble any more.
