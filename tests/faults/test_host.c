@@ -118,7 +118,7 @@ static bool make_disks(char *redis, struct arena *arena, char *state, size_t roo
         return false;
     unsetenv("TMPDIR");
     snprintf(state, room, "%s/state0", arena->folder);
-    return mkdir(state, 0700) == 0 && mount("tmpfs", state, "tmpfs", 0, "size=16m,mode=700") == 0;
+    return mkdir(state, 0700) == 0 && mount("tmpfs", state, "tmpfs", 0, "size=24m,mode=700") == 0;
 }
 
 static void test_disk(void)
