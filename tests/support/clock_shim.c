@@ -1,11 +1,14 @@
 /*
  * clock_shim.c: LD_PRELOAD: moves CLOCK_REALTIME by as many microseconds as the file $CLOCK_SHIFT
- * holds (one int64, mapped: a test changes it while the program runs). server.h and lib.sh preload
- * it to Redis, the fault tests to laterd. Debian's libfaketime does not do: jemalloc asks for the
+ * holds (one int64, mapped: a test changes it while the program runs). With $CLOCK_COUNTS,
+ * CLOCK_MONOTONIC goes on by a tenth of a millisecond each time it is read, and only then: a Redis
+ * whose instructions are counted runs its timers as often on a busy machine as on an idle one.
+ * server.h and lib.sh preload it to Redis, the fault tests to laterd. Debian's libfaketime does not do: jemalloc asks for the
  * time before that library is ready, and redis-server hangs at its start.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +18,8 @@
 #include <unistd.h>
 
 static const volatile int64_t *shift;
+static bool counts;
+static int64_t readings;
 
 __attribute__((constructor)) static void map_shift(void)
 {
@@ -22,6 +27,7 @@ __attribute__((constructor)) static void map_shift(void)
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     void *map;
 
+    counts = getenv("CLOCK_COUNTS");
     if (fd < 0)
         return;
     map = mmap(NULL, sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
@@ -35,6 +41,11 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     int result = (int)syscall(SYS_clock_gettime, clock, t);
     int64_t ns;
 
+    if (clock == CLOCK_MONOTONIC && counts) {
+        ns = ++readings * 100000;
+        t->tv_sec = 1 + (time_t)(ns / 1000000000);
+        t->tv_nsec = (long)(ns % 1000000000);
+    }
     if (result < 0 || clock != CLOCK_REALTIME || !shift)
         return result;
     ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec + *shift * 1000;
