@@ -14,7 +14,12 @@ for i in 1 2 3 4 5; do
 done
 before=$(called evalsha)
 within 5 "jobs of an unknown type are returned" counts returned 5
-is "$(delayed)" 5 "jobs of unknown types wait with a delay"
+# The first may be due again before the last is returned.
+all_wait()
+{
+    [ "$(delayed)" = 5 ]
+}
+within 10 "jobs of unknown types wait with a delay" all_wait
 push_job known '"type":"null"'
 within 5 "a job of a known type runs" unknown known
 advance_redis 5 # so long they wait
