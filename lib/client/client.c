@@ -240,14 +240,24 @@ static bool starts(const struct later_client *client)
            strstr(client->why, strerror(ENOENT));
 }
 
+/* Is its socket's line of new connections full? A crowd that comes at once is let in one by one. */
+static bool is_crowded(const struct later_client *client)
+{
+    return strstr(client->why, strerror(EAGAIN));
+}
+
 static int connected(struct later_client *client, struct later_error *err)
 {
-    double until = later_clock() + client->patience;
+    double from = later_clock(), waited = 0;
 
     if (later_redis_up(client->redis))
         return 0;
-    while (!connect_once(client) && later_clock() < until && starts(client))
+    for (; !connect_once(client); waited = later_clock() - from) {
+        if (!(waited < client->patience && starts(client)) &&
+            !(waited < client->timeout && is_crowded(client)))
+            break;
         nanosleep(&(struct timespec){ .tv_nsec = (long)(AGAIN_SECONDS * 1e9) }, NULL);
+    }
     if (later_redis_up(client->redis)) {
         client->patience = 0;
         if (client->announced_count)

@@ -40,7 +40,8 @@ struct later_client_options {
     const char *password_file; /* its first line is the password; NULL: none */
     const char *prefix;        /* of all keys; NULL: "later" */
     const char *name;          /* shown by CLIENT LIST; NULL: "later" */
-    double timeout;            /* seconds a call may take; 0: 2 */
+    double timeout;            /* seconds a call may take, and it waits for a connection while the
+                                * line of those is full; 0: 2 */
     double patience;           /* further seconds to wait for the first connection while Redis is
                                 * starting: nobody listens, or it is LOADING; 0: none */
     size_t document_max;       /* bytes that a job's document may have; 0: 1 MiB */

@@ -7,10 +7,14 @@
 #include "queue/queue.h"
 #include "tests/support/fake_redis.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static struct later_client *client;
@@ -700,6 +704,60 @@ START_TEST(test_nobody)
 }
 END_TEST
 
+/* ---- a Unix socket that a crowd wants: its line of connections is full */
+
+static char crowd_path[100];
+
+static int crowd_socket(bool listens)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    strcpy(at.sun_path, crowd_path);
+    ck_assert_int_ge(fd, 0);
+    if (listens) {
+        ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+        ck_assert_int_eq(listen(fd, 0), 0);
+    } else {
+        ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    }
+    return fd;
+}
+
+/* Once it has been tried in vain: the Redis of this test answers there. */
+static void *crowd_goes(void *arg)
+{
+    (void)arg;
+    usleep(50000);
+    unlink(crowd_path);
+    ck_assert_int_eq(symlink(live_server.socket, crowd_path), 0);
+    return NULL;
+}
+
+START_TEST(test_crowd)
+{
+    char url[120];
+    int listener, first;
+    pthread_t thread;
+
+    snprintf(crowd_path, sizeof crowd_path, "%s/crowd", live_server.folder);
+    snprintf(url, sizeof url, "unix:%s", crowd_path);
+    listener = crowd_socket(true);
+    first = crowd_socket(false);
+    open_at(url, 0.2);
+    ck_assert_double_ge(seconds_of_push(), 0.2);
+    ck_assert_ptr_nonnull(strstr(err.text, strerror(EAGAIN)));
+    later_client_close(client);
+    open_at(url, 60);
+    ck_assert_int_eq(pthread_create(&thread, NULL, crowd_goes, NULL), 0);
+    ck_assert_msg(push((struct later_new_job){ .type = "t" }) == 0, "%s", err.text);
+    pthread_join(thread, NULL);
+    unlink(crowd_path);
+    close(first);
+    close(listener);
+}
+END_TEST
+
 static void shake_and_say(struct fake_redis *f, void *arg)
 {
     const char *words = arg;
@@ -890,7 +948,7 @@ static TCase *lost(void)
 
 static TCase *refused(void)
 {
-    return ADD("refused", test_deaf, test_nobody, test_refusals, test_wrong_password);
+    return ADD("refused", test_deaf, test_nobody, test_crowd, test_refusals, test_wrong_password);
 }
 
 static TCase *calls(void)

@@ -195,7 +195,7 @@ static void *wait_in_thread(void *arg)
     struct later_end mine;
     struct later_client *other = later_client_open_with(
         &(struct later_client_options){ .url = live_url, .timeout = 30 }, &why);
-    bool served = other && later_wait(other, "q", "a", 60, &mine, &why) == 0 &&
+    bool served = other && later_wait(other, "q", "a", 600, &mine, &why) == 0 &&
                   mine.how == LATER_JOB_IS_DONE && strcmp(mine.value, "\"yes\"") == 0;
 
     if (served)
