@@ -117,10 +117,14 @@ func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 	}
 	for i, job := range prepared {
 		if job.flow != "" {
-			return nil, &Refused{fmt.Sprintf("job %d: Flow: not here; Flow() pushes many jobs of a flow, Push() one", i+1)}
+			return nil, notHere(i)
 		}
 	}
 	return c.pushAll(queue, prepared)
+}
+
+func notHere(i int) error {
+	return &Refused{fmt.Sprintf("job %d: Flow: not here; Flow() pushes many jobs of a flow, Push() one", i+1)}
 }
 
 // prepareAll checks all jobs before any is pushed.

@@ -1,4 +1,4 @@
-import { Found, Handlers, NewJob, Options, Pushed, Size } from "./index.js";
+import { Flow, Found, Handlers, NewJob, Options, Pushed, Size } from "./index.js";
 
 /** Any payload, for assertPushed(). */
 export const ANY: unique symbol;
@@ -15,7 +15,7 @@ export interface Attempt {
 
 /** Performs one job with its handler. */
 export function perform(app: Handlers, type: string, payload?: unknown,
-    options?: Options & { queue?: string; attempt?: number }): Promise<Attempt>;
+    options?: Options & { queue?: string; attempt?: number; values?: Record<string, unknown> }): Promise<Attempt>;
 
 /** A job that was pushed. */
 export interface Kept {
@@ -24,7 +24,7 @@ export interface Kept {
     readonly type: string;
     readonly queue: string;
     readonly payload: any;
-    readonly state: "ready" | "delayed" | "reserved" | "dead" | "done" | "cancelled";
+    readonly state: "ready" | "delayed" | "reserved" | "dead" | "waiting" | "done" | "cancelled" | "skipped";
     readonly attempts: number;
     readonly error: Found["error"];
     readonly value: unknown;
@@ -42,6 +42,12 @@ export class Fake {
     kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
     cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
     wait<T = unknown>(id: string, options?: { queue?: string }): Promise<T>;
+    flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
+    showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
+    waitFlow(name: string, options?: { queue?: string }): Promise<Flow>;
+    kickFlow(name: string, options?: { queue?: string }): Promise<number>;
+    cancelFlow(name: string, options?: { queue?: string }): Promise<number>;
+    closeFlow(name: string, options?: { queue?: string }): Promise<void>;
     pushed(type?: string, queue?: string): Kept[];
     assertPushed(type: string, payload?: unknown, options?: Options & { queue?: string; count?: number }): void;
     assertNothingPushed(type?: string, queue?: string): void;

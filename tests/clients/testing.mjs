@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Bury, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Return, TimeoutError } from "laterd";
+import {
+    Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Return, TimeoutError, batch, chain,
+} from "laterd";
 import { ANY, Fake, perform } from "laterd/testing";
 
 let queues = new Fake();
@@ -127,4 +129,65 @@ it("without end", async () => {
     const endless = new Handlers().on("a", () => queues.push("a"));
     await queues.push("a");
     await assert.rejects(queues.drain(endless), (error) => error instanceof LaterdError && /more and more/.test(error.message));
+});
+
+// Orders: pay, then mail with what pay gave back; undo if pay fails; all: when all others have ended.
+app.on("sums", (job) => job.values);
+app.on("flow", (job) => job.flow);
+const order = (to, options) => queues.flow("order", [
+    { type: "welcome", payload: { to }, step: "pay", maxAttempts: 1 }, { type: "sums", step: "mail", after: "pay" },
+    { type: "flow", step: "undo", after: ["pay"], when: "failed" },
+    { type: "flow", step: "all", after: "*", when: "ended", in: 60 }], options);
+const stateOf = async (step) => (await queues.show(`order.${step}`))?.state;
+
+it("a flow that goes well", async () => {
+    assert.deepEqual(await order("a"), ["pay", "mail", "undo", "all"].map((step, i) =>
+        ({ id: `order.${step}`, result: "pushed", state: i ? "waiting" : "" })));
+    assert.equal((await queues.showFlow("order")).state, "running");
+    assert.deepEqual((await queues.drain(app)).map((one) => one.value), [
+        { sent: "a", attempt: 1 }, { pay: { sent: "a", attempt: 1 } },
+        { name: "order", total: 3, open: 0, waiting: 0, dead: 0, done: 2, gone: 0, skipped: 1, failed: [] }]);
+    const { state, total, done, skipped, waiting } = await queues.waitFlow("order");
+    assert.deepEqual([state, total, done, skipped, waiting], ["done", 4, 3, 1, 0]);
+    assert.deepEqual((await order("a")).map((one) => one.state), ["done", "done", "skipped", "done"]);
+});
+
+it("a flow that is blocked, kicked and cancelled", async () => {
+    await order("bad");
+    assert.deepEqual((await queues.drain(app)).map((one) => one.result), ["bury", "done"]);
+    assert.deepEqual([await stateOf("pay"), await stateOf("mail"), await stateOf("undo"), await stateOf("all")],
+                     ["dead", "waiting", undefined, "waiting"]);
+    assert.equal((await queues.waitFlow("order")).state, "blocked");
+    assert.deepEqual([await queues.kickFlow("order"), (await queues.showFlow("order")).state], [1, "running"]);
+    await assert.rejects(queues.waitFlow("order"), TimeoutError);
+    assert.equal(await queues.cancel("order.pay"), "ready");
+    assert.match((await queues.show("order.mail")).error.text, /^needs step pay of flow order, which was cancelled/);
+    assert.deepEqual((await queues.drain(app)).map((one) => one.value.failed), [["order.pay", "order.mail"]]);
+    assert.deepEqual([await queues.cancelFlow("order"), (await queues.showFlow("order")).gone], [1, 2]);
+});
+
+it("who may add to a flow", async () => {
+    await order("a", { open: true });
+    assert.equal((await queues.push("flow", null, { flow: "order", step: "more", after: "mail" })).state, "waiting");
+    await queues.drain(app);
+    assert.deepEqual([(await queues.showFlow("order")).state, await stateOf("all")], ["open", "waiting"]);
+    await queues.closeFlow("order");
+    assert.equal((await queues.drain(app))[0].value.done, 3);
+    await assert.rejects(queues.push("flow", null, { flow: "order", step: "late" }), FlowClosed);
+    await assert.rejects(queues.kickFlow("none"), FlowUnknown);
+    await assert.rejects(queues.flow("circle", [{ type: "a", step: "a", after: "b" }, { type: "a", step: "b", after: "a" }]), Refused);
+    assert.equal(await queues.showFlow("circle"), null);
+});
+
+it("a running job adds to its flow", async () => {
+    const adds = new Handlers().on("adds", async (job) =>
+        (await queues.push("flow", null, { flow: "f", step: "more", adder: job.id })).result).on("flow", (job) => job.flow);
+    await queues.flow("f", batch([{ type: "adds" }], { then: { type: "flow", step: "end" } }));
+    assert.deepEqual((await queues.drain(adds)).map((one) => one.value?.total ?? one.value), ["pushed", null, 2]);
+});
+
+it("a flow, inline", async () => {
+    const inline = new Fake(app);
+    await inline.flow("f", chain({ type: "feed.a", payload: 0 }, { type: "sums", result: 60 }));
+    assert.deepEqual([(await inline.showFlow("f")).state, await inline.wait("f.2")], ["done", { 1: 0 }]);
 });

@@ -18,6 +18,8 @@ $app->on('welcome', function (Laterd\Job $job) {
     return ['sent' => $job->payload['to'], 'attempt' => $job->attempt];
 });
 $app->on('odd', fn () => NAN);
+$app->on('sums', fn ($job) => $job->values);
+$app->on('flow', fn ($job) => $job->flow);
 $app->on('feed.*', function ($job) use (&$queues) {
     if ($job->payload) {
         $queues->push('feed.next', $job->payload - 1);
@@ -136,4 +138,61 @@ $queues = new Fake();
 $endless = (new Laterd\Handlers())->on('a', function () use (&$queues) { $queues->push('a'); });
 $queues->push('a');
 throws(OverflowException::class, fn () => $queues->drain($endless), 'without end');
+
+// ---- flows: pay, then mail with what pay gave back; undo if pay fails; all: when all others have ended
+$job = fn (...$words) => new Laterd\NewJob(...$words);
+function order(string $to, mixed ...$options): array
+{
+    global $queues, $job;
+    return $queues->flow('order', [
+        $job('welcome', ['to' => $to], step: 'pay', maxAttempts: 1), $job('sums', step: 'mail', after: 'pay'),
+        $job('flow', step: 'undo', after: ['pay'], when: 'failed'),
+        $job('flow', step: 'all', after: '*', when: 'ended', in: 60)], ...$options);
+}
+$state = function ($step) use (&$queues) { return $queues->show("order.$step")?->state; };
+$queues = new Fake();
+same(array_map(fn ($one) => "$one->id $one->state", order('a')),
+    ['order.pay ', 'order.mail waiting', 'order.undo waiting', 'order.all waiting'], 'flow');
+same($queues->showFlow('order')->state, 'running', 'showFlow');
+same(array_column($queues->drain($app), 'value'), [['sent' => 'a', 'attempt' => 1], ['pay' => ['sent' => 'a', 'attempt' => 1]],
+    ['name' => 'order', 'total' => 3, 'open' => 0, 'waiting' => 0, 'done' => 2, 'dead' => 0, 'gone' => 0,
+        'skipped' => 1, 'failed' => []]], 'values along the flow');
+$flow = $queues->waitFlow('order');
+same([$flow->state, $flow->total, $flow->done, $flow->skipped, $flow->waiting], ['done', 4, 3, 1, 0], 'waitFlow');
+same(array_column(order('a'), 'state'), ['done', 'done', 'skipped', 'done'], 'the same flow again');
+
+$queues = new Fake();
+order('bad');
+same(array_column($queues->drain($app), 'result'), ['bury', 'done'], 'one is buried');
+same(array_map($state, ['pay', 'mail', 'undo', 'all']), ['dead', 'waiting', null, 'waiting'], 'the others');
+same($queues->waitFlow('order')->state, 'blocked', 'blocked');
+same([$queues->kickFlow('order'), $queues->showFlow('order')->state], [1, 'running'], 'kickFlow');
+same($queues->waitFlow('order'), null, 'it goes on');
+same($queues->cancel('order.pay'), 'ready', 'cancel of a step');
+same(str_starts_with($queues->show('order.mail')->error['text'], 'needs step pay of flow order, which was cancelled'), true, 'why');
+same(array_column(array_column($queues->drain($app), 'value'), 'failed'), [['order.pay', 'order.mail']], 'failed');
+same([$queues->cancelFlow('order'), $queues->showFlow('order')->gone], [1, 2], 'cancelFlow');
+
+$queues = new Fake();
+order('a', open: true);
+same($queues->push('flow', flow: 'order', step: 'more', after: 'mail')->state, 'waiting', 'an open one');
+$queues->drain($app);
+same([$queues->showFlow('order')->state, $state('all')], ['open', 'waiting'], 'it stays open');
+$queues->closeFlow('order');
+same($queues->drain($app)[0]->value['done'], 3, 'closeFlow');
+throws(Laterd\FlowClosed::class, fn () => $queues->push('flow', flow: 'order', step: 'late'), 'closed');
+throws(Laterd\FlowUnknown::class, fn () => $queues->kickFlow('none'), 'unknown');
+throws(InvalidArgumentException::class, fn () => $queues->flow('circle',
+    [$job('a', step: 'a', after: 'b'), $job('a', step: 'b', after: 'a')]), 'a circle');
+same($queues->showFlow('circle'), null, 'and nothing is there');
+
+$adds = (new Laterd\Handlers())->on('flow', fn ($job) => $job->flow['total'] ?? null);
+$adds->on('adds', function ($job) use (&$queues) {
+    return $queues->push('flow', flow: 'f', step: 'more', adder: $job->id)->result;
+});
+$queues->flow('f', Laterd\Flow::batch([$job('adds')], then: $job('flow', step: 'end')));
+same(array_column($queues->drain($adds), 'value'), ['pushed', null, 2], 'a running job adds');
+$inline = new Fake($app);
+$inline->flow('f', Laterd\Flow::chain($job('feed.a', 0), $job('sums', result: 60)));
+same([$inline->showFlow('f')->state, $inline->wait('f.2')->value], ['done', [1 => 0]], 'a flow, inline');
 echo "all passed\n";

@@ -35,6 +35,11 @@ def sums(job):
     return job.values
 
 
+@app.on("flow")
+def flow(job):
+    return job.flow
+
+
 @app.on("feed.*")
 async def feed(job):
     await asyncio.sleep(0)
@@ -88,6 +93,76 @@ class Keeps(unittest.TestCase):
         self.assertEqual(queues.cancel("x"), "ready")
         self.assertEqual((queues.cancel("x"), queues.kick("x"), queues.show("x")), (None, None, None))
         self.assertEqual(queues.push("a", id="x").result, "pushed")
+
+
+class Flows(unittest.TestCase):
+    """Orders: pay, then mail with what pay gave back; undo if pay fails; all: when all others have ended."""
+
+    def setUp(self):
+        queues.__init__()
+
+    def order(self, to, name="order", **options):
+        return queues.flow(name, [
+            laterd.NewJob("welcome", {"to": to}, step="pay", max_attempts=1), laterd.NewJob("sums", step="mail", after="pay"),
+            laterd.NewJob("flow", step="undo", after=["pay"], when="failed"),
+            laterd.NewJob("flow", step="all", after="*", when="ended", delay=60)], **options)
+
+    def states(self, *steps):
+        return [(queues.show("order." + step) or queues.pushed()[i]).state for i, step in enumerate(steps)]
+
+    def test_one_that_goes_well(self):
+        self.assertEqual([(one.id, one.result, one.state) for one in self.order("a")],
+                         [("order.pay", "pushed", ""), ("order.mail", "pushed", "waiting"),
+                          ("order.undo", "pushed", "waiting"), ("order.all", "pushed", "waiting")])
+        self.assertEqual(queues.show_flow("order").state, "running")
+        self.assertEqual([one.value for one in queues.drain(app)],
+                         [{"sent": "a", "attempt": 1}, {"pay": {"sent": "a", "attempt": 1}},
+                          {"name": "order", "total": 3, "open": 0, "waiting": 0, "done": 2, "dead": 0, "gone": 0,
+                           "skipped": 1, "failed": []}])
+        flow = queues.wait_flow("order")
+        self.assertEqual((flow.state, flow.total, flow.done, flow.skipped, flow.waiting), ("done", 4, 3, 1, 0))
+        self.assertEqual([one.state for one in self.order("a")], ["done", "done", "skipped", "done"])
+
+    def test_one_that_is_blocked_kicked_and_cancelled(self):
+        self.order("bad")
+        self.assertEqual([one.result for one in queues.drain(app)], ["bury", "done"])
+        self.assertEqual(self.states("pay", "mail", "undo", "all"), ["dead", "waiting", "done", "waiting"])
+        self.assertEqual(queues.wait_flow("order").state, "blocked")
+        self.assertEqual((queues.kick_flow("order"), queues.show_flow("order").state), (1, "running"))
+        with self.assertRaises(TimeoutError):
+            queues.wait_flow("order")
+        self.assertEqual(queues.cancel("order.pay"), "ready")
+        self.assertIn("needs step pay of flow order, which was cancelled", queues.show("order.mail").error["text"])
+        self.assertEqual([one.value["failed"] for one in queues.drain(app)], [["order.pay", "order.mail"]])
+        self.assertEqual((queues.cancel_flow("order"), queues.show_flow("order").gone), (1, 2))
+
+    def test_who_may_add(self):
+        self.order("a", open=True)
+        self.assertEqual(queues.push("flow", flow="order", step="more", after="mail").state, "waiting")
+        queues.drain(app)
+        self.assertEqual((queues.show_flow("order").state, self.states("pay", "mail", "undo", "all")[3]), ("open", "waiting"))
+        queues.close_flow("order")
+        self.assertEqual(queues.drain(app)[0].value["done"], 3)
+        with self.assertRaises(laterd.FlowClosed):
+            queues.push("flow", flow="order", step="late")
+        with self.assertRaises(laterd.FlowUnknown):
+            queues.kick_flow("none")
+        with self.assertRaises(laterd.Refused):
+            queues.flow("circle", [laterd.NewJob("a", step="a", after="b"), laterd.NewJob("a", step="b", after="a")])
+        self.assertIsNone(queues.show_flow("circle"))
+
+    def test_a_running_job_adds_to_its_flow(self):
+        adds = laterd.Handlers()
+        adds.on("adds")(lambda job: queues.push("flow", flow="f", step="more", adder=job.id).result)
+        adds.on("flow")(lambda job: job.flow)
+        queues.flow("f", laterd.batch([laterd.NewJob("adds")], then=laterd.NewJob("flow", step="end")))
+        self.assertEqual([one.value and one.value if one.value == "pushed" else one.value and one.value["total"]
+                          for one in queues.drain(adds)], ["pushed", None, 2])
+
+    def test_inline(self):
+        inline = Fake(app)
+        inline.flow("f", laterd.chain(laterd.NewJob("feed.a", 0), laterd.NewJob("sums", result=60)))
+        self.assertEqual((inline.show_flow("f").state, inline.wait("f.2")), ("done", {"1": 0}))
 
 
 class Performs(unittest.TestCase):

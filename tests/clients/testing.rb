@@ -18,6 +18,8 @@ APP.on("feed.*") do |job|
   QUEUES.fake.push("feed.next", job.payload - 1) if job.payload.positive?
   job.payload
 end
+APP.on("sums", &:values)
+APP.on("flow", &:flow)
 APP.on("again") { |job| QUEUES.fake.push("again", nil, id: "a", again: !job.payload.nil?).result }
 
 class TestingTest < Minitest::Test
@@ -133,5 +135,71 @@ class TestingTest < Minitest::Test
     endless = Laterd::Handlers.new.on("a") { queues.push("a") && nil }
     queues.push("a")
     assert_match(/more and more/, assert_raises(Laterd::Error) { queues.drain(endless) }.message)
+  end
+
+  # Orders: pay, then mail with what pay gave back; undo if pay fails; all: when all others have ended.
+  def order(to, **options)
+    queues.flow("order", [
+      Laterd::NewJob.new("welcome", { to: to }, step: "pay", max_attempts: 1),
+      Laterd::NewJob.new("sums", step: "mail", after: "pay"),
+      Laterd::NewJob.new("flow", step: "undo", after: ["pay"], when: "failed"),
+      Laterd::NewJob.new("flow", step: "all", after: "*", when: "ended", in: 60)
+    ], **options)
+  end
+
+  def state(step)
+    queues.show("order.#{step}")&.state
+  end
+
+  def test_a_flow_that_goes_well
+    assert_equal [["order.pay", nil], ["order.mail", "waiting"], ["order.undo", "waiting"], ["order.all", "waiting"]],
+                 order("a").map { |one| [one.id, one.state] }
+    assert_equal "running", queues.show_flow("order").state
+    assert_equal [{ "sent" => "a", "attempt" => 1 }, { "pay" => { "sent" => "a", "attempt" => 1 } },
+                  { "name" => "order", "total" => 3, "open" => 0, "waiting" => 0, "done" => 2, "dead" => 0, "gone" => 0,
+                    "skipped" => 1, "failed" => [] }], queues.drain(APP).map(&:value)
+    flow = queues.wait_flow("order")
+    assert_equal ["done", 4, 3, 1, 0], [flow.state, flow.total, flow.done, flow.skipped, flow.waiting]
+    assert_equal %w[done done skipped done], order("a").map(&:state)
+  end
+
+  def test_a_flow_that_is_blocked_kicked_and_cancelled
+    order("bad")
+    assert_equal %w[bury done], queues.drain(APP).map(&:result)
+    assert_equal ["dead", "waiting", nil, "waiting"], %w[pay mail undo all].map { |step| state(step) }
+    assert_equal "blocked", queues.wait_flow("order").state
+    assert_equal [1, "running"], [queues.kick_flow("order"), queues.show_flow("order").state]
+    assert_raises(Laterd::TimeoutError) { queues.wait_flow("order") }
+    assert_equal "ready", queues.cancel("order.pay")
+    assert_match(/\Aneeds step pay of flow order, which was cancelled/, queues.show("order.mail").error["text"])
+    assert_equal [%w[order.pay order.mail]], queues.drain(APP).map { |one| one.value["failed"] }
+    assert_equal [1, 2], [queues.cancel_flow("order"), queues.show_flow("order").gone]
+  end
+
+  def test_who_may_add_to_a_flow
+    order("a", open: true)
+    assert_equal "waiting", queues.push("flow", flow: "order", step: "more", after: "mail").state
+    queues.drain(APP)
+    assert_equal %w[open waiting], [queues.show_flow("order").state, state("all")]
+    queues.close_flow("order")
+    assert_equal 3, queues.drain(APP).first.value["done"]
+    assert_raises(Laterd::FlowClosed) { queues.push("flow", flow: "order", step: "late") }
+    assert_raises(Laterd::FlowUnknown) { queues.kick_flow("none") }
+    circle = [["a", "b"], ["b", "a"]].map { |step, after| Laterd::NewJob.new("a", step: step, after: after) }
+    assert_raises(Laterd::Refused) { queues.flow("circle", circle) }
+    assert_nil queues.show_flow("circle")
+  end
+
+  def test_a_running_job_adds_to_its_flow
+    adds = Laterd::Handlers.new.on("flow") { |job| job.flow && job.flow["total"] }
+    adds.on("adds") { |job| queues.push("flow", flow: "f", step: "more", adder: job.id).result }
+    queues.flow("f", Laterd.batch([Laterd::NewJob.new("adds")], then: Laterd::NewJob.new("flow", step: "end")))
+    assert_equal ["pushed", nil, 2], queues.drain(adds).map(&:value)
+  end
+
+  def test_a_flow_inline
+    inline = Laterd::Testing::Fake.new(APP)
+    inline.flow("f", Laterd.chain(Laterd::NewJob.new("feed.a", 0), Laterd::NewJob.new("sums", result: 60)))
+    assert_equal ["done", { "1" => 0 }], [inline.show_flow("f").state, inline.wait("f.2")]
   end
 end

@@ -27,7 +27,7 @@ export function batch(jobs, ends = {}) {
 }
 
 /** Refuses a flow that cannot end: steps of one name, or that nobody has, and circles. */
-function check(items, open) {
+export function check(items, open) {
     const steps = new Map();
     items.forEach(({ tie: { step, after } }, i) => {
         if (step && steps.has(step)) throw new Refused(`job ${i + 1}: step: another job is ${step}, too`);
@@ -55,7 +55,7 @@ function check(items, open) {
 }
 
 /** A job without id and step is known by its place, so that the same jobs again are the same. */
-function prepared(name, jobs) {
+export function prepared(name, jobs) {
     if (jobs.length > FLOW_MAX) throw new Refused(`a flow has at most ${FLOW_MAX} jobs`);
     return jobs.map((job, i) => {
         try {
@@ -84,7 +84,7 @@ function partsOf(items) {
     return parts;
 }
 
-function stateOf({ open, waiting, dead, gone }, closed) {
+export function stateOf({ open, waiting, dead, gone }, closed) {
     if (open === 0 && dead > 0) return "blocked";
     if (!closed) return "open";
     if (open + waiting > 0) return "running";

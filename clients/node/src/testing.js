@@ -11,24 +11,28 @@
  *
  * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
  * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+ * Jobs of a flow wait for each other, and get values.
  */
 import { AssertionError, deepStrictEqual } from "node:assert";
 
 import { linesOf } from "./answers.js";
-import { checkQueue, prepare } from "./document.js";
-import { JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
+import { checkLabel, checkQueue, prepare } from "./document.js";
+import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
+import { check, prepared } from "./flow.js";
 import { Job } from "./handlers.js";
+import { KeptFlow } from "./testing_flows.js";
 
 const MAX_ATTEMPTS = 25; // as laterd is configured by default
 const DRAINED_MAX = 10000; // a handler may push without end
+const ENDED = ["done", "cancelled", "skipped"];
 
 /** Any payload, for assertPushed(). */
 export const ANY = Symbol("any payload");
 
-async function attemptOf(app, type, queue, one, attempt, most) {
+async function attemptOf(app, type, queue, one, attempt, most, waited) {
     const progress = [];
     const line = { id: one.id, type, queue, attempt, max_attempts: most, time_left: 300, token: "test",
-                   document: JSON.parse(one.document) };
+                   ...JSON.parse(JSON.stringify(waited)), document: JSON.parse(one.document) };
     const job = new Job(line, (told) => told.progress && progress.push(told.progress));
     const last = JSON.parse(linesOf({ id: one.id, ...await app.perform(job) }).at(-1));
     return { result: last.result, value: last.value, error: last.error ?? "", delay: last.in, progress };
@@ -36,11 +40,12 @@ async function attemptOf(app, type, queue, one, attempt, most) {
 
 /**
  * Performs one job with its handler, and returns what became of it: { result, value, error, delay,
- * progress }. The options are those of push(), and queue and attempt.
+ * progress }. The options are those of push(), and queue, attempt, and values: what steps of its flow gave
+ * back.
  */
-export async function perform(app, type, payload, { queue = "default", attempt = 1, ...options } = {}) {
+export async function perform(app, type, payload, { queue = "default", attempt = 1, values = {}, ...options } = {}) {
     const most = options.maxAttempts ?? MAX_ATTEMPTS;
-    return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most);
+    return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most, { values });
 }
 
 function isSame(one, other) {
@@ -54,18 +59,24 @@ function isSame(one, other) {
 
 /** A job that was pushed to a Fake. */
 class Kept {
-    constructor(job, queue) {
+    constructor(job, queue, made = prepare(job)) {
         this.job = job;
         this.queue = queue;
-        this.made = prepare(job);
+        this.made = made;
         this.id = this.made.id;
         this.type = job.type;
         this.payload = JSON.parse(this.made.document).payload;
-        this.state = this.made.when.split("!")[0] ? "delayed" : "ready"; // reserved, dead; done, cancelled
+        this.state = this.due; // or reserved, dead, waiting; done, cancelled, skipped (not needed in its flow)
         this.attempts = 0;
         this.error = null;
         this.value = undefined;
         this.successor = null; // pushed with `again` while this one ran
+        this.home = null; // the flow in which it waits, or has waited
+    }
+
+    /** Its state when it may run. */
+    get due() {
+        return this.made.when.split("!")[0] ? "delayed" : "ready";
     }
 
     get most() {
@@ -78,6 +89,8 @@ export class Fake {
     jobs = []; // all, in the order of their pushes
     #byId = new Map(); // the last one of each queue and id
     #taken = new Set(); // ids that stay taken
+    #flows = new Map(); // by queue and name
+    #woken = []; // whose time in a flow has come
     #app;
 
     constructor(app = null) {
@@ -93,7 +106,9 @@ export class Fake {
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
         const pushed = [];
-        for (const kept of jobs.map((job) => new Kept(job, queue))) pushed.push(await this.#push(kept));
+        for (const kept of jobs.map((job) => new Kept(job, queue))) {
+            pushed.push(await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
+        }
         return pushed;
     }
 
@@ -127,6 +142,7 @@ export class Fake {
         const came = kept.state;
         kept.state = "ready";
         if (came === "dead") kept.attempts = 0;
+        this.#settleFlows();
         return came;
     }
 
@@ -135,7 +151,56 @@ export class Fake {
         if (!kept) return this.#taken.delete(`${queue} ${id}`) ? "ended" : null;
         const came = kept.state;
         kept.state = "cancelled";
+        this.#settleFlows();
         return came;
+    }
+
+    async flow(name, jobs, { queue = "default", open = false } = {}) {
+        this.#key(name, queue);
+        const list = [...jobs], made = prepared(name, list);
+        check(made, open);
+        const flow = this.#flowOf(name, queue);
+        if (flow.closed && made.some(({ id }) => !flow.jobs.has(id))) throw new FlowClosed(name);
+        const pushed = list.map((job, i) => this.#join(flow, new Kept(job, queue, made[i])));
+        flow.closed ||= !open;
+        this.#settleFlows();
+        await this.#performWoken();
+        return pushed;
+    }
+
+    async showFlow(name, { queue = "default" } = {}) {
+        return this.#flows.get(this.#key(name, queue))?.stands() ?? null;
+    }
+
+    async waitFlow(name, { queue = "default" } = {}) {
+        const flow = this.#known(name, queue).stands();
+        if (!["open", "running"].includes(flow.state)) return flow;
+        throw new TimeoutError(`flow ${name} is ${flow.state}; drain() performs its jobs`);
+    }
+
+    async kickFlow(name, { queue = "default" } = {}) {
+        let count = 0;
+        for (const kept of [...this.#known(name, queue).jobs.values()].filter(({ state }) => state === "dead")) {
+            count += (await this.kick(kept.id, kept)) !== null;
+        }
+        return count;
+    }
+
+    async cancelFlow(name, { queue = "default" } = {}) {
+        let count = 0;
+        for (const states of [["waiting"], ["waiting", "ready", "delayed", "reserved", "dead"]]) {
+            for (const kept of this.#known(name, queue).jobs.values()) {
+                count += states.includes(kept.state) && (await this.cancel(kept.id, kept)) !== null;
+            }
+        }
+        await this.closeFlow(name, { queue });
+        return count;
+    }
+
+    async closeFlow(name, { queue = "default" } = {}) {
+        this.#known(name, queue).closed = true;
+        this.#settleFlows();
+        await this.#performWoken();
     }
 
     // ---- what a test wants to know
@@ -166,17 +231,21 @@ export class Fake {
     /** Performs each job that is ready or delayed once, the highest priority first, then those that were
      * pushed meanwhile. One that is to be tried again waits for the next drain(). */
     async drain(app, queue) {
-        const attempts = [], lines = new Map(); // priority → jobs; those before `next` had their turn
+        const attempts = [], begun = new Set();
+        const lines = new Map(); // priority → jobs; those before `next` had their turn
         for (let seen = 0;;) {
-            for (; seen < this.jobs.length; seen++) {
-                const priority = this.jobs[seen].job.priority ?? 0;
+            const more = [...this.jobs.slice(seen), ...this.#woken.splice(0)];
+            seen = this.jobs.length;
+            for (const kept of more) {
+                const priority = kept.job.priority ?? 0;
                 if (!lines.has(priority)) lines.set(priority, { next: 0, jobs: [] });
-                lines.get(priority).jobs.push(this.jobs[seen]);
+                lines.get(priority).jobs.push(kept);
             }
             const open = [...lines.keys()].filter((priority) => lines.get(priority).next < lines.get(priority).jobs.length);
             if (!open.length) return attempts;
             const line = lines.get(Math.max(...open)), kept = line.jobs[line.next++];
-            if ((queue && kept.queue !== queue) || !["ready", "delayed"].includes(kept.state)) continue;
+            if ((queue && kept.queue !== queue) || !["ready", "delayed"].includes(kept.state) || begun.has(kept)) continue;
+            begun.add(kept);
             if (attempts.length === DRAINED_MAX) {
                 throw new LaterdError(`drain: ${DRAINED_MAX} jobs were performed, and they push more and more`);
             }
@@ -189,7 +258,63 @@ export class Fake {
     #find(id, queue) {
         checkQueue(queue);
         const kept = this.#byId.get(`${queue} ${id}`);
-        return kept && !["done", "cancelled"].includes(kept.state) ? kept : null;
+        return kept && !ENDED.includes(kept.state) ? kept : null;
+    }
+
+    #key(name, queue) {
+        checkQueue(queue);
+        return `${queue} ${checkLabel("flow", name)}`;
+    }
+
+    #flowOf(name, queue) {
+        const key = this.#key(name, queue);
+        if (!this.#flows.has(key)) this.#flows.set(key, new KeptFlow(name));
+        return this.#flows.get(key);
+    }
+
+    #known(name, queue) {
+        const flow = this.#flows.get(this.#key(name, queue));
+        if (!flow) throw new FlowUnknown(name, queue);
+        return flow;
+    }
+
+    /** Adds a job to its flow, as push() does. */
+    async #add(kept) {
+        const { flow: name, adder } = kept.made.tie, flow = this.#flowOf(name, kept.queue);
+        if (flow.closed && !flow.jobs.has(kept.id) && flow.jobs.get(adder)?.state !== "reserved") throw new FlowClosed(name);
+        const pushed = this.#join(flow, kept);
+        this.#settleFlows();
+        await this.#performWoken();
+        return pushed;
+    }
+
+    #join(flow, kept) {
+        const { id, queue } = kept, old = flow.jobs.get(id) ?? this.#find(id, queue);
+        flow.add(old ?? kept, kept.made.tie);
+        if (old) return { id, result: "exists", state: old.state === "cancelled" ? "gone" : old.state };
+        const waits = Boolean(kept.made.tie.after);
+        kept.home = flow;
+        if (waits) kept.state = "waiting";
+        else this.#woken.push(kept);
+        this.jobs.push(kept);
+        this.#byId.set(`${queue} ${id}`, kept);
+        return { id, result: "pushed", state: waits ? "waiting" : "" };
+    }
+
+    #settleFlows() {
+        const run = (kept) => {
+            kept.state = kept.due;
+            this.#woken.push(kept);
+        };
+        while ([...this.#flows.values()].map((flow) => flow.settle(run)).some(Boolean));
+    }
+
+    /** Inline: those whose time has come. */
+    async #performWoken() {
+        while (this.#app && this.#woken.length) {
+            const kept = this.#woken.shift();
+            if (["ready", "delayed"].includes(kept.state)) await this.#perform(this.#app, kept);
+        }
     }
 
     async #push(kept) {
@@ -199,24 +324,36 @@ export class Fake {
             old.successor = kept;
             return { id, result: "again", state: "" };
         }
-        if (old && (made.mode === "new" || ["dead", "reserved"].includes(old.state))) {
+        if (old && (made.mode === "new" || ["dead", "reserved", "waiting"].includes(old.state))) {
             return { id, result: "exists", state: old.state };
         }
-        if (old) old.state = "cancelled";
+        if (old) this.#replace(old, kept);
         this.jobs.push(kept);
         this.#byId.set(`${queue} ${id}`, kept);
         if (this.#app) await this.#perform(this.#app, kept);
+        await this.#performWoken();
         return { id, result: old ? "replaced" : "pushed", state: "" };
+    }
+
+    #replace(old, kept) {
+        old.state = "cancelled";
+        for (const flow of this.#flows.values()) { // it takes the other's place there, too
+            if (flow.jobs.get(kept.id) !== old) continue;
+            kept.made.tie = old.made.tie;
+            kept.home = old.home;
+            flow.replace(old, kept);
+        }
     }
 
     async #perform(app, kept) {
         kept.state = "reserved";
         kept.attempts++;
-        const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most);
+        const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most, kept.home?.heard(kept) ?? {});
         if (kept.state === "reserved") this.#settle(kept, attempt); // else it was cancelled meanwhile
         const { successor } = kept;
         kept.successor = null;
-        if (successor && ["done", "cancelled"].includes(kept.state)) await this.#push(successor);
+        if (successor && ENDED.includes(kept.state)) await this.#push(successor);
+        this.#settleFlows();
         return attempt;
     }
 

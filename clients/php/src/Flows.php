@@ -21,9 +21,7 @@ final class Flows
      */
     public function push(string $name, array $jobs, string $queue, bool $open): array
     {
-        NewJob::checkLabel('flow', $name);
-        $jobs = self::prepared($name, array_values($jobs));
-        self::check($jobs, $open);
+        $jobs = self::plan($name, $jobs, $open);
         $this->later->announce($queue);
         $answers = [];
         $parts = self::parts($jobs);
@@ -32,6 +30,20 @@ final class Flows
         }
         ksort($answers);
         return $answers;
+    }
+
+    /**
+     * Refuses a flow that cannot end.
+     *
+     * @param NewJob[] $jobs
+     * @return array{NewJob, string}[] each job of the flow with its document
+     */
+    public static function plan(string $name, array $jobs, bool $open): array
+    {
+        NewJob::checkLabel('flow', $name);
+        $jobs = self::prepared($name, array_values($jobs));
+        self::check($jobs, $open);
+        return $jobs;
     }
 
     /** Adds a job to its flow, which stays open. */

@@ -22,4 +22,20 @@ interface Queues
     public function cancel(string $id, string $queue = 'default'): ?string;
 
     public function size(string $queue = 'default'): Size;
+
+    /**
+     * @param NewJob[] $jobs
+     * @return Pushed[] in their order
+     */
+    public function flow(string $name, array $jobs, string $queue = 'default', bool $open = false): array;
+
+    public function showFlow(string $name, string $queue = 'default'): ?Flow;
+
+    public function waitFlow(string $name, string $queue = 'default', float $seconds = 60): ?Flow;
+
+    public function kickFlow(string $name, string $queue = 'default'): int;
+
+    public function cancelFlow(string $name, string $queue = 'default'): int;
+
+    public function closeFlow(string $name, string $queue = 'default'): void;
 }

@@ -8,24 +8,28 @@
 
 What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
 payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+Jobs of a flow wait for each other, and get values.
 """
 import asyncio
 import concurrent.futures
 import heapq
 import json
 import time
-from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
-from .document import NewJob, Prepared, check_queue, prepare
-from .errors import JobFailed, JobUnknown, LaterdError
+from .document import NewJob, Prepared, check_label, check_queue, prepare
+from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
+from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
+from .testing_flows import KeptFlow
 from .told import Found, Pushed, Size
 
 MAX_ATTEMPTS = 25  # as laterd is configured by default
 DRAINED_MAX = 10000  # a handler may push without end
 ANY = object()  # any payload
+ENDED = ("done", "cancelled", "skipped")
 
 
 @dataclass
@@ -61,14 +65,14 @@ def perform(app: Handlers, type: str, payload: Any = None, *, queue: str = "defa
     """Performs one job with its handler, and returns what became of it. values: what steps of its flow
     gave back. The options are those of NewJob."""
     one = prepare(NewJob(type, payload, max_attempts=max_attempts, **options))
-    return _attempt(app, type, queue, one, attempt, max_attempts, values)
+    return _attempt(app, type, queue, one, attempt, max_attempts, {"values": values or {}})
 
 
 def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, most: int,
-             values: Optional[Dict[str, Any]] = None) -> Attempt:
+             waited: Dict[str, Any]) -> Attempt:
     heard = _Heard()
     job = Job({"id": one.id, "type": type, "queue": queue, "attempt": attempt, "max_attempts": most,
-               "time_left": 300.0, "token": "test", "values": json.loads(json.dumps(values or {})),
+               "time_left": 300.0, "token": "test", **json.loads(json.dumps(waited)),
                "document": json.loads(one.document)}, heard)  # type: ignore[arg-type]
     last = json.loads(lines_of({"id": one.id, **_outside_a_loop(app, job)})[-1])
     return Attempt(last["result"], last.get("value"), last.get("error", ""), last.get("in"), heard.progress)
@@ -84,18 +88,19 @@ def _outside_a_loop(app: Handlers, job: Job) -> Dict[str, Any]:
         return pool.submit(app.perform, job).result()
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
     """A job that was pushed to a Fake."""
 
     job: NewJob
     queue: str
     made: Prepared
-    state: str  # ready, delayed, reserved, dead; done, cancelled
+    state: str  # ready, delayed, reserved, dead, waiting; done, cancelled, skipped (not needed in its flow)
     attempts: int = 0
     error: Optional[Dict[str, Any]] = None
     value: Any = None
     successor: "Optional[Kept]" = None  # pushed with `again` while this one ran
+    home: Optional[KeptFlow] = field(default=None, repr=False)  # the flow in which it waits, or has waited
 
     @property
     def id(self) -> str:
@@ -110,6 +115,10 @@ class Kept:
         return json.loads(self.made.document).get("payload")
 
 
+def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
+    return Kept(job, queue, made, "delayed" if made.when.partition("!")[0] else "ready")
+
+
 class Fake:
     """Keeps what is pushed, in the place of a laterd.Client.
 
@@ -121,6 +130,8 @@ class Fake:
         self._app = app
         self._by_id: Dict[Tuple[str, str], Kept] = {}  # the last one of each queue and id
         self._taken: Set[Tuple[str, str]] = set()  # ids that stay taken
+        self._flows: Dict[Tuple[str, str], KeptFlow] = {}  # by queue and name
+        self._woken: List[Kept] = []  # whose time in a flow has come
 
     # ---- what a client can
 
@@ -129,9 +140,8 @@ class Fake:
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         check_queue(queue)
-        made = [Kept(job, queue, one, "delayed" if one.when.partition("!")[0] else "ready")
-                for job, one in [(job, prepare(job)) for job in jobs]]
-        return [self._push(one) for one in made]
+        made = [_kept(job, queue, one) for job, one in [(job, prepare(job)) for job in jobs]]
+        return [self._add(one) if one.made.flow else self._push(one) for one in made]
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)
@@ -163,6 +173,7 @@ class Fake:
         came, kept.state = kept.state, "ready"
         if came == "dead":
             kept.attempts = 0
+        self._settle_flows()
         return came
 
     def cancel(self, id: str, queue: str = "default") -> Optional[str]:
@@ -173,7 +184,53 @@ class Fake:
         if not kept:
             return None
         came, kept.state = kept.state, "cancelled"
+        self._settle_flows()
         return came
+
+    def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
+             open: bool = False) -> List[Pushed]:
+        check_queue(queue)
+        check_label("flow", name)
+        jobs = list(jobs)
+        made = prepared(name, jobs)
+        check(made, open)
+        flow = self._flows.setdefault((queue, name), KeptFlow(name))
+        if flow.closed and any(one.id not in flow.jobs for one in made):
+            raise FlowClosed(name)
+        pushed = [self._join(flow, _kept(job, queue, one)) for job, one in zip(jobs, made)]
+        flow.closed = flow.closed or not open
+        self._settle_flows()
+        self._perform_woken()
+        return pushed
+
+    def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
+        check_queue(queue)
+        check_label("flow", name)
+        flow = self._flows.get((queue, name))
+        return flow.flow() if flow else None
+
+    def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
+        flow = self._flow(name, queue).flow()
+        if flow.state in ("open", "running"):
+            raise TimeoutError("flow %s is %s; drain() performs its jobs" % (name, flow.state))
+        return flow
+
+    def kick_flow(self, name: str, queue: str = "default") -> int:
+        dead = [kept for kept in self._flow(name, queue).jobs.values() if kept.state == "dead"]
+        return len([kept for kept in dead if self.kick(kept.id, kept.queue)])
+
+    def cancel_flow(self, name: str, queue: str = "default") -> int:
+        flow, count = self._flow(name, queue), 0
+        for states in (("waiting",), ("waiting", "ready", "delayed", "reserved", "dead")):
+            for kept in list(flow.jobs.values()):
+                count += kept.state in states and self.cancel(kept.id, kept.queue) is not None
+        self.close_flow(name, queue)
+        return count
+
+    def close_flow(self, name: str, queue: str = "default") -> None:
+        self._flow(name, queue).closed = True
+        self._settle_flows()
+        self._perform_woken()
 
     # ---- what a test wants to know
 
@@ -202,16 +259,22 @@ class Fake:
         were pushed meanwhile. One that is to be tried again waits for the next drain()."""
         attempts: List[Attempt] = []
         line: List[Tuple[int, int]] = []
+        begun: Set[int] = set()
         seen = 0
         while True:
             for n in range(seen, len(self.jobs)):
                 heapq.heappush(line, (-self.jobs[n].job.priority, n))
             seen = len(self.jobs)
+            for woken in self._woken:
+                heapq.heappush(line, (-woken.job.priority, self.jobs.index(woken)))
+            self._woken.clear()
             if not line:
                 return attempts
-            kept = self.jobs[heapq.heappop(line)[1]]
-            if queue not in (None, kept.queue) or kept.state not in ("ready", "delayed"):
+            number = heapq.heappop(line)[1]
+            kept = self.jobs[number]
+            if queue not in (None, kept.queue) or kept.state not in ("ready", "delayed") or number in begun:
                 continue
+            begun.add(number)
             if len(attempts) == DRAINED_MAX:
                 raise LaterdError("drain: %d jobs were performed, and they push more and more" % DRAINED_MAX)
             attempts.append(self._perform(app, kept))
@@ -221,7 +284,55 @@ class Fake:
     def _find(self, id: str, queue: str) -> Optional[Kept]:
         check_queue(queue)
         kept = self._by_id.get((queue, id))
-        return kept if kept and kept.state not in ("done", "cancelled") else None
+        return kept if kept and kept.state not in ENDED else None
+
+    def _flow(self, name: str, queue: str) -> KeptFlow:
+        check_queue(queue)
+        check_label("flow", name)
+        if (queue, name) not in self._flows:
+            raise FlowUnknown(name, queue)
+        return self._flows[queue, name]
+
+    def _add(self, new: Kept) -> Pushed:
+        """Adds a job to its flow, as push() does."""
+        flow = self._flows.setdefault((new.queue, new.made.flow), KeptFlow(new.made.flow))
+        adder = flow.jobs.get(new.made.adder)
+        if flow.closed and new.id not in flow.jobs and not (adder and adder.state == "reserved"):
+            raise FlowClosed(flow.name)
+        pushed = self._join(flow, new)
+        self._settle_flows()
+        self._perform_woken()
+        return pushed
+
+    def _join(self, flow: KeptFlow, new: Kept) -> Pushed:
+        old = flow.jobs.get(new.id) or self._find(new.id, new.queue)
+        if old:
+            flow.add(old, new.made)
+            return Pushed(new.id, "exists", "gone" if old.state == "cancelled" else old.state)
+        new.home = flow
+        flow.add(new, new.made)
+        if new.made.after:
+            new.state = "waiting"
+        else:
+            self._woken.append(new)
+        self.jobs.append(new)
+        self._by_id[new.queue, new.id] = new
+        return Pushed(new.id, "pushed", "waiting" if new.made.after else "")
+
+    def _settle_flows(self) -> None:
+        while any([flow.settle(self._wake) for flow in self._flows.values()]):
+            pass
+
+    def _wake(self, kept: Kept) -> None:
+        kept.state = _kept(kept.job, kept.queue, kept.made).state
+        self._woken.append(kept)
+
+    def _perform_woken(self) -> None:
+        """Inline: those whose time has come."""
+        while self._app and self._woken:
+            kept = self._woken.pop(0)
+            if kept.state in ("ready", "delayed"):
+                self._perform(self._app, kept)
 
     def _push(self, new: Kept) -> Pushed:
         old = self._find(new.id, new.queue)
@@ -231,26 +342,35 @@ class Fake:
         if old and old.state == "reserved" and new.made.mode == "again":
             old.successor = new
             return Pushed(new.id, "again")
-        if old and (new.made.mode == "new" or old.state in ("dead", "reserved")):
+        if old and (new.made.mode == "new" or old.state in ("dead", "reserved", "waiting")):
             return Pushed(new.id, "exists", old.state)
         if old:
             result, old.state = "replaced", "cancelled"
+            for flow in self._flows.values():  # it takes the other's place there, too
+                if flow.jobs.get(new.id) is old:
+                    new.made = replace(new.made, step=old.made.step, after=old.made.after, fate=old.made.fate)
+                    new.home = old.home
+                    flow.jobs[new.id] = new
+                    flow.steps.update({step: new for step, kept in flow.steps.items() if kept is old})
         self.jobs.append(new)
         self._by_id[new.queue, new.id] = new
         if self._app:
             self._perform(self._app, new)
+            self._perform_woken()
         return Pushed(new.id, result)
 
     def _perform(self, app: Handlers, kept: Kept) -> Attempt:
         most = MAX_ATTEMPTS if kept.job.max_attempts is None else kept.job.max_attempts
         kept.state, kept.attempts = "reserved", kept.attempts + 1
-        attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most)
+        waited = kept.home.heard(kept) if kept.home else {}
+        attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most, waited)
         if kept.state == "reserved":  # else it was cancelled meanwhile
             self._settle(kept, attempt, most)
         if kept.successor:
             successor, kept.successor = kept.successor, None
-            if kept.state in ("done", "cancelled"):
+            if kept.state in ENDED:
                 self._push(successor)
+        self._settle_flows()
         return attempt
 
     def _settle(self, kept: Kept, attempt: Attempt, most: int) -> None:
@@ -293,3 +413,22 @@ class AsyncFake:
 
     async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
         return self.fake.cancel(id, queue)
+
+    async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
+                   open: bool = False) -> List[Pushed]:
+        return self.fake.flow(name, jobs, queue, open)
+
+    async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
+        return self.fake.show_flow(name, queue)
+
+    async def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
+        return self.fake.wait_flow(name, queue, timeout)
+
+    async def kick_flow(self, name: str, queue: str = "default") -> int:
+        return self.fake.kick_flow(name, queue)
+
+    async def cancel_flow(self, name: str, queue: str = "default") -> int:
+        return self.fake.cancel_flow(name, queue)
+
+    async def close_flow(self, name: str, queue: str = "default") -> None:
+        self.fake.close_flow(name, queue)

@@ -3,6 +3,10 @@
 namespace Laterd\Testing;
 
 use Laterd\Client;
+use Laterd\Flow;
+use Laterd\FlowClosed;
+use Laterd\Flows;
+use Laterd\FlowUnknown;
 use Laterd\Handlers;
 use Laterd\Job;
 use Laterd\KnownJob;
@@ -25,6 +29,7 @@ use Laterd\Size;
  *
  * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
  * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+ * Jobs of a flow wait for each other, and get values.
  */
 final class Fake implements Queues
 {
@@ -37,19 +42,24 @@ final class Fake implements Queues
     private array $byId = [];
     /** @var array<string, true> ids that stay taken */
     private array $taken = [];
+    /** @var array<string, KeptFlow> by queue and name */
+    private array $flows = [];
+    /** @var Kept[] whose time in a flow has come */
+    private array $woken = [];
 
     /** @param ?Handlers $app each job is performed as it is pushed */
     public function __construct(private ?Handlers $app = null)
     {
     }
 
-    /** Performs one job with its handler, and returns what became of it. The options are those of NewJob. */
+    /** Performs one job with its handler, and returns what became of it. $values: what steps of its flow gave
+     * back. The options are those of NewJob. */
     public static function perform(Handlers $app, string $type, mixed $payload = null, string $queue = 'default',
-        int $attempt = 1, mixed ...$options): Attempt
+        int $attempt = 1, array $values = [], mixed ...$options): Attempt
     {
         $kept = new Kept(new NewJob($type, $payload, ...$options), $queue);
         $kept->attempts = $attempt;
-        return self::attempt($app, $kept);
+        return self::attempt($app, $kept, ['values' => (object) $values]);
     }
 
     // ---- what a client can
@@ -64,7 +74,7 @@ final class Fake implements Queues
     {
         Client::checkQueue($queue);
         $kept = array_map(fn ($job) => new Kept($job, $queue), array_values($jobs));
-        return array_map(fn ($one) => $this->keep($one), $kept);
+        return array_map(fn ($one) => $one->job->flow === null ? $this->keep($one) : $this->add($one), $kept);
     }
 
     public function show(string $id, string $queue = 'default'): ?KnownJob
@@ -95,6 +105,7 @@ final class Fake implements Queues
         }
         [$came, $kept->state] = [$kept->state, 'ready'];
         $kept->attempts = $came === 'dead' ? 0 : $kept->attempts;
+        $this->settleFlows();
         return $came;
     }
 
@@ -103,6 +114,7 @@ final class Fake implements Queues
         $kept = $this->find($id, $queue);
         if ($kept) {
             [$came, $kept->state] = [$kept->state, 'cancelled'];
+            $this->settleFlows();
             return $came;
         }
         $ended = isset($this->taken["$queue $id"]) ? 'ended' : null;
@@ -116,6 +128,57 @@ final class Fake implements Queues
         $count = fn ($state) => count(array_filter($this->pushed(null, $queue), fn ($kept) => $kept->state === $state));
         return Size::sum([[$count('ready'), $count('delayed'), $count('reserved'), $count('dead'), 0,
             $count('ready') ? '0' : '']]);
+    }
+
+    public function flow(string $name, array $jobs = [], string $queue = 'default', bool $open = false): array
+    {
+        Client::checkQueue($queue);
+        $plan = array_map(fn ($one) => new Kept($one[0], $queue), Flows::plan($name, $jobs, $open));
+        $flow = $this->flows["$queue $name"] ??= new KeptFlow($name);
+        if ($flow->closed && array_filter($plan, fn ($kept) => !isset($flow->jobs[$kept->id]))) {
+            throw new FlowClosed($name);
+        }
+        $pushed = array_map(fn ($kept) => $this->join($flow, $kept), $plan);
+        $flow->closed = $flow->closed || !$open;
+        $this->goOn();
+        return $pushed;
+    }
+
+    public function showFlow(string $name, string $queue = 'default'): ?Flow
+    {
+        Client::checkQueue($queue);
+        NewJob::checkLabel('flow', $name);
+        return ($this->flows["$queue $name"] ?? null)?->stands();
+    }
+
+    /** Null: it goes on; drain() performs its jobs. */
+    public function waitFlow(string $name, string $queue = 'default', float $seconds = 60): ?Flow
+    {
+        $flow = $this->known($name, $queue)->stands();
+        return in_array($flow->state, ['open', 'running'], true) ? null : $flow;
+    }
+
+    public function kickFlow(string $name, string $queue = 'default'): int
+    {
+        $dead = array_filter($this->known($name, $queue)->jobs, fn ($kept) => $kept->state === 'dead');
+        return count(array_filter($dead, fn ($kept) => $this->kick($kept->id, $kept->queue) !== null));
+    }
+
+    public function cancelFlow(string $name, string $queue = 'default'): int
+    {
+        $count = 0;
+        foreach ([['waiting'], ['waiting', 'ready', 'delayed', 'reserved', 'dead']] as $states) {
+            $count += count(array_filter($this->known($name, $queue)->jobs, fn ($kept) =>
+                in_array($kept->state, $states, true) && $this->cancel($kept->id, $kept->queue) !== null));
+        }
+        $this->closeFlow($name, $queue);
+        return $count;
+    }
+
+    public function closeFlow(string $name, string $queue = 'default'): void
+    {
+        $this->known($name, $queue)->closed = true;
+        $this->goOn();
     }
 
     // ---- what a test wants to know
@@ -159,22 +222,28 @@ final class Fake implements Queues
      */
     public function drain(Handlers $app, ?string $queue = null): array
     {
-        $attempts = [];
+        $attempts = $begun = [];
         $line = new \SplPriorityQueue();
         for ($seen = 0; ;) {
             for (; $seen < count($this->jobs); $seen++) {
                 $line->insert($this->jobs[$seen], [$this->jobs[$seen]->job->priority, -$seen]);
             }
+            foreach ($this->woken as $kept) {
+                $line->insert($kept, [$kept->job->priority, -array_search($kept, $this->jobs, true)]);
+            }
+            $this->woken = [];
             if ($line->isEmpty()) {
                 return $attempts;
             }
             $kept = $line->extract();
-            if (!in_array($queue, [null, $kept->queue], true) || !$kept->waits()) {
+            if (!in_array($queue, [null, $kept->queue], true) || !$kept->waits()
+                || isset($begun[spl_object_id($kept)])) {
                 continue;
             }
             if (count($attempts) === self::DRAINED_MAX) {
                 throw new \OverflowException('drain: ' . self::DRAINED_MAX . ' jobs were performed, and they push more and more');
             }
+            $begun[spl_object_id($kept)] = true;
             $attempts[] = $this->run($app, $kept);
         }
     }
@@ -186,6 +255,67 @@ final class Fake implements Queues
         Client::checkQueue($queue);
         $kept = $this->byId["$queue $id"] ?? null;
         return $kept?->isThere() ? $kept : null;
+    }
+
+    private function known(string $name, string $queue): KeptFlow
+    {
+        Client::checkQueue($queue);
+        NewJob::checkLabel('flow', $name);
+        return $this->flows["$queue $name"] ?? throw new FlowUnknown($name, $queue);
+    }
+
+    /** Adds a job to its flow, as push() does. */
+    private function add(Kept $kept): Pushed
+    {
+        $name = $kept->job->flow;
+        $flow = $this->flows["$kept->queue $name"] ??= new KeptFlow($name);
+        $adder = $flow->jobs[$kept->job->adder ?? ''] ?? null;
+        if ($flow->closed && !isset($flow->jobs[$kept->id]) && $adder?->state !== 'reserved') {
+            throw new FlowClosed($name);
+        }
+        $pushed = $this->join($flow, $kept);
+        $this->goOn();
+        return $pushed;
+    }
+
+    private function join(KeptFlow $flow, Kept $kept): Pushed
+    {
+        $old = $flow->jobs[$kept->id] ?? $this->find($kept->id, $kept->queue);
+        $flow->add($old ?? $kept, $kept->job);
+        if ($old) {
+            return new Pushed($kept->id, $kept->queue, 'exists', $old->state === 'cancelled' ? 'gone' : $old->state);
+        }
+        $kept->home = $flow;
+        if ($kept->job->after) {
+            $kept->state = 'waiting';
+        } else {
+            $this->woken[] = $kept;
+        }
+        $this->jobs[] = $this->byId["$kept->queue $kept->id"] = $kept;
+        return new Pushed($kept->id, $kept->queue, 'pushed', $kept->job->after ? 'waiting' : '');
+    }
+
+    private function settleFlows(): void
+    {
+        $run = function (Kept $kept): void {
+            $kept->state = $kept->due();
+            $this->woken[] = $kept;
+        };
+        do {
+            $changed = array_map(fn ($flow) => $flow->settle($run), $this->flows);
+        } while (in_array(true, $changed, true));
+    }
+
+    /** Settles flows; inline, it performs those whose time has come. */
+    private function goOn(): void
+    {
+        $this->settleFlows();
+        while ($this->app && $this->woken) {
+            $kept = array_shift($this->woken);
+            if ($kept->waits()) {
+                $this->run($this->app, $kept);
+            }
+        }
     }
 
     private function keep(Kept $kept): Pushed
@@ -204,19 +334,31 @@ final class Fake implements Queues
             return new Pushed($kept->id, $kept->queue, 'exists', $exists);
         }
         if ($old) {
-            $old->state = 'cancelled';
+            $this->replace($old, $kept);
         }
         $this->jobs[] = $this->byId[$key] = $kept;
         if ($this->app) {
             $this->run($this->app, $kept);
+            $this->goOn();
         }
         return new Pushed($kept->id, $kept->queue, $old ? 'replaced' : 'pushed');
     }
 
-    private static function attempt(Handlers $app, Kept $kept): Attempt
+    private function replace(Kept $old, Kept $kept): void
+    {
+        $old->state = 'cancelled';
+        foreach ($this->flows as $flow) { // it takes the other's place there, too
+            if (($flow->jobs[$kept->id] ?? null) === $old) {
+                [$kept->tie, $kept->home] = [$old->tie, $old->home];
+                $flow->replace($old, $kept);
+            }
+        }
+    }
+
+    private static function attempt(Handlers $app, Kept $kept, array $waited): Attempt
     {
         $line = ['id' => $kept->id, 'type' => $kept->type, 'queue' => $kept->queue, 'attempt' => $kept->attempts,
-            'max_attempts' => $kept->most(), 'time_left' => 300.0, 'token' => 'test'];
+            'max_attempts' => $kept->most(), 'time_left' => 300.0, 'token' => 'test'] + $waited;
         $line = substr(json_encode($line), 0, -1) . ',"document":' . $kept->job->document() . '}';
         [$in, $out] = [fopen('/dev/null', 'r'), fopen('php://memory', 'w+')];
         $told = Lines::linesOf(['id' => $kept->id] + $app->perform(new Job($line, new Lines($in, $out))));
@@ -231,7 +373,7 @@ final class Fake implements Queues
     {
         $kept->state = 'reserved';
         $kept->attempts++;
-        $attempt = self::attempt($app, $kept);
+        $attempt = self::attempt($app, $kept, $kept->home?->heard($kept->tie) ?? []);
         if ($kept->state === 'reserved') { // else it was cancelled meanwhile
             $this->settle($kept, $attempt);
         }
@@ -239,6 +381,7 @@ final class Fake implements Queues
         if ($successor && !$kept->isThere()) {
             $this->keep($successor);
         }
+        $this->settleFlows();
         return $attempt;
     }
 

@@ -9,13 +9,17 @@ final class Kept
 {
     private const MAX_ATTEMPTS = 25; // as laterd is configured by default
 
-    /** ready, delayed, reserved, dead; done, cancelled */
+    /** ready, delayed, reserved, dead, waiting; done, cancelled, skipped (not needed in its flow) */
     public string $state;
     public int $attempts = 0;
     public ?array $error = null;
     public mixed $value = null;
     /** pushed with `again` while this one ran */
     public ?Kept $successor = null;
+    /** the flow in which it waits, or has waited */
+    public ?KeptFlow $home = null;
+    /** what ties it to that */
+    public NewJob $tie;
     public readonly string $id;
     public readonly string $type;
     public readonly mixed $payload;
@@ -25,7 +29,14 @@ final class Kept
         $this->id = $job->id;
         $this->type = $job->type;
         $this->payload = json_decode($job->document(), true)['payload'] ?? null;
-        $this->state = explode('!', $job->when())[0] === '' ? 'ready' : 'delayed';
+        $this->tie = $job;
+        $this->state = $this->due();
+    }
+
+    /** Its state when it may run. */
+    public function due(): string
+    {
+        return explode('!', $this->job->when())[0] === '' ? 'ready' : 'delayed';
     }
 
     public function most(): int
@@ -36,7 +47,7 @@ final class Kept
     /** Is it in its queue still? */
     public function isThere(): bool
     {
-        return !in_array($this->state, ['done', 'cancelled'], true);
+        return !in_array($this->state, ['done', 'cancelled', 'skipped'], true);
     }
 
     /** May it be performed? */

@@ -38,6 +38,71 @@ module Laterd
     LOOK = 0.2 # seconds between two looks of wait
     COUNTS = %i[total open waiting dead done gone skipped].freeze
 
+    class << self
+      # Returns each job of the flow with its document and its place; refuses a flow that cannot end.
+      def plan(name, jobs, open)
+        NewJob.demand_label("flow", name)
+        prepared(name, jobs).tap { |plan| check(plan.map(&:first), open) }
+      end
+
+      def state_of(closed, counts)
+        return "blocked" if counts[:open].zero? && counts[:dead].positive?
+        return "open" unless closed
+        return "running" if counts[:open] + counts[:waiting] > 0
+
+        counts[:gone].positive? ? "ended" : "done"
+      end
+
+      private
+
+      def prepared(name, jobs)
+        jobs = jobs.to_a
+        raise Refused, "a flow has at most #{FLOW_MAX} jobs" if jobs.size > FLOW_MAX
+
+        jobs.each_with_index.map do |job, number|
+          job = job.in_flow(name, number + 1)
+          [job, job.document, number]
+        rescue Refused => e
+          raise Refused, "job #{number + 1}: #{e.message}"
+        end
+      end
+
+      # Refuses a flow that cannot end: steps of one name, or that nobody has, and circles.
+      def check(jobs, open)
+        steps = {}
+        jobs.each.with_index(1) do |job, number|
+          raise Refused, "job #{number}: step: another job is #{job.step}, too" if job.step && steps.key?(job.step)
+
+          steps[job.step] = { star: job.after == ["*"], waiters: [] } if job.step
+        end
+        left = jobs.each.with_index(1).map do |job, number|
+          known = job.after == ["*"] ? [] : job.after.select { |step| check_step(steps[step], step, number, open) }
+          known.each { |step| steps[step][:waiters] << number - 1 }
+          known.size
+        end
+        check_circle(jobs, steps, left)
+      end
+
+      # Is there this step? If not, it may come later, if the flow is open.
+      def check_step(step, name, number, open)
+        raise Refused, "job #{number}: after: there is no step #{name}" unless step || open
+        raise Refused, "job #{number}: after: step #{name} waits for all jobs, this one too" if step && step[:star]
+
+        step
+      end
+
+      def check_circle(jobs, steps, left)
+        free = left.each_index.select { |n| left[n].zero? }
+        free.each do |n| # which grows
+          steps.dig(jobs[n].step, :waiters)&.each { |waiter| free << waiter if (left[waiter] -= 1).zero? }
+        end
+        return if free.size == jobs.size
+
+        stuck = left.each_index.select { |n| left[n].positive? }.first(10).map { |n| jobs[n].step || "job #{n + 1}" }
+        raise Refused, "after: a circle: #{stuck.join(", ")} wait for each other"
+      end
+    end
+
     def initialize(client, redis, prefix, &script)
       @client = client
       @redis = redis
@@ -46,9 +111,7 @@ module Laterd
     end
 
     def push(name, jobs, queue, open)
-      NewJob.demand_label("flow", name)
-      jobs = prepared(name, jobs)
-      check(jobs.map(&:first), open)
+      jobs = Flows.plan(name, jobs, open)
       answers = {}
       parts = parts_of(jobs)
       parts.each { |part| push_part(name, part, queue, !open && part.equal?(parts.last), answers) }
@@ -68,7 +131,7 @@ module Laterd
       return if closed.nil?
 
       counts = COUNTS.zip(told.each_slice(2).map { |two| two.sum(&:to_i) }).to_h
-      Flow.new(name: name, state: state_of(closed == "1", counts), closed: closed == "1", made: made.to_f, **counts)
+      Flow.new(name: name, state: Flows.state_of(closed == "1", counts), closed: closed == "1", made: made.to_f, **counts)
     end
 
     def wait(name, queue, timeout)
@@ -110,14 +173,6 @@ module Laterd
       look(name, queue) || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
     end
 
-    def state_of(closed, counts)
-      return "blocked" if counts[:open].zero? && counts[:dead].positive?
-      return "open" unless closed
-      return "running" if counts[:open] + counts[:waiting] > 0
-
-      counts[:gone].positive? ? "ended" : "done"
-    end
-
     # Acts on the jobs that are in one of these states; returns for how many it could.
     def act(name, queue, states)
       known(name, queue)
@@ -147,19 +202,6 @@ module Laterd
       raise QueueFull.new(queue, answers.sort.map(&:last)) if told.include?("FULL")
     end
 
-    # Returns each job of the flow with its document and its place.
-    def prepared(name, jobs)
-      jobs = jobs.to_a
-      raise Refused, "a flow has at most #{FLOW_MAX} jobs" if jobs.size > FLOW_MAX
-
-      jobs.each_with_index.map do |job, number|
-        job = job.in_flow(name, number + 1)
-        [job, job.document, number]
-      rescue Refused => e
-        raise Refused, "job #{number + 1}: #{e.message}"
-      end
-    end
-
     # First those that wait, so that nothing has begun whose successor is not there.
     def parts_of(jobs)
       parts = [[]]
@@ -173,41 +215,6 @@ module Laterd
         bytes += one[1].bytesize
       end
       parts
-    end
-
-    # Refuses a flow that cannot end: steps of one name, or that nobody has, and circles.
-    def check(jobs, open)
-      steps = {}
-      jobs.each.with_index(1) do |job, number|
-        raise Refused, "job #{number}: step: another job is #{job.step}, too" if job.step && steps.key?(job.step)
-
-        steps[job.step] = { star: job.after == ["*"], waiters: [] } if job.step
-      end
-      left = jobs.each.with_index(1).map do |job, number|
-        known = job.after == ["*"] ? [] : job.after.select { |step| check_step(steps[step], step, number, open) }
-        known.each { |step| steps[step][:waiters] << number - 1 }
-        known.size
-      end
-      check_circle(jobs, steps, left)
-    end
-
-    # Is there this step? If not, it may come later, if the flow is open.
-    def check_step(step, name, number, open)
-      raise Refused, "job #{number}: after: there is no step #{name}" unless step || open
-      raise Refused, "job #{number}: after: step #{name} waits for all jobs, this one too" if step && step[:star]
-
-      step
-    end
-
-    def check_circle(jobs, steps, left)
-      free = left.each_index.select { |n| left[n].zero? }
-      free.each do |n| # which grows
-        steps.dig(jobs[n].step, :waiters)&.each { |waiter| free << waiter if (left[waiter] -= 1).zero? }
-      end
-      return if free.size == jobs.size
-
-      stuck = left.each_index.select { |n| left[n].positive? }.first(10).map { |n| jobs[n].step || "job #{n + 1}" }
-      raise Refused, "after: a circle: #{stuck.join(", ")} wait for each other"
     end
   end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../laterd"
+require_relative "testing_flows"
 
 module Laterd
   # For tests of programs that use laterd: they run without Redis, and without the gem for it.
@@ -15,10 +16,12 @@ module Laterd
   #
   # What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
   # payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
+  # Jobs of a flow wait for each other, and get values.
   module Testing
     MAX_ATTEMPTS = 25 # as laterd is configured by default
     DRAINED_MAX = 10_000 # a handler may push without end
     ANY = Object.new.freeze # any payload
+    ENDED = %w[done cancelled skipped].freeze
 
     # What became of one attempt: "done", "retry", "bury" or "return"; progress: each as [done, total, text].
     Attempt = Struct.new(:result, :value, :error, :delay, :progress, keyword_init: true)
@@ -38,16 +41,19 @@ module Laterd
     private_constant :Heard
 
     class << self
-      # Performs one job with its handler, and returns what became of it. The options are those of NewJob.
-      def perform(app, type, payload = nil, queue: "default", attempt: 1, **options)
-        attempt_of(app, NewJob.new(type, payload, **options), queue, attempt, options[:max_attempts] || MAX_ATTEMPTS)
+      # Performs one job with its handler, and returns what became of it. values: what steps of its flow gave
+      # back. The options are those of NewJob.
+      def perform(app, type, payload = nil, queue: "default", attempt: 1, values: {}, **options)
+        attempt_of(app, NewJob.new(type, payload, **options), queue, attempt, options[:max_attempts] || MAX_ATTEMPTS,
+                   { "values" => values })
       end
 
       # @private
-      def attempt_of(app, job, queue, attempt, most)
+      def attempt_of(app, job, queue, attempt, most, waited)
         heard = Heard.new
         line = { "id" => job.id, "type" => job.type, "queue" => queue, "attempt" => attempt, "max_attempts" => most,
-                 "time_left" => 300.0, "token" => "test", "document" => JSON.parse(job.document, max_nesting: false) }
+                 "time_left" => 300.0, "token" => "test", **JSON.parse(JSON.generate(waited), max_nesting: false),
+                 "document" => JSON.parse(job.document, max_nesting: false) }
         told = app.perform(Job.new(line, heard))
         last = JSON.parse(Answers.lines({ id: job.id, **told }).last, max_nesting: false)
         Attempt.new(result: last["result"], value: last["value"], error: last["error"] || "", delay: last["in"],
@@ -55,16 +61,22 @@ module Laterd
       end
     end
 
-    # A job that was pushed to a Fake. state: ready, delayed, reserved, dead; done, cancelled.
+    # A job that was pushed to a Fake. state: ready, delayed, reserved, dead, waiting; done, cancelled, skipped
+    # (not needed in its flow).
     class Kept
       attr_reader :job, :queue, :payload
-      attr_accessor :state, :attempts, :error, :value, :successor
+      attr_accessor :state, :attempts, :error, :value, :successor, :tie, :home # the flow in which it waits, or has
 
       def initialize(job, queue)
-        @job, @queue = job, queue
+        @job, @queue, @tie = job, queue, job
         @payload = JSON.parse(job.document, max_nesting: false)["payload"]
-        @state = job.when.partition("!").first.empty? ? "ready" : "delayed"
+        @state = due
         @attempts = 0
+      end
+
+      # Its state when it may run.
+      def due
+        job.when.partition("!").first.empty? ? "ready" : "delayed"
       end
 
       def id
@@ -97,19 +109,21 @@ module Laterd
         @jobs = []
         @by_id = {} # the last one of each queue and id
         @taken = {} # ids that stay taken
+        @flows = {} # by queue and name
+        @woken = [] # whose time in a flow has come
       end
 
       # ---- what a client can
 
       def push(type, payload = nil, queue: "default", **options)
         NewJob.demand_label("queue", queue)
-        keep(Kept.new(NewJob.new(type, payload, **options), queue))
+        keep_or_add(Kept.new(NewJob.new(type, payload, **options), queue))
       end
 
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        jobs.map { |job| Kept.new(job, queue) }.map { |kept| keep(kept) }
+        jobs.map { |job| Kept.new(job, queue) }.map { |kept| keep_or_add(kept) }
       end
 
       def show(id, queue: "default")
@@ -142,14 +156,66 @@ module Laterd
         return unless kept && %w[dead delayed].include?(kept.state)
 
         kept.attempts = 0 if kept.state == "dead"
-        kept.state.tap { kept.state = "ready" }
+        kept.state.tap do
+          kept.state = "ready"
+          settle_flows
+        end
       end
 
       def cancel(id, queue: "default")
         kept = find(id, queue)
         return @taken.delete([queue, id]) && "ended" unless kept
 
-        kept.state.tap { kept.state = "cancelled" }
+        kept.state.tap do
+          kept.state = "cancelled"
+          settle_flows
+        end
+      end
+
+      # jobs: of NewJob
+      def flow(name, jobs = [], queue: "default", open: false)
+        NewJob.demand_label("queue", queue)
+        plan = Flows.plan(name, jobs, open).map { |job, *| Kept.new(job, queue) }
+        flow = @flows[[queue, name]] ||= KeptFlow.new(name)
+        raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
+
+        pushed = plan.map { |kept| join(flow, kept) }
+        flow.closed ||= !open
+        settle_flows
+        perform_woken
+        pushed
+      end
+
+      def show_flow(name, queue: "default")
+        NewJob.demand_label("queue", queue)
+        NewJob.demand_label("flow", name)
+        @flows[[queue, name]]&.stands
+      end
+
+      def wait_flow(name, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
+        flow = known(name, queue).stands
+        return flow unless %w[open running].include?(flow.state)
+
+        raise TimeoutError, "flow #{name} is #{flow.state}; drain performs its jobs"
+      end
+
+      def kick_flow(name, queue: "default")
+        known(name, queue).jobs.values.select { |kept| kept.state == "dead" }.count { |kept| kick(kept.id, queue: kept.queue) }
+      end
+
+      def cancel_flow(name, queue: "default")
+        flow = known(name, queue)
+        count = [%w[waiting], %w[waiting ready delayed reserved dead]].sum do |states|
+          flow.jobs.values.count { |kept| states.include?(kept.state) && cancel(kept.id, queue: kept.queue) }
+        end
+        close_flow(name, queue: queue)
+        count
+      end
+
+      def close_flow(name, queue: "default")
+        known(name, queue).closed = true
+        settle_flows
+        perform_woken
       end
 
       # ---- what a test wants to know
@@ -183,17 +249,19 @@ module Laterd
       def drain(app, queue: nil)
         attempts = []
         lines = Hash.new { |all, priority| all[priority] = [] } # those that had no turn yet
+        begun = {}.compare_by_identity
         seen = 0
         loop do
-          jobs[seen..].each { |kept| lines[kept.priority] << kept }
+          (jobs[seen..] + @woken.slice!(0..)).each { |kept| lines[kept.priority] << kept }
           seen = jobs.size
           line = lines.reject { |_, waiting| waiting.empty? }.max_by(&:first)&.last
           return attempts unless line
 
           kept = line.shift
-          next unless [nil, kept.queue].include?(queue) && %w[ready delayed].include?(kept.state)
+          next unless [nil, kept.queue].include?(queue) && %w[ready delayed].include?(kept.state) && !begun[kept]
           raise Error, "drain: #{DRAINED_MAX} jobs were performed, and they push more and more" if attempts.size == DRAINED_MAX
 
+          begun[kept] = true
           attempts << perform(app, kept)
         end
       end
@@ -207,7 +275,62 @@ module Laterd
       def find(id, queue)
         NewJob.demand_label("queue", queue)
         kept = @by_id[[queue, id]]
-        kept unless kept.nil? || %w[done cancelled].include?(kept.state)
+        kept unless kept.nil? || ENDED.include?(kept.state)
+      end
+
+      def known(name, queue)
+        NewJob.demand_label("queue", queue)
+        NewJob.demand_label("flow", name)
+        @flows[[queue, name]] || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
+      end
+
+      def keep_or_add(kept)
+        kept.job.flow ? add(kept) : keep(kept)
+      end
+
+      # Adds a job to its flow, as push does.
+      def add(kept)
+        name = kept.job.flow
+        flow = @flows[[kept.queue, name]] ||= KeptFlow.new(name)
+        raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" \
+          if flow.closed && !flow.jobs.key?(kept.id) && flow.jobs[kept.job.adder]&.state != "reserved"
+
+        pushed = join(flow, kept)
+        settle_flows
+        perform_woken
+        pushed
+      end
+
+      def join(flow, kept)
+        old = flow.jobs[kept.id] || find(kept.id, kept.queue)
+        flow.add(old || kept, kept.job)
+        return Pushed.new(kept.id, "exists", old.state == "cancelled" ? "gone" : old.state) if old
+
+        waits = kept.job.after.any?
+        kept.home = flow
+        waits ? kept.state = "waiting" : @woken << kept
+        @jobs << kept
+        @by_id[[kept.queue, kept.id]] = kept
+        Pushed.new(kept.id, "pushed", waits ? "waiting" : nil)
+      end
+
+      def settle_flows
+        loop do
+          changed = @flows.each_value.map do |flow|
+            flow.settle do |kept|
+              kept.state = kept.due
+              @woken << kept
+            end
+          end
+          break if changed.none?
+        end
+      end
+
+      # Inline: those whose time has come.
+      def perform_woken
+        while @app && (kept = @woken.shift)
+          perform(@app, kept) if %w[ready delayed].include?(kept.state)
+        end
       end
 
       def keep(kept)
@@ -218,22 +341,35 @@ module Laterd
           old.successor = kept
           return Pushed.new(id, "again", "")
         end
-        return Pushed.new(id, "exists", old.state) if old && (kept.job.mode == "new" || %w[dead reserved].include?(old.state))
+        return Pushed.new(id, "exists", old.state) if old && (kept.job.mode == "new" || %w[dead reserved waiting].include?(old.state))
 
-        old.state = "cancelled" if old
+        replace(old, kept) if old
         @jobs << kept
         @by_id[[kept.queue, id]] = kept
         perform(@app, kept) if @app
+        perform_woken
         Pushed.new(id, old ? "replaced" : "pushed", "")
+      end
+
+      def replace(old, kept)
+        old.state = "cancelled"
+        @flows.each_value do |flow| # it takes the other's place there, too
+          next unless flow.jobs[kept.id].equal?(old)
+
+          kept.tie, kept.home = old.tie, old.home
+          flow.replace(old, kept)
+        end
       end
 
       def perform(app, kept)
         kept.state = "reserved"
         kept.attempts += 1
-        attempt = Testing.attempt_of(app, kept.job, kept.queue, kept.attempts, kept.most)
+        attempt = Testing.attempt_of(app, kept.job, kept.queue, kept.attempts, kept.most,
+                                     kept.home&.heard(kept.tie) || {})
         settle(kept, attempt) if kept.state == "reserved" # else it was cancelled meanwhile
         successor, kept.successor = kept.successor, nil
-        keep(successor) if successor && %w[done cancelled].include?(kept.state)
+        keep(successor) if successor && ENDED.include?(kept.state)
+        settle_flows
         attempt
       end
 

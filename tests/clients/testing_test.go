@@ -1,0 +1,346 @@
+// laterd.Fake and laterd.Perform, as a user's tests use them: clients_testing.sh runs them by `go test`.
+package shop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"laterd"
+)
+
+var ctx = context.Background()
+
+// A program: what it pushes goes through the interface.
+type shop struct {
+	queues laterd.Queues
+	app    laterd.Handlers
+}
+
+type object = map[string]interface{}
+
+func newShop() (*shop, *laterd.Fake) {
+	fake := laterd.NewFake()
+	s := &shop{queues: fake}
+	s.app.On("welcome", welcome).On("feed.*", s.feed).On("again", s.again)
+	s.app.On("odd", func(context.Context, *laterd.Job) (interface{}, error) { return func() {}, nil })
+	s.app.On("sums", func(_ context.Context, job *laterd.Job) (interface{}, error) { return job.Values, nil })
+	s.app.On("flow", func(_ context.Context, job *laterd.Job) (interface{}, error) { return job.Flow, nil })
+	s.app.On("panics", func(context.Context, *laterd.Job) (interface{}, error) { panic("at the disco") })
+	return s, fake
+}
+
+func welcome(_ context.Context, job *laterd.Job) (interface{}, error) {
+	var mail struct{ To string }
+	job.Into(&mail)
+	switch mail.To {
+	case "busy":
+		return nil, errors.New("the mailer is busy")
+	case "bad":
+		return nil, laterd.Bury(errors.New("no such address"))
+	case "later":
+		return nil, laterd.Return(errors.New("not yet"), time.Minute)
+	}
+	job.Progress(1, 2, "half")
+	return object{"sent": mail.To, "attempt": job.Attempt}, nil
+}
+
+func (s *shop) feed(_ context.Context, job *laterd.Job) (interface{}, error) {
+	var n int
+	if job.Into(&n); n > 0 {
+		s.queues.Push("default", laterd.NewJob{Type: "feed.next", Payload: n - 1})
+	}
+	return n, nil
+}
+
+func (s *shop) again(_ context.Context, job *laterd.Job) (interface{}, error) {
+	pushed, err := s.queues.Push("default", laterd.NewJob{Type: "again", ID: "a", Again: string(job.Payload) != "null"})
+	return pushed.Result, err
+}
+
+func same(t *testing.T, seen, wanted interface{}) {
+	t.Helper()
+	if !reflect.DeepEqual(seen, wanted) {
+		t.Errorf("%#v, wanted %#v", seen, wanted)
+	}
+}
+
+// must is for what may fail, but does not.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// failures counts what is reported in place of a test.
+type failures struct{ count int }
+
+func (f *failures) Helper()                           {}
+func (f *failures) Errorf(_ string, _ ...interface{}) { f.count++ }
+
+func TestWhatWasPushed(t *testing.T) {
+	_, queues := newShop()
+	pushed, err := queues.Push("mail", laterd.NewJob{Type: "welcome", Payload: object{"to": []string{"a"}}, In: time.Minute})
+	must(t, err)
+	same(t, pushed.Result, "pushed")
+	_, err = queues.PushMany("default", []laterd.NewJob{{Type: "thumb", Payload: 0}, {Type: "thumb", Payload: 1, Priority: 2}})
+	must(t, err)
+	queues.AssertPushed(t, "mail", laterd.NewJob{Type: "welcome", Payload: object{"to": []string{"a"}}, In: time.Minute})
+	same(t, len(queues.AssertPushed(t, "", laterd.NewJob{Type: "thumb"})), 2)
+	queues.AssertPushed(t, "default", laterd.NewJob{Type: "thumb", Payload: 1, Priority: 2})
+	queues.AssertNothingPushed(t, "sum")
+	same(t, string(queues.Pushed("thumb")[1].PayloadJSON()), "1")
+	failed := &failures{}
+	queues.AssertPushed(failed, "", laterd.NewJob{Type: "sum"})
+	queues.AssertPushed(failed, "", laterd.NewJob{Type: "thumb", Payload: 7})
+	queues.AssertPushed(failed, "default", laterd.NewJob{Type: "welcome"})
+	queues.AssertPushed(failed, "", laterd.NewJob{Type: "welcome", In: time.Hour})
+	queues.AssertNothingPushed(failed, "")
+	same(t, failed.count, 5)
+	size, err := queues.Size("mail")
+	must(t, err)
+	same(t, size, laterd.Size{Delayed: 1})
+}
+
+func TestBadOnesAreRefused(t *testing.T) {
+	_, queues := newShop()
+	for _, job := range []laterd.NewJob{{Type: "no good"}, {Type: "a", Payload: func() {}}, {Type: "a", Debounce: 5}} {
+		var refused *laterd.Refused
+		if _, err := queues.Push("default", job); !errors.As(err, &refused) {
+			t.Errorf("%v: %v", job.Type, err)
+		}
+	}
+	if _, err := queues.PushMany("default", []laterd.NewJob{{Type: "a"}, {Type: "a", Priority: 101}}); err == nil {
+		t.Error("priority 101")
+	}
+	if _, err := queues.Push("a b", laterd.NewJob{Type: "a"}); err == nil {
+		t.Error("a queue with a space")
+	}
+	queues.AssertNothingPushed(t, "")
+}
+
+func TestAnIDIsOneJob(t *testing.T) {
+	_, queues := newShop()
+	queues.Push("default", laterd.NewJob{Type: "a", ID: "x"})
+	pushed, _ := queues.Push("default", laterd.NewJob{Type: "a", ID: "x"})
+	same(t, pushed, laterd.Pushed{ID: "x", Result: "exists", State: "ready"})
+	pushed, _ = queues.Push("default", laterd.NewJob{Type: "a", ID: "x", Payload: 3, Replace: true})
+	same(t, pushed.Result, "replaced")
+	job, err := queues.Show("default", "x")
+	must(t, err)
+	same(t, strings.Contains(string(job.Document), `"payload":3`), true)
+	pushed, _ = queues.Push("other", laterd.NewJob{Type: "a", ID: "x"})
+	same(t, pushed.IsNew(), true)
+	for _, wanted := range []string{"ready", ""} {
+		came, err := queues.Cancel("default", "x")
+		must(t, err)
+		same(t, came, wanted)
+	}
+	job, _ = queues.Show("default", "x")
+	same(t, job, (*laterd.KnownJob)(nil))
+}
+
+func TestOneAttempt(t *testing.T) {
+	s, _ := newShop()
+	one, err := laterd.Perform(&s.app, laterd.Try{NewJob: laterd.NewJob{Type: "welcome", Payload: object{"to": "a"}}, Attempt: 2})
+	must(t, err)
+	same(t, one.Result+" "+string(one.Value), `done {"attempt":2,"sent":"a"}`)
+	same(t, one.Progress, []laterd.Progress{{Done: 1, Total: 2, Text: "half"}})
+	for kind, wanted := range map[string]string{"odd": "bury its value is not JSON: json: unsupported type: func()",
+		"nobody": "bury the program has no handler for type nobody", "panics": "retry panic: at the disco"} {
+		one, err = laterd.Perform(&s.app, laterd.Try{NewJob: laterd.NewJob{Type: kind}})
+		must(t, err)
+		same(t, one.Result+" "+strings.Split(one.Error, "\n")[0], wanted)
+	}
+	one, _ = laterd.Perform(&s.app, laterd.Try{NewJob: laterd.NewJob{Type: "welcome", Payload: object{"to": "later"}}})
+	same(t, one.In, time.Minute)
+	one, _ = laterd.Perform(&s.app, laterd.Try{NewJob: laterd.NewJob{Type: "sums"}, Values: object{"a": 1}})
+	same(t, string(one.Value), `{"a":1}`)
+}
+
+// drained returns what became of each job.
+func drained(t *testing.T, s *shop, fake *laterd.Fake) []string {
+	t.Helper()
+	attempts, err := fake.Drain(&s.app)
+	must(t, err)
+	var told []string
+	for _, one := range attempts {
+		told = append(told, strings.TrimSpace(one.Result+" "+string(one.Value)))
+	}
+	return told
+}
+
+func TestDrain(t *testing.T) {
+	s, queues := newShop()
+	first, _ := queues.Push("default", laterd.NewJob{Type: "feed.first", Payload: 2, In: time.Minute})
+	queues.Push("default", laterd.NewJob{Type: "welcome", ID: "w", Payload: object{"to": "a"}, Priority: 5, Result: time.Minute})
+	same(t, drained(t, s, queues), []string{`done {"attempt":1,"sent":"a"}`, "done 2", "done 1", "done 0"})
+	value, err := queues.Wait(ctx, "default", "w")
+	must(t, err)
+	same(t, string(value), `{"attempt":1,"sent":"a"}`)
+	_, err = queues.Wait(ctx, "default", first.ID)
+	same(t, err, laterd.ErrUnknown)
+	same(t, drained(t, s, queues), []string(nil))
+}
+
+func TestRetriesAndBurials(t *testing.T) {
+	s, queues := newShop()
+	for id, to := range map[string]string{"b": "busy", "c": "bad", "d": "later"} {
+		queues.Push("default", laterd.NewJob{Type: "welcome", ID: id, Payload: object{"to": to}, MaxAttempts: 2})
+	}
+	states := func() (all string) {
+		for _, id := range []string{"b", "c", "d"} {
+			job, err := queues.Show("default", id)
+			must(t, err)
+			all += fmt.Sprint(job.State, job.Attempts, " ")
+		}
+		return all
+	}
+	same(t, len(drained(t, s, queues)), 3)
+	same(t, states(), "delayed1 dead1 delayed0 ")
+	_, err := queues.Wait(ctx, "default", "b")
+	same(t, errors.Is(err, context.DeadlineExceeded), true)
+	same(t, len(drained(t, s, queues)), 2)
+	same(t, states(), "dead2 dead1 delayed0 ")
+	var failed *laterd.Failed
+	_, err = queues.Wait(ctx, "default", "b")
+	same(t, errors.As(err, &failed) && strings.Contains(err.Error(), "the mailer is busy"), true)
+	came, _ := queues.Kick("default", "b")
+	job, _ := queues.Show("default", "b")
+	same(t, fmt.Sprint(came, job.Attempts), "dead0")
+	pushed, _ := queues.Push("default", laterd.NewJob{Type: "welcome", ID: "c", Replace: true})
+	same(t, pushed.IsDead(), true)
+}
+
+func TestIDsThatStayTaken(t *testing.T) {
+	s, queues := newShop()
+	queues.Push("default", laterd.NewJob{Type: "again", ID: "a", Payload: true})
+	same(t, drained(t, s, queues), []string{`done "again"`, `done "exists"`})
+	for _, job := range []laterd.NewJob{{ID: "t", Throttle: time.Minute}, {ID: "u", UniqueFor: time.Minute}} {
+		job.Type = "feed.a"
+		queues.Push("default", job)
+		drained(t, s, queues)
+		pushed, _ := queues.Push("default", laterd.NewJob{Type: "feed.a", ID: job.ID})
+		same(t, pushed, laterd.Pushed{ID: job.ID, Result: "exists", State: "ended"})
+		came, _ := queues.Cancel("default", job.ID)
+		again, _ := queues.Cancel("default", job.ID)
+		same(t, came+" "+again, "ended ")
+	}
+}
+
+func TestInlineAndWithoutEnd(t *testing.T) {
+	s, _ := newShop()
+	inline := laterd.NewFake(&s.app)
+	job, err := inline.Push("default", laterd.NewJob{Type: "welcome", Payload: object{"to": "a"}, In: time.Hour, Result: time.Hour})
+	must(t, err)
+	value, err := inline.Wait(ctx, "default", job.ID)
+	must(t, err)
+	same(t, string(value), `{"attempt":1,"sent":"a"}`)
+	s.app.On("endless", func(context.Context, *laterd.Job) (interface{}, error) {
+		return s.queues.Push("default", laterd.NewJob{Type: "endless"})
+	})
+	s.queues.Push("default", laterd.NewJob{Type: "endless"})
+	if _, err = s.queues.(*laterd.Fake).Drain(&s.app); err == nil || !strings.Contains(err.Error(), "more and more") {
+		t.Error(err)
+	}
+}
+
+// Orders: pay, then mail with what pay gave back; undo if pay fails; all: when all others have ended.
+func order(t *testing.T, queues laterd.Queues, to string, open bool) (states []string) {
+	t.Helper()
+	pushed, err := queues.Flow("default", "order", []laterd.NewJob{
+		{Type: "welcome", Payload: object{"to": to}, Step: "pay", MaxAttempts: 1},
+		{Type: "sums", Step: "mail", After: []string{"pay"}},
+		{Type: "flow", Step: "undo", After: []string{"pay"}, When: "failed"},
+		{Type: "flow", Step: "all", After: []string{"*"}, When: "ended", In: time.Minute}}, open)
+	must(t, err)
+	for _, one := range pushed {
+		states = append(states, one.Result+" "+one.State)
+	}
+	return states
+}
+
+func TestAFlowThatGoesWell(t *testing.T) {
+	s, queues := newShop()
+	same(t, order(t, queues, "a", false), []string{"pushed ", "pushed waiting", "pushed waiting", "pushed waiting"})
+	same(t, drained(t, s, queues), []string{`done {"attempt":1,"sent":"a"}`, `done {"pay":{"attempt":1,"sent":"a"}}`,
+		`done {"name":"order","total":3,"open":0,"waiting":0,"done":2,"dead":0,"gone":0,"skipped":1,"failed":[]}`})
+	flow, err := queues.WaitFlow(ctx, "default", "order")
+	must(t, err)
+	same(t, fmt.Sprint(flow.State, flow.Total, flow.Done, flow.Skipped), "done4 3 1")
+	same(t, order(t, queues, "a", false), []string{"exists done", "exists done", "exists skipped", "exists done"})
+}
+
+func TestAFlowThatIsBlocked(t *testing.T) {
+	s, queues := newShop()
+	order(t, queues, "bad", false)
+	same(t, len(drained(t, s, queues)), 2)
+	flow, err := queues.WaitFlow(ctx, "default", "order")
+	must(t, err)
+	same(t, flow.State, "blocked")
+	kicked, err := queues.KickFlow("default", "order")
+	must(t, err)
+	same(t, kicked, 1)
+	_, err = queues.WaitFlow(ctx, "default", "order")
+	same(t, errors.Is(err, context.DeadlineExceeded), true)
+	queues.Cancel("default", "order.pay")
+	job, _ := queues.Show("default", "order.mail")
+	same(t, strings.Contains(string(job.Error), "needs step pay of flow order, which was cancelled"), true)
+	attempts, err := queues.Drain(&s.app)
+	must(t, err)
+	var counts laterd.FlowCounts
+	must(t, json.Unmarshal(attempts[0].Value, &counts))
+	same(t, counts.Failed, []string{"order.pay", "order.mail"})
+	cancelled, err := queues.CancelFlow("default", "order")
+	must(t, err)
+	flow, _ = queues.ShowFlow("default", "order")
+	same(t, fmt.Sprint(cancelled, flow.Gone), "1 2")
+}
+
+func TestWhoMayAddToAFlow(t *testing.T) {
+	s, queues := newShop()
+	order(t, queues, "a", true)
+	pushed, err := queues.Push("default", laterd.NewJob{Type: "flow", Flow: "order", Step: "more", After: []string{"mail"}})
+	must(t, err)
+	same(t, pushed.State, "waiting")
+	drained(t, s, queues)
+	flow, _ := queues.ShowFlow("default", "order")
+	same(t, fmt.Sprint(flow.State, flow.Waiting), "open1")
+	must(t, queues.CloseFlow("default", "order"))
+	same(t, len(drained(t, s, queues)), 1)
+	_, err = queues.Push("default", laterd.NewJob{Type: "flow", Flow: "order", Step: "late"})
+	same(t, errors.Is(err, laterd.ErrFlowClosed), true)
+	_, err = queues.KickFlow("default", "none")
+	same(t, errors.Is(err, laterd.ErrFlowUnknown), true)
+	_, err = queues.Flow("default", "circle", []laterd.NewJob{{Type: "a", Step: "a", After: []string{"b"}},
+		{Type: "a", Step: "b", After: []string{"a"}}}, false)
+	same(t, err != nil, true)
+	flow, _ = queues.ShowFlow("default", "circle")
+	same(t, flow, (*laterd.Flow)(nil))
+}
+
+func TestARunningJobAddsToItsFlow(t *testing.T) {
+	s, queues := newShop()
+	s.app.On("adds", func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		pushed, err := s.queues.Push("default", laterd.NewJob{Type: "flow", Flow: "f", Step: "more", Adder: job.ID})
+		return pushed.Result, err
+	})
+	_, err := queues.Flow("default", "f", laterd.Batch([]laterd.NewJob{{Type: "adds"}},
+		laterd.Ends{Then: &laterd.NewJob{Type: "flow", Step: "end"}}), false)
+	must(t, err)
+	told := drained(t, s, queues)
+	same(t, len(told) == 3 && told[0] == `done "pushed"` && strings.Contains(told[2], `"total":2`), true)
+	inline := laterd.NewFake(&s.app)
+	_, err = inline.Flow("default", "f", laterd.Chain(laterd.NewJob{Type: "feed.a"},
+		laterd.NewJob{Type: "sums", Result: time.Minute}), false)
+	must(t, err)
+	value, err := inline.Wait(ctx, "default", "f.2")
+	must(t, err)
+	same(t, string(value), `{"1":0}`)
+}
