@@ -20,6 +20,7 @@
 -- @include count
 -- @include backwards
 -- @include flow
+-- @include share
 
 local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
     waiting = waiting }
@@ -74,7 +75,11 @@ local function kick()
             texts[i] = with_value(texts[i], tag)
         end
     end
-    if recorded and state == 'dead' then
+    local shared = fair(texts)
+    if shared then
+        shared.place(soon, texts)
+    end
+    if shared or recorded and state == 'dead' then
         keep_records(ids, texts)
     end
     redis.call('ZADD', ready, unpack(backwards(soon)))
@@ -117,13 +122,18 @@ if state == 'done' then
     return #ids
 end
 
-local members = recorded and flow_of(ids, records_of(ids))
+local notes = recorded and records_of(ids)
+local members = notes and flow_of(ids, notes)
 local acts = { kick = kick, bury = bury, cancel = drop }
 local counters = { kick = 'kicked', bury = 'buried', cancel = 'cancelled' }
 if state == 'reserved' then
     take_out(ids)
 else
     redis.call('ZREM', set, unpack(ids))
+end
+local shared = state == 'ready' and notes and fair(notes, true)
+if shared then
+    shared.leave(ids, notes)
 end
 acts[verb]()
 count(stats, counters[verb], #ids)

@@ -15,12 +15,13 @@
 -- @include forget
 -- @include count
 -- @include flow
+-- @include share
 
 local total, withdrawn = #ARGV, 0
 guard(total, { ready, delayed, reserved, held, dead, unique, waiting }, { jobs, stats })
 
 local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
-local from, gone, ended, seen = {}, {}, {}, {}
+local from, gone, ended, seen, from_ready = {}, {}, {}, {}, {}
 for i = 1, total do
     local id = ARGV[i]
     from[i] = ''
@@ -35,7 +36,7 @@ for i = 1, total do
         end
     end
     if from[i] ~= '' then
-        seen[id] = true
+        seen[id], from_ready[id] = true, from[i] == 'ready'
         gone[#gone + 1] = id
     elseif recorded and not seen[id] then
         local last = value_of(records_of({ id })[1], 't')
@@ -53,7 +54,8 @@ end
 if #gone == 0 then
     return from
 end
-local members = recorded and flow_of(gone, records_of(gone))
+local texts = recorded and records_of(gone)
+local members = texts and flow_of(gone, texts)
 for i = 1, total do
     local id = ARGV[i]
     if from[i] == 'reserved' then
@@ -63,6 +65,16 @@ for i = 1, total do
     elseif sets[from[i]] then
         redis.call('ZREM', sets[from[i]], id)
     end
+end
+local shared = texts and fair(texts, true)
+if shared then
+    local left, notes = {}, {}
+    for i, id in ipairs(gone) do
+        if from_ready[id] then
+            left[#left + 1], notes[#notes + 1] = id, texts[i]
+        end
+    end
+    shared.leave(left, notes)
 end
 local known = forget(gone)
 count(stats, 'cancelled', #gone)

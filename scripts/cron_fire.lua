@@ -26,6 +26,7 @@
 -- @include where
 -- @include count
 -- @include expiring
+-- @include share
 
 local at = whole(expected, 0, 1e12)
 local ticks, moves = whole(tick, 0, 1e12), whole(following, 0, 1e12)
@@ -88,6 +89,11 @@ end
 -- Drops the last job, which still waits: the new one takes its place.
 local function replace_last()
     redis.call('ZREM', last_state == 'ready' and ready or delayed, last)
+    local notes = records_of({ last })
+    local shared = last_state == 'ready' and fair(notes, true)
+    if shared then
+        shared.leave({ last }, notes)
+    end
     redis.call('HDEL', jobs, last)
     keep_records({ last }, { '' })
     count(stats, 'cancelled', 1)
@@ -104,14 +110,18 @@ local function push(id)
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()
     end
-    if priority ~= 0 then
-        keep_records({ id }, { 'p=' .. priority .. '\n' })
+    local soon, notes = {}, { priority ~= 0 and 'p=' .. priority .. '\n' or '' }
+    if not (wait > 0 and due > now) then
+        soon = { now + 0.000001 - priority * 1000000, id }
+        local shared = fair(notes)
+        if shared then
+            shared.place(soon, notes)
+        end
     end
-    if wait > 0 and due > now then
-        place({}, { due, id })
-    else
-        place({ now + 0.000001 - priority * 1000000, id }, {})
+    if notes[1] ~= '' then
+        keep_records({ id }, notes)
     end
+    place(soon, soon[1] and {} or { due, id })
     count(stats, 'pushed', 1)
 end
 

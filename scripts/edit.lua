@@ -4,7 +4,8 @@
 -- reply  the state it is in. `reserved`, `changed`, '' (no such job): nothing was done
 --
 -- seen      the document that it is to replace; with any other one it answers `changed`
--- document  the new one. All else stays: place, due time, attempts, priority, ties to flows
+-- document  the new one. All else stays: place, due time, attempts, priority, the group whose place it
+--           has, ties to flows
 
 -- @include where
 

@@ -6,6 +6,7 @@
 -- mode    new. seek: an unknown id is not put here, and answers ABSENT. `/EPOCH` after it as in push
 -- name    of the flow; home: the queue that it lies in
 -- number  as flow_join has answered it there
+-- priority  as in flow_push, with its group
 --
 -- A job that is new waits, and the flow is told so; it says what becomes of it. A known job belongs to
 -- the flow from now on, as it is. So a job that has ended already, and is put here once more by somebody
@@ -37,11 +38,13 @@ if how ~= 'new' and how ~= 'seek' or not is_name(name) or not is_name(home) or t
 end
 for i = 1, total do
     local at = 4 * i
-    local id, rank = ARGV[at], ARGV[at + 2]
+    local id, rank, group = ARGV[at], string.match(ARGV[at + 2], '^([^@]*)@?(.*)$')
     local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
             and 'an id is 1 to 200 printable characters without space'
         or not whole(ARGV[at + 1], 0, 1e16) and 'a number is what flow_join has answered'
         or not whole(rank, -100, 100) and 'a priority is a whole number from -100 to 100'
+        or group ~= '' and (#group > 64 or not string.find(group, '^[!-z|~]+$'))
+            and 'a group is 1 to 64 printable characters without space and braces'
         or ARGV[at + 3] == '' and 'the document is empty'
     if wrong then
         return refusal('job ' .. i .. ': ' .. wrong)
@@ -83,11 +86,13 @@ local function known(id, asked, text, at)
 end
 
 local function park(i, id, asked, rank, document)
+    local group = string.match(rank, '@(.*)$')
+    rank = tonumber(string.match(rank, '^[^@]*'))
     local tie = name .. '@' .. home .. '#' .. flow_send('p', home, name, id, '=', asked)
     fresh[#fresh + 1], fresh[#fresh + 2] = id, document
     names[#names + 1] = id
     notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. tie .. '\nw=' .. tie
-        .. '\n'
+        .. '\n' .. (group and 'q=0 ' .. group .. '\n' or '')
     held_back[#held_back + 1], held_back[#held_back + 2] = spell(now + i / 1000000), id
     old[#old + 1] = result_of(id)
     seen[id] = 'waiting'
@@ -110,7 +115,7 @@ for i = 1, total do
         answers[i] = 'FULL'
         full = full + 1
     else
-        park(i, id, asked, tonumber(ARGV[at + 2]), ARGV[at + 3])
+        park(i, id, asked, ARGV[at + 2], ARGV[at + 3])
         answers[i] = 'WAITING'
         pushed = pushed + 1
     end

@@ -12,7 +12,7 @@
 --           '' for nothing
 -- when      done: all of them are; ended: in whatever way; failed: the first is dead or gone
 -- due       '': now; '+S': in S seconds; S: at that UNIX time. For one that waits, S counts from then
--- priority  -100 to 100, higher first
+-- priority  -100 to 100, higher first; then `@GROUP`, if it has one, as in push
 -- state     ready, delayed, reserved, dead, waiting; done, gone or skipped, if it has ended in this flow
 --
 -- A step may be named before it is pushed. So push those that wait first: then nothing has begun whose
@@ -24,6 +24,7 @@
 -- @include place
 -- @include where
 -- @include results
+-- @include share
 
 local fresh, soon, later, answers, total = {}, {}, {}, {}, (#ARGV - 4) / 7
 local ended_as = { d = 'done', g = 'gone', l = 'gone', s = 'skipped' }
@@ -34,6 +35,8 @@ local function flow_job(i)
     for n, member in ipairs({ 'id', 'step', 'after', 'when', 'due', 'priority', 'document' }) do
         job[member] = ARGV[at + n - 1]
     end
+    job.group = string.match(job.priority, '@(.*)$')
+    job.priority = string.match(job.priority, '^[^@]*')
     return job
 end
 
@@ -50,6 +53,8 @@ end
 for i, job in ipairs(flow_list) do
     local wrong = flow_wrong(job)
         or not whole(job.priority, -100, 100) and 'a priority is a whole number from -100 to 100'
+        or job.group and (#job.group > 64 or not string.find(job.group, '^[!-z|~]+$'))
+            and 'a group is 1 to 64 printable characters without space and braces'
         or job.document == '' and 'the document is empty'
     if wrong then
         return refusal('job ' .. i .. ': ' .. wrong)
@@ -64,11 +69,12 @@ if why then
     return why == 'CLOSED' and why or refusal(why)
 end
 
-local results = redis.call('HMGET', stats, 'max_jobs', 'results')
+local results = redis.call('HMGET', stats, 'max_jobs', 'results', 'groups')
 local limit = tonumber(results[1] or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, duplicate, full, noted, notes = 0, 0, 0, {}, {}
-local old, held_back = {}, {}
+local old, held_back, row = {}, {}, {} -- row: of each in soon, where its record is in notes
+local any_group
 
 local seen = {}
 for i = 1, total do
@@ -101,6 +107,8 @@ for i = 1, total do
         notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. name .. '\n'
             .. (job.step ~= '' and 's=1\n' or '')
             .. (job.after ~= '' and 'v=' .. name .. '\n' or '')
+            .. (job.group and 'q=0 ' .. job.group .. '\n' or '')
+        any_group = any_group or job.group
         local time = tonumber(string.match(job.due, '^%+?(.*)$'))
         time = string.byte(job.due) == 43 and now + time or time
         old[#old + 1] = result_of(job.id)
@@ -113,6 +121,7 @@ for i = 1, total do
         else
             answers[i] = 'PUSHED'
             soon[#soon + 1], soon[#soon + 2] = score(i, rank), job.id
+            row[#row + 1] = #notes
         end
         seen[job.id] = job.after ~= '' and 'waiting' or time and time > now and 'delayed' or 'ready'
         flow_add(job, job.after ~= '' and 'w' or 'o')
@@ -121,6 +130,10 @@ end
 
 if #fresh > 0 then
     redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
+end
+local shared = #soon > 0 and (any_group and fair() or results[3] and fair({}))
+if shared then
+    shared.place(soon, notes, row)
 end
 keep_records(noted, notes)
 if #held_back > 0 then

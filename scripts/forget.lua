@@ -20,12 +20,13 @@ if left == 0 then
     left = -redis.call('ZCARD', news)
 end
 if left == 0 then
+    local base = string.sub(jobs, 1, -5)
     for _, flow in ipairs(redis.call('ZRANGE', flows, 0, -1)) do
-        local flow_key = string.sub(jobs, 1, -5) .. 'flow:' .. flow
+        local flow_key = base .. 'flow:' .. flow
         redis.call('UNLINK', flow_key, flow_key .. ':unknown', flow_key .. ':values',
             flow_key .. ':failed')
     end
-    redis.call('DEL', flows, waiting, string.sub(jobs, 1, -5) .. 'away')
+    redis.call('DEL', flows, waiting, base .. 'away', base .. 'fair', base .. 'groups')
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

@@ -15,6 +15,7 @@
 -- @include guard
 -- @include wake
 -- @include record
+-- @include share
 
 local at, since_when = number(due, 0, 1e11), number(since, 0, 1e11)
 if not at or not since_when then
@@ -30,6 +31,13 @@ elseif tonumber(score) ~= at then
     return 0
 end
 redis.call('ZREM', delayed, id)
-redis.call('ZADD', ready, math.min(since_when, now) - rank(records_of({ id })[1]), id)
+local texts = records_of({ id })
+local soon = { math.min(since_when, now) - rank(texts[1]), id }
+local shared = fair(texts, true)
+if shared and shared.of(texts[1]) then
+    soon[1] = 9e15 -- its turn has come
+    shared.back(soon, texts, { 1 })
+end
+redis.call('ZADD', ready, unpack(soon))
 leave_wake(true)
 return going

@@ -13,10 +13,11 @@
 -- @include count
 -- @include backwards
 -- @include flow
+-- @include share
 
 guard(#ARGV, { ready, delayed, dead, waiting }, { stats })
 
-local from, soon, placed = {}, {}, {}
+local from, soon, placed, places = {}, {}, {}, {}
 local texts = records_of(ARGV)
 for i = 1, #ARGV do
     local id = ARGV[i]
@@ -31,7 +32,7 @@ for i = 1, #ARGV do
         end
     end
     if from[i] ~= '' then
-        placed[id] = true
+        placed[id], places[#places + 1] = true, i
         soon[#soon + 1] = now + i / 1000000 - rank(texts[i])
         soon[#soon + 1] = id
     end
@@ -46,13 +47,21 @@ for i = 1, #ARGV do
         for _, tag in ipairs({ 'a', 'b', 'c', 'i' }) do
             texts[i] = with_value(texts[i], tag)
         end
-        if recorded then
-            keep_records({ ARGV[i] }, { texts[i] })
-        end
     elseif from[i] == 'delayed' then
         redis.call('ZREM', delayed, ARGV[i])
     elseif from[i] == 'waiting' then
         redis.call('ZREM', waiting, ARGV[i])
+    end
+end
+local shared = fair(texts)
+if shared then
+    shared.place(soon, texts, places)
+end
+if recorded then
+    for _, i in ipairs(places) do
+        if shared or from[i] == 'dead' then
+            keep_records({ ARGV[i] }, { texts[i] })
+        end
     end
 end
 redis.call('ZADD', ready, unpack(backwards(soon)))

@@ -17,6 +17,7 @@
 -- @include give_up
 -- @include fail
 -- @include backwards
+-- @include share
 
 local last = number(deadline, 0, 1e11)
 if not last then
@@ -39,6 +40,10 @@ local soon, texts = {}, records_of(ids)
 for i = 1, #ids do
     soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
     texts[i] = failed(texts[i], reason)
+end
+local shared = fair(texts)
+if shared then
+    shared.place(soon, texts)
 end
 redis.call('ZADD', ready, unpack(backwards(soon)))
 keep_records(ids, texts)

@@ -20,6 +20,7 @@
 -- @include record
 -- @include stay
 -- @include backwards
+-- @include share
 
 local most = whole(limit, 1, 500)
 if not most then
@@ -31,12 +32,16 @@ local only = redis.call('EXISTS', delayed, reserved, unique, cron, news, away) =
 guard(most, only and { ready } or { ready, delayed, reserved, unique, cron, news, away },
     { jobs, stats })
 if only then
+    local groups = fair({})
+    if groups then
+        groups.plain()
+    end
     leave_wake()
     return { 0, '', '', present, '', redis.call('EXISTS', ready) }
 end
 
 -- In small steps: members not adopted yet are whole documents.
-local promoted, size, soon, adopted = 0, 0, {}, {}
+local promoted, size, soon, adopted, ids, texts = 0, 0, {}, {}, {}, {}
 repeat
     local step = math.min(8, most - promoted)
     local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', now, 'WITHSCORES', 'LIMIT', promoted,
@@ -49,7 +54,9 @@ repeat
             size = size + #id
             id = adopted[#adopted - 1]
         end
-        local off = recorded and rank(records_of({ id })[1]) or 0
+        local text = recorded and records_of({ id })[1] or ''
+        local off = rank(text)
+        ids[#ids + 1], texts[#texts + 1] = id, text
         soon[#soon + 1] = off == 0 and score or score - off
         soon[#soon + 1] = id
     end
@@ -57,11 +64,20 @@ repeat
 until #due < 2 * step or promoted == most or size > 262144
 if promoted > 0 then
     redis.call('ZREMRANGEBYRANK', delayed, 0, promoted - 1)
+    local shared = fair(texts)
+    if shared then
+        shared.place(soon, texts)
+        keep_records(ids, texts)
+    end
     redis.call('ZADD', ready, unpack(backwards(soon)))
 end
 if #adopted > 0 then
     redis.call('HSET', jobs, unpack(adopted))
     count(stats, 'adopted', #adopted / 2)
+end
+local groups = fair({})
+if groups then
+    groups.plain()
 end
 free_passed(most)
 leave_wake()

@@ -7,7 +7,8 @@
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
 -- waiter the job, as in lock_take
 --
--- The permits of laterd's `max_running` are named `type:NAME`, after the entry of `types`, and `queue:Q`.
+-- The permits of laterd's `max_running` are named `type:NAME`, after the entry of `types`, `queue:Q`,
+-- and `group:Q:GROUP`.
 
 -- @include turn
 

@@ -17,7 +17,8 @@
 --           expires in E seconds. Its document, an object without that member, gets expires_at
 -- priority  -100 to 100, higher first. `N/S`: the id also stays taken for S seconds after its job
 --           was acked or has expired, and answers `EXISTS ended`. `N/+S`: it stays taken until S
---           seconds from now, if the job has ended by then
+--           seconds from now, if the job has ended by then. `@GROUP` after any of these: its group,
+--           1 to 64 printable characters without space and braces (inc/share.lua)
 --
 -- FULL: the queue has as many jobs as the field `max_jobs` of `stats` allows (0 or missing: any
 -- number). The job was not pushed, and counts as `refused`.
@@ -63,9 +64,18 @@ end
 
 local ids, documents = {}, {}
 local times, ranks, stays, waits, from_now = {}, {}, {}, {}, {}
+local groups -- nil: none of these jobs has one
 
 -- Reads job i's priority, if it is not 0; returns what is wrong with it.
 local function read_rank(i, text)
+    local before, group = string.match(text, '^([^@]*)@(.*)$')
+    if group then
+        if #group > 64 or not string.find(group, '^[!-z|~]+$') then
+            return 'a group is 1 to 64 printable characters without space and braces'
+        end
+        groups = groups or {}
+        text, groups[i] = before, group
+    end
     ranks[i] = whole(text, -100, 100)
     if not ranks[i] then
         local rank, plus, seconds = string.match(text, '^([^/]*)/(%+?)(.*)$')
@@ -147,6 +157,7 @@ end
 -- command asks for many fields without their values.
 local known = total > 0 and redis.call('HMGET', jobs, unpack(ids)) or {}
 local fresh, soon, later, noted, notes, moved, state_of = {}, {}, {}, {}, {}, {}, {}
+local left, left_notes -- nil: none of these was ready
 local taken, placed = 0, 0 -- in fresh, in soon
 
 -- Limits how long a job with `+S/M` is put off: to M seconds after `first`, its first push.
@@ -164,7 +175,8 @@ local function note_of(i, first)
     elseif stays[i] and stays[i] > 0 then
         note = note .. 'u=' .. string.format('%.6f', stays[i]) .. '\n'
     end
-    return waits[i] and note .. bound(i, first) or note
+    note = waits[i] and note .. bound(i, first) or note
+    return groups and groups[i] and note .. 'q=0 ' .. groups[i] .. '\n' or note
 end
 
 -- After an attempt the time of `+S/M` begins again.
@@ -210,7 +222,7 @@ local function keep(i, id)
 end
 
 -- How many more the queue may have.
-local told = redis.call('HMGET', stats, 'max_jobs', 'results')
+local told = redis.call('HMGET', stats, 'max_jobs', 'results', 'groups')
 local limit = tonumber(told[1] or 0) or 0
 local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, replaced, kept, absent, full = 0, 0, 0, 0, 0
@@ -235,6 +247,10 @@ for i = 1, total do
         local state = where(id)
         if replaces and (state == 'ready' or state == 'delayed') then
             moved[#moved + 1] = { state == 'ready' and ready or delayed, id }
+            if state == 'ready' and recorded then
+                left, left_notes = left or {}, left_notes or {}
+                left[#left + 1], left_notes[#left_notes + 1] = id, texts[i]
+            end
             take(last[id], id)
             replaced = replaced + 1
             answers[i] = 'REPLACED'
@@ -265,11 +281,39 @@ for i = 1, total do
     end
 end
 
+-- Where places go by groups, all these jobs get theirs. Those that have no record yet get one.
+local sharing, leaving
+if groups or told[3] then
+-- @inside share
+    sharing = placed > 0 and (groups and fair() or fair({}))
+    leaving = left and fair(left_notes, true)
+    local at, row = {}, {}
+    for n, id in ipairs(noted) do
+        at[id] = n
+    end
+    for k = 1, sharing and placed / 2 or 0 do
+        local id = soon[2 * k]
+        if not at[id] then
+            at[id] = #noted + 1
+            noted[at[id]], notes[at[id]] = id, ''
+        end
+        row[k] = at[id]
+    end
+    if sharing then
+        sharing.place(soon, notes, row, true)
+    end
+end
 if #fresh > 0 then
     redis.call('HSET', jobs, unpack(fresh)) -- first: a full Redis refuses it
 end
 for _, job in ipairs(moved) do
     redis.call('ZREM', job[1], job[2])
+end
+if leaving then
+    leaving.leave(left, left_notes)
+end
+if sharing then
+    sharing.write()
 end
 keep_records(noted, notes)
 if pushed + replaced > 0 then

@@ -31,7 +31,9 @@ local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, sha
     records, records, records, records, paused, paused, paused, paused)
 local hindered = (there > 3 or epoch ~= '0') and ((redis.call('GET', shards) or '0') ~= epoch
     or redis.call('HEXISTS', records, id) == 1)
-local told = redis.call('HMGET', stats, 'max_jobs', 'results')
+local told = redis.call('HMGET', stats, 'max_jobs', 'results', 'groups')
+-- Where places go by groups, push has to find one (inc/share.lua).
+hindered = hindered or told[3] and redis.call('EXISTS', string.sub(jobs, 1, -5) .. 'fair') == 1
 local limit = told[1] and tonumber(told[1]) or 0
 if hindered or limit > 0 and redis.call('HLEN', jobs) >= limit then
     return redis.call('SISMEMBER', call, number) == 1 and 'PUSHED' or 'ASK'

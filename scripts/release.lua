@@ -15,6 +15,7 @@
 -- @include fail
 -- @include count
 -- @include place
+-- @include share
 
 local list, waits = {}, {}
 for i = 1, #ARGV / 4 do
@@ -31,13 +32,14 @@ local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end
-local soon, later, texts = {}, {}, records_of(ids)
+local soon, later, texts, places = {}, {}, records_of(ids), {}
 for n = 1, #ids do
     local i, id = at[n], ids[n]
     if waits[i] > 0 then
         later[#later + 1] = now + waits[i]
         later[#later + 1] = id
     else
+        places[#places + 1] = n
         soon[#soon + 1] = now + n / 1000000 - rank(texts[n])
         soon[#soon + 1] = id
     end
@@ -47,6 +49,10 @@ for n = 1, #ids do
     elseif value_of(texts[n], 'c') == '0' then
         texts[n] = with_value(texts[n], 'c')
     end
+end
+local shared = #soon > 0 and fair(texts)
+if shared then
+    shared.place(soon, texts, places)
 end
 keep_records(ids, texts)
 place(soon, later)

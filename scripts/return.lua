@@ -15,6 +15,7 @@
 -- @include fail
 -- @include count
 -- @include place
+-- @include share
 
 local function interrupted(record)
     local times = count_of(record, 'i') + 1
@@ -52,7 +53,7 @@ local ids, at, lost = give_up(list)
 if #ids == 0 then
     return lost
 end
-local soon, later, texts, changed = {}, {}, records_of(ids), false
+local soon, later, texts, changed, places = {}, {}, records_of(ids), false, {}
 for n = 1, #ids do
     local i, id = at[n], ids[n]
     local how = ARGV[3 * i]
@@ -60,6 +61,7 @@ for n = 1, #ids do
         later[#later + 1] = waits[i] < 1e9 and now + waits[i] or waits[i]
         later[#later + 1] = id
     else
+        places[#places + 1] = n
         soon[#soon + 1] = scores[i]
         soon[#soon + 1] = id
     end
@@ -73,6 +75,10 @@ for n = 1, #ids do
         texts[n] = with_error(texts[n], count_of(texts[n], 'a'), how)
     end
     changed = changed or how ~= 'held'
+end
+local shared = fair(texts, true)
+if shared then
+    shared.back(soon, texts, places)
 end
 if changed then
     keep_records(ids, texts)

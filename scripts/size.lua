@@ -46,6 +46,22 @@ for _, back in ipairs({ 'done', 'expired', 'released', 'returned', 'buried', 'la
     out = out - (of[back] or 0)
 end
 
+-- Where places go by groups, the first job is not the oldest. The oldest of each group is among the
+-- first, so the first 500 are looked at.
+if recorded and redis.call('EXISTS', string.sub(jobs, 1, -5) .. 'fair') == 1 then
+    local first = redis.call('ZRANGE', ready, 0, 499)
+    local texts = #first > 0 and records_of(first) or {}
+    oldest = nil
+    for i, text in ipairs(texts) do
+        local since = tonumber(string.match('\n' .. text, '\nq=([%d.]+) ') or nil)
+        if not since then
+            since = redis.call('ZSCORE', ready, first[i]) + rank(text)
+            since = since > 900000000 and since or nil
+        end
+        oldest = since and math.min(oldest or since, since) or oldest
+    end
+end
+
 local reply = {
     redis.call('ZCARD', ready),
     redis.call('ZCARD', delayed),

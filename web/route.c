@@ -39,6 +39,7 @@ struct route {
     "[--expires-in=?expires_in] " \
     "[--result=?result] " \
     "[--lock=?lock] " \
+    "[--group=?group] " \
     "[--trace=?trace] " \
     "[--on-dead=?on_dead] " \
     "[--on-done=?on_done] " \
@@ -255,6 +256,7 @@ static const struct form {
     { "expires_in", is_duration, "expires_in: a duration like 90, 5m, 2h" },
     { "result", is_duration, "result: a duration like 90, 5m, 2h" },
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
+    { "group", is_id, "group: 1 to 64 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
     { "on_dead", route_is_type, "on_dead: 1 to 128 letters, digits and _ . : -" },
     { "on_done", route_is_type, "on_done: 1 to 128 letters, digits and _ . : -" },

@@ -51,6 +51,8 @@ void peek_print_json(const char *queue, const struct later_seen *seen, const str
     jsonl_known(&json, "score", seen->has_score, seen->score);
     jsonl_int(&json, "attempts", seen->record.attempts);
     jsonl_int(&json, "priority", seen->record.priority);
+    if (seen->record.group_len)
+        jsonl_bytes(&json, "group", seen->record.group, seen->record.group_len);
     peek_add_error(&json, seen);
     if (why)
         why_json(&json, why);
@@ -70,7 +72,7 @@ static double when_of(const struct later_seen *seen)
     double when = seen->score;
 
     if (strcmp(seen->state, "ready") == 0)
-        return when + 1e6 * seen->record.priority;
+        return seen->record.since > 0 ? seen->record.since : when + 1e6 * seen->record.priority;
     if (seen->record.finished_len)
         finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     if (finished)
@@ -268,6 +270,10 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_number(&card, PLAIN, seen->record.attempts);
     table_text(&card, DIM, "priority");
     table_print(&card, PLAIN, "%d", (int)seen->record.priority);
+    if (seen->record.group_len) {
+        table_text(&card, DIM, "group");
+        table_bytes(&card, PLAIN, seen->record.group, seen->record.group_len);
+    }
     table_text(&card, DIM, "error");
     add_error(&card, seen);
     earlier_rows(&card, seen);

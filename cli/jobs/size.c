@@ -1,14 +1,16 @@
-/* size.c: `later size` of many queues in few round trips; `later size --names`. */
+/* size.c: `later size` of many queues in few round trips; `later size --names` and `--groups`. */
 #include "jobs/size.h"
 
 #include "commands.h"
+#include "jobs/groups.h"
 #include "output/jsonl.h"
 #include "sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOGETHER 1000 /* queues held in memory at a time */
+#define TOGETHER     1000 /* queues held in memory at a time */
+#define GROUPS_SHOWN 20
 
 /* --- names --- */
 
@@ -201,25 +203,89 @@ static int print_sizes(struct cli *cli, struct later_error *err)
     return status;
 }
 
+/* --- groups --- */
+
+static void size_add_group(struct cli *cli, struct table *table, const char *queue,
+                           const struct group *group)
+{
+    struct jsonl json;
+
+    if (!cli->json) {
+        table_text(table, PLAIN, queue);
+        table_text(table, PLAIN, group->name);
+        table_number(table, PLAIN, group->ready);
+        table_known_age(table, PLAIN, group->oldest);
+        return;
+    }
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "queue", queue);
+    jsonl_text(&json, "group", group->name[0] ? group->name : NULL);
+    jsonl_int(&json, "ready", (int64_t)group->ready);
+    jsonl_known(&json, "oldest_ready", group->oldest >= 0, group->oldest);
+    jsonl_end(&json);
+}
+
+static int size_tell_groups(struct cli *cli, struct table *table, const char *queue, uint64_t most,
+                            struct later_error *err)
+{
+    struct whole *whole = malloc(sizeof *whole);
+    struct group_list list = { 0 };
+    int ok =
+        whole ? whole_find(cli, queue, whole, err) : later_fail(err, LATER_E_SYSTEM, "no memory");
+
+    if (ok == 0)
+        ok = groups_read(cli, whole, &list, err);
+    for (size_t i = 0; ok == 0 && i < list.count && i < most; i++)
+        size_add_group(cli, table, queue, &list.groups[i]);
+    groups_free(&list);
+    free(whole);
+    return ok;
+}
+
+static int print_groups(struct cli *cli, struct later_error *err)
+{
+    static const char *const headings[] = { "QUEUE", "GROUP", ">READY", ">OLDEST", NULL };
+    struct queue_list queues = { 0 };
+    int64_t most = GROUPS_SHOWN;
+    struct table table;
+    int ok;
+
+    if (cli_number(cli, "number", 1, 100000, &most, err) < 0)
+        return -1;
+    ok = queue_list_find(cli, &queues, err);
+    cli_table(cli, &table, headings);
+    for (size_t i = 0; ok == 0 && i < queues.count; i++)
+        ok = size_tell_groups(cli, &table, queues.names[i], (uint64_t)most, err);
+    table_end(&table);
+    queue_list_free(&queues);
+    return ok;
+}
+
 static int run_size(struct cli *cli, struct later_error *err)
 {
+    if (args_flag(&cli->args, "groups"))
+        return print_groups(cli, err);
     return args_flag(&cli->args, "names") ? print_names(cli, err) : print_sizes(cli, err);
 }
 
 static const struct args_option size_options[] = {
     { "names", 0, NULL, "only list the queues that have ever been pushed to" },
+    { "groups", 0, NULL, "the groups that share each queue, those with most ready jobs first" },
+    { "number", 'n', "N", "with --groups: at most N of each queue (20)" },
     { 0 },
 };
 
 const struct command command_size = {
     .name = "size",
-    .usage = "[Q...] | --names",
+    .usage = "[Q...] | --names | --groups [Q...]",
     .brief = "Count the jobs of queues, by state",
     .more =
         "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no, or\n"
         "partly if only some shards are), age of the oldest ready job in seconds, number of hosts\n"
         "whose laterd serves it, overdue reservations (the lease ran out, and nobody has returned\n"
-        "the jobs yet). The status is 66 if a named queue is unknown.\n",
+        "the jobs yet). The status is 66 if a named queue is unknown.\n"
+        "With --groups: queue, group (empty: jobs without one), its ready jobs, age of the "
+        "oldest.\n",
     .example = "later size mail\nlater size --json\n",
     .options = size_options,
     .max = -1,

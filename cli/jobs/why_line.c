@@ -46,7 +46,8 @@ static void why_line_read(const struct why_look *look, const json_t *entry, stru
 {
     const char *type = why_line_text(entry, "type"), *queue = why_line_text(entry, "queue");
     const char *kind = why_line_text(entry, "kind"), *name = why_line_text(entry, "name");
-    const char *member = why_line_text(entry, "member");
+    const char *member = why_line_text(entry, "member"), *group = why_line_text(entry, "group");
+    bool by_group = *why_line_text(entry, "by") != '\0';
     char value[LATER_TYPE_MAX + 1] = "";
     struct why_need need = { .max = json_integer_value(json_object_get(entry, "max")),
                              .per = json_number_value(json_object_get(entry, "per")) };
@@ -55,12 +56,16 @@ static void why_line_read(const struct why_look *look, const json_t *entry, stru
     if (*type ? !config_type_matches(type, look->doc->type)
               : !config_type_matches(queue, look->whole->name))
         return;
+    if (*group && strcmp(group, look->doc->group) != 0)
+        return;
     need.kind = strcmp(kind, "lock") == 0                              ? LATER_HELD_LOCK
                 : strcmp(kind, "permit") == 0                          ? LATER_HELD_PERMIT
                 : strcmp(why_line_text(entry, "window"), "fixed") == 0 ? LATER_HELD_FIXED
                                                                        : LATER_HELD_SLIDING;
     if (*member && strlen(member) < 64)
         later_document_bucket(look->doc, member, value);
+    else if (by_group)
+        snprintf(value, sizeof value, "%s", look->doc->group);
     else if (len > 0 && name[len - 1] == ':')
         snprintf(value, sizeof value, "%s", *type ? look->doc->type : look->whole->name);
     later_line_named(need.name, name, value);

@@ -46,6 +46,8 @@ type NewJob struct {
 	Result time.Duration
 	// Lock: it runs only while it holds this lock (text)
 	Lock string
+	// Group: whose job it is: groups share a queue fairly (text)
+	Group string
 	// Trace: logged with each line of the job (text)
 	Trace string
 	// OnDead: push a job of this type when it is dead (text)
@@ -133,6 +135,9 @@ func (j NewJob) prepare() (*prepared, error) {
 	if j.Throttle > 0 {
 		p.rank += "/+" + decimal(j.Throttle.Seconds())
 	}
+	if j.Group != "" {
+		p.rank += "@" + j.Group
+	}
 	if j.Debounce > 0 {
 		p.when = "+" + decimal(j.Debounce.Seconds())
 		if j.MaxWait > 0 {
@@ -180,6 +185,7 @@ func (j NewJob) members() []option {
 		{"ExpiresAt", "expires_at", "time", given("time", j.ExpiresAt), 1e9, 1e300},
 		{"Result", "result", "span", given("span", j.Result), 0, 86400},
 		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
+		{"Group", "group", "name", given("name", j.Group), 1, 64},
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
 		{"OnDead", "on_dead", "type", given("type", j.OnDead), 1, 128},
 		{"OnDone", "on_done", "type", given("type", j.OnDone), 1, 128},

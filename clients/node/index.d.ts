@@ -26,6 +26,8 @@ export interface Options {
     result?: number;
     /** it runs only while it holds this lock (text) */
     lock?: string;
+    /** whose job it is: groups share a queue fairly (text) */
+    group?: string;
     /** logged with each line of the job (text) */
     trace?: string;
     /** push a job of this type when it is dead (text) */

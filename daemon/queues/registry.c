@@ -1,9 +1,10 @@
-/* registry.c: later:protocol, later:queues, max_jobs, the scripts of pushers. */
+/* registry.c: later:protocol, later:queues, max_jobs, weights, the scripts of pushers. */
 #include "queues/registry.h"
 
 #include "queue/inspect.h"
 #include "redis/script.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RENEWED 64 /* limits at each turn: thousands of queues may have one */
@@ -101,13 +102,57 @@ void registry_limit(const struct config *config, const struct config_queue *queu
     link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
+/* Is this entry the weight of a group in this queue, or in the queue whose shard it is? */
+static bool weighs(const struct config_group *entry, const struct config_queue *queue)
+{
+    later_queue_name whole;
+
+    later_shard_whole(whole, queue->name);
+    return entry->weight > 0 && entry->group[0] && strcmp(entry->queue, whole) == 0;
+}
+
+/* anew: without those that the configuration no longer has. */
+static void registry_weigh(const struct config *config, const struct config_queue *queue,
+                           struct link *link, bool anew)
+{
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+    const char **groups;
+    double *weights;
+    size_t count = 0;
+
+    if (!config->group_count && !anew)
+        return;
+    groups = calloc(config->group_count + 1, sizeof *groups);
+    weights = calloc(config->group_count + 1, sizeof *weights);
+    for (uint32_t i = 0; groups && weights && i < config->group_count; i++) {
+        if (!weighs(&config->groups[i], queue))
+            continue;
+        groups[count] = config->groups[i].group;
+        weights[count++] = config->groups[i].weight;
+    }
+    later_keys_init(&keys, config->redis.prefix, queue->name);
+    if (anew) {
+        later_inspect_weightless(&cmd, &keys);
+        link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    }
+    if (count) {
+        later_inspect_weights(&cmd, &keys, groups, weights, count);
+        link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    }
+    free(groups);
+    free(weights);
+}
+
 void registry_write(const struct config *config, struct link *link)
 {
     name_all(config, link);
     load_scripts(link);
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        for (uint32_t q = 0; q < config->pools[p].queue_count; q++)
+        for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             registry_limit(config, &config->pools[p].queues[q], link);
+            registry_weigh(config, &config->pools[p].queues[q], link, true);
+        }
     }
 }
 
@@ -134,6 +179,7 @@ void registry_renew(const struct config *config, struct link *link, uint32_t tur
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const struct config_queue *queue = &config->pools[p].queues[q];
 
+            registry_weigh(config, queue, link, false);
             if (queue->max_jobs > 0 && nth++ % turns == turn % turns)
                 registry_limit(config, queue, link);
         }

@@ -1,7 +1,8 @@
 /*
  * registry.h: what every laterd writes about itself and its queues so that others find it:
  * later:protocol, the names in later:queues, how many jobs a queue may have (`max_jobs` in its
- * `stats`, which scripts/push.lua obeys), and the scripts of pushers, loaded in each master.
+ * `stats`, which scripts/push.lua obeys), the weights of groups, and the scripts of pushers, loaded
+ * in each master.
  */
 #ifndef LATERD_REGISTRY_H
 #define LATERD_REGISTRY_H
@@ -9,8 +10,8 @@
 #include "config/config.h"
 #include "link/link.h"
 
-/* Writes all of it, and removes a `max_jobs` that the configuration no longer has. Call it when the
- * link is up, and with a new configuration. Sends, but does not flush. */
+/* Writes all of it, and removes a `max_jobs` and weights that the configuration no longer has. Call
+ * it when the link is up, and with a new configuration. Sends, but does not flush. */
 void registry_write(const struct config *config, struct link *link);
 
 /* Writes the `max_jobs` of a queue, or removes it. */

@@ -13,6 +13,8 @@ static void limit_name(const struct config_limit *limit, const struct later_job 
 
     if (limit->member[0])
         later_document_bucket(&job->doc, limit->member, bucket);
+    else if (limit->by_group)
+        snprintf(bucket, sizeof bucket, "%s", job->doc.group);
     config_limit_name(limit, base);
     later_line_named(name, base, bucket);
 }
@@ -48,6 +50,39 @@ static bool is_need(struct admission_need *need, enum later_line_for what, uint3
     return true;
 }
 
+/* How many jobs of its group may run at once: 0 = any number. Jobs without a group are one. */
+static uint32_t group_running(const struct later_job *job)
+{
+    const struct config *config = job->worker->config;
+    const struct config_group *all = NULL;
+    later_queue_name whole;
+
+    if (!config->group_count)
+        return 0;
+    later_shard_whole(whole, job->queue);
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        const struct config_group *entry = &config->groups[i];
+
+        if (strcmp(entry->queue, whole) != 0)
+            continue;
+        if (entry->max_running && entry->group[0] && strcmp(entry->group, job->doc.group) == 0)
+            return entry->max_running;
+        if (!entry->group[0])
+            all = entry;
+    }
+    return all ? all->max_running : 0;
+}
+
+static bool group_need(const struct later_job *job, struct admission_need *need)
+{
+    char word[sizeof "group:" + LATER_QUEUE_MAX + 1];
+    later_queue_name whole;
+
+    later_shard_whole(whole, job->queue);
+    snprintf(word, sizeof word, "group:%s:", whole);
+    return is_need(need, LATER_LINE_PERMIT, group_running(job), word, job->doc.group);
+}
+
 bool admission_need(const struct later_job *job, uint32_t n, struct admission_need *need)
 {
     const struct config_type *rules = job->rules;
@@ -61,5 +96,7 @@ bool admission_need(const struct later_job *job, uint32_t n, struct admission_ne
         return is_need(need, LATER_LINE_PERMIT, rules->max_running, "type:", rules->name);
     if (queue->max_running && n-- == 0)
         return is_need(need, LATER_LINE_PERMIT, queue->max_running, "queue:", job->queue);
+    if (group_running(job) && n-- == 0)
+        return group_need(job, need);
     return nth_limit(job, n, need);
 }

@@ -149,7 +149,7 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
                        .flow = job->flow,
                        .flow_len = job->flow_len,
                        .is_step = job->is_step,
-                       .score = score };
+                       .score = job->since > 0 ? job->since : score };
     batch->users++;
     return true;
 }

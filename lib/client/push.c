@@ -139,6 +139,7 @@ static int push_take(struct later_making *to, const struct later_new_job *job, s
     if (later_document_parse(&doc, LATER_DOCUMENT_JOB, job->document, len, max, err) < 0)
         return -1;
     to->item.priority = doc.priority;
+    strcpy(to->item.group, doc.group);
     to->item.document = job->document;
     to->item.has_expires_at = doc.expires_at > 0;
     to->item.document_len = len;

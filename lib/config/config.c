@@ -26,13 +26,14 @@ void config_policy(const struct config *config, const struct config_type *type,
 
 void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_NAME])
 {
+    const char *counted = limit->by_group ? "group" : limit->member;
     char nth[16] = "";
 
     if (limit->nth)
         snprintf(nth, sizeof nth, "/%u", (unsigned)limit->nth + 1);
     snprintf(name, CONFIG_LIMIT_NAME, "%s:%s%s%s%s%s", limit->type[0] ? "type" : "queue",
-             limit->type[0] ? limit->type : limit->queue, nth, limit->member[0] ? ":" : "",
-             limit->member, limit->member[0] ? "=" : "");
+             limit->type[0] ? limit->type : limit->queue, nth, counted[0] ? ":" : "", counted,
+             counted[0] ? "=" : "");
 }
 
 bool config_type_matches(const char *pattern, const char *type)

@@ -93,10 +93,19 @@ struct config_type {
 struct config_limit {
     char type[130], queue[LATER_QUEUE_MAX + 1]; /* one of them is empty */
     char member[33]; /* of the payload: each value counts by itself; "" = none */
-    uint32_t nth;    /* entries before this one with the same type, queue and member */
+    bool by_group;   /* each group counts by itself */
+    uint32_t nth;    /* entries before this one with the same type, queue, member and by_group */
     uint32_t max;
     double per;
     bool sliding;
+};
+
+/* One entry of `groups`: of all groups of a queue, or of one. */
+struct config_group {
+    char queue[LATER_QUEUE_MAX + 1];
+    char group[65];       /* "" = all that have no entry of their own */
+    double weight;        /* 0 = 1 */
+    uint32_t max_running; /* its jobs at once, on all hosts; 0 = no limit, or that of all */
 };
 
 /* One entry of `cron`. */
@@ -156,6 +165,8 @@ struct config {
     } keep;
     struct config_limit *limits;
     uint32_t limit_count;
+    struct config_group *groups;
+    uint32_t group_count;
     struct config_cron *crons;
     uint32_t cron_count;
     uint64_t document_max; /* bytes a document may have; 1 MiB */
@@ -240,7 +251,8 @@ typedef uint32_t config_wanted_fn(void *arg, const struct config_queue *queue);
 int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
                  struct later_error *err);
 
-/* The name of a limit in Redis; one that counts the values of a member ends in `MEMBER=`. */
+/* The name of a limit in Redis; one that counts the values of a member, or groups, ends
+ * in `MEMBER=` or `group=`. */
 #define CONFIG_LIMIT_NAME 200
 void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_NAME]);
 

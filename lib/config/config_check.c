@@ -168,6 +168,13 @@ const char *config_check_member(const char *name)
                : "not a member's name; 1 to 32 of A-Z a-z 0-9 _ . : -";
 }
 
+const char *config_check_group(const char *name)
+{
+    return strlen(name) <= 64 && later_key_name_valid(name)
+               ? NULL
+               : "not a group; 1 to 64 printable ASCII characters without space and braces";
+}
+
 const char *config_check_plugin(const char *name)
 {
     return made_of(name, strlen(name), CONFIG_PLUGIN_NAME_MAX,

@@ -32,6 +32,9 @@ const char *config_check_type(const char *name);
 /* `[A-Za-z0-9_.:-]{1,32}`: a member of a payload. */
 const char *config_check_member(const char *name);
 
+/* A group of jobs: 1 to 64 printable ASCII characters without space and braces. */
+const char *config_check_group(const char *name);
+
 /* `[a-z0-9_-]{1,64}`: a plugin's file name without .so. */
 const char *config_check_plugin(const char *name);
 

@@ -96,9 +96,9 @@ static void number_limits(struct config *config)
         for (uint32_t k = 0; k < i; k++) {
             const struct config_limit *other = &config->limits[k];
 
-            limit->nth += strcmp(other->type, limit->type) == 0 &&
-                          strcmp(other->queue, limit->queue) == 0 &&
-                          strcmp(other->member, limit->member) == 0;
+            limit->nth +=
+                strcmp(other->type, limit->type) == 0 && strcmp(other->queue, limit->queue) == 0 &&
+                strcmp(other->member, limit->member) == 0 && other->by_group == limit->by_group;
         }
     }
 }

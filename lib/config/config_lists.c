@@ -1,4 +1,4 @@
-/* config_lists.c: queues, pools, types, limits. */
+/* config_lists.c: queues, pools, types, limits, groups. */
 #include "config/config_lists.h"
 
 #include "config/config_cron.h"
@@ -10,6 +10,7 @@
 #define POOLS_MAX  16
 #define TYPES_MAX  1000
 #define LIMITS_MAX 1000
+#define GROUPS_MAX 1000
 
 /* The element must have this member. */
 static int need(struct config_reader *in, const config_setting_t *list, int i, const char *path)
@@ -279,6 +280,9 @@ static int read_limit(struct config_reader *in, config_setting_t *list, int i,
     if (!limit->type[0] == !limit->queue[0])
         return config_fault(in, element, "limits",
                             "an entry is for a type or for a queue; give exactly one of them");
+    if (limit->by_group && limit->member[0])
+        return config_fault(in, element, "limits.by",
+                            "given beside a member; a limit counts by one of them");
     return need(in, list, i, "limits.max") < 0 ? -1 : need(in, list, i, "limits.per");
 }
 
@@ -307,6 +311,51 @@ static int read_limits(struct config_reader *in, config_setting_t *list,
     return 0;
 }
 
+static int read_group(struct config_reader *in, config_setting_t *list, int i,
+                      struct config_group *groups)
+{
+    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+    const struct config_group *group = &groups[i];
+
+    if (config_read_element(in, list, i, "groups", CONFIG_IN_GROUP, &groups[i]) < 0 ||
+        need(in, list, i, "groups.queue") < 0)
+        return -1;
+    if (!group->group[0] && group->weight > 0)
+        return config_fault(in, element, "groups.weight", "a weight is of one group; name it");
+    for (int k = 0; k < i; k++) {
+        if (strcmp(groups[k].queue, group->queue) == 0 &&
+            strcmp(groups[k].group, group->group) == 0)
+            return config_fault(in, element, "groups",
+                                "another entry is for the same; merge the two");
+    }
+    return 0;
+}
+
+static int read_groups(struct config_reader *in, config_setting_t *list,
+                       const struct config_row *row, void *base)
+{
+    struct config *config = base;
+    struct config_group *groups;
+    int length;
+
+    if (config_read_list(in, list, row->path, 0, GROUPS_MAX, false) < 0)
+        return -1;
+    length = config_setting_length(list);
+    groups = calloc((size_t)length + 1, sizeof *groups);
+    if (!groups)
+        return config_no_memory(in->err);
+    for (int i = 0; i < length; i++) {
+        if (read_group(in, list, i, groups) < 0) {
+            free(groups);
+            return -1;
+        }
+    }
+    free(config->groups);
+    config->groups = groups;
+    config->group_count = (uint32_t)length;
+    return 0;
+}
+
 int config_lists_read(struct config_reader *in, config_setting_t *setting,
                       const struct config_row *row, void *base)
 {
@@ -320,6 +369,7 @@ int config_lists_read(struct config_reader *in, config_setting_t *setting,
         { "types", read_types },
         { "types.backoff", read_backoff },
         { "limits", read_limits },
+        { "groups", read_groups },
         { "cron", config_cron_read },
         { "plugins.load", config_plugins_read_load },
         { "plugins.config", config_plugins_read_config },

@@ -25,6 +25,7 @@ static void free_members(struct config *config)
     free(config->plugins.config);
     free(config->types);
     free(config->limits);
+    free(config->groups);
     config_cron_free(config->crons, config->cron_count);
 }
 

@@ -285,6 +285,9 @@ static bool print_many(const struct config_row *row, const struct config *config
     else if (strcmp(row->path, "limits") == 0)
         print_list("limits", CONFIG_IN_LIMIT, config->limits, sizeof *config->limits,
                    config->limit_count, out);
+    else if (strcmp(row->path, "groups") == 0)
+        print_list("groups", CONFIG_IN_GROUP, config->groups, sizeof *config->groups,
+                   config->group_count, out);
     else if (strcmp(row->path, "cron") == 0)
         print_list("cron", CONFIG_IN_CRON, config->crons, sizeof *config->crons, config->cron_count,
                    out);

@@ -14,6 +14,7 @@
 #define STRUCT_POOL     struct config_pool
 #define STRUCT_TYPE     struct config_type
 #define STRUCT_LIMIT    struct config_limit
+#define STRUCT_GROUP    struct config_group
 #define STRUCT_CRON     struct config_cron
 
 /* All of a row but its help. Numbers: default, least, most, unit. Strings: default, check. Names:
@@ -108,6 +109,9 @@ const struct config_row config_table[] = {
     { LIST(TOP, "limits", "list of groups", "none"),
       .help = "How many jobs of a type or a queue may begin in a span of time, on all hosts "
               "together." },
+    { LIST(TOP, "groups", "list of groups", "none"),
+      .help = "Groups of jobs, which share a queue fairly: their weights, and how many of each may "
+              "run at once." },
     { LIST(TOP, "cron", "list of groups", "none"),
       .help = "Schedules: what to push, and when, once for all hosts." },
     { SIZE(TOP, "document.max", document_max, 1048576, 1024, 67108864, "bytes"),
@@ -192,12 +196,23 @@ const struct config_row config_table[] = {
       .help = "Or the queue." },
     { NAME(LIMIT, "limits.member", member, 32, config_check_member), .text = "none",
       .help = "A member of the payload: jobs are counted separately for each value of it." },
+    { WORDS(FLAG, LIMIT, "limits.by", by_group, 0, "all|group", "all"),
+      .help = "\"group\": jobs are counted separately for each group." },
     { UINT(LIMIT, "limits.max", max, 0, 1, 1000000, NULL),
       .help = "How many jobs may begin in the span `per`." },
     { REAL(LIMIT, "limits.per", per, 0, 0.001, 86400, "seconds"),
       .help = "The length of the span." },
     { WORDS(FLAG, LIMIT, "limits.window", sliding, 1, "fixed|sliding", "sliding"),
       .help = "Counted from each job (sliding) or in fixed spans of time." },
+
+    { NAME(GROUP, "groups.queue", queue, LATER_QUEUE_MAX, config_check_queue),
+      .help = "The queue." },
+    { NAME(GROUP, "groups.group", group, 64, config_check_group), .text = "all without an entry",
+      .help = "The group." },
+    { REAL(GROUP, "groups.weight", weight, 0, 0.001, 1000, NULL), .text = "1",
+      .help = "Its share of the queue." },
+    { UINT(GROUP, "groups.max_running", max_running, 0, 1, 1000000, NULL), .text = "no limit",
+      .help = "How many of its jobs may run at once, on all hosts together." },
 
     { NAME(CRON, "cron.name", name, LATER_SCHEDULE_NAME_MAX, NULL),
       .help = "The schedule's name." },

@@ -31,6 +31,7 @@ enum config_scope {
     CONFIG_IN_POOL,
     CONFIG_IN_TYPE,
     CONFIG_IN_LIMIT,
+    CONFIG_IN_GROUP,
     CONFIG_IN_CRON
 };
 

@@ -377,6 +377,7 @@ static const struct member members[] = {
     { "expires_at", false, TIME(expires_at, 1e9, 1e300) },
     { "result", false, SPAN(result, 0, 86400) },
     { "lock", false, NAME(lock, 1, 200) },
+    { "group", false, NAME(group, 1, 64) },
     { "trace", false, TEXT(trace, 0, 256) },
     { "on_dead", false, TYPE(on_dead, 1, 128) },
     { "on_done", false, TYPE(on_done, 1, 128) },

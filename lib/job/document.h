@@ -35,6 +35,7 @@
 #define LATER_EXPIRES_AT_MAX 1e300
 #define LATER_RESULT_MAX 86400
 #define LATER_LOCK_MAX 200
+#define LATER_GROUP_MAX 64
 #define LATER_TRACE_MAX 256
 #define LATER_ON_DEAD_MAX 128
 #define LATER_ON_DONE_MAX 128
@@ -65,6 +66,7 @@ struct later_document {
     double expires_at;
     double result;
     char lock[200 + 1];
+    char group[64 + 1];
     char trace[256 + 1];
     char on_dead[128 + 1];
     char on_done[128 + 1];

@@ -94,6 +94,7 @@ static int document_line_take_document(struct later_line *line, const char *byte
     line->item.document_len = len;
     line->item.priority = doc.priority;
     line->tied = doc.after || doc.flow[0] || doc.step[0];
+    strcpy(line->item.group, doc.group);
     return take_wishes(line, doc.id, &doc, max, err);
 }
 
@@ -189,6 +190,7 @@ static int take_envelope(struct later_line *line, const struct later_json_member
                              max, &why) < 0)
         return later_fail(err, why.code, "document: %s", why.text);
     line->item.priority = found[PRIORITY].value ? beside.priority : doc.priority;
+    strcpy(line->item.group, doc.group);
     beside.expires_at = doc.expires_at;
     line->tied =
         doc.after != NULL; /* `later export` wrote it; without `after` it is as any other */

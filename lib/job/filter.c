@@ -161,6 +161,9 @@ double later_filter_since(const struct later_filter_job *job)
 
     if (strcmp(job->state, "delayed") == 0)
         return -1;
+    if (job->record.since > 0 &&
+        (strcmp(job->state, "ready") == 0 || strcmp(job->state, "reserved") == 0))
+        return job->record.since; /* its score is its place among groups */
     if (!done && strcmp(job->state, "dead") != 0)
         since += job->record.priority * 1e6;
     return since >= SINCE_MIN ? since : -1; /* nor is NaN */

@@ -1,6 +1,7 @@
 /* option.c: the options of a job. */
 #include "job/option.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define JOB(member) offsetof(struct later_new_job, member)
@@ -16,6 +17,7 @@ const struct later_option later_options[] = {
     { "expires_at", "expires-at", LATER_OPTION_TIME, true, 1e9, 1e300, JOB(expires_at) },
     { "result", "result", LATER_OPTION_SPAN, true, 0, 86400, JOB(result) },
     { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock) },
+    { "group", "group", LATER_OPTION_NAME, true, 1, 64, JOB(group) },
     { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },
     { "on_dead", "on-dead", LATER_OPTION_TYPE, true, 1, 128, JOB(on_dead) },
     { "on_done", "on-done", LATER_OPTION_TYPE, true, 1, 128, JOB(on_done) },
@@ -79,6 +81,7 @@ void later_option_take(struct later_push_item *item, const struct later_new_job 
 {
     item->id = job->id;
     item->priority = job->priority;
+    snprintf(item->group, sizeof item->group, "%s", job->group ? job->group : "");
     item->has_expires_at = job->expires_at != 0;
     /* @options line,item: item->{name} = job->{name}; */
     item->in = job->in;

@@ -13,12 +13,13 @@
 
 #define LATER_AT_MIN 1e9 /* UNIX seconds, in 2001; a smaller number was meant as a duration */
 
-/* One job. Zeroed, it has no options. All is borrowed. */
+/* One job. Zeroed, it has no options. Pointers are borrowed. */
 struct later_push_item {
     const char *id; /* NULL: none of its own yet */
     const char *document;
     size_t document_len;
-    int32_t priority; /* -100 … 100 */
+    int32_t priority;   /* -100 … 100 */
+    char group[64 + 1]; /* its document's `group`; "" = none */
     /* As in struct later_new_job; 0 = not said. */
     /* @options line,item: {field}; */
     double in;

@@ -90,6 +90,14 @@ static void record_read_value(struct later_record *record, char tag, const char 
     }
     if (tag == 's')
         record->is_step = true;
+    if (tag == 'q') { /* SINCE GROUP */
+        const char *space = memchr(value, ' ', len);
+
+        record->since = space ? record_read_seconds(value, (size_t)(space - value)) : 0;
+        record->group = space ? space + 1 : "";
+        record->group_len = space ? len - (size_t)(space + 1 - value) : 0;
+        return;
+    }
     if (tag == 'u')
         record->unique_for = record_read_seconds(value, len);
     if (tag == 'd')
@@ -116,6 +124,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
                                      .progress = "",
                                      .finished = "",
                                      .flows = "",
+                                     .group = "",
                                      .next = "",
                                      .flow = "" };
     while (text < end) {

@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k n p u are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k n p q s u v are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -28,6 +28,9 @@ struct later_record {
     double taken_until;   /* 0; UNIX time until which its id stays taken after it */
     const char *flows;    /* "": the flows it belongs to, with spaces between; borrowed */
     size_t flows_len;
+    double since;      /* 0; UNIX time since when it is ready, if its score does not say so */
+    const char *group; /* "": whose it is, if places go by groups; borrowed, group_len bytes */
+    size_t group_len;
     const char *next; /* "": the job that runs after it, for later_record_next(); borrowed */
     size_t next_len;
     bool is_step;     /* it is a step of a flow: others may want its value */

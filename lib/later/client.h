@@ -92,6 +92,8 @@ struct later_new_job {
     double result;
     /* it runs only while it holds this lock */
     const char *lock;
+    /* whose job it is: groups share a queue fairly */
+    const char *group;
     /* logged with each line of the job */
     const char *trace;
     /* push a job of this type when it is dead */

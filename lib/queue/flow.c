@@ -44,7 +44,7 @@ void later_flow_push(struct later_command *cmd, const struct later_keys *keys,
     flow_begin(cmd, LATER_SCRIPT_FLOW_PUSH, keys, call, count);
     for (size_t i = 0; i < count; i++) {
         flow_job(cmd, &jobs[i]);
-        later_command_int(cmd, jobs[i].item.priority);
+        later_queue_add_priority(cmd, &jobs[i].item);
         later_command_bytes(cmd, jobs[i].item.document, jobs[i].item.document_len);
     }
 }
@@ -84,7 +84,7 @@ void later_flow_park(struct later_command *cmd, const struct later_keys *keys,
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, jobs[i].item.id);
         later_command_text(cmd, numbers[i]);
-        later_command_int(cmd, jobs[i].item.priority);
+        later_queue_add_priority(cmd, &jobs[i].item);
         later_command_bytes(cmd, jobs[i].item.document, jobs[i].item.document_len);
     }
 }

@@ -7,7 +7,7 @@
 #define SLACK 60.0 /* seconds: for other clocks, and the time since `now` */
 
 /* What command n asks. */
-enum { READY, DELAYED, DEAD, WAITING, NEWS, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN };
+enum { READY, DELAYED, DEAD, WAITING, NEWS, PAUSED, STATS, OVERDUE, FIRST, LAST, PLAN, FAIR };
 
 static const struct {
     enum later_key key;
@@ -25,6 +25,7 @@ static const struct {
     [FIRST] = { LATER_KEY_READY, "ZRANGE", { "0", "0", "WITHSCORES" } },
     [LAST] = { LATER_KEY_READY, "ZRANGE", { "-1", "-1", "WITHSCORES" } },
     [PLAN] = { LATER_KEY_SHARDS, "GET", { NULL } },
+    [FAIR] = { LATER_KEY_FAIR, "EXISTS", { NULL } },
 };
 
 void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, unsigned n,
@@ -87,6 +88,9 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
     case LAST:
         read_score(reply, &glance->last);
         break;
+    case FAIR:
+        glance->fair = count > 0;
+        break;
     default:
         glance->plan = later_plan_parse(later_reply_text(reply, NULL));
         break;
@@ -113,5 +117,6 @@ bool later_glance_done(struct later_glance *glance, double now)
 
     sizes->reserved = reserved(sizes->counters);
     sizes->oldest_ready = glance->ready ? fmax(0, now - glance->first) : -1;
-    return !glance->ready || (glance->first > now - BAND + SLACK && glance->last < now + SLACK);
+    return !glance->ready ||
+           (!glance->fair && glance->first > now - BAND + SLACK && glance->last < now + SLACK);
 }

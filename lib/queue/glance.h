@@ -16,13 +16,14 @@
 
 #include "queue/inspect.h"
 
-#define LATER_GLANCES 11
+#define LATER_GLANCES 12
 
 /* Zero it first. */
 struct later_glance {
     struct later_sizes sizes; /* all but `jobs` */
     struct later_plan plan;   /* of shards */
     bool ready;               /* a job is ready */
+    bool fair;                /* its place may go by groups */
     double first, last;       /* the lowest and the highest score in ready */
 };
 
@@ -34,7 +35,7 @@ void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, 
 void later_glance_read(struct later_glance *glance, unsigned n, const struct later_reply *reply);
 
 /* All of them were answered: works out the rest. False: scores do not tell which ready job is the
- * oldest, since there are priorities, a score of 0, or none from the last eleven days. */
+ * oldest, since there are priorities or groups, a score of 0, or none from the last eleven days. */
 bool later_glance_done(struct later_glance *glance, double now);
 
 #endif

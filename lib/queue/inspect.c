@@ -255,7 +255,7 @@ void later_inspect_back(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *cursor, const char *match)
 {
-    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS;
+    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_FAIR;
     int page = key == LATER_KEY_JOBS ? DOCUMENTS_PAGE : PAGE;
     const char *name = hash ? "HSCAN" : "ZSCAN";
 
@@ -313,6 +313,11 @@ void later_inspect_fields(struct later_command *cmd, const struct later_keys *ke
     begin_keyed(cmd, 2 + count, "HMGET", keys, key);
 }
 
+void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count)
+{
+    begin_keyed(cmd, 2 + count, "HMGET", keys, LATER_KEY_RECORDS);
+}
+
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, const char *id, size_t len)
 {
@@ -328,6 +333,21 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
         later_command_say(cmd, "HSET %s max_jobs %ju", key, (uintmax_t)jobs);
     else
         later_command_say(cmd, "HDEL %s max_jobs", key);
+}
+
+void later_inspect_weights(struct later_command *cmd, const struct later_keys *keys,
+                           const char *const *groups, const double *weights, size_t count)
+{
+    begin_keyed(cmd, 2 + 2 * count, "HSET", keys, LATER_KEY_GROUPS);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, groups[i]);
+        later_command_seconds(cmd, weights[i]);
+    }
+}
+
+void later_inspect_weightless(struct later_command *cmd, const struct later_keys *keys)
+{
+    begin_keyed(cmd, 2, "DEL", keys, LATER_KEY_GROUPS);
 }
 
 void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys, const char *id,

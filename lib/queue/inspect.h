@@ -149,9 +149,9 @@ void later_inspect_from(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_back(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
-/* Encode ZSCAN or, for jobs and records, HSCAN: one page. cursor: "0" at first, then the one that
- * the last page returned, until it is "0" again. match: a glob, NULL = all. The other: ZCARD or
- * HLEN. */
+/* Encode ZSCAN or, for jobs, records and fair, HSCAN: one page. cursor: "0" at first, then the one
+ * that the last page returned, until it is "0" again. match: a glob, NULL = all. The other: ZCARD
+ * or HLEN. */
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key);
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
@@ -161,10 +161,11 @@ void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys
  * members, the others their scores or values. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
 
-/* Encode `ZMSCORE key member…`, for members that the caller adds; and `HEXISTS key id`, for jobs or
- * records. */
+/* Encode `ZMSCORE key member…` and `HMGET records id…`, for members that the caller adds; and
+ * `HEXISTS key id`, for jobs or records. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
+void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count);
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, const char *id, size_t len);
 
@@ -179,6 +180,12 @@ void later_inspect_names(struct later_command *cmd, const char *prefix, const ch
 /* Sets how many jobs push lets into the queue (`max_jobs` of `stats`): HSET, or HDEL if `jobs` is
  * 0. */
 void later_inspect_limit(struct later_command *cmd, const struct later_keys *keys, uint64_t jobs);
+
+/* Sets the weights of `count` groups of the queue, at least one: HSET. The other forgets them: DEL.
+ */
+void later_inspect_weights(struct later_command *cmd, const struct later_keys *keys,
+                           const char *const *groups, const double *weights, size_t count);
+void later_inspect_weightless(struct later_command *cmd, const struct later_keys *keys);
 
 /* Asks which of ready, delayed, dead, the token's set, waiting and jobs have an id; the reply has 1
  * or 0 for each. LATER_SCRIPT_LOCATE. */

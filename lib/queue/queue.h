@@ -40,6 +40,10 @@ enum { LATER_PUSH_REPLACE = 1, LATER_PUSH_SEEK = 2, LATER_PUSH_AGAIN = 4 };
 /* Which of these a job asks for: REPLACE, AGAIN or neither. All jobs of a call ask for the same. */
 unsigned later_queue_flags(const struct later_push_item *item);
 
+/* Encodes its priority, for how long its id stays taken, and its group, as push and flow_push take
+ * them. */
+void later_queue_add_priority(struct later_command *cmd, const struct later_push_item *item);
+
 /* call: the id of this call, new for each, so that repeating it after a lost reply changes nothing;
  * NULL = none. epoch: of the queue's plan of shards (shards.h), 0 if none is known. */
 void later_queue_push(struct later_command *cmd, const struct later_keys *keys, const char *call,
@@ -111,6 +115,7 @@ struct later_reserved {
     bool is_step;         /* of a flow: others may want its value */
     const char *flow;     /* in which it has waited; "" = none; borrowed, flow_len bytes */
     size_t flow_len;
+    double since; /* since when it was ready, if its score does not say so; else 0 */
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);

@@ -1,6 +1,8 @@
 /* queue_push.c: encodes pushes, and decodes their answers. */
 #include "queue/queue.h"
 
+#include "job/document.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,23 +32,28 @@ static void add_when(struct later_command *cmd, const struct later_push_item *it
     later_command_bytes(cmd, text, len);
 }
 
-/* For how long an id stays taken follows the priority, so that most jobs, which do not ask for it,
- * cost nothing more. */
-static void add_priority(struct later_command *cmd, const struct later_push_item *item)
+/* For how long an id stays taken follows the priority, and then the group, so that most jobs, which
+ * ask for neither, cost nothing more. */
+void later_queue_add_priority(struct later_command *cmd, const struct later_push_item *item)
 {
     double taken = item->throttle > 0 ? item->throttle : item->unique_for;
-    char priority[16], text[LATER_SECONDS_SIZE];
+    bool grouped = item->group[0] != '\0';
+    char text[16 + LATER_SECONDS_SIZE + LATER_GROUP_MAX + 2];
     size_t len;
 
-    if (!(taken > 0)) {
+    if (!(taken > 0) && !grouped) {
         later_command_int(cmd, item->priority);
         return;
     }
-    len = later_seconds_spell(text, taken);
-    later_command_pair(cmd, priority,
-                       (size_t)snprintf(priority, sizeof priority, "%d/%s", (int)item->priority,
-                                        item->throttle > 0 ? "+" : ""),
-                       text, len);
+    len = (size_t)snprintf(text, sizeof text, "%d", (int)item->priority);
+    if (taken > 0) {
+        len +=
+            (size_t)snprintf(text + len, sizeof text - len, "/%s", item->throttle > 0 ? "+" : "");
+        len += later_seconds_spell(text + len, taken);
+    }
+    if (grouped)
+        len += (size_t)snprintf(text + len, sizeof text - len, "@%s", item->group);
+    later_command_bytes(cmd, text, len);
 }
 
 unsigned later_queue_flags(const struct later_push_item *item)
@@ -72,7 +79,7 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, items[i].id);
         add_when(cmd, &items[i]);
-        add_priority(cmd, &items[i]);
+        later_queue_add_priority(cmd, &items[i]);
         later_command_bytes(cmd, items[i].document, items[i].document_len);
     }
 }
@@ -80,7 +87,7 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
 bool later_queue_plain(const struct later_push_item *item)
 {
     return later_queue_flags(item) == 0 && item->priority == 0 && item->in == 0 && item->at == 0 &&
-           item->throttle == 0 && item->unique_for == 0 && item->expires_in == 0;
+           item->throttle == 0 && item->unique_for == 0 && item->expires_in == 0 && !item->group[0];
 }
 
 void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,

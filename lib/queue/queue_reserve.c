@@ -132,6 +132,7 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->is_step = record.is_step;
     job->flow = record.flow;
     job->flow_len = record.flow_len;
+    job->since = record.since;
     job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
 }
 

@@ -39,6 +39,8 @@ enum later_key {
     LATER_KEY_FLOWS,
     LATER_KEY_NEWS,
     LATER_KEY_AWAY,
+    LATER_KEY_FAIR,
+    LATER_KEY_GROUPS,
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT

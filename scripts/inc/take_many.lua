@@ -1,6 +1,7 @@
 -- @include wake
 -- @include record
 -- @include adopt
+-- @include share
 
 local function is_id(member)
     return #member <= 200 and find(member, '^[!-~]+$')
@@ -90,11 +91,9 @@ local function take_many()
         end
         return ids
     end
-    if recorded then
-        local texts = records_of(ids_of(1))
-        for i = 1, taken do
-            reply[3 * i] = texts[i] ~= '' and texts[i]
-        end
+    local texts = recorded and records_of(ids_of(1))
+    for i = 1, texts and taken or 0 do
+        reply[3 * i] = texts[i] ~= '' and texts[i]
     end
 
     redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
@@ -117,6 +116,10 @@ local function take_many()
     end
     if #strays > 0 then
         redis.call('HDEL', jobs, unpack(strays))
+    end
+    local shared = texts and fair(texts, true)
+    if shared then
+        shared.leave(ids_of(1), texts, set)
     end
     count(stats, 'reserved', taken)
     local apart = taken > 128 and 64 or 16 -- writing one score costs as much as a command

@@ -18,6 +18,10 @@ if not stopped and (few or most == 1) then
             redis.pcall('ZREM', delayed, id)
             redis.pcall('ZREM', dead, id)
         end
+        if record and find(record, 'q=', 1, true) then
+-- @inside share
+            fair().leave({ id }, { record }, set)
+        end
         if awake and there == 1 then
             redis.call('DEL', wake)
         elseif there > 1 and not awake then

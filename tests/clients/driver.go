@@ -76,21 +76,21 @@ func open(p *place) *laterd.Client {
 // job: what Go's types cannot hold, an empty id or a time-out of 0 that was said, is refused here.
 func job(text []byte) (laterd.NewJob, error) {
 	var m struct {
-		Type, Payload_json, Id, Trace, Lock     *string
-		Payload, Backoff                        json.RawMessage
-		Priority, Max_attempts                  *int
-		In, At, Timeout, Expires_at, Unique_for *float64
-		Result, Debounce, Max_wait, Throttle    *float64
-		Expires_in                              *float64
-		On_dead, On_done                        *string
-		Replace, Again                          bool
-		Flow, Step, When, Adder                 *string
-		After                                   interface{}
+		Type, Payload_json, Id, Trace, Lock, Group *string
+		Payload, Backoff                           json.RawMessage
+		Priority, Max_attempts                     *int
+		In, At, Timeout, Expires_at, Unique_for    *float64
+		Result, Debounce, Max_wait, Throttle       *float64
+		Expires_in                                 *float64
+		On_dead, On_done                           *string
+		Replace, Again                             bool
+		Flow, Step, When, Adder                    *string
+		After                                      interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
 	}
-	for _, text := range []*string{m.Id, m.Lock, m.On_dead, m.On_done} {
+	for _, text := range []*string{m.Id, m.Lock, m.Group, m.On_dead, m.On_done} {
 		if text != nil && *text == "" {
 			return laterd.NewJob{}, &laterd.Refused{Text: "empty"}
 		}
@@ -103,7 +103,7 @@ func job(text []byte) (laterd.NewJob, error) {
 	if m.Max_attempts != nil && *m.Max_attempts == 0 {
 		return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 	}
-	job := laterd.NewJob{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock),
+	job := laterd.NewJob{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock), Group: text_of(m.Group),
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),

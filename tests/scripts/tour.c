@@ -11,8 +11,8 @@
 
 /* A script and its arguments. */
 static const char *const calls[][28] = {
-    { "push", "60", "replace", "n1", "",   "5",  "{}", "n2", "+9", "0", "{}", "a1",
-      "",     "3",  "{}",      "l1", "+5", "-7", "{}", "r1", "",   "0", "{}" },
+    { "push", "60", "replace", "n1", "",   "5@A", "{}", "n2", "+9", "0", "{}", "a1",
+      "",     "3",  "{}",      "l1", "+5", "-7",  "{}", "r1", "",   "0", "{}" },
     { "show", "a1", "l1", "r1", "d1", "none" },
     { "locate", "tttttttttttttttt:r1" },
     { "edit", "a1", "{}", "{\"type\":\"t\"}" },
@@ -71,13 +71,13 @@ static const char *const calls[][28] = {
     { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
     { "note", "h:3", "3", "60000", "1" },
     { "flow_push", "f", "", "0", "60", "fw", "w", "*", "ended", "", "0", "{}", "fa", "a", "",
-      "done", "", "5", "{}" },
+      "done", "", "5@A", "{}" },
     { "flow_push", "f", "", "1", "60", "fb", "b", "a,c", "done", "+5", "0", "{}" },
     { "values", "f", "fb", "1048576" },
     { "flow_join", "w", "", "0", "60", "wa", "a", "", "done", "", "there", "wb", "b", "a", "failed",
       "", "there/1" },
     { "flow_join", "w", "", "1", "60", "wc", "c", "*", "done", "+5", "there" },
-    { "flow_park", "new", "v", "there", "va", "7", "3", "{}", "x1", "8", "0", "{}" },
+    { "flow_park", "new", "v", "there", "va", "7", "3@B", "{}", "x1", "8", "0", "{}" },
     { "flow_hear", "there", "5 d q w wa 9", "7 drop q v va 9" },
     { "flow_seek" },
     { "push_now", "0", "fresh", "{}", "1" },
@@ -107,7 +107,7 @@ const char *const tour_scripts[] = {
     "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed",
     "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",
     "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",
-    "locate",        "wake",         "flow_push",   "push_now",      "reshard",     "ids",
+    "locate",        "wake",         "push_now",    "flow_push",     "reshard",     "ids",
     "note",          "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",
     "act",           "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",
     "values",        "flow_join",    "flow_park",   "flow_hear",     "flow_seek",   NULL

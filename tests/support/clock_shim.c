@@ -3,8 +3,8 @@
  * holds (one int64, mapped: a test changes it while the program runs). With $CLOCK_COUNTS,
  * CLOCK_MONOTONIC goes on by a tenth of a millisecond each time it is read, and only then: a Redis
  * whose instructions are counted runs its timers as often on a busy machine as on an idle one.
- * server.h and lib.sh preload it to Redis, the fault tests to laterd. Debian's libfaketime does not do: jemalloc asks for the
- * time before that library is ready, and redis-server hangs at its start.
+ * server.h and lib.sh preload it to Redis, the fault tests to laterd. Debian's libfaketime does not
+ * do: jemalloc asks for the time before that library is ready, and redis-server hangs at its start.
  */
 #include <errno.h>
 #include <fcntl.h>

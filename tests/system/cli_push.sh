@@ -314,6 +314,18 @@ for _ in 2 3; do
 done
 is "$(redis HGET 'later:{crontab}:stats' pushed)" 1 "coming-from.md: and only one on three hosts"
 
+# ---- each line has its own group
+
+# groups_of_grouped: each group, and how many of its jobs are ready
+groups_of_grouped() { later size grouped --groups | cut -f 2,3 | tr '\t\n' ' ;'; }
+for g in A B '' C; do
+    echo "{\"type\":\"t\",\"step\":\"s$g\"${g:+,\"group\":\"$g\"}}"
+done >"$work/groups"
+sed 's/"step"/"id"/' "$work/groups" | later push --file - -q grouped >/dev/null
+is "$(groups_of_grouped)" " 1;A 1;B 1;C 1;" "push --file: each line has its own group"
+later push --file "$work/groups" --flow grouped -q grouped >/dev/null
+is "$(groups_of_grouped)" " 2;A 2;B 2;C 2;" "or that of a flow"
+
 # ---- 100,000 lines in bounded memory
 
 awk 'BEGIN { for (i = 0; i < 100000; i++)

@@ -55,7 +55,7 @@ def options():
     words = []
     for option, values in (("--priority", ["-5", "7"]), ("--in", ["0.2", "1"]), ("--max-attempts", ["1", "2"]),
                            ("--expires-in", ["0.1", "5"]), ("--result", ["5"]), ("--lock", ["l"]),
-                           ("--on-dead", ["do"]), ("--on-done", ["null"])):
+                           ("--group", ["A", "A", "B", "C/1"]), ("--on-dead", ["do"]), ("--on-done", ["null"])):
         if chance.random() < 0.12:
             words += [option, chance.choice(values)]
     return words
@@ -83,6 +83,8 @@ def push_step():
         words += ["--after", waits, "--when", chance.choice(["done", "done", "ended", "failed"])]
     if chance.random() < 0.4:
         words += ["--id", some_id()]  # of another flow, too
+    if chance.random() < 0.2:
+        words += ["--group", chance.choice(["A", "B"])]
     call("push", "do", payload(), "-q", queue, "--flow", some_flow(), "--step", "s%d" % step, *words)
 
 
@@ -102,6 +104,8 @@ def push_file():
         if waits:
             line["after"] = waits.split(",")
             line["when"] = chance.choice(["done", "done", "ended", "failed"])
+        if chance.random() < 0.3:
+            line["group"] = chance.choice(["A", "B", "C/1"])
         if chance.random() < 0.1:
             line["expires_at"] = time.time() + chance.choice([-1, 0.1, 60])
         lines.append(json.dumps(line))
@@ -147,6 +151,37 @@ def by_hand():
         call("resume", queue)
     else:
         call("search", "-q", queue, "--state", "waiting")
+
+
+# As of one moment: of each priority and group, how many jobs are ready, minus what `fair` says.
+SHARES = """
+local found = {}
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+    local record = '\\n' .. (redis.call('HGET', KEYS[2], id) or '')
+    local group = string.match(record, '\\nq=[0-9.]+ ([^\\n]*)')
+    if group then
+        local field = (string.match(record, '\\np=([^\\n]*)') or '0') .. ' ' .. group
+        found[field] = (found[field] or 0) + 1
+    end
+end
+local fair = redis.call('HGETALL', KEYS[3])
+for i = 1, #fair, 2 do
+    if string.find(fair[i], ' ', 1, true) then
+        found[fair[i]] = (found[fair[i]] or 0) - tonumber(string.match(fair[i + 1], ' (%d+)$'))
+    end
+end
+local wrong = {}
+for field, n in pairs(found) do
+    wrong[#wrong + 1] = n ~= 0 and field .. ': ' .. n or nil
+end
+return wrong
+"""
+
+
+def shares():
+    wrong = store.eval(SHARES, 3, key("ready"), key("records"), key("fair"))
+    if wrong:
+        print("ready jobs of groups, minus those that fair counts: %s" % wrong)
 
 
 def settled():
@@ -223,6 +258,7 @@ def check_flow(name):
 
 
 verbs = [push] * 4 + [push_step] * 8 + [push_known] * 2 + [push_file] * 3 + [act] * 5 + [flow] + [by_hand] + [signals]
+verbs += [shares] * 3
 until = time.monotonic() + seconds
 while time.monotonic() < until:
     chance.choice(verbs)()
@@ -232,6 +268,8 @@ for name in store.zrange(key("flows"), 0, -1):
 until = time.monotonic() + 300
 while not settled() and time.monotonic() < until:
     time.sleep(0.1)
+if store.exists(key("fair")):
+    print("nothing is ready, and there is fair: %s" % store.hgetall(key("fair")))
 if not settled():
     print("jobs are left: " + call("size", queue, "--json").strip())
 waiting = set()

@@ -222,6 +222,7 @@ COMMANDS = {
     "wait everywhere": ("wait {x} --timeout 0.05 -q {q}", "read", result),
     "wait not": ("wait {x} -q {q} --timeout 0", "read", result),
     "size names": ("size --names", "look", lambda w: (0, [{"queue": w.queue}])),
+    "size groups": ("size {q} --groups -n 5", "look", says(0)),
     "size": ("size {q}", "look", size),
     "size all": ("size", "look", size),
     "size nosuch": ("size nosuch", "look", says(66)),

@@ -160,6 +160,17 @@ static bool same_limits(const struct config *a, const struct config *b)
     return true;
 }
 
+static bool same_groups(const struct config *a, const struct config *b)
+{
+    if (a->group_count != b->group_count)
+        return false;
+    for (uint32_t i = 0; i < a->group_count; i++) {
+        if (!same_rows(CONFIG_IN_GROUP, &a->groups[i], &b->groups[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool same_schedules(const struct config *a, const struct config *b)
 {
     if (a->cron_count != b->cron_count)
@@ -205,6 +216,8 @@ const char *config_difference(const struct config *a, const struct config *b)
         return "types";
     if (!same_limits(a, b))
         return "limits";
+    if (!same_groups(a, b))
+        return "groups";
     if (!same_schedules(a, b))
         return "cron";
     return same_plugins(a, b) ? NULL : "plugins";

@@ -447,6 +447,26 @@ START_TEST(limits)
 }
 END_TEST
 
+START_TEST(groups)
+{
+    const struct config *c =
+        config_of("groups = ( { queue = \"default\"; max_running = 3; },\n"
+                  "           { queue = \"default\"; group = \"a@b.c\"; weight = 4; } );\n"
+                  "limits = ( { queue = \"a\"; max = 1; per = 60; },\n"
+                  "           { queue = \"a\"; by = \"group\"; max = 1; per = 60; } );");
+
+    ck_assert_uint_eq(c->group_count, 2);
+    ck_assert_str_eq(c->groups[0].queue, "default");
+    ck_assert_str_eq(c->groups[0].group, "");
+    ck_assert_uint_eq(c->groups[0].max_running, 3);
+    ck_assert_str_eq(c->groups[1].group, "a@b.c");
+    assert_real(c->groups[1].weight, 4);
+    ck_assert_uint_eq(c->groups[1].max_running, 0);
+    ck_assert(!c->limits[0].by_group && c->limits[1].by_group);
+    ck_assert_uint_eq(c->limits[1].nth, 0);
+}
+END_TEST
+
 START_TEST(plugins_to_load)
 {
     const struct config *c = config_of("plugins = { load = ( \"mail\", \"my_exec-2\" ); };");
@@ -485,6 +505,7 @@ static TCase *lists(void)
     tcase_add_test(tc, hooks);
     tcase_add_test(tc, limits_of_the_same);
     tcase_add_test(tc, limits);
+    tcase_add_test(tc, groups);
     tcase_add_test(tc, plugins_to_load);
     return tc;
 }

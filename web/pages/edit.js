@@ -20,6 +20,7 @@ const OPTIONS = [
     ['expires_in', 'Expires in', 'never; 90, 5m, 2h'],
     ['result', 'Keep its result for', 'not at all; 90, 5m, 2h'],
     ['lock', 'Lock', 'none'],
+    ['group', 'Group', 'none'],
     ['trace', 'Trace', 'none'],
     ['on_dead', 'Push when it is dead', 'by type'],
     ['on_done', 'Push when it is done', 'by type'],

@@ -125,6 +125,7 @@ const OPTIONS = {
     expiresAt: ["expires_at", KINDS.time, 1e9, 1e300, true],
     result: ["result", KINDS.span, 0, 86400, true],
     lock: ["lock", KINDS.name, 1, 200, true],
+    group: ["group", KINDS.name, 1, 64, true],
     trace: ["trace", KINDS.text, 0, 256, true],
     onDead: ["on_dead", KINDS.type, 1, 128, true],
     onDone: ["on_done", KINDS.type, 1, 128, true],
@@ -266,10 +267,12 @@ function whenOf(push) {
     return `${when}!${seconds(push.expires_in)}`;
 }
 
-/** Returns the priority, and how long the id stays taken, in the form of the script. */
-function rankOf(priority, push) {
-    if (push.throttle !== undefined) return `${priority}/+${seconds(push.throttle)}`;
-    return push.unique_for ? `${priority}/${seconds(push.unique_for)}` : String(priority);
+/** Returns the priority, how long the id stays taken, and the group, in the form of the script. */
+function rankOf(priority, push, group) {
+    let rank = String(priority);
+    if (push.throttle !== undefined) rank += `/+${seconds(push.throttle)}`;
+    else if (push.unique_for) rank += `/${seconds(push.unique_for)}`;
+    return group === undefined ? rank : `${rank}@${group}`;
 }
 
 /** Checks a job and builds its document; throws Refused. */
@@ -280,7 +283,7 @@ export function prepare(job) {
     const tie = tieOf(members, push);
     const id = given ?? (tie?.step ? `${tie.flow}.${tie.step}` : newId());
     const when = whenOf(push);
-    const rank = rankOf(priority, push);
+    const rank = rankOf(priority, push, members.group);
     const type = made("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -"); // needs no escaping
     let document = `{"type":"${type}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;
     if (priority) document += `,"priority":${priority}`;

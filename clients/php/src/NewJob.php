@@ -23,6 +23,7 @@ final class NewJob
         'expiresAt' => ['expires_at', 'time', 1e9, 1e300],
         'result' => ['result', 'span', 0, 86400],
         'lock' => ['lock', 'name', 1, 200],
+        'group' => ['group', 'name', 1, 64],
         'trace' => ['trace', 'text', 0, 256],
         'onDead' => ['on_dead', 'type', 1, 128],
         'onDone' => ['on_done', 'type', 1, 128],
@@ -63,6 +64,7 @@ final class NewJob
      * @param $expiresIn if it has not begun this long from now, it is dropped (seconds, above 0)
      * @param $result how long its result is kept (seconds, above 0)
      * @param $lock it runs only while it holds this lock (text)
+     * @param $group whose job it is: groups share a queue fairly (text)
      * @param $trace logged with each line of the job (text)
      * @param $onDead push a job of this type when it is dead (text)
      * @param $onDone push a job of this type when it is done (text)
@@ -94,6 +96,7 @@ final class NewJob
         public ?float $expiresIn = null,
         public ?float $result = null,
         public ?string $lock = null,
+        public ?string $group = null,
         public ?string $trace = null,
         public ?string $onDead = null,
         public ?string $onDone = null,
@@ -173,14 +176,14 @@ final class NewJob
         } . ($this->expiresIn !== null ? '!' . self::decimal($this->expiresIn) : '');
     }
 
-    /** Returns the priority, and how long the id stays taken, as scripts/push.lua takes them. */
+    /** Returns the priority, how long the id stays taken, and the group, in the form of the script. */
     public function rank(): string
     {
         return $this->priority . match (true) {
             $this->throttle !== null => '/+' . self::decimal($this->throttle),
             $this->uniqueFor > 0 => '/' . self::decimal($this->uniqueFor),
             default => '',
-        };
+        } . ($this->group !== null ? '@' . $this->group : '');
     }
 
     /** Is it an ordinary job, for which push_now is enough? */

@@ -63,6 +63,8 @@ class NewJob:
     result: Optional[Seconds] = None
     # it runs only while it holds this lock (text)
     lock: Optional[str] = None
+    # whose job it is: groups share a queue fairly (text)
+    group: Optional[str] = None
     # logged with each line of the job (text)
     trace: Optional[str] = None
     # push a job of this type when it is dead (text)
@@ -226,6 +228,7 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("expires_at", "expires_at", _time, 1e9, 1e300),
     ("result", "result", _span, 0, 86400),
     ("lock", "lock", _name, 1, 200),
+    ("group", "group", _name, 1, 64),
     ("trace", "trace", _text, 0, 256),
     ("on_dead", "on_dead", _type, 1, 128),
     ("on_done", "on_done", _type, 1, 128),
@@ -399,10 +402,14 @@ def _when(push: Dict[str, Any]) -> str:
     return when
 
 
-def _rank(priority: int, push: Dict[str, Any]) -> str:
+def _rank(members: Dict[str, Any], push: Dict[str, Any]) -> str:
+    """Returns the priority, how long the id stays taken, and the group, in the form of the script."""
+    rank = "%d" % members.get("priority", 0)
     if "throttle" in push:
-        return "%d/+%s" % (priority, seconds(push["throttle"]))
-    return "%d/%s" % (priority, seconds(push["unique_for"])) if push.get("unique_for") else "%d" % priority
+        rank += "/+" + seconds(push["throttle"])
+    elif push.get("unique_for"):
+        rank += "/" + seconds(push["unique_for"])
+    return rank + "@" + members["group"] if "group" in members else rank
 
 
 def _document(job: NewJob, job_id: str) -> Dict[str, Any]:
@@ -425,7 +432,6 @@ def prepare(job: NewJob) -> Prepared:
     push = _checked(job, _PUSH)
     when = _when(push)
     members = _document(job, job_id)
-    priority = members.get("priority", 0)
     document = json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
     if job.payload is not None:
         payload = _payload(job.payload)
@@ -436,6 +442,6 @@ def prepare(job: NewJob) -> Prepared:
     if size > DOCUMENT_MAX:
         raise Refused("too large: a document of %d bytes, %d allowed" % (size, DOCUMENT_MAX))
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
-    return Prepared(job_id, when, _rank(priority, push), document, mode, members.get("flow", ""),
+    return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),
                     members.get("when", "done"), push.get("adder", ""))

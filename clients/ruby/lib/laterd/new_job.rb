@@ -21,6 +21,7 @@ module Laterd
   #   expires_in: if it has not begun this long from now, it is dropped (seconds, above 0)
   #   result: how long its result is kept (seconds, above 0)
   #   lock: it runs only while it holds this lock (text)
+  #   group: whose job it is: groups share a queue fairly (text)
   #   trace: logged with each line of the job (text)
   #   on_dead: push a job of this type when it is dead (text)
   #   on_done: push a job of this type when it is done (text)
@@ -51,6 +52,7 @@ module Laterd
       expires_at: [:time, 1e9, 1e300],
       result: [:span, 0, 86400],
       lock: [:name, 1, 200],
+      group: [:name, 1, 64],
       trace: [:text, 0, 256],
       on_dead: [:type, 1, 128],
       on_done: [:type, 1, 128],
@@ -146,11 +148,12 @@ module Laterd
       "#{due}#{"!#{NewJob.decimal(@options[:expires_in])}" if @options[:expires_in]}"
     end
 
-    # Returns the priority, and how long the id stays taken, as scripts/push.lua takes them.
+    # Returns the priority, how long the id stays taken, and the group, in the form of the script.
     def rank
       seconds = @options[:throttle] || @options.fetch(:unique_for, 0)
       plus = "+" if @options[:throttle]
-      "#{@options.fetch(:priority, 0)}#{"/#{plus}#{NewJob.decimal(seconds)}" if seconds.positive?}"
+      taken = "/#{plus}#{NewJob.decimal(seconds)}" if seconds.positive?
+      "#{@options.fetch(:priority, 0)}#{taken}#{"@#{@options[:group]}" if @options[:group]}"
     end
 
     def due

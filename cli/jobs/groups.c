@@ -1,0 +1,190 @@
+/* groups.c: the groups that share a queue. */
+#include "jobs/groups.h"
+
+#include "queue/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKED_AT                                                                                  \
+    500 /* ready jobs whose ages are read: the oldest of each group is among the first */
+
+void groups_free(struct group_list *list)
+{
+    free(list->groups);
+    *list = (struct group_list){ 0 };
+}
+
+static struct group *groups_find(struct group_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->groups[i].name, name) == 0)
+            return &list->groups[i];
+    }
+    return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static int by_ready(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+
+    if (x->ready != y->ready)
+        return x->ready < y->ready ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* Adds a field of `fair`: `PRIORITY GROUP`, and `TAG COUNT`. Those of a priority itself have no
+ * group. */
+static int groups_add(struct group_list *list, const char *field, const char *value,
+                      struct later_error *err)
+{
+    const char *name = strchr(field, ' '), *count = strchr(value, ' ');
+    uint64_t ready = count ? strtoull(count + 1, NULL, 10) : 0;
+    struct group *more;
+
+    if (!name || !ready || strlen(name + 1) > LATER_GROUP_MAX)
+        return 0;
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 256;
+        more = realloc(list->groups, list->room * sizeof *more);
+        if (!more)
+            return later_fail(err, LATER_E_SYSTEM, "no memory");
+        list->groups = more;
+    }
+    more = &list->groups[list->count++];
+    *more = (struct group){ .ready = ready, .oldest = -1 };
+    strcpy(more->name, name + 1);
+    return 0;
+}
+
+/* Reads the groups of one part of the queue. A field may come twice, but rarely does. */
+static int groups_scan(struct cli *cli, const struct later_keys *keys, struct group_list *list,
+                       struct later_error *err)
+{
+    char cursor[32] = "0";
+    int ok = 0;
+
+    do {
+        struct later_command cmd = { 0 };
+        const struct later_reply *page;
+        struct later_reply *reply;
+
+        later_inspect_scan(&cmd, keys, LATER_KEY_FAIR, cursor, NULL);
+        reply = cli_call(cli, &cmd, err);
+        if (!reply)
+            return -1;
+        page = later_inspect_scanned(reply, cursor);
+        for (size_t i = 0; ok == 0 && i + 1 < later_reply_count(page); i += 2)
+            ok = groups_add(list, later_reply_text(later_reply_at(page, i), NULL),
+                            later_reply_text(later_reply_at(page, i + 1), NULL), err);
+        later_reply_free(reply);
+    } while (ok == 0 && strcmp(cursor, "0") != 0);
+    return ok;
+}
+
+/* A group is there once for each priority and part; these become one. */
+static void groups_merge(struct group_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 1)
+        qsort(list->groups, list->count, sizeof *list->groups, by_name);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept && strcmp(list->groups[kept - 1].name, list->groups[i].name) == 0)
+            list->groups[kept - 1].ready += list->groups[i].ready;
+        else
+            list->groups[kept++] = list->groups[i];
+    }
+    list->count = kept;
+    if (kept > 1)
+        qsort(list->groups, kept, sizeof *list->groups, by_ready);
+}
+
+/* Notes the ages of the groups' oldest jobs, as far as these records tell. */
+static void groups_note(struct group_list *list, const struct later_reply *records, double now)
+{
+    for (size_t i = 0; i < later_reply_count(records); i++) {
+        struct later_record record;
+        char name[LATER_GROUP_MAX + 1] = "";
+        struct group *group;
+        const char *text;
+        size_t len;
+
+        text = later_reply_text(later_reply_at(records, i), &len);
+        later_record_read(&record, text, len);
+        if (!(record.since > 0) || record.group_len > LATER_GROUP_MAX)
+            continue;
+        memcpy(name, record.group, record.group_len);
+        group = groups_find(list, name);
+        if (group)
+            group->oldest = fmax(group->oldest, fmax(now - record.since, 0));
+    }
+}
+
+/* Asks for the records of these members of ready, and reads them. */
+static int groups_records(struct cli *cli, const struct later_keys *keys,
+                          const struct later_reply *members, struct group_list *list, double now,
+                          struct later_error *err)
+{
+    size_t count = later_reply_count(members) / 2;
+    struct later_command cmd = { 0 };
+    struct later_reply *records;
+
+    if (!count)
+        return 0;
+    later_inspect_noted(&cmd, keys, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t len;
+        const char *member = later_reply_text(later_reply_at(members, 2 * i), &len);
+
+        later_command_bytes(&cmd, member, len);
+    }
+    records = cli_call(cli, &cmd, err);
+    if (!records)
+        return -1;
+    groups_note(list, records, now);
+    later_reply_free(records);
+    return 0;
+}
+
+static int groups_look(struct cli *cli, const struct later_keys *keys, double now,
+                       struct group_list *list, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *members;
+    int ok;
+
+    later_inspect_from(&cmd, keys, LATER_KEY_READY, "-inf", 0, LOOKED_AT);
+    members = cli_call(cli, &cmd, err);
+    if (!members)
+        return -1;
+    ok = groups_records(cli, keys, members, list, now, err);
+    later_reply_free(members);
+    return ok;
+}
+
+int groups_read(struct cli *cli, const struct whole *whole, struct group_list *list,
+                struct later_error *err)
+{
+    double now;
+
+    for (size_t i = 0; i < whole->count; i++) {
+        if (groups_scan(cli, &whole->parts[i], list, err) < 0)
+            return -1;
+    }
+    groups_merge(list);
+    if (!list->count || cli_clock(cli, &now, err) < 0)
+        return list->count ? -1 : 0;
+    for (size_t i = 0; i < whole->count; i++) {
+        if (groups_look(cli, &whole->parts[i], now, list, err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,349 @@
+-- @include now
+-- @include record
+
+-- Groups (doc/protocol.md, "Groups"): each group with a backlog gets its share of a queue. A
+-- job's place in `ready` is then not a time but a tag, which is later by 1 ms / weight than the
+-- tag of the group's last job, or than that of the job that was handed out last. Tag `q` of its
+-- record says since when it is ready, and its group. The hash `fair` has for each priority P
+--
+--   P          the tag of the job that was handed out last; `TAG TILL` if there were jobs without
+--              tags, the last of them at TILL
+--   P GROUP    the last tag of the group, and how many of its jobs are ready
+--
+-- and `full`, if it has 100000 fields. A queue without groups has no `fair`, and none of its
+-- records has a `q`. Field `groups` of `stats`: there has been a `fair`. Who reads `stats` anyway
+-- looks for it only then.
+
+local fair_made
+-- Returns the functions below; nil if the place of no job with one of these records can go by
+-- groups: none of them says so, and, unless `left`, there is no `fair`. texts: nil = they are
+-- needed.
+local function fair(texts, left)
+    if texts and not (recorded and (string.find(table.concat(texts, '\n'), 'q=', 1, true)
+        or not left and redis.call('HLEN', string.sub(jobs, 1, -5) .. 'fair') > 0)) then
+        return nil
+    elseif fair_made then
+        return fair_made
+    end
+    local base = string.sub(jobs, 1, -5)
+    local line, key, weights = base .. 'ready', base .. 'fair', base .. 'groups'
+    local find, sub, format, max = string.find, string.sub, string.format, math.max
+    local STEP, MOST = 0.001, 100000
+    local AHEAD = 900000 -- seconds; a priority is 1000000
+
+    -- Since when a job was ready, and its group, '' for none; between which bytes its record says
+    -- so. nil if its place does not go by groups.
+    local function share_of(text)
+        local first = find(text, 'q=', 1, true)
+        while first and first > 1 and string.byte(text, first - 1) ~= 10 do
+            first = find(text, 'q=', first + 1, true)
+        end
+        if not first then
+            return nil
+        end
+        local last = find(text, '\n', first, true) or #text + 1
+        local space = find(text, ' ', first, true) or last
+        if space > last then
+            space = last
+        end
+        return sub(text, first + 2, space - 1), sub(text, space + 1, last - 1), first, last
+    end
+
+    local function rank_of(text)
+        return find(text, 'p=', 1, true) and rank(text) or 0
+    end
+
+    -- Where the tags of a priority begin: at the present; or if there are jobs without tags, at the
+    -- first of them. `till` is the last of these.
+    local begun
+    local function begin(off)
+        begun = true
+        local high, low = format('%.6f', now - off), format('%.6f', now - off - 999999)
+        local first = redis.call('ZRANGE', line, low, high, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+        if not first[1] then
+            return { tag = now, off = off, changed = true }
+        end
+        local last = redis.call('ZRANGE', line, high, low, 'BYSCORE', 'REV', 'LIMIT', 0, 1,
+            'WITHSCORES')
+        return { tag = first[2] + off, till = last[2] + off, off = off, changed = true }
+    end
+
+    -- How far the next tag of a group is. Jobs without tags may be at any distance; so up to the
+    -- last of them a group takes turns with them one by one.
+    local function step_from(front, from, weight)
+        local next = redis.call('ZRANGE', line, format('(%.6f', from - front.off), '+inf',
+            'BYSCORE', 'LIMIT', max(math.floor(1 / weight) - 1, 0), 1, 'WITHSCORES')[2]
+        if not next or next + front.off > front.till then
+            return STEP / weight
+        end
+        return max((next + front.off - from) / max(weight, 1), 0.000001)
+    end
+
+    -- What was read of `fair`, and is written back: the fronts of priorities, and groups by field;
+    -- fields by priority and group.
+    local fronts, known, fields = {}, {}, {}
+    local over -- is it of a time before all was done?
+    local held_back -- is there something to write for jobs that are not in `ready` yet?
+
+    -- Reads what `fair` has of these jobs, and was not read before. Returns false if there is none.
+    local function read(priorities, groups)
+        local ask, priority_of, n = { 'full' }, {}, 1
+        for k = 1, #groups do
+            local priority, group = priorities[k], groups[k]
+            local row = fields[priority]
+            if not row then
+                row, n = {}, n + 1
+                fields[priority], ask[n], priority_of[n] = row, priority, priority
+            end
+            if not row[group] then
+                n = n + 1
+                row[group] = priority .. ' ' .. group
+                ask[n] = row[group]
+            end
+        end
+        local had = n > 1 and redis.call('HMGET', key, unpack(ask)) or {}
+        for i = 2, n do
+            local text, priority = had[i], priority_of[i]
+            local space = text and find(text, ' ', 1, true)
+            if priority and text then
+                fronts[priority] = { tag = tonumber(space and sub(text, 1, space) or text) or now,
+                    till = space and tonumber(sub(text, space + 1)), off = priority * 1000000 }
+            elseif space then
+                known[ask[i]] = { tag = tonumber(sub(text, 1, space)) or 0,
+                    jobs = tonumber(sub(text, space + 1)) or 0, text = sub(text, 1, space - 1) }
+            elseif not priority and had[1] then -- a group too many shares tags with others
+                local one, group = string.match(ask[i], '^(%S+) (.*)$')
+                local field = one .. ' #' .. sub(redis.sha1hex(group), 1, 2)
+                local shared = not known[field] and redis.call('HGET', key, field)
+                fields[one][group] = field
+                if shared then
+                    local tag, ready_jobs = string.match(shared, '^(%S+) (%d+)$')
+                    known[field] = { tag = tonumber(tag) or 0, jobs = tonumber(ready_jobs) or 0 }
+                end
+            end
+        end
+        return next(fronts) ~= nil
+    end
+
+    -- Writes what has changed. Groups of which no job is ready are dropped.
+    local function write()
+        local list, idle, n = {}, {}, 0
+        if over then
+            redis.call('DEL', key)
+        end
+        for field, front in pairs(fronts) do
+            if front.changed then
+                local more = front.till and front.tag < front.till
+                    and format(' %.6f', front.till) or ''
+                list[n + 1], list[n + 2] = field, format('%.6f', front.tag) .. more
+                n = n + 2
+            end
+        end
+        for field, mine in pairs(known) do
+            if mine.jobs > 0 or mine.kept then
+                list[n + 1] = field
+                list[n + 2] = (mine.text or format('%.6f', mine.tag)) .. ' ' .. mine.jobs
+                n = n + 2
+            else
+                idle[#idle + 1] = field
+            end
+        end
+        for i = 1, n, 1000 do
+            redis.call('HSET', key, unpack(list, i, math.min(i + 999, n)))
+        end
+        if #idle > 0 then
+            redis.call('HDEL', key, unpack(idle))
+        end
+        if begun then
+            redis.call('HSET', base .. 'stats', 'groups', 1)
+        end
+    end
+
+    local function front_of(priority)
+        fronts[priority] = fronts[priority] or begin(priority * 1000000)
+        return fronts[priority]
+    end
+
+    -- The weights of groups, 1 for most.
+    local function weights_of(groups)
+        local names, found = {}, {}
+        for k = 1, #groups do
+            if not found[groups[k]] then
+                names[#names + 1], found[groups[k]] = groups[k], 1
+            end
+        end
+        local told = redis.call('HMGET', weights, unpack(names))
+        for i, name in ipairs(names) do
+            found[name] = number(told[i] or '1', 0.001, 1000) or 1
+        end
+        return found
+    end
+
+    -- The tags of jobs that come into `ready`, in this order, as text.
+    local function tags_of(priorities, groups)
+        local had = read(priorities, groups)
+        local there = redis.call('EXISTS', line, weights, weights) -- of `weights`: 2
+        if had and there % 2 == 0 then
+            over, fronts, known = true, {}, {}
+        end
+        local weight_of, tags = there > 1 and weights_of(groups), {}
+        for k = 1, #groups do
+            local priority, group = priorities[k], groups[k]
+            local field, front = fields[priority][group], front_of(priority)
+            local mine, weight = known[field], weight_of and weight_of[group] or 1
+            if not mine then
+                -- Jobs without tags were there before others without a group.
+                mine = { tag = group == '' and front.till or 0, jobs = 0 }
+                known[field] = mine
+            end
+            local from = max(front.tag, mine.tag)
+            local step = front.till and from < front.till and step_from(front, from, weight)
+            mine.tag = math.min(from + (step or STEP / weight), front.tag + AHEAD)
+            mine.jobs = mine.jobs + 1
+            mine.text = format('%.6f', mine.tag)
+            tags[k] = mine.text
+        end
+        return tags
+    end
+
+    -- Jobs come into `ready`: `soon` has score and id of each, `texts` their records, the k-th at
+    -- at[k]. Their places go by groups; scores and records change. `hold`: the caller calls write()
+    -- later.
+    local function place(soon, texts, at, hold)
+        local priorities, groups, offs, firsts, lasts = {}, {}, {}, {}, {}
+        for k = 1, #soon / 2 do
+            local text = texts[at and at[k] or k]
+            local off, _, group, first, last = rank_of(text), share_of(text)
+            offs[k], firsts[k], lasts[k] = off, first or false, last
+            priorities[k] = off == 0 and '0' or format('%d', off / 1000000)
+            groups[k] = group or ''
+        end
+        local tags = tags_of(priorities, groups)
+        for k = 1, #soon / 2 do
+            local i, off, since = at and at[k] or k, offs[k], soon[2 * k - 1]
+            if off ~= 0 or type(since) ~= 'string' then
+                since = format('%.6f', since + off)
+            end
+            local note, text = 'q=' .. since .. ' ' .. groups[k] .. '\n', texts[i]
+            texts[i] = firsts[k] and sub(text, 1, firsts[k] - 1) .. note .. sub(text, lasts[k] + 1)
+                or text .. note
+            soon[2 * k - 1] = off == 0 and tags[k] or format('%.6f', tags[k] - off)
+        end
+        held_back = hold
+        if not hold then
+            write()
+        end
+    end
+
+    -- Reads what `fair` has of those of these jobs whose place goes by groups. Returns their
+    -- positions, priorities and groups, and whether there is a `fair`; nil if there are no such.
+    local function some_of(texts)
+        local at, priorities, groups, n = {}, {}, {}, 0
+        for k = 1, #texts do
+            local text = texts[k]
+            local _, group = share_of(text)
+            if group then
+                local off = rank_of(text)
+                n = n + 1
+                at[n], groups[n] = k, group
+                priorities[n] = off == 0 and '0' or format('%d', off / 1000000)
+            end
+        end
+        if n == 0 then
+            return nil
+        end
+        return at, priorities, groups, read(priorities, groups)
+    end
+
+    -- Jobs have left `ready`. `set`: they were handed out, and are there; else they are gone.
+    local function leave(ids, texts, set)
+        local at, priorities, groups, had = some_of(texts)
+        if not at or not had then
+            return
+        elseif not held_back and redis.call('EXISTS', line) == 0 then
+            redis.call('DEL', key)
+            return
+        end
+        local last = {}
+        for k = 1, #at do
+            local mine = known[fields[priorities[k]][groups[k]]]
+            if mine then
+                mine.jobs = mine.jobs - 1
+            end
+            last[priorities[k]] = at[k]
+        end
+        for priority, k in pairs(set and last or {}) do
+            local front = fronts[priority]
+            local tag = redis.call('ZSCORE', set, ids[k]) + priority * 1000000
+            if front and tag > front.tag then
+                front.tag, front.changed = tag, true
+            end
+        end
+        write()
+    end
+
+    -- Jobs come back into `ready`, to places that they had: `soon` has score and id of each,
+    -- `texts` their records, the k-th at at[k]. A place that is not reached yet was given before
+    -- all was done once; it is now at the front.
+    local function back(soon, texts, at)
+        local mine = {}
+        for k = 1, #soon / 2 do
+            mine[k] = texts[at[k]]
+        end
+        local found, priorities, groups = some_of(mine)
+        for n, k in ipairs(found or {}) do
+            local off, front = priorities[n] * 1000000, front_of(priorities[n])
+            local tag = math.min(soon[2 * k - 1] + off, front.tag)
+            local field = fields[priorities[n]][groups[n]]
+            local group = known[field] or { tag = tag, jobs = 0 }
+            group.tag, group.text, group.jobs = max(group.tag, tag), nil, group.jobs + 1
+            known[field] = group
+            soon[2 * k - 1] = format('%.6f', tag - off)
+        end
+        if found then
+            write()
+        end
+    end
+
+    -- Members that a plain ZADD has put there came by the clock, and tags may be far behind it.
+    -- They get tags, without counting; at most 100 a call of migrate, which also notes whether
+    -- there are too many groups.
+    local function plain()
+        local count = recorded and redis.call('HLEN', key) or 0
+        local last = count > 0 and redis.call('ZRANGE', line, format('%.6f', now), '-inf',
+            'BYSCORE', 'REV', 'LIMIT', 0, 100, 'WITHSCORES') or {}
+        if count < MOST and #last == 0 then
+            return
+        end
+        redis.call('ZREM', line, '\n') -- nothing: a full Redis accepts what begins with it
+        if count >= MOST then
+            redis.call('HSET', key, 'full', 1)
+        end
+        local ids, soon, priorities, groups = {}, {}, {}, {}
+        for i = #last - 1, 1, -2 do
+            ids[#ids + 1] = last[i]
+        end
+        read({ '0' }, { '' })
+        local front, mine, texts = fronts['0'], known['0 '], records_of(ids)
+        local from = front and max(front.tag, front.till or 0, mine and mine.tag or 0)
+        for k = 1, front and #ids or 0 do
+            if texts[k] == '' and tonumber(last[#last - 2 * k + 2]) > from then
+                priorities[#priorities + 1], groups[#groups + 1] = '0', ''
+                soon[#soon + 1], soon[#soon + 2] = 0, ids[k]
+            end
+        end
+        local ready_jobs = mine and mine.jobs or 0
+        for n, tag in ipairs(#groups > 0 and tags_of(priorities, groups) or {}) do
+            soon[2 * n - 1] = tag
+        end
+        if #soon > 0 then
+            known['0 '].jobs, known['0 '].kept = ready_jobs, true
+            write()
+            redis.call('ZADD', line, unpack(soon))
+        end
+    end
+
+    fair_made = { of = share_of, write = write, place = place, leave = leave, back = back,
+        plain = plain }
+    return fair_made
+end

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Groups share a queue: a quiet one waits for one job of each other, weights count, and one that is at its
+# limit holds nobody up.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+# push_group GROUP PREFIX COUNT PAYLOAD-MEMBERS [TYPE]: in bulk
+push_group()
+{
+    seq "$3" | sed "s|.*|{\"type\":\"${5:-do}\",\"id\":\"$2&\",\"group\":\"$1\",\"payload\":{$4}}|" |
+        later push --file - >/dev/null
+}
+
+# begun_before ID COUNT: how many jobs have begun before it, but after the first COUNT
+begun_before() { awk -v id="$1" -v n="$2" '$1 == id { print NR - 1 - n; exit }' "$work/begun"; }
+has_begun() { grep -q "^$1 " "$work/begun"; }
+begun() { if [ -e "$work/begun" ]; then wc -l <"$work/begun"; else echo 0; fi; }
+begun_at_least() { [ "$(begun)" -ge "$1" ]; }
+
+settled() { [ "$(reserved)" = 0 ]; }
+# push_b ID: pushes a job of B while nothing runs, so that what has begun before it can be counted.
+push_b()
+{
+    later pause default >/dev/null
+    within 20 "nothing is held" settled
+    n=$(begun)
+    later push "do" '{"do":"done"}' --group B --id "$1" >/dev/null
+    later resume default >/dev/null
+}
+
+# ---- one worker, jobs of 10 ms; it runs one and has taken at most one more
+
+configure 'workers = 1;' 'groups = ( { queue = "default"; group = "heavy"; weight = 4.0; } );'
+push_group A a- 10000 '"do":"sleep","for":0.01'
+is "$(ready)" 10000 "10,000 jobs of A are ready"
+start_laterd
+within 20 "A is being performed" begun_at_least 20
+most=0
+for i in 1 2 3 4 5; do
+    push_b "b-$i"
+    within 20 "B's job runs beside A's thousands" has_begun "b-$i"
+    n=$(begun_before "b-$i" "$n")
+    [ "$n" -le "$most" ] || most=$n
+done
+at_most "$most" 3 "jobs that began before one of B"
+push_group C c- 2000 '"do":"sleep","for":0.01'
+push_b b-c
+within 20 "B's job runs beside A's and C's" has_begun b-c
+at_most "$(begun_before b-c "$n")" 4 "jobs that began before it"
+
+# ---- what waits
+
+later pause default >/dev/null
+within 20 "nothing is held" settled
+later size default --groups >"$work/groups"
+is "$(cut -f1,2 "$work/groups" | tr '\t\n' '  ')" "default A default C " "size --groups: those with most jobs first"
+is "$(awk -F '\t' '{ n += $3 } END { print n }' "$work/groups")" "$(ready)" "their jobs are those that are ready"
+contains "$(later size default --groups -n 1 --json)" '{"queue":"default","group":"A","ready":' "--json, the first of them"
+age=$(later size default --json | sed 's/.*"oldest_ready":\([0-9.]*\).*/\1/')
+is "$(awk "BEGIN { print ($age > 0 && $age < 600) }")" 1 "the age of the oldest is a time, not a tag"
+later cancel -q default --all --yes >/dev/null
+is "$(redis EXISTS "$(key fair)")" 0 "without ready jobs nothing is kept of groups"
+is "$(later size default --groups)" "" "and there are none to show"
+
+# ---- weights
+
+is "$(redis HGET "$(key groups)" heavy)" 4.000000 "laterd writes the weights"
+n=$(begun)
+push_group heavy h- 400 '' note
+push_group light l- 400 '' note
+later resume default >/dev/null
+within 30 "800 jobs" begun_at_least $((n + 800))
+share=$(tail -n +$((n + 1)) "$work/begun" | head -n 300 | grep -c '^h-')
+at_most "$share" 252 "of the first 300, weight 4 of 5"
+at_least "$share" 228 "at least"
+is "$(later check default >/dev/null 2>&1; echo $?)" 0 "later check"
+stop_laterd
+
+# ---- a group at its limit
+
+rm -f "$work/begun" "$work/ended"
+configure 'workers = 3;' 'groups = ( { queue = "default"; max_running = 1; },
+    { queue = "default"; group = "two"; max_running = 2; } );' \
+    'limits = ( { queue = "default"; by = "group"; max = 40; per = 600.0; } );'
+start_laterd
+is "$(redis EXISTS "$(key groups)")" 0 "weights that the configuration has no more are gone"
+later pause default >/dev/null
+push_group one o- 30 '"for":0.05' event
+push_group two t- 30 '"for":0.05' event
+push_group other x- 5 '"do":"done"'
+later resume default >/dev/null
+others() { [ "$(grep -c '^x-' "$work/ended")" = 5 ]; }
+within 20 "others run meanwhile" others
+others_last=$(grep -n '^x-' "$work/begun" | tail -n 1 | cut -d : -f 1)
+at_most "$(head -n "$others_last" "$work/begun" | grep -c '^o-')" 15 "jobs of the group at its limit that began before"
+ended_all() { [ "$(grep -c '^[ot]-' "$work/ended")" = 60 ]; }
+within 30 "all have run in the end" ended_all
+at_once()
+{
+    grep "^$1-" "$work/ended" | awk '{ print $4, 1; print $5, -1 }' | sort -n -k1,1 -k2,2 |
+        awk '{ n += $2; if (n > most) most = n } END { print most }'
+}
+is "$(at_once o)" 1 "never two of a group whose limit is one"
+at_most "$(at_once t)" 2 "never three of one whose limit is two"
+push_group one more- 20 '"do":"done"'
+more() { [ "$(grep -c '^more-' "$work/ended")" = 10 ]; }
+within 20 "limits by group: 40 in ten minutes" more
+push_group other y- 5 '"do":"done"'
+y() { [ "$(grep -c '^y-' "$work/ended")" = 5 ]; }
+within 20 "each group has its own" y
+is "$(grep -c '^more-' "$work/ended")" 10 "and no more of the first"
+is "$(redis EXISTS 'later:limit:{queue:default:group=one}')" 1 "its name says so"
+is "$(counted released)" 0 "a job that waits for its group is returned, not released"
+
+end_well
+finish
