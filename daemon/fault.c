@@ -8,8 +8,9 @@
 #define FIRST_AGAIN 60.0 /* seconds, doubling */
 #define LAST_AGAIN  3600.0
 
-static void fault_note_text(struct fault *fault, enum log_level level, const char *format,
-                            va_list args)
+__attribute__((format(printf, 3, 0))) static void fault_note_text(struct fault *fault,
+                                                                  enum log_level level,
+                                                                  const char *format, va_list args)
 {
     double now = later_clock();
 

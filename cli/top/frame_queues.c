@@ -156,7 +156,7 @@ static void draw_queue(struct frame *frame, const struct top_queue *queue)
 
     frame_queues_put_name(frame, queue, name);
     for (size_t c = 1; c < shown; c++)
-        draw_cell(frame, queue, c);
+        draw_cell(frame, queue, (enum top_column)c);
     paint_end_line(frame);
 }
 

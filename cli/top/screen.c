@@ -104,7 +104,7 @@ static int screen_key_of(const char *rest)
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(rest, keys[i].rest) == 0)
-            return keys[i].event;
+            return (int)keys[i].event;
     }
     return SCREEN_OTHER;
 }

@@ -410,7 +410,7 @@ const char *migrator_fault(const struct migrator *migrator)
 
 double migrator_redis_now(const struct migrator *migrator)
 {
-    return migrator->offset ? later_clock() + migrator->offset : 0;
+    return migrator->offset != 0 ? later_clock() + migrator->offset : 0;
 }
 
 static void migrator_free_queue(void *item)

@@ -118,17 +118,18 @@ bool counts_new(const struct counts *row, struct counts_seen *seen, struct later
     uint32_t changes = atomic_load_explicit(&row->changes, memory_order_acquire);
     struct later_tally news = { .type = "" };
     uint64_t ended, waited, ran;
-    bool good;
+    bool good, sums[3]; /* all three are taken, whatever one says */
 
     if (changes == seen->changes)
         return false;
     news.wait_us = atomic_load_explicit(&row->wait_us, memory_order_relaxed) - seen->wait_us;
     news.run_us = atomic_load_explicit(&row->run_us, memory_order_relaxed) - seen->run_us;
-    good = new_of(row->outcomes, seen->outcomes, news.outcomes, LATER_OUTCOMES, &ended) &
-           new_of(row->wait, seen->wait, news.wait.count, LATER_BUCKETS, &waited) &
-           new_of(row->run, seen->run, news.run.count, LATER_BUCKETS, &ran);
+    sums[0] = new_of(row->outcomes, seen->outcomes, news.outcomes, LATER_OUTCOMES, &ended);
+    sums[1] = new_of(row->wait, seen->wait, news.wait.count, LATER_BUCKETS, &waited);
+    sums[2] = new_of(row->run, seen->run, news.run.count, LATER_BUCKETS, &ran);
     /* One more than was counted may be there: the worker may be in the middle of counting it. */
-    good = good && (double)news.wait_us <= ((double)waited + 1) * LONGEST * 1e6 &&
+    good = sums[0] && sums[1] && sums[2] &&
+           (double)news.wait_us <= ((double)waited + 1) * LONGEST * 1e6 &&
            (double)news.run_us <= ((double)ran + 1) * LONGEST * 1e6;
     seen->changes = changes;
     seen->wait_us += news.wait_us;

@@ -289,7 +289,7 @@ bool process_wake_more(struct process *process, const char *queue)
 
 static void not_after(double *at, double when)
 {
-    if (!*at || when < *at)
+    if (*at <= 0 || when < *at)
         *at = when;
 }
 
@@ -323,7 +323,7 @@ double process_tick(struct process *process)
 {
     double now = later_clock();
 
-    if (!process->term_at)
+    if (process->term_at <= 0)
         return -1;
     if (now < process->term_at)
         return process->term_at - now;

@@ -154,7 +154,7 @@ static bool wind_up(struct supervisor *supervisor)
 {
     double now = later_clock(), redis_now = migrator_redis_now(supervisor->upkeep->migrator);
 
-    if (!supervisor->end_by)
+    if (supervisor->end_by <= 0)
         supervisor->end_by = now + SETTLE_SECONDS;
     if (!supervisor->ending) {
         if (!supervisor->recorded && now < supervisor->end_by && unsettled(supervisor, redis_now))

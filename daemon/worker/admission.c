@@ -61,7 +61,7 @@ static void admission_refuse(struct later_job *job, uint32_t refused,
     double now = later_clock(), present = now + worker->redis_offset, due, waited;
 
     leave_lines(job, refused);
-    if (!worker->redis_offset || !row) {
+    if (worker->redis_offset == 0 || !row) {
         admission->done(job, AWAY_SECONDS, need->name);
         return;
     }

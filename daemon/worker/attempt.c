@@ -70,7 +70,7 @@ double attempt_began(const struct later_job *job)
 {
     double offset = job->worker->redis_offset;
 
-    return offset ? job->began + offset : 0;
+    return offset != 0 ? job->began + offset : 0;
 }
 
 /* A handler that gives jobs back gives back many: one line a minute for each type. */

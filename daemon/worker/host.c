@@ -73,7 +73,9 @@ static int job_cancelled(const struct later_job *job)
            (job->slot && atomic_load(&job->slot->cancelled)) || job_time_left(job) <= 0;
 }
 
-static void job_logv(const struct later_job *job, uint32_t level, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void job_logv(const struct later_job *job,
+                                                           uint32_t level, const char *format,
+                                                           va_list args)
 {
     struct log_job fields;
     va_list again;
@@ -88,7 +90,8 @@ static void job_logv(const struct later_job *job, uint32_t level, const char *fo
     log_jobv((enum log_level)level, &fields, format, args);
 }
 
-static void job_errorv(struct later_job *job, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void job_errorv(struct later_job *job,
+                                                             const char *format, va_list args)
 {
     vsnprintf(job->error, sizeof job->error, format, args);
 }
@@ -215,7 +218,8 @@ static int job_finish(struct later_job *job, uint32_t result)
     return run_finish(job, result);
 }
 
-static void host_logv(const char *plugin, uint32_t level, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void host_logv(const char *plugin, uint32_t level,
+                                                            const char *format, va_list args)
 {
     char words[1024];
 

@@ -68,7 +68,7 @@ static void begin_to_wait(struct intake *intake)
     if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, intake_wake_on_wake, intake) < 0)
         return;
     intake->waiting = true;
-    if (count == 1 && intake->worker->redis_offset)
+    if (count == 1 && intake->worker->redis_offset != 0)
         intake_ask_behind(intake, &intake->queues[0],
                           later_clock() + intake->worker->redis_offset + wait + UNTIL_SLACK,
                           wait + LINK_TIMEOUT);

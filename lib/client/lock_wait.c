@@ -83,7 +83,7 @@ static int lock_wait_take(struct waiter *waiter, const char *pass, struct later_
     if (how == LATER_LOCK_NO)
         plan_look(waiter, left);
     later_reply_free(reply);
-    return how;
+    return (int)how;
 }
 
 /* If the answer of the last take was lost, the lock may be ours. A look does not tell that, but a

@@ -26,6 +26,11 @@ static const struct {
     [LATER_VERB_FINISH] = { LATER_SCRIPT_FINISH, "finish", "finished", "", "" },
 };
 
+static const char *queue_settle_how(enum later_verb verb, const struct later_settlement *job)
+{
+    return job->how ? job->how : verbs[verb].how;
+}
+
 static void queue_settle_add_field(struct later_command *cmd, char field, enum later_verb verb,
                                    const struct later_settlement *job)
 {
@@ -37,13 +42,10 @@ static void queue_settle_add_field(struct later_command *cmd, char field, enum l
         later_command_seconds(cmd, job->wait);
         break;
     case 'r':
-        if (job->error) {
-            later_command_text(cmd, job->error);
-            break;
-        }
-        /* fall through */
+        later_command_text(cmd, job->error ? job->error : queue_settle_how(verb, job));
+        break;
     case 'h':
-        later_command_text(cmd, job->how ? job->how : verbs[verb].how);
+        later_command_text(cmd, queue_settle_how(verb, job));
         break;
     case 'e':
         later_command_text(cmd, job->error ? job->error : "");

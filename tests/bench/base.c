@@ -263,7 +263,7 @@ void bench_base(void)
                 measure(&sides[i], &round, run);
             }
         }
-        for (int figure = round.from; figure <= (int)round.to; figure++)
+        for (int figure = (int)round.from; figure <= (int)round.to; figure++)
             tell(&round, (enum figure)figure, sides, runs);
     }
 }

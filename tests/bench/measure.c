@@ -241,7 +241,7 @@ void row_end(void)
     fflush(stdout);
 }
 
-static void say(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
 {
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

@@ -144,7 +144,7 @@ static bool take(struct pair *pair, struct way *way)
 
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    if (way == &pair->up && !pair->cut_at && chosen(way->data + way->len, (size_t)got)) {
+    if (way == &pair->up && pair->cut_at <= 0 && chosen(way->data + way->len, (size_t)got)) {
         pair->cut_at = now() + delay + LINGER;
         count++;
     }

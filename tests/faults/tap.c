@@ -7,7 +7,7 @@
 
 static int number, failed;
 
-static void put(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void put(const char *format, va_list args)
 {
     vprintf(format, args);
     putchar('\n');

@@ -71,7 +71,7 @@ static void read_trace(const struct arena *arena)
     if (file)
         fclose(file);
     for (size_t i = 0; i < run_count; i++) {
-        for (size_t k = 0; k < kill_count && !runs[i].end; k++)
+        for (size_t k = 0; k < kill_count && runs[i].end <= 0; k++)
             runs[i].end = kills[k].pid == runs[i].pid ? kills[k].at : 0;
     }
     qsort(runs, run_count, sizeof *runs, by_start);
@@ -86,7 +86,7 @@ static size_t most_at_once(void)
         size_t beside = 0;
 
         for (size_t k = 0; k <= i; k++)
-            beside += k == i || !runs[k].end || runs[k].end > runs[i].start;
+            beside += k == i || runs[k].end <= 0 || runs[k].end > runs[i].start;
         most = beside > most ? beside : most;
     }
     return most;

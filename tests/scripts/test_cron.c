@@ -125,7 +125,7 @@ START_TEST(a_job_expires_after_it_was_due)
 
     ck_assert_str_eq(fire("expires_in=90\n", tick), "FIRED");
     ck_assert_str_eq(field("jobs", text("cron:s:%ld", tick)),
-                     text("{\"expires_at\":%ld.000000,%s", tick + 90, DOCUMENT + 1));
+                     text("{\"expires_at\":%ld.000000,%s", tick + 90, &DOCUMENT[1]));
 }
 END_TEST
 

@@ -306,7 +306,7 @@ static void shake_and_cut(struct fake_redis *fake, void *arg)
 /* We write before we notice: not a byte leaves. */
 START_TEST(test_cut_before_the_write)
 {
-    _Atomic int cuts = 0;
+    static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(shake_and_cut, &cuts);
     while (atomic_load(&cuts) == 0)
@@ -325,7 +325,7 @@ END_TEST
 /* The same for an owner whose loop sees nothing but the deadline. */
 START_TEST(test_cut_seen_by_tick)
 {
-    _Atomic int cuts = 0;
+    static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(shake_and_cut, &cuts);
     while (atomic_load(&cuts) == 0)
@@ -350,7 +350,7 @@ static void read_and_cut(struct fake_redis *fake, void *arg)
 
 START_TEST(test_cut_after_the_write)
 {
-    _Atomic int cuts = 0;
+    static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(read_and_cut, &cuts);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, 2);
@@ -374,7 +374,7 @@ static void answer_and_cut(struct fake_redis *fake, void *arg)
 
 START_TEST(test_answer_then_cut)
 {
-    _Atomic int cuts = 0;
+    static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(answer_and_cut, &cuts);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, 2);
@@ -600,7 +600,7 @@ static void noscript_and_cut(struct fake_redis *fake, void *arg)
  * the connection are both there when we look: not a byte of the repeat can leave. */
 START_TEST(test_noscript_then_cut)
 {
-    struct cutting cutting = { .commands = 1 };
+    static struct cutting cutting = { .commands = 1 };
 
     rig_up(noscript_and_cut, &cutting);
     rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, 2);
@@ -614,7 +614,7 @@ END_TEST
 
 START_TEST(test_noscript_repeated_then_cut)
 {
-    struct cutting cutting = { .commands = 2 };
+    static struct cutting cutting = { .commands = 2 };
 
     rig_up(noscript_and_cut, &cutting);
     rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, 2);
