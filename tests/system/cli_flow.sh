@@ -187,8 +187,11 @@ is "$(later check default >/dev/null; echo $?)" 0 "the sums hold"
 later flow wait many --timeout 300 2>"$work/lost" &
 waiter=$!
 own "$waiter"
-looks() { [ "$(redis INFO commandstats | sed -n 's/^cmdstat_hmget:calls=\([0-9]*\),.*/\1/p')" -gt "$looked" ]; }
-looked=$(redis INFO commandstats | sed -n 's/^cmdstat_hmget:calls=\([0-9]*\),.*/\1/p')
+looks()
+{
+    [ "$(called hmget)" -gt "$looked" ]
+}
+looked=$(called hmget)
 wait_until 10 looks
 stop_redis
 wait "$waiter"

@@ -134,7 +134,7 @@ wait_until()
     shift
     until "$@" >/dev/null 2>&1; do
         rounds=$((rounds - 1))
-        [ "$rounds" -gt 0 ] || return 1
+        [ "$rounds" -gt 0 ] || { echo "# in vain: $*" >&2; return 1; }
         sleep 0.02
     done
 }
