@@ -16,7 +16,7 @@ scripts=$top_builddir/scripts/expanded
 shim=$(cd "$top_builddir" && pwd)/tests/support/clock_shim.so
 box=$(mktemp -d)
 server=
-trap 'kill $server 2>/dev/null; wait; rm -rf "$box"' EXIT
+trap 'kill -KILL $server 2>/dev/null; wait; rm -rf "$box"' EXIT
 rounds=300
 
 redis()
