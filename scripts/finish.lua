@@ -21,8 +21,7 @@
 
 -- @include bury
 -- @include settle
--- @include done
--- @include results
+-- @include remain
 -- @include hook
 
 local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11)
@@ -37,30 +36,6 @@ if not wait or wait > 0 and wait < 0.001 or how ~= 'done' and not buried_how[how
 end
 redis.call('LINDEX', result, 0)
 guard(1, { done, delayed }, { kept })
-
-local function keep(record, document, attempt)
-    local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
-    local whole_record = with_value(record, 'k', head .. string.gsub(ARGV[7], '\n', ' '))
-    redis.call('HSET', kept, id, whole_record .. '\n' .. document)
-    redis.call('ZADD', done, string.format('%.6f', now + life), id)
-    local over = redis.call('ZCARD', done) - room
-    if over > 0 then
-        drop_done(math.min(over, 100))
-    end
-end
-
--- The value of a step is for those that wait for it, or still may. A flow may have gone already.
-local function hand_on(members)
-    for _, member in ipairs(members) do
-        local key = flow_key(member[1]) -- in another queue there is nothing of this name
-        local job = flow_read(key, id)
-        local step = job and job.state == 'd' and job.step or '-'
-        if step ~= '-' and (redis.call('HEXISTS', key, 'a:' .. step) == 1
-            or redis.call('HGET', key, 'closed') ~= '1') then
-            redis.pcall('HSET', key .. ':values', step, what)
-        end
-    end
-end
 
 local record, lost = records_of({ id })[1], nil
 local document = keeps and redis.call('HGET', jobs, id)
@@ -79,11 +54,13 @@ else
     state, attempt = 'dead', count_of(texts[1], 'a')
     left = value_of(texts[1], 'e') or 'null'
 end
-if #lost == 0 and members then
-    hand_on(members)
+for _, member in ipairs(#lost == 0 and members or {}) do
+    hand_on(member, what)
 end
 if #lost == 0 and document then
-    keep(with_value(record, 'n'), document, attempt)
+    redis.call('HSET', kept, id, kept_as(record, attempt, ARGV[7], document))
+    redis.call('ZADD', done, string.format('%.6f', now + life), id)
+    keep_at_most(room)
 end
 if #lost == 0 and wait > 0 then
     local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'
@@ -91,10 +68,7 @@ if #lost == 0 and wait > 0 then
     redis.call('LPUSH', result, string.format(head, state, attempt, now, followed) .. left)
     redis.call('LTRIM', result, 0, 0)
     redis.call('PEXPIRE', result, math.ceil(wait * 1000))
-    -- A minute more, so that this is rarely written.
-    if not has_results(redis.call('HGET', stats, 'results'), now + wait) then
-        redis.call('HSET', stats, 'results', math.ceil(now + wait) + 60)
-    end
+    results_for(wait)
 end
 if #lost == 0 and exists then
     local failure, value = left, 'null'

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_SECONDS 0.5 /* after a refusal that may pass: full, busy, read-only */
+#define RETRY_SECONDS 0.5    /* after a refusal that may pass: full, busy, read-only */
+#define VALUES_MAX    262144 /* bytes of values in a call, as of documents in a reserve */
 
 struct item {
     struct slots *slots;
@@ -295,6 +296,35 @@ static void outbox_leave(const struct sending *sending, struct outbox_left *it, 
     }
 }
 
+/* Several that leave something. */
+static bool encode_finish_all(const struct sending *sending, struct later_command *cmd)
+{
+    const struct item *items = sending->items;
+    struct later_kept kept;
+    bool keeps = slot_keeps(items[0].slot, &kept);
+    char *value = malloc(LATER_VALUE_MAX);
+
+    if (!value)
+        return false;
+    later_queue_finish_all(cmd, sending->keys, items[0].token, sending->count,
+                           keeps ? &kept : NULL);
+    for (size_t i = 0; i < sending->count; i++) {
+        struct later_remains left = { .result = slot_kept(items[i].slot), .value = value };
+        struct slot_copy copy;
+
+        slot_copy(items[i].slot, LATER_VERB_ACK, &copy);
+        left.value_len = value_read(items[i].slots, items[i].slot, value);
+        if (keeps) {
+            kept.ms = slot_ran(items[i].slot) * 1000;
+            kept.host = sending->outbox->host;
+            left.kept = &kept;
+        }
+        later_queue_finish_add(cmd, copy.id, &left);
+    }
+    free(value);
+    return true;
+}
+
 /* One that leaves something. */
 static void encode_finish(const struct sending *sending, struct later_command *cmd)
 {
@@ -346,6 +376,8 @@ static bool outbox_encode(const struct sending *sending, struct later_command *c
         later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
         return true;
     }
+    if (sending->verb == LATER_VERB_FINISH && sending->count > 1)
+        return encode_finish_all(sending, cmd);
     if (sending->verb == LATER_VERB_FINISH) {
         encode_finish(sending, cmd);
         return true;
@@ -406,39 +438,80 @@ static void outbox_take_answer(void *arg, struct later_answer *answer)
     free(sending);
 }
 
-/* Is this one of a call that begins with `first`: of the same token? A job that leaves something
- * has a call of its own. */
-static bool outbox_goes_with(const struct group *group, const struct item *first,
-                             const struct item *item, size_t count)
-{
-    size_t most = group->verb == LATER_VERB_FINISH ? 1 : LATER_BATCH_MAX;
+/* A call that is being filled from the items of a group. */
+struct filling {
+    char token[LATER_TOKEN_LEN + 1];
+    struct later_kept
+        kept; /* how the first one is kept, if its call may have others; most 0: not */
+    bool alone;
+    size_t count, bytes;
+};
 
-    return count < most && strcmp(first->token, item->token) == 0;
+/* Of what leaves something, only jobs that are done go together, and none that has a hook. */
+static bool leaves_alone(const struct slot *slot)
+{
+    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+
+    return slot_verb(slot) != LATER_VERB_ACK || slot_hook(slot, type, of);
+}
+
+static bool leaves_with_first(struct filling *filling, const struct slot *slot)
+{
+    size_t len = *(const volatile uint32_t *)&slot->value_len; /* read once: it may change */
+    struct later_kept kept = { 0 };
+    bool alone = leaves_alone(slot);
+
+    slot_keeps(slot, &kept);
+    if (!filling->count) {
+        filling->kept = kept;
+        filling->alone = alone;
+    } else if (filling->alone || alone || kept.most != filling->kept.most ||
+               kept.life != filling->kept.life || filling->bytes + len > VALUES_MAX) {
+        return false;
+    }
+    filling->bytes += len;
+    return true;
+}
+
+/* Is this one of a call that begins with the first: of the same token? Then it is counted. */
+static bool outbox_goes_with(const struct group *group, struct filling *filling,
+                             const struct item *item)
+{
+    if (!filling->count)
+        memcpy(filling->token, item->token, sizeof filling->token);
+    if (filling->count == LATER_BATCH_MAX || strcmp(filling->token, item->token) != 0 ||
+        (group->verb == LATER_VERB_FINISH && !leaves_with_first(filling, item->slot)))
+        return false;
+    filling->count++;
+    return true;
 }
 
 static size_t count_first(const struct group *group)
 {
-    size_t count = 0;
+    struct filling filling = { 0 };
 
     for (size_t i = 0; i < group->count; i++)
-        count += outbox_goes_with(group, &group->items[0], &group->items[i], count);
-    return count;
+        outbox_goes_with(group, &filling, &group->items[i]);
+    return filling.count;
 }
 
-/* Moves them out of the group. */
-static void take_first(struct group *group, struct sending *sending)
+/* Moves them out of the group, at most `room`. Returns how many: a page may have changed since they
+ * were counted. */
+static size_t take_first(struct group *group, struct item *items, size_t room)
 {
+    struct filling filling = { 0 };
     size_t taken = 0, left = 0;
 
     for (size_t i = 0; i < group->count; i++) {
         struct item item = group->items[i];
 
-        if (outbox_goes_with(group, taken ? &sending->items[0] : &item, &item, taken))
-            sending->items[taken++] = item;
+        if (taken < room && outbox_goes_with(group, &filling, &item))
+            items[taken++] = item;
         else
             group->items[left++] = item;
     }
     group->count = left;
+    return taken;
 }
 
 /* Takes up to 500 out of a group, all of one token. NULL: no memory. */
@@ -449,11 +522,9 @@ static struct sending *begin_sending(struct outbox *outbox, struct group *group)
 
     if (!sending)
         return NULL;
-    *sending = (struct sending){
-        .outbox = outbox, .keys = group->keys, .verb = group->verb, .count = count
-    };
-    take_first(group, sending);
-    outbox->waiting -= count;
+    *sending = (struct sending){ .outbox = outbox, .keys = group->keys, .verb = group->verb };
+    sending->count = take_first(group, sending->items, count);
+    outbox->waiting -= sending->count;
     return sending;
 }
 

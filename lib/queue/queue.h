@@ -192,6 +192,14 @@ struct later_remains {
 void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,
                         const struct later_settlement *job, const struct later_remains *left);
 
+/* The same for count (1 … LATER_BATCH_MAX) jobs of one token that are done and have no hook. It is
+ * begun, and then each is added, so that one value at a time needs memory beside the command. kept:
+ * of all of them the same, but for `ms`; NULL = none is kept. */
+void later_queue_finish_all(struct later_command *cmd, const struct later_keys *keys,
+                            const char *token, size_t count, const struct later_kept *kept);
+void later_queue_finish_add(struct later_command *cmd, const char *id,
+                            const struct later_remains *left);
+
 /* Tells Redis how far jobs of one token have come. Of each settlement it uses id, token and
  * `error`, which is `"done":…,"total":…,"text":…}`. The reply is as for the others. */
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,

@@ -78,17 +78,28 @@ bool later_queue_wants_ids(const struct later_reply *reply)
     return strcmp(later_reply_text(reply, NULL), "IDS") == 0;
 }
 
-static void add_kept(struct later_command *cmd, const struct later_kept *kept)
+/* The end of its tag `k`. */
+static void add_note(struct later_command *cmd, const struct later_kept *kept)
 {
     char *host = kept ? later_document_quote(kept->host, strlen(kept->host)) : NULL, *note = NULL;
 
     if (kept && asprintf(&note, "\"ms\":%.3f,\"host\":%s}", kept->ms, host ? host : "\"\"") < 0)
         note = NULL;
-    later_command_int(cmd, kept ? kept->most : 0);
-    later_command_seconds(cmd, kept ? kept->life : 0);
     later_command_text(cmd, note ? note : "\"ms\":null}");
     free(note);
     free(host);
+}
+
+static void add_kept(struct later_command *cmd, const struct later_kept *kept)
+{
+    later_command_int(cmd, kept ? kept->most : 0);
+    later_command_seconds(cmd, kept ? kept->life : 0);
+}
+
+static void add_value(struct later_command *cmd, const struct later_remains *left)
+{
+    later_command_bytes(cmd, left->value_len ? left->value : "null",
+                        left->value_len ? left->value_len : 4);
 }
 
 /* Types and queues are made of characters that JSON takes as they are. */
@@ -119,13 +130,29 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
     if (strcmp(job->how, "done") != 0)
         later_command_text(cmd, job->error ? job->error : "");
     else
-        later_command_bytes(cmd, left->value_len ? left->value : "null",
-                            left->value_len ? left->value_len : 4);
+        add_value(cmd, left);
     later_command_seconds(cmd, left->result);
     if (more) {
         add_kept(cmd, left->kept);
+        add_note(cmd, left->kept);
         add_hook(cmd, left->hook);
     }
+}
+
+void later_queue_finish_all(struct later_command *cmd, const struct later_keys *keys,
+                            const char *token, size_t count, const struct later_kept *kept)
+{
+    later_script_begin_held(cmd, LATER_SCRIPT_FINISH_ALL, keys, token, count);
+    add_kept(cmd, kept);
+}
+
+void later_queue_finish_add(struct later_command *cmd, const char *id,
+                            const struct later_remains *left)
+{
+    later_command_text(cmd, id);
+    add_value(cmd, left);
+    later_command_seconds(cmd, left->result);
+    add_note(cmd, left->kept);
 }
 
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,

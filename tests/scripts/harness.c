@@ -241,6 +241,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "cancel", HELD },
         { "expire", HELD },
         { "finish", HELD, "later:{q}:result:x" },
+        { "finish_all", HELD },
         { "lapse", HELD },
         { "locate", HELD },
         { "peek", HELD },

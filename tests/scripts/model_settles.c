@@ -217,6 +217,29 @@ void step_ack(void)
     step_end("ack", DONE);
 }
 
+static void add_left(struct job *job)
+{
+    (void)job;
+    arg("null");
+    arg("0");
+    arg("");
+}
+
+/* Without results, and none is kept: as by ack. */
+void step_finish_all(void)
+{
+    struct job *jobs[3];
+    const char *lost;
+    int count;
+    double before = now();
+
+    arg("0");
+    arg("0");
+    count = pick_members(jobs, &lost, add_left);
+    ck_assert_str_eq(flat(run("finish_all", NULL)), lost);
+    end_jobs(jobs, count, DONE, before);
+}
+
 void step_expire(void)
 {
     step_end("expire", EXPIRED);

@@ -52,6 +52,7 @@ void step_eat(void);
 void step_reserve(void);
 void step_ack(void);
 void step_ack_all(void);
+void step_finish_all(void);
 void step_step(void);
 void step_expire(void);
 void step_touch(void);

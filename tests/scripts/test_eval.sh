@@ -141,6 +141,7 @@ is "$(run progress $t1:e '"done":1}')" '' 'progress'
 contains "$(run show e)" '"done":1}' 'show: progress'
 is "$(run finish $t1:e unrun "$failed" 60)" '' 'finish'
 contains "$(run result e)" 'dead {"state":"dead"' 'result'
+is "$(run finish_all 1 60 $t1:e 7 60 '')" 1 'finish_all: LOST'
 redis zadd 'later:{demo}:dead' 1 e >/dev/null
 is "$(run trim 0 3600 500)" 1 'trim'
 redis zadd 'later:{demo}:done' 1 z >/dev/null

@@ -150,6 +150,159 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* ---- many in a call */
+
+static const char *result_of(const char *id)
+{
+    return text("later:{q}:result:%s", id);
+}
+
+/* One of the jobs that the next finish_all ends. */
+static void left(const char *id, const char *value, const char *seconds)
+{
+    arg(mine(id));
+    arg(value);
+    arg(seconds);
+    arg("\"ms\":1.500,\"host\":\"h\"}");
+}
+
+static const char *finish_all(void)
+{
+    return flat(run("finish_all", NULL));
+}
+
+/* {"state":"done","attempt":N,"at":T…}, a line end, and the value. */
+static void check_result(const char *id, int attempt, double after, const char *rest)
+{
+    const char *head = text("{\"state\":\"done\",\"attempt\":%d,\"at\":", attempt);
+    const char *got = ask("LINDEX %s 0", result_of(id))->str;
+    char *end;
+
+    ck_assert_ptr_nonnull(got);
+    ck_assert_msg(strncmp(got, head, strlen(head)) == 0, "%s", got);
+    ck_assert_double_ge(strtod(got + strlen(head), &end), after);
+    ck_assert_str_eq(end, rest);
+    ck_assert_int_eq(ask("LLEN %s", result_of(id))->integer, 1);
+}
+
+/* a has failed once before, c is pushed again while it runs, d was in Redis before. */
+START_TEST(many_leave_their_values)
+{
+    double before = now();
+    long long ttl;
+
+    for (char id = 'a'; id <= 'e'; id++)
+        push(text("%c", id));
+    note("a", "a", "1");
+    reserve('t', 500);
+    ck_assert_str_eq(flat(run("push", "0", "again", "c", "", "0", "{}", NULL)), "AGAIN");
+    ask("LPUSH %s old older", result_of("d"));
+    arg("0");
+    arg("0");
+    left("a", "{\"n\": [1]}", "1.5");
+    left("b", "2", "0");
+    left("c", "null", "60");
+    left("d", "4", "86400");
+    ck_assert_str_eq(finish_all(), "");
+    check_result("a", 2, before, "}\n{\"n\": [1]}");
+    ck_assert_int_eq(ask("EXISTS %s", result_of("b"))->integer, 0);
+    check_result("c", 1, before, ",\"again\":true}\nnull");
+    check_result("d", 1, before, "}\n4");
+    ttl = ask("PTTL %s", result_of("a"))->integer;
+    ck_assert(ttl > 0 && ttl <= 1500);
+    ck_assert_int_gt(ask("PTTL %s", result_of("d"))->integer, 86000000);
+    ck_assert_double_ge(atof(field("stats", "results")), before + 86400);
+    ck_assert_int_eq(stat_of("done"), 4);
+    ck_assert_str_eq(members("delayed"), "c");
+    ck_assert_int_eq((int)ask("ZCARD later:{q}:reserved:tttttttttttttttt")->integer, 1); /* e */
+    ck_assert_int_eq(size_of("done") + size_of("kept"), 0);
+    check_sums();
+}
+END_TEST
+
+START_TEST(many_but_some_are_lost)
+{
+    for (char id = 'a'; id <= 'c'; id++)
+        push(text("%c", id));
+    reserve('t', 500);
+    run("ack", mine("b"), NULL);
+    for (int i = 0; i < 2; i++) {
+        arg("10");
+        arg("60");
+        left("a", "1", "60");
+        left("b", "2", "60");
+        left("c", "3", "60");
+        ck_assert_str_eq(finish_all(), i ? "1 2 3" : "2");
+    }
+    check_result("a", 1, 0, "}\n1");
+    check_result("c", 1, 0, "}\n3");
+    ck_assert_int_eq(ask("EXISTS %s", result_of("b"))->integer, 0);
+    ck_assert_str_eq(members("done"), "a c");
+    ck_assert_int_eq(stat_of("done"), 3);
+    check_sums();
+}
+END_TEST
+
+START_TEST(many_are_kept)
+{
+    const char *kept, *line;
+    double before = now();
+
+    hold("a");
+    push("b");
+    ask("ZADD later:{q}:reserved:tttttttttttttttt 9 b");
+    ask("ZREM %s b", key("ready"));
+    arg("1");
+    arg("60.5");
+    left("a", "null", "0");
+    left("b", "null", "0");
+    ck_assert_str_eq(finish_all(), "");
+    ck_assert_str_eq(members("done"), "b"); /* one at most; both end at the same time */
+    ck_assert_double_ge(score("done", "b"), before + 60.5);
+    hold("a");
+    arg("10");
+    arg("60.5");
+    left("a", "null", "0");
+    ck_assert_str_eq(finish_all(), "");
+    ck_assert_str_eq(members("done"), "b a");
+    kept = field("kept", "a");
+    ck_assert_str_eq(value_in(kept, "a"), "1");
+    line = value_in(kept, "k");
+    ck_assert_msg(strncmp(line, "{\"at\":", 6) == 0 &&
+                      strstr(line, ",\"attempt\":2,\"ms\":1.500,\"host\":\"h\"}"),
+                  "%s", line);
+    ck_assert_str_eq(strstr(kept, "\n\n"), "\n\n{\"type\":\"t\"}");
+    ck_assert_str_eq(flat(run("show", "b", NULL)),
+                     text("done %s k=%s\n {\"type\":\"t\"}", score_text("done", "b"),
+                          value_in(field("kept", "b"), "k")));
+    check_sums();
+}
+END_TEST
+
+/* Another program's key in place of a result holds up nobody else. */
+START_TEST(many_refusals)
+{
+    static const char *const wrong[][3] = { { "0", "0", "0.0001" }, { "0", "0", "86401" },
+                                            { "0", "0", "nan" },    { "-1", "60", "60" },
+                                            { "10", "0", "60" },    { "10", "nan", "60" } };
+    uint64_t before;
+
+    hold("a");
+    ask("SET %s 1", result_of("a"));
+    before = digest();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        run_error("finish_all", wrong[i][0], wrong[i][1], mine("a"), "1", wrong[i][2], "", NULL);
+    run_error("finish_all", "0", "0", NULL);
+    ck_assert_uint_eq(digest(), before);
+    arg("0");
+    arg("0");
+    left("a", "1", "60");
+    ck_assert_str_eq(finish_all(), "");
+    check_result("a", 2, 0, "}\n1");
+    check_sums();
+}
+END_TEST
+
 /* ---- kept jobs */
 
 #define NOTE "\"ms\":1.500,\"host\":\"h\"}"
@@ -494,6 +647,10 @@ int main(void)
         a_later_one_replaces_it,
         who_waits_leaves_it_there,
         refusals,
+        many_leave_their_values,
+        many_but_some_are_lost,
+        many_are_kept,
+        many_refusals,
         done_and_kept,
         kept_with_a_result,
         kept_are_shown,

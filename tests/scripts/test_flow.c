@@ -571,6 +571,27 @@ START_TEST(values_go_along)
 }
 END_TEST
 
+START_TEST(values_of_many_go_along)
+{
+    flow("1");
+    job("c", "a,b,x", "ended");
+    job("a", "", "done");
+    job("b", "", "done");
+    job("x", "", "done");
+    job("d", "", "done");
+    pushed();
+    reserve('t', 500);
+    run("ack", member('t', "x"), NULL);
+    run("finish_all", "0", "0", member('t', "a"), "[1]", "0", "", member('t', "b"), "null", "0", "",
+        member('t', "d"), "4", "0", "", member('t', "x"), "5", "0", "", NULL);
+    ck_assert_str_eq(gets("c", "1048576"), " a [1] b  x ");
+    ck_assert_int_eq(size_of("flow:f:values"), 1);
+    run("migrate", "500", NULL);
+    ck_assert_str_eq(members("ready"), "c");
+    check_sums();
+}
+END_TEST
+
 /* It is the same in its second attempt. */
 START_TEST(values_outlive_an_attempt)
 {
@@ -737,6 +758,7 @@ int main(void)
                                    an_old_name_is_free_again,
                                    what_cannot_be,
                                    values_go_along,
+                                   values_of_many_go_along,
                                    values_outlive_an_attempt,
                                    values_have_room,
                                    values_for_those_who_come_later,

@@ -71,16 +71,27 @@ static const struct {
     int weight;
     const char *name;
 } steps[] = {
-    { step_push, 30, "push" },       { step_plain, 8, "plain" },
-    { step_time, 15, "time" },       { step_migrate, 15, "migrate" },
-    { step_kick, 6, "kick" },        { step_cancel, 4, "cancel" },
-    { step_purge, 1, "purge" },      { step_trim, 2, "trim" },
-    { step_pause, 4, "pause" },      { step_eat, 5, "eat" },
-    { step_reserve, 35, "reserve" }, { step_ack, 8, "ack" },
-    { step_expire, 2, "expire" },    { step_touch, 4, "touch" },
-    { step_release, 12, "release" }, { step_return, 14, "return" },
-    { step_bury, 5, "bury" },        { step_free, 25, "free" },
-    { step_ack_all, 4, "ack_all" },  { step_step, 10, "step" },
+    { step_push, 30, "push" },
+    { step_plain, 8, "plain" },
+    { step_time, 15, "time" },
+    { step_migrate, 15, "migrate" },
+    { step_kick, 6, "kick" },
+    { step_cancel, 4, "cancel" },
+    { step_purge, 1, "purge" },
+    { step_trim, 2, "trim" },
+    { step_pause, 4, "pause" },
+    { step_eat, 5, "eat" },
+    { step_reserve, 35, "reserve" },
+    { step_ack, 8, "ack" },
+    { step_expire, 2, "expire" },
+    { step_touch, 4, "touch" },
+    { step_release, 12, "release" },
+    { step_return, 14, "return" },
+    { step_bury, 5, "bury" },
+    { step_free, 25, "free" },
+    { step_ack_all, 4, "ack_all" },
+    { step_step, 10, "step" },
+    { step_finish_all, 4, "finish_all" },
 };
 
 START_TEST(redis_holds_what_the_model_does)

@@ -25,6 +25,9 @@ static const char *const calls[][28] = {
     { "finish", "tttttttttttttttt:rc", "unrun", ERROR, "60" },
     { "finish", "tttttttttttttttt:ra", "done", "[1]", "60", "0", "0", "", "h",
       "\"type\":\"t\",\"queue\":\"q\"" },
+    { "finish_all", "1", "60", "tttttttttttttttt:rc", "7", "0", "", "tttttttttttttttt:none", "8",
+      "0", "" }, /* with results it has keys that it does not declare */
+    { "finish_all", "0", "0", "tttttttttttttttt:r2", "7", "60", "" },
     { "progress", "tttttttttttttttt:r3", "\"done\":1}", "tttttttttttttttt:none", "" },
     { "result", "r9" },
     { "expire", "tttttttttttttttt:r2" },
@@ -100,17 +103,20 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",         "peek",        "size",          "touch",       "ack",
-    "step",          "ack_all",      "finish",      "progress",      "result",      "expire",
-    "migrate",       "lapse",        "release",     "return",        "bury",        "kick",
-    "cancel",        "pause",        "resume",      "reserve",       "trim",        "trim_done",
-    "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed",
-    "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",
-    "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",
-    "locate",        "wake",         "push_now",    "flow_push",     "reshard",     "ids",
-    "note",          "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",
-    "act",           "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",
-    "values",        "flow_join",    "flow_park",   "flow_hear",     "flow_seek",   NULL
+    "push",          "show",        "peek",          "size",        "touch",
+    "ack",           "step",        "ack_all",       "finish",      "progress",
+    "result",        "expire",      "migrate",       "lapse",       "release",
+    "return",        "bury",        "kick",          "cancel",      "pause",
+    "resume",        "reserve",     "trim",          "trim_done",   "purge",
+    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
+    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
+    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
+    "lock_line",     "hasten",      "locate",        "wake",        "push_now",
+    "flow_push",     "reshard",     "ids",           "note",        "cron_look",
+    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
+    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
+    "values",        "flow_join",   "flow_park",     "flow_hear",   "flow_seek",
+    "finish_all",    NULL
 };
 
 void tour_crowd(void)

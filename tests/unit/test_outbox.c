@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct outbox *outbox;
@@ -136,7 +137,7 @@ START_TEST(test_verbs)
 }
 END_TEST
 
-/* Jobs that leave a result: each ends by a call of its own, with what its slot has. */
+/* Jobs that leave a result, with what their slots have. */
 START_TEST(test_results)
 {
     struct slot *slot;
@@ -171,6 +172,57 @@ START_TEST(test_results)
     json_decref(error);
     ck_assert_int_eq(live_number("EXISTS later:{q}:result:lost"), 0);
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 2);
+}
+END_TEST
+
+/* 600 done jobs of one token with results are two calls; those that are dead, kept in another way
+ * or have a hook, and what has too many bytes, go in others. */
+START_TEST(test_results_together)
+{
+    static char value[60000];
+    struct later_error err;
+    long long calls;
+    char id[16], folder[100];
+
+    memset(value, '1', sizeof value);
+    value[0] = value[sizeof value - 1] = '"';
+    begin(610);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(page->path, '/') - page->path),
+             page->path);
+    ck_assert_int_eq(mkdir(folder, 0700), 0); /* page_new() has deleted it */
+    for (int round = 0; round < 2; round++) { /* the scripts are loaded in the first one */
+        calls = live_calls();
+        for (uint32_t i = 0; i < 610; i++) {
+            struct slot *slot;
+
+            snprintf(id, sizeof id, "%d-%u", round, i);
+            slot = page_finished(page, i, "q", id, i == 604 ? LATER_ENDED_BURY : LATER_ENDED_DONE,
+                                 false, 0, "");
+            slot->kept = 60;
+            slot->keep = i >= 606 && i <= 607 ? i - 546 : 0; /* 60, 61 seconds */
+            slot->keep_max = 5;
+            snprintf(slot->on_done, sizeof slot->on_done, "%s", i == 605 ? "tell" : "");
+            ck_assert_int_eq(i >= 608 || i < 4 ? value_keep(page, slot, value, sizeof value, &err)
+                                               : value_keep(page, slot, "11", 2, &err),
+                             0);
+            add(slot);
+        }
+        flush();
+        LIVE_UNTIL(outbox_open(outbox) == 0);
+    }
+    /* 4 long ones leave no room for a fifth, but for 498 short ones: 500. 608 and 609 go with what
+     * is left of the short ones. And 604, 605, 606 and 607 by themselves. */
+    ck_assert_int_eq(live_calls() - calls, 6);
+    ck_assert_int_eq(dones, 1220);
+    ck_assert_int_eq(losts, 0);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1218);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:dead"), 2);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 2);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:done"), 4);
+    ck_assert_ptr_nonnull(strstr(live_string("LINDEX later:{q}:result:1-609 0"), "\n\"111"));
+    ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:1-600 0"), '\n'), "\n11");
+    ck_assert_int_eq(rmdir(folder), 0); /* no file of a value is left */
+    live_check("q");
 }
 END_TEST
 
@@ -672,9 +724,12 @@ START_TEST(test_cut_anywhere)
             static const enum later_ending endings[] = { LATER_ENDED_DONE, LATER_ENDED_EXPIRED,
                                                          LATER_ENDED_RETRY, LATER_ENDED_HELD,
                                                          LATER_ENDED_BURY };
+            struct slot *slot;
 
             snprintf(id, sizeof id, "%d-%u", round, i);
-            add(page_finished(page, i, i % 3 ? "q" : "r", id, endings[i % 5], false, 0, ""));
+            slot = page_finished(page, i, i % 3 ? "q" : "r", id, endings[i % 5], false, 0, "");
+            slot->kept = i % 2 ? 60 : 0;
+            add(slot);
         }
         flush();
         LIVE_UNTIL(outbox_open(outbox) == 0);
@@ -733,8 +788,9 @@ END_TEST
 
 static TCase *settled(void)
 {
-    return MAKE("settled", test_verbs, test_results, test_groups, test_lost, test_whole,
-                test_whole_but_for_some, test_not_whole, test_early, test_unknown_queue);
+    return MAKE("settled", test_verbs, test_results, test_results_together, test_groups, test_lost,
+                test_whole, test_whole_but_for_some, test_not_whole, test_early,
+                test_unknown_queue);
 }
 
 static TCase *refused(void)

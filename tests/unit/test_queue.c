@@ -362,6 +362,10 @@ START_TEST(test_settle)
     const struct later_settlement full = {
         .token = TOKEN, .id = "a", .wait = 2.5, .how = "crashed", .error = "\"kind\":\"crash\"}"
     };
+    const struct later_kept how = { .most = 10, .life = 60, .ms = 1.5, .host = "h" };
+    const struct later_remains left = {
+        .result = 2.5, .value = "[1]", .value_len = 3, .kept = &how
+    };
 
     later_queue_settle(&cmd, &keys, LATER_VERB_ACK, 0, bare, 2);
     CALL(ACK, "ack", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
@@ -372,6 +376,12 @@ START_TEST(test_settle)
     ck_assert(later_queue_wants_ids(reply_of("$3\r\nIDS\r\n")));
     ck_assert(!later_queue_wants_ids(reply_of("*0\r\n")));
     ck_assert(!later_queue_wants_ids(reply_of("*1\r\n:1\r\n")));
+    later_queue_finish_all(&cmd, &keys, TOKEN, 2, &how);
+    later_queue_finish_add(&cmd, "a", &left);
+    later_queue_finish_add(&cmd, "b", &(struct later_remains){ 0 });
+    CALL(FINISH_ALL, "finish_all", "9", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs",
+         ":records", ":unique", ":stats", ":done", ":kept", "10", "60.000000", "a", "[1]",
+         "2.500000", "\"ms\":1.500,\"host\":\"h\"}", "b", "null", "0.000000", "\"ms\":null}");
     later_queue_settle(&cmd, &keys, LATER_VERB_EXPIRE, 0, &full, 1);
     CALL(EXPIRE, "expire", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":jobs", ":records",
          ":unique", ":stats", "a");
