@@ -8,7 +8,7 @@
  */
 #include "flow/flow.h"
 
-#include "flow/flow_send.h"
+#include "client/flow_send.h"
 #include "job/document_line.h"
 #include "job/flow_plan.h"
 #include "lines.h"
@@ -32,10 +32,10 @@ struct flow_file {
     int fd;
     uint64_t line;
     enum pass pass;
-    later_queue_name home; /* the queue of -q, or that of the first job */
+    later_queue_name home; /* the queue of --home, of -q, or of the first job */
     struct later_flow_plan *plan;
     struct later_flow_tie *tie;    /* of the present line; owned */
-    struct flow_send *send;        /* owned */
+    struct later_flow_send *send;  /* owned */
     uint64_t found, pushed, known; /* jobs: in the file, new to the flow, known to it */
 };
 
@@ -48,9 +48,9 @@ static int flow_file_fail(const struct flow_file *file, struct later_error *err)
 
 /* ---- what became of a job */
 
-static void flow_file_tell(void *arg, const char *queue, const char *id, uint64_t line, bool is_new,
-                           const char *state)
+static void flow_file_tell(void *arg, const struct later_flow_sent *sent)
 {
+    bool is_new = sent->how == LATER_IS_PUSHED;
     struct flow_file *file = arg;
     struct jsonl json;
 
@@ -58,16 +58,16 @@ static void flow_file_tell(void *arg, const char *queue, const char *id, uint64_
     file->known += !is_new;
     if (!file->cli->json) {
         if (!file->cli->out_terminal)
-            puts(id);
+            puts(sent->id);
         return;
     }
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "id", id);
+    jsonl_text(&json, "queue", sent->queue);
+    jsonl_text(&json, "id", sent->id);
     jsonl_text(&json, "result", is_new ? "pushed" : "exists");
-    if (*state)
-        jsonl_text(&json, "state", state);
-    jsonl_int(&json, "line", (int64_t)line);
+    if (*sent->state)
+        jsonl_text(&json, "state", sent->state);
+    jsonl_int(&json, "line", (int64_t)sent->mark);
     jsonl_end(&json);
 }
 
@@ -105,7 +105,9 @@ static void flow_file_name(const struct flow_file *file, const struct later_line
 static int flow_file_check(struct flow_file *file, const struct later_line *line, const char *queue,
                            struct later_error *err)
 {
-    if (file->found++ == 0 && !args_text(&file->cli->args, "queue"))
+    const struct args *args = &file->cli->args;
+
+    if (file->found++ == 0 && !args_text(args, "home") && !args_text(args, "queue"))
         strcpy(file->home, queue);
     return flow_file_refuse(file, line, err) < 0
                ? -1
@@ -131,7 +133,7 @@ static int flow_file_take(struct flow_file *file, const struct later_line *line,
                                    .when = file->tie->when,
                                    .item = line->item };
     job.item.id = id;
-    return flow_send_add(file->send, queue, &job, file->line, err);
+    return later_flow_send_add(file->send, queue, &job, file->line, err);
 }
 
 static int flow_file_line(struct flow_file *file, const char *bytes, size_t len,
@@ -178,18 +180,20 @@ static int flow_file_pass(struct flow_file *file, enum pass pass, struct later_e
 
 static int flow_file_all(struct flow_file *file, struct later_error *err)
 {
+    const struct later_flow_goal goal = { .home = file->home,
+                                          .name = file->name,
+                                          .adder = file->adder };
+
     if (flow_file_pass(file, CHECK, err) < 0 ||
         later_flow_plan_check(file->plan, file->open, err) < 0)
         return -1;
     if (file->found == 0)
         return later_fail(err, LATER_E_DATA, "the file has no jobs");
-    file->send =
-        flow_send_new(file->cli, file->home, file->name, file->adder, flow_file_tell, file, err);
+    file->send = later_flow_send_new(file->cli->client, &goal, flow_file_tell, file, err);
     if (!file->send || flow_file_pass(file, WAITING, err) < 0 ||
-        flow_send_turn(file->send, err) < 0 || flow_file_pass(file, OTHERS, err) < 0 ||
-        flow_send_all(file->send, err) < 0)
+        later_flow_send_turn(file->send, err) < 0 || flow_file_pass(file, OTHERS, err) < 0)
         return -1;
-    return file->open ? 0 : flow_send_close(file->send, err);
+    return later_flow_send_end(file->send, !file->open, err);
 }
 
 /* Standard input is copied into an unnamed file, to be read more than once. */
@@ -227,6 +231,18 @@ static int flow_file_open(struct flow_file *file, const char *path, struct later
     return ok;
 }
 
+/* The flow's queue, as far as options say it. */
+static int flow_file_home(struct flow_file *file, struct later_error *err)
+{
+    const char *home = args_text(&file->cli->args, "home");
+
+    if (later_call_whole(cli_queue(file->cli), err) < 0 ||
+        (home && later_call_whole(home, err) < 0) || !cli_client(file->cli, err))
+        return -1;
+    strcpy(file->home, home ? home : cli_queue(file->cli));
+    return 0;
+}
+
 int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err)
 {
     struct flow_file file = { .cli = cli,
@@ -235,27 +251,22 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
                               .open = args_flag(&cli->args, "open"),
                               .plan = later_flow_plan_new(),
                               .tie = malloc(sizeof *file.tie) };
-    struct later_keys keys;
     int ok;
 
     if (!file.adder)
         file.adder = "";
     if (!later_key_queue_valid(name))
         ok = later_fail(err, LATER_E_USAGE, "--flow: 1 to %d of A-Z a-z 0-9 _ . -", LATER_FLOW_MAX);
-    else if (!later_key_queue_valid(cli_queue(cli)))
-        ok = later_call_whole(cli_queue(cli), err);
     else if (!file.plan || !file.tie)
         ok = later_fail(err, LATER_E_SYSTEM, "no memory");
     else
-        ok = cli_keys(cli, cli_queue(cli), &keys, err);
-    if (ok == 0) {
-        strcpy(file.home, keys.queue);
+        ok = flow_file_home(&file, err);
+    if (ok == 0)
         ok = flow_file_open(&file, path, err);
-    }
     if (ok == 0 && (cli->err_terminal || file.known))
         cli_say(cli, "flow %s: %" PRIu64 " pushed, %" PRIu64 " existed", name, file.pushed,
                 file.known);
-    flow_send_free(file.send);
+    later_flow_send_free(file.send);
     later_flow_plan_free(file.plan);
     free(file.tie);
     return ok < 0 ? -1 : LATER_OK;

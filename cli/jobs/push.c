@@ -190,7 +190,8 @@ static int push_push(struct cli *cli, const struct making *making, struct later_
 /* All options of the command but these few are of one job. */
 static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 {
-    static const char *const beside[] = { "queue", "replace", "file", "flow", "open", "adder" };
+    static const char *const beside[] = { "queue", "replace", "file", "flow",
+                                          "open",  "adder",   "home" };
 
     for (const struct args_option *option = cli->command->options; option->name; option++) {
         bool goes = false;
@@ -209,7 +210,7 @@ static int refuse_beside_file(const struct cli *cli, struct later_error *err)
 /* --then says after what the jobs run, and the flow is whole then. */
 static int push_then(struct cli *cli, const struct making *making, struct later_error *err)
 {
-    static const char *const not [] = { "after", "when", "adder", "wait" };
+    static const char *const not [] = { "after", "when", "adder", "home", "wait" };
     int ok;
 
     for (size_t i = 0; i < sizeof not / sizeof *not ; i++) {
@@ -235,6 +236,8 @@ static int push_run(struct cli *cli, struct later_error *err)
             err, LATER_E_USAGE,
             "--open goes with --flow and --file; a flow that gets single jobs is open "
             "until `later flow close`");
+    if (!flow && file && args_text(&cli->args, "home"))
+        return later_fail(err, LATER_E_USAGE, "--home goes with --flow");
     if (flow && args_flag(&cli->args, "replace"))
         return later_fail(err, LATER_E_USAGE, "--flow and --replace: only one of them");
     if (file && refuse_beside_file(cli, err) < 0)
@@ -257,7 +260,7 @@ static int push_run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "queue", 'q', "Q", "into this queue (default)" },
     /* clang-format off */
-    /* @options push: { "{dashed}", 0, {argument}, "{help}{default}" }, */
+    /* @options document,line,item,tie: { "{dashed}", 0, {argument}, "{help}{default}" }, */
     { "id", 0, "ID", "the same id is the same job (a new one)" },
     { "priority", 0, "N", "-100 to 100, higher first (0)" },
     { "in", 0, "DURATION", "how long until it may run" },
@@ -278,6 +281,7 @@ static const struct args_option options[] = {
     { "after", 0, "A,B", "steps of the flow that it waits for; *: all jobs without *" },
     { "when", 0, "FATE", "how they must end: all done, all ended, or one failed" },
     { "adder", 0, "ID", "the running job of the flow that adds this one to it" },
+    { "home", 0, "NAME", "the queue that its flow lies in, if that is another one" },
     { "unique-for", 0, "DURATION", "the id stays taken this long after the job has ended" },
     { "replace", 0, NULL, "replace a job of this id that waits" },
     { "again", 0, NULL, "replace a job of this id that waits; if it runs, run this after it" },

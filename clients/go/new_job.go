@@ -64,6 +64,10 @@ type NewJob struct {
 	When string
 	// Adder: the running job of the flow that adds this one to it (text)
 	Adder string
+	// Home: the queue that its flow lies in, if that is another one (name)
+	Home string
+	// Queue: among the jobs of a whole flow: the queue that it goes into (name)
+	Queue string
 	// UniqueFor: the id stays taken this long after the job has ended (seconds)
 	UniqueFor time.Duration
 	// Replace: replace a job of this id that waits (yes or no)
@@ -202,11 +206,13 @@ func (j NewJob) check() error {
 		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
 	}
 	for _, o := range append(j.members(), []option{
-		// @options line,item,tie: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
+		// @options line,item,tie,part: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
 		{"In", "in", "seconds", given("seconds", j.In), 0, 315360000},
 		{"At", "at", "time", given("time", j.At), 1e9, 1e11},
 		{"ExpiresIn", "expires_in", "span", given("span", j.ExpiresIn), 0, 315360000},
 		{"Adder", "adder", "word", given("word", j.Adder), 1, 200},
+		{"Home", "home", "label", given("label", j.Home), 1, 64},
+		{"Queue", "queue", "label", given("label", j.Queue), 1, 64},
 		{"UniqueFor", "unique_for", "seconds", given("seconds", j.UniqueFor), 0, 1000000000},
 		{"Replace", "replace", "flag", given("flag", j.Replace), 0, 1},
 		{"Again", "again", "flag", given("flag", j.Again), 0, 1},

@@ -44,6 +44,10 @@ export interface Options {
     when?: "done"|"ended"|"failed";
     /** the running job of the flow that adds this one to it (text) */
     adder?: string;
+    /** the queue that its flow lies in, if that is another one (name) */
+    home?: string;
+    /** among the jobs of a whole flow: the queue that it goes into (name) */
+    queue?: string;
     /** the id stays taken this long after the job has ended (seconds) */
     uniqueFor?: number;
     /** replace a job of this id that waits (yes or no) */

@@ -62,8 +62,8 @@ static int check_tie(const struct later_new_job *job, const struct later_push_it
 {
     if (job->flow)
         return check_tied(item, err);
-    if (job->step || job->after || job->when || job->adder)
-        return later_fail(err, LATER_E_DATA, "step, after, when, adder: go with flow");
+    if (job->step || job->after || job->when || job->adder || job->home)
+        return later_fail(err, LATER_E_DATA, "step, after, when, adder, home: go with flow");
     return 0;
 }
 
@@ -98,6 +98,7 @@ static int push_tie(struct later_making *to, const struct later_new_job *job,
                     struct later_error *err)
 {
     to->adder = job->adder ? job->adder : "";
+    to->home = job->home;
     to->tie = malloc(sizeof *to->tie);
     if (!to->tie)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
@@ -157,6 +158,8 @@ int later_making_make(struct later_making *to, const struct later_client *client
         max -= max < LATER_EXPIRES_ROOM ? max : LATER_EXPIRES_ROOM;
     *to = (struct later_making){ .built = NULL };
     later_option_take(&to->item, job);
+    if (job->queue)
+        return later_fail(err, LATER_E_DATA, "queue: for jobs of later_push_flow()");
     if (check_times(job, err) < 0)
         return -1;
     return job->document ? push_take(to, job, max, err) : build(to, job, max, err);

@@ -15,6 +15,7 @@ struct later_making {
     char *built;                /* the document, if it is not the caller's; owned */
     struct later_flow_tie *tie; /* owned; NULL = it is of no flow */
     const char *adder;          /* of a job with a tie; "" = none */
+    const char *home;           /* the queue of its flow; NULL = its own */
 };
 
 /* Makes it. Returns 0, or -1 with *err; the caller frees it in both cases. */

@@ -31,6 +31,7 @@ const struct later_option later_options[] = {
     { "at", "at", LATER_OPTION_TIME, false, 1e9, 1e11, JOB(at) },
     { "expires_in", "expires-in", LATER_OPTION_SPAN, false, 0, 315360000, JOB(expires_in) },
     { "adder", "adder", LATER_OPTION_WORD, false, 1, 200, JOB(adder) },
+    { "home", "home", LATER_OPTION_LABEL, false, 1, 64, JOB(home) },
     { "unique_for", "unique-for", LATER_OPTION_SECONDS, false, 0, 1000000000, JOB(unique_for) },
     { "replace", "replace", LATER_OPTION_FLAG, false, 0, 1, JOB(replace) },
     { "again", "again", LATER_OPTION_FLAG, false, 0, 1, JOB(again) },

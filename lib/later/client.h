@@ -110,6 +110,10 @@ struct later_new_job {
     const char *when;
     /* the running job of the flow that adds this one to it */
     const char *adder;
+    /* the queue that its flow lies in, if that is another one */
+    const char *home;
+    /* among the jobs of a whole flow: the queue that it goes into */
+    const char *queue;
     /* the id stays taken this long after the job has ended */
     double unique_for;
     /* replace a job of this id that waits */
@@ -152,12 +156,15 @@ int later_push_many(struct later_client *client, const char *queue,
 
 /* Pushes a whole flow: jobs that wait for each other, by their members step, after and when. Their
  * `flow` may be left out. A job without id and step has the id FLOW:N, N being its place from 1.
+ * The flow lies in `queue`. So do its jobs, unless they name another one by their `queue`: at most
+ * 64 different ones, each of which needs a laterd that serves it.
  * What waits for what is checked first, and then nothing was pushed (LATER_E_DATA): a circle, a
  * step that nobody has, two of a name. open: more is added later; else the flow is closed. To push
  * the same again is safe, and adds what was missing after a failure: LATER_IS_KNOWN says that a job
  * is there, or has ended. later_push() and later_push_many() add jobs that name a flow to it, one
- * by one, and leave it open; a count of 0 closes it. `after` is a list with commas between, or "*";
- * `adder` the id of the running job of the flow that adds to it, as it may when the flow is closed.
+ * by one, and leave it open; a count of 0 closes it. For them the flow lies in the queue of the
+ * job, or in `home`. `after` is a list with commas between, or "*"; `adder` the id of the running
+ * job of the flow that adds to it, as it may when the flow is closed.
  * Returns 0, or -1 with *err as later_push_many(); LATER_E_DATA, too: the flow is closed. */
 int later_push_flow(struct later_client *client, const char *queue, const char *flow, int open,
                     const struct later_new_job *jobs, size_t count, enum later_push_result *results,

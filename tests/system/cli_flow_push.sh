@@ -63,6 +63,26 @@ is "$status" 65 "one that has ended may not"
 while [ -n "$(one)" ]; do :; done
 is "$(later flow wait f | cut -f 3,4)" "$(printf 'done\t7')" "all are done"
 
+# ---- into another queue than the flow's, and into a spread one
+
+is "$(later push null --flow wide --step a --after b -q mail --home default)" wide.a "a job of another queue"
+is "$(later push null --flow wide --step b -q mail --home default --json)" \
+    '{"queue":"mail","id":"wide.b","result":"pushed","state":"waiting"}' "which waits until the flow has heard of it"
+redis SET 'later:{spread}:shards' '1764000000123 4 1' >/dev/null
+later push null --flow wide --step c -q spread --home default >/dev/null
+redis SET 'later:{home}:shards' '1764000000123 2 1' >/dev/null
+later push null --flow spread --step a -q home >/dev/null
+run later push null --flow wide --step a -q mail --home default
+is "$status $err" "0 later push: exists (waiting)" "the same again adds nothing"
+is "$(later flow show wide | cut -f 2,7 | sort | tr '\t\n' ',;' | sed 's/[0-9]/N/')" "a,mail;b,mail;c,spread/N;" "all lie in one flow"
+is "$(later flow show spread | cut -f 2,7 | tr '\t\n' ',;' | sed 's/[0-9]/N/')" "a,home/N;" "a flow of a spread queue"
+is "$(later push null --flow wide --step d --json)" '{"queue":"default","id":"wide.d","result":"pushed"}' "one of its own queue"
+printf '%s\n' '{"type":"null","step":"e"}' '{"type":"null","step":"f","after":["e"],"queue":"default"}' >"$work/more"
+is "$(later push --flow wide --file "$work/more" --open -q mail --home default --json | cut -d, -f 1,4 | tr '\n' ' ')" \
+    '{"queue":"default","state":"waiting" {"queue":"mail","state":"waiting" ' "a file: -q is the queue of its lines then"
+later flow cancel wide >/dev/null
+later flow cancel spread >/dev/null
+
 # ---- --then
 
 later push first '{"n":1}' --flow chain --step begin --then second='{"n":2}' --then third >"$work/ids"
@@ -91,9 +111,14 @@ refused()
     is "$status" "$code" "push $*: refused"
     contains "$err" "$words" "push $*: why"
 }
-refused 64 "step, after, when, adder: go with flow" t --step a
-refused 64 "step, after, when, adder: go with flow" t --after a
-refused 64 "step, after, when, adder: go with flow" t --adder a
+refused 64 "step, after, when, adder, home: go with flow" t --step a
+refused 64 "step, after, when, adder, home: go with flow" t --after a
+refused 64 "step, after, when, adder, home: go with flow" t --adder a
+refused 64 "step, after, when, adder, home: go with flow" t --home a
+refused 64 "--home goes with --flow" --home a --file "$work/more"
+refused 64 "queue a b: a name is 1 to 64" t --flow g --home 'a b'
+refused 64 "queue a b: a name is 1 to 64" --flow g --home 'a b' --file "$work/more"
+refused 64 "--then and --home" t --flow g --home a --then u
 refused 64 "--flow: 1 to 64" t --flow 'a b'
 refused 64 "--step: 1 to 64" t --flow g --step 'a b'
 refused 65 "after: must be a list of 1 to 100 steps" t --flow g --after 'a,,b'

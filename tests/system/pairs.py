@@ -52,7 +52,7 @@ TABLE = {"queue": ["plain", "shards", "moved", "prefix"], "room": ["any", "last"
          **{name + n: levels for n in "12" for name, levels in ONE_PUSH.items()}}
 OPTIONS = {"queue", "in", "at", "id", "priority", "replace", "again", "debounce", "max-wait", "unique-for",
            "throttle", "expires-at", "expires-in", "text", "file"} | {n.replace("_", "-") for n in MEMBERS}
-LEFT_OUT = {**{n: "of flows; cli_flow_push.sh" for n in ("flow", "step", "after", "when", "adder", "then")},
+LEFT_OUT = {**{n: "of flows; cli_flow_push.sh" for n in ("flow", "step", "after", "when", "adder", "home", "then")},
             "open": "with --flow; cli_flow.sh", "wait": "needs a handler; daemon_results.sh"}
 
 

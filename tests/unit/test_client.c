@@ -426,6 +426,64 @@ START_TEST(test_push_flow_large)
 }
 END_TEST
 
+/* Jobs of other queues, and of spread ones, wait there until the flow has heard of them. */
+START_TEST(test_push_flow_wide)
+{
+    struct later_new_job jobs[] = { { .type = "t", .step = "end", .after = "a,b", .queue = "q" },
+                                    { .type = "t", .step = "a", .queue = "r" },
+                                    { .type = "t", .step = "b", .queue = "s" },
+                                    { .type = "t" } };
+    enum later_push_result results[4] = { 9, 9, 9, 9 };
+
+    open_at(live_url, 2);
+    live_do("SET later:{s}:shards %s", "1764000000123 4 1");
+    ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(results[i], LATER_IS_PUSHED);
+    check_field("f", "total", 4);
+    check_field("f", "waiting", 3); /* nobody moves news here */
+    check_field("f", "closed", 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:waiting"), 1);
+    ck_assert_int_eq(live_number("ZCARD later:{r}:waiting"), 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
+    ck_assert_int_eq(live_number("HEXISTS later:{s}:jobs f.b"), 0); /* it is in a shard */
+    ck_assert_int_eq(live_number("SISMEMBER later:queues r"), 1);
+    ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(results[i], LATER_IS_KNOWN);
+    jobs[1].queue = "r/3";
+    ck_assert_int_lt(later_push_flow(client, "q", "f", 0, jobs, 4, NULL, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "job 2: queue r/3: a name is 1 to 64"));
+    jobs[1].queue = "r";
+    jobs[1].home = "r";
+    ck_assert_int_lt(later_push_flow(client, "q", "f", 0, jobs, 4, NULL, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "job 2: home: is not q"));
+}
+END_TEST
+
+START_TEST(test_push_flow_home)
+{
+    struct later_new_job job = { .type = "t", .flow = "f", .step = "a", .home = "h" };
+    enum later_push_result result;
+    char id[LATER_ID_SIZE];
+
+    open_at(live_url, 2);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
+        ck_assert_str_eq(id, "f.a");
+        ck_assert_int_eq(result, i == 0 ? LATER_IS_PUSHED : LATER_IS_KNOWN);
+    }
+    ck_assert_int_eq(live_number("HGET later:{h}:flow:f waiting"), 1);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:waiting"), 1);
+    job.queue = "q";
+    ck_assert_int_lt(later_push(client, "q", &job, NULL, NULL, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "queue: for jobs of later_push_flow()"));
+    job.queue = job.flow = job.step = NULL;
+    ck_assert_int_lt(later_push(client, "q", &job, NULL, NULL, &err), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "go with flow"));
+}
+END_TEST
+
 /* Nothing is pushed of a flow that cannot end, or that has a bad job. */
 START_TEST(test_push_flow_bad)
 {
@@ -938,7 +996,8 @@ static TCase *pushing(void)
                test_push_unique, test_push_expires_in, test_push_debounced, test_push_again,
                test_push_document, test_push_bad_data, test_push_many, test_push_full,
                test_push_survives, test_push_is_remembered_in_little, test_push_flow,
-               test_push_flow_large, test_push_flow_bad, test_push_into_flow);
+               test_push_flow_large, test_push_flow_wide, test_push_flow_home, test_push_flow_bad,
+               test_push_into_flow);
 }
 
 static TCase *lost(void)

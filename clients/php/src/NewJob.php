@@ -34,11 +34,13 @@ final class NewJob
         // @end
     ];
     private const PUSH = [
-        // @options line,item,tie: '{camel}' => ['{name}', '{kind}', {least}, {most}],
+        // @options line,item,tie,part: '{camel}' => ['{name}', '{kind}', {least}, {most}],
         'in' => ['in', 'seconds', 0, 315360000],
         'at' => ['at', 'time', 1e9, 1e11],
         'expiresIn' => ['expires_in', 'span', 0, 315360000],
         'adder' => ['adder', 'word', 1, 200],
+        'home' => ['home', 'label', 1, 64],
+        'queue' => ['queue', 'label', 1, 64],
         'uniqueFor' => ['unique_for', 'seconds', 0, 1000000000],
         'replace' => ['replace', 'flag', 0, 1],
         'again' => ['again', 'flag', 0, 1],
@@ -73,6 +75,8 @@ final class NewJob
      * @param $after steps of the flow that it waits for; *: all jobs without * (list of names, or *)
      * @param $when how they must end: all done, all ended, or one failed (done, ended or failed)
      * @param $adder the running job of the flow that adds this one to it (text)
+     * @param $home the queue that its flow lies in, if that is another one (name)
+     * @param $queue among the jobs of a whole flow: the queue that it goes into (name)
      * @param $uniqueFor the id stays taken this long after the job has ended (seconds)
      * @param $replace replace a job of this id that waits (yes or no)
      * @param $again replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -105,6 +109,8 @@ final class NewJob
         public array|string|null $after = null,
         public ?string $when = null,
         public ?string $adder = null,
+        public ?string $home = null,
+        public ?string $queue = null,
         public ?float $uniqueFor = null,
         public bool $replace = false,
         public bool $again = false,

@@ -81,6 +81,10 @@ class NewJob:
     when: Optional[str] = None
     # the running job of the flow that adds this one to it (text)
     adder: Optional[str] = None
+    # the queue that its flow lies in, if that is another one (name)
+    home: Optional[str] = None
+    # among the jobs of a whole flow: the queue that it goes into (name)
+    queue: Optional[str] = None
     # the id stays taken this long after the job has ended (seconds)
     unique_for: Optional[Seconds] = None
     # replace a job of this id that waits (yes or no)
@@ -239,11 +243,13 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     # @end
 )
 _PUSH: Tuple[Tuple[str, str, Any, float, float], ...] = (
-    # @options line,item,tie: ("{py}", "{name}", _{kind}, {least}, {most}),
+    # @options line,item,tie,part: ("{py}", "{name}", _{kind}, {least}, {most}),
     ("delay", "in", _seconds, 0, 315360000),
     ("at", "at", _time, 1e9, 1e11),
     ("expires_in", "expires_in", _span, 0, 315360000),
     ("adder", "adder", _word, 1, 200),
+    ("home", "home", _label, 1, 64),
+    ("queue", "queue", _label, 1, 64),
     ("unique_for", "unique_for", _seconds, 0, 1000000000),
     ("replace", "replace", _flag, 0, 1),
     ("again", "again", _flag, 0, 1),

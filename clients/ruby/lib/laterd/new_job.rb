@@ -30,6 +30,8 @@ module Laterd
   #   after: steps of the flow that it waits for; *: all jobs without * (list of names, or *)
   #   when: how they must end: all done, all ended, or one failed (done, ended or failed)
   #   adder: the running job of the flow that adds this one to it (text)
+  #   home: the queue that its flow lies in, if that is another one (name)
+  #   queue: among the jobs of a whole flow: the queue that it goes into (name)
   #   unique_for: the id stays taken this long after the job has ended (seconds)
   #   replace: replace a job of this id that waits (yes or no)
   #   again: replace a job of this id that waits; if it runs, run this after it (yes or no)
@@ -64,11 +66,13 @@ module Laterd
     }.freeze
     OPTIONS = {
       **MEMBERS,
-      # @options line,item,tie: {name}: [:{kind}, {least}, {most}],
+      # @options line,item,tie,part: {name}: [:{kind}, {least}, {most}],
       in: [:seconds, 0, 315360000],
       at: [:time, 1e9, 1e11],
       expires_in: [:span, 0, 315360000],
       adder: [:word, 1, 200],
+      home: [:label, 1, 64],
+      queue: [:label, 1, 64],
       unique_for: [:seconds, 0, 1000000000],
       replace: [:flag, 0, 1],
       again: [:flag, 0, 1],

@@ -1,8 +1,9 @@
 /* flow_send.c: jobs on their way into a flow. */
-#include "flow/flow_send.h"
+#include "client/flow_send.h"
 
 #include "queue/shards.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,20 +23,20 @@ struct batch {
     struct later_keys keys;                       /* of the part */
     bool is_home;                                 /* they go there by flow_push */
     struct later_flow_job jobs[LATER_FLOW_BATCH]; /* their texts are owned */
-    uint64_t lines[LATER_FLOW_BATCH];
+    uint64_t marks[LATER_FLOW_BATCH];
     size_t count, bytes;
 };
 
-struct flow_send {
-    struct cli *cli;
-    const char *name, *adder;
+struct later_flow_send {
+    struct later_client *client;
+    struct later_flow_goal goal;
     struct later_keys home;
-    struct target targets[FLOW_QUEUES];
+    struct target targets[LATER_FLOW_QUEUES];
     size_t target_count;
     struct batch *batches[BATCHES]; /* owned */
     size_t batch_count;
-    bool turned; /* flow_send_turn() was called, and a batch may have some that wait */
-    flow_sent_fn *fn;
+    bool turned; /* later_flow_send_turn() was called, and a batch may have some that wait */
+    later_flow_sent_fn *fn;
     void *arg;
 };
 
@@ -79,39 +80,44 @@ static int send_no_memory(struct later_error *err)
     return later_fail(err, LATER_E_SYSTEM, "no memory");
 }
 
-static struct later_flow_call flow_send_call(const struct flow_send *send, bool close)
+static struct later_flow_call flow_send_call(const struct later_flow_send *send, bool close)
 {
     return (struct later_flow_call){
-        .name = send->name, .adder = send->adder, .close = close, .keep = LATER_FLOW_KEPT
+        .name = send->goal.name, .adder = send->goal.adder, .close = close, .keep = LATER_FLOW_KEPT
     };
 }
 
-static int send_closed(const struct flow_send *send, struct later_error *err)
+static int send_closed(const struct later_flow_send *send, struct later_error *err)
 {
     return later_fail(err, LATER_E_DATA,
-                      "flow %s is closed: only what it has already, or a running job of it, "
-                      "may be pushed",
-                      send->name);
+                      "flow %s is closed: only a running job of it may add to it", send->goal.name);
 }
 
-static void send_tell(const struct flow_send *send, const struct batch *batch, size_t i, int how,
-                      const char *state)
+static void send_tell(const struct later_flow_send *send, const struct batch *batch, size_t i,
+                      int how, const char *state)
 {
-    send->fn(send->arg, batch->target->name, batch->jobs[i].item.id, batch->lines[i],
-             how == LATER_IS_PUSHED, state);
+    const struct later_flow_sent sent = { .queue = batch->target->name,
+                                          .id = batch->jobs[i].item.id,
+                                          .state = state,
+                                          .mark = batch->marks[i],
+                                          .how = (enum later_push_result)how };
+
+    send->fn(send->arg, &sent);
 }
 
 /* ---- into the flow's own queue */
 
-static int send_home(struct flow_send *send, struct batch *batch, struct later_error *err)
+static int send_home(struct later_flow_send *send, struct batch *batch, bool close,
+                     struct later_error *err)
 {
-    const struct later_flow_call call = flow_send_call(send, false);
+    const struct later_flow_call call = flow_send_call(send, close);
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int ok = 0;
 
     later_flow_push(&cmd, &send->home, &call, batch->jobs, batch->count);
-    reply = cli_call(send->cli, &cmd, err); /* may be repeated: what is there is known */
+    reply =
+        later_call(send->client, &cmd, 0, true, err); /* may be repeated: what is there is known */
     if (!reply)
         return -1;
     if (later_flow_was_closed(reply))
@@ -140,7 +146,7 @@ struct parking {
 };
 
 /* Announces them to the flow, which says which of them are to be parked. */
-static int send_join(struct flow_send *send, struct parking *parking, struct later_error *err)
+static int send_join(struct later_flow_send *send, struct parking *parking, struct later_error *err)
 {
     const struct later_flow_call call = flow_send_call(send, false);
     const struct batch *batch = parking->batch;
@@ -152,7 +158,7 @@ static int send_join(struct flow_send *send, struct parking *parking, struct lat
     for (size_t i = 0; i < batch->count; i++)
         queues[i] = batch->keys.queue;
     later_flow_join(&cmd, &send->home, &call, batch->jobs, queues, batch->count);
-    reply = cli_call(send->cli, &cmd, err);
+    reply = later_call(send->client, &cmd, 0, true, err);
     if (!reply)
         return -1;
     if (later_flow_was_closed(reply))
@@ -173,11 +179,11 @@ static int send_join(struct flow_send *send, struct parking *parking, struct lat
 }
 
 /* Parks some of them in one part, and takes those that are settled off the list. */
-static int send_park(struct flow_send *send, struct parking *parking, const char *part, bool seek,
-                     const size_t *some, size_t count, struct later_error *err)
+static int send_park(struct later_flow_send *send, struct parking *parking, const char *part,
+                     bool seek, const size_t *some, size_t count, struct later_error *err)
 {
     const struct batch *batch = parking->batch;
-    const struct later_flow_park park = { .name = send->name,
+    const struct later_flow_park park = { .name = send->goal.name,
                                           .home = send->home.queue,
                                           .seek = seek,
                                           .epoch = batch->target->plan.epoch };
@@ -188,15 +194,16 @@ static int send_park(struct flow_send *send, struct parking *parking, const char
     struct later_keys keys;
     int ok = 0;
 
-    if (later_call_keys(send->cli->client, part, &keys, err) < 0)
+    if (later_call_keys(send->client, part, &keys, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
         jobs[i] = batch->jobs[some[i]];
         numbers[i] = parking->numbers[some[i]];
     }
-    later_call_announce(send->cli->client, &keys);
+    later_call_announce(send->client, &keys);
     later_flow_park(&cmd, &keys, &park, jobs, numbers, count);
-    reply = cli_call(send->cli, &cmd, err); /* may be repeated: the flow drops what is too many */
+    reply = later_call(send->client, &cmd, 0, true,
+                       err); /* may be repeated: the flow drops what is too many */
     if (!reply)
         return -1;
     for (size_t i = 0; ok == 0 && i < count; i++) {
@@ -220,8 +227,8 @@ static bool is_settled(const struct parking *parking, size_t i)
 }
 
 /* Parks those that are not settled in the `step`-th part of their ways. */
-static int send_park_step(struct flow_send *send, struct parking *parking, size_t step, bool seek,
-                          struct later_error *err)
+static int send_park_step(struct later_flow_send *send, struct parking *parking, size_t step,
+                          bool seek, struct later_error *err)
 {
     const struct target *target = parking->batch->target;
     bool done[LATER_FLOW_BATCH] = { false };
@@ -253,7 +260,8 @@ static int send_park_step(struct flow_send *send, struct parking *parking, size_
     return 0;
 }
 
-static int send_away_once(struct flow_send *send, struct parking *parking, struct later_error *err)
+static int send_away_once(struct later_flow_send *send, struct parking *parking,
+                          struct later_error *err)
 {
     if (send_join(send, parking, err) < 0)
         return -1;
@@ -265,7 +273,7 @@ static int send_away_once(struct flow_send *send, struct parking *parking, struc
 }
 
 /* If the plan of shards has changed, by the new one. */
-static int send_away(struct flow_send *send, struct batch *batch, struct later_error *err)
+static int send_away(struct later_flow_send *send, struct batch *batch, struct later_error *err)
 {
     struct parking *parking = calloc(1, sizeof *parking);
     const char *words;
@@ -279,27 +287,28 @@ static int send_away(struct flow_send *send, struct batch *batch, struct later_e
         if (ok == 0 || !strstr(err->text, "RESHARD ") ||
             !later_shards_stale(strstr(err->text, "RESHARD "), &words))
             break;
-        if (later_call_ask_plan(send->cli->client, batch->target->name, &batch->target->plan, err) <
-            0)
+        if (later_call_ask_plan(send->client, batch->target->name, &batch->target->plan, err) < 0)
             break;
     }
     free(parking);
     return ok;
 }
 
-static int flow_send_batch(struct flow_send *send, struct batch *batch, struct later_error *err)
+/* close: of a batch for the home only. */
+static int flow_send_batch(struct later_flow_send *send, struct batch *batch, bool close,
+                           struct later_error *err)
 {
     int ok = 0;
 
     if (batch->count > 0)
-        ok = batch->is_home ? send_home(send, batch, err) : send_away(send, batch, err);
+        ok = batch->is_home ? send_home(send, batch, close, err) : send_away(send, batch, err);
     batch_clear(batch);
     return ok;
 }
 
 /* ---- adding */
 
-static struct target *send_target(struct flow_send *send, const char *queue,
+static struct target *send_target(struct later_flow_send *send, const char *queue,
                                   struct later_error *err)
 {
     struct target *target = send->targets;
@@ -308,21 +317,40 @@ static struct target *send_target(struct flow_send *send, const char *queue,
         if (strcmp(target->name, queue) == 0)
             return target;
     }
-    if (send->target_count == FLOW_QUEUES) {
+    if (send->target_count == LATER_FLOW_QUEUES) {
         later_fail(err, LATER_E_DATA, "queue %s: a flow lies in at most %d queues", queue,
-                   FLOW_QUEUES);
+                   LATER_FLOW_QUEUES);
         return NULL;
     }
     if (later_call_whole(queue, err) < 0 ||
-        later_call_ask_plan(send->cli->client, queue, &target->plan, err) < 0)
+        later_call_ask_plan(send->client, queue, &target->plan, err) < 0)
         return NULL;
     strcpy(target->name, queue);
     send->target_count++;
     return target;
 }
 
-static struct batch *send_find(struct flow_send *send, struct target *target, const char *part,
-                               struct later_error *err)
+/* Sends what is left; what goes to the home last, so that it can close the flow. Returns whether it
+ * did, or -1 with *err. */
+static int flow_send_all(struct later_flow_send *send, bool close, struct later_error *err)
+{
+    struct batch *home = NULL;
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < send->batch_count; i++) {
+        if (send->batches[i]->is_home)
+            home = send->batches[i];
+        else
+            ok = flow_send_batch(send, send->batches[i], false, err);
+    }
+    close = close && home && home->count > 0;
+    if (ok == 0 && home)
+        ok = flow_send_batch(send, home, close, err);
+    return ok < 0 ? -1 : close;
+}
+
+static struct batch *send_find(struct later_flow_send *send, struct target *target,
+                               const char *part, struct later_error *err)
 {
     struct batch *batch;
 
@@ -332,13 +360,13 @@ static struct batch *send_find(struct flow_send *send, struct target *target, co
     }
     if (send->batch_count == BATCHES || send->turned) {
         send->turned = false;
-        if (flow_send_all(send, err) < 0)
+        if (flow_send_all(send, false, err) < 0)
             return NULL;
         while (send->batch_count > 0)
             free(send->batches[--send->batch_count]);
     }
     batch = calloc(1, sizeof *batch);
-    if (!batch || later_call_keys(send->cli->client, part, &batch->keys, err) < 0) {
+    if (!batch || later_call_keys(send->client, part, &batch->keys, err) < 0) {
         if (!batch)
             send_no_memory(err);
         free(batch);
@@ -349,8 +377,8 @@ static struct batch *send_find(struct flow_send *send, struct target *target, co
     return send->batches[send->batch_count++] = batch;
 }
 
-int flow_send_add(struct flow_send *send, const char *queue, const struct later_flow_job *job,
-                  uint64_t line, struct later_error *err)
+int later_flow_send_add(struct later_flow_send *send, const char *queue,
+                        const struct later_flow_job *job, uint64_t mark, struct later_error *err)
 {
     struct target *target = send_target(send, queue, err);
     later_queue_name part;
@@ -364,65 +392,61 @@ int flow_send_add(struct flow_send *send, const char *queue, const struct later_
         return -1;
     if ((batch->count == LATER_FLOW_BATCH ||
          (batch->count > 0 && batch->bytes + job->item.document_len > CALL_BYTES)) &&
-        flow_send_batch(send, batch, err) < 0)
+        flow_send_batch(send, batch, false, err) < 0)
         return -1;
     if (!flow_job_copy(&batch->jobs[batch->count], job))
         return send_no_memory(err);
-    batch->lines[batch->count++] = line;
+    batch->marks[batch->count++] = mark;
     batch->bytes += job->item.document_len;
     return 0;
 }
 
 /* In one batch those that wait come first as they are. */
-int flow_send_turn(struct flow_send *send, struct later_error *err)
+int later_flow_send_turn(struct later_flow_send *send, struct later_error *err)
 {
     send->turned = send->batch_count == 1;
-    return send->turned ? 0 : flow_send_all(send, err);
+    return send->turned ? 0 : flow_send_all(send, false, err);
 }
 
-int flow_send_all(struct flow_send *send, struct later_error *err)
-{
-    int ok = 0;
-
-    for (size_t i = 0; ok == 0 && i < send->batch_count; i++)
-        ok = flow_send_batch(send, send->batches[i], err);
-    return ok;
-}
-
-int flow_send_close(struct flow_send *send, struct later_error *err)
+int later_flow_send_end(struct later_flow_send *send, bool close, struct later_error *err)
 {
     const struct later_flow_call call = flow_send_call(send, true);
+    int closed = flow_send_all(send, close, err);
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
+    if (closed != 0 || !close)
+        return closed < 0 ? -1 : 0;
     later_flow_push(&cmd, &send->home, &call, NULL, 0);
-    reply = cli_call(send->cli, &cmd, err);
+    reply = later_call(send->client, &cmd, 0, true, err);
     later_reply_free(reply);
     return reply ? 0 : -1;
 }
 
 /* ---- making and unmaking */
 
-struct flow_send *flow_send_new(struct cli *cli, const char *home, const char *name,
-                                const char *adder, flow_sent_fn *fn, void *arg,
-                                struct later_error *err)
+struct later_flow_send *later_flow_send_new(struct later_client *client,
+                                            const struct later_flow_goal *goal,
+                                            later_flow_sent_fn *fn, void *arg,
+                                            struct later_error *err)
 {
-    struct flow_send *send = calloc(1, sizeof *send);
+    struct later_flow_send *send = calloc(1, sizeof *send);
 
     if (!send) {
         send_no_memory(err);
         return NULL;
     }
-    *send = (struct flow_send){ .cli = cli, .name = name, .adder = adder, .fn = fn, .arg = arg };
-    if (cli_keys(cli, home, &send->home, err) < 0 || later_call_whole(home, err) < 0) {
+    *send = (struct later_flow_send){ .client = client, .goal = *goal, .fn = fn, .arg = arg };
+    if (later_call_whole(goal->home, err) < 0 ||
+        later_call_keys(client, goal->home, &send->home, err) < 0) {
         free(send);
         return NULL;
     }
-    later_call_announce(cli->client, &send->home);
+    later_call_announce(client, &send->home);
     return send;
 }
 
-void flow_send_free(struct flow_send *send)
+void later_flow_send_free(struct later_flow_send *send)
 {
     if (!send)
         return;
