@@ -6,7 +6,7 @@
 -- name      of the flow: 1 to 64 of A-Z a-z 0-9 _ . -
 -- adder     the id of a running job of the flow: it may add to it even if it is closed; '' for all others
 -- close     1: no more is added after this call, unless a job was FULL; else 0
--- keep      seconds that the flow is kept when it has ended
+-- keep      seconds that the flow is kept when it has ended; '': as the queue's `flows_kept` in stats says
 -- step      the name of this job in its flow, as `flow`; '' for none
 -- after     steps it waits for, at most 100, with commas between; `*`: all jobs of the flow without `*`;
 --           '' for nothing

@@ -141,9 +141,7 @@ static int flow_print(struct cli *cli, const struct flow_found *found, const cha
 static int flow_shut(struct cli *cli, const struct flow_found *found, const char *name,
                      struct later_error *err)
 {
-    struct later_flow_call call = {
-        .name = name, .adder = "", .close = true, .keep = LATER_FLOW_KEPT
-    };
+    struct later_flow_call call = { .name = name, .adder = "", .close = true };
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 

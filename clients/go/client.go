@@ -235,25 +235,28 @@ type to struct {
 // all goes from place to place until every job has a result. If the plan of shards has changed, it
 // starts again.
 func (r *run) all() error {
-	open := r.route()
-	for tries := 0; len(open) > 0; {
-		again, err := r.round(open)
-		if err == nil {
-			open = again
-			continue
+	return r.c.byPlan(r.queue, func() (err error) {
+		for open := r.route(); err == nil && len(open) > 0; {
+			open, err = r.round(open)
 		}
-		if !strings.HasPrefix(err.Error(), "RESHARD ") || tries >= plansMax {
+		return err
+	})
+}
+
+// byPlan follows the plan that is known. If it is stale, Redis says so, and the new plan is followed.
+func (c *Client) byPlan(queue string, once func() error) error {
+	for tries := 1; ; tries++ {
+		err := once()
+		if err == nil || !strings.HasPrefix(err.Error(), "RESHARD ") || tries > plansMax {
 			return err
 		}
-		if tries++; tries > 3 {
+		if tries > 3 {
 			time.Sleep(pause)
 		}
-		if err = r.c.readPlan(r.queue); err != nil {
+		if err = c.readPlan(queue); err != nil {
 			return err
 		}
-		open = r.route()
 	}
-	return nil
 }
 
 // route returns the places where each job without a result has to go, in order.

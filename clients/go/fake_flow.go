@@ -177,7 +177,7 @@ func (f *Fake) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, err
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
-	made, err := prepareFlow(name, jobs)
+	made, err := prepareFlow(queue, name, jobs)
 	if err == nil {
 		err = checkPlan(made, open)
 	}
@@ -194,7 +194,7 @@ func (f *Fake) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, err
 	}
 	pushed := make([]Pushed, len(jobs))
 	for i, job := range jobs {
-		pushed[i] = f.join(flow, newKept(job, queue, made[i]))
+		pushed[i] = f.join(flow, newKept(job, made[i].queue, made[i]))
 	}
 	flow.closed = flow.closed || !open
 	f.settleFlows()
@@ -289,7 +289,11 @@ func (f *Fake) flowOf(queue, name string) *keptFlow {
 
 // add adds a job to its flow, as Push does.
 func (f *Fake) add(kept *Kept) (Pushed, error) {
-	flow := f.flowOf(kept.Queue, kept.Flow)
+	where := kept.Home
+	if where == "" {
+		where = kept.Queue
+	}
+	flow := f.flowOf(where, kept.Flow)
 	adder := flow.find(kept.Adder)
 	if flow.closed && flow.find(kept.ID) == nil && (adder == nil || adder.State != "reserved") {
 		return Pushed{}, fmt.Errorf("%w: %s", ErrFlowClosed, kept.Flow)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	flowKept = 86400 // seconds that a flow is kept after its end
-	partMax  = 200   // jobs of a flow per call
+	flowKept = ""  // how long a flow is kept after its end is for its queue to say
+	partMax  = 200 // jobs of a flow per call
 	flowMax  = 1000000
 	lookTime = 200 * time.Millisecond // between two looks of WaitFlow
 )
@@ -76,8 +76,8 @@ func Batch(jobs []NewJob, ends Ends) []NewJob {
 // checkTie checks what ties a job to a flow. Some of what a push can do, the push into a flow cannot.
 func (j NewJob) checkTie() error {
 	switch {
-	case j.Flow == "" && (j.Step != "" || j.After != nil || j.When != "" || j.Adder != ""):
-		return &Refused{"Step, After, When and Adder go with Flow"}
+	case j.Flow == "" && (j.Step != "" || j.After != nil || j.When != "" || j.Adder != "" || j.Home != "" || j.Queue != ""):
+		return &Refused{"Step, After, When, Adder, Home and Queue go with Flow"}
 	case j.Flow != "" && (j.ExpiresIn > 0 || j.UniqueFor > 0 || j.Throttle > 0 || j.mode() != "new"):
 		return &Refused{"ExpiresIn, UniqueFor, Replace, Again, Debounce, Throttle: not for a job of a flow"}
 	case j.When != "" && j.After == nil:
@@ -93,24 +93,15 @@ func (c *Client) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, e
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
-	prepared, err := prepareFlow(name, jobs)
+	prepared, err := prepareFlow(queue, name, jobs)
 	if err == nil {
 		err = checkPlan(prepared, open)
-	}
-	if err == nil {
-		err = c.announce(queue)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]Pushed, len(jobs))
-	parts := partsOf(prepared)
-	for i, part := range parts {
-		if err = c.pushPart(queue, name, prepared, part, i == len(parts)-1 && !open, answers); err != nil {
-			return answers, err
-		}
-	}
-	return answers, nil
+	way := &way{c: c, home: queue, name: name, jobs: prepared, answers: make([]Pushed, len(jobs))}
+	return way.answers, way.send(!open)
 }
 
 func checkFlow(queue, name string) error {
@@ -124,7 +115,7 @@ func checkFlow(queue, name string) error {
 }
 
 // prepareFlow: a job without ID and Step is known by its place, so that the same jobs again are the same.
-func prepareFlow(name string, jobs []NewJob) ([]*prepared, error) {
+func prepareFlow(home, name string, jobs []NewJob) ([]*prepared, error) {
 	if len(jobs) > flowMax {
 		return nil, &Refused{fmt.Sprintf("a flow has at most %d jobs", flowMax)}
 	}
@@ -133,7 +124,12 @@ func prepareFlow(name string, jobs []NewJob) ([]*prepared, error) {
 		if job.Flow != "" && job.Flow != name {
 			return nil, &Refused{fmt.Sprintf("job %d: Flow: is not %s", i+1, name)}
 		}
-		job.Flow = name
+		if job.Home != "" && job.Home != home {
+			return nil, &Refused{fmt.Sprintf("job %d: Home: is not %s", i+1, home)}
+		}
+		if job.Flow = name; job.Queue == "" {
+			job.Queue = home
+		}
 		if job.ID == "" && job.Step == "" {
 			job.ID = fmt.Sprintf("%s:%d", name, i+1)
 		}
@@ -206,70 +202,252 @@ func checkCircle(jobs []*prepared, left []int, waiters [][]int) error {
 	return &Refused{"After: a circle: " + strings.Join(stuck, ", ") + " wait for each other"}
 }
 
-// partsOf: first those that wait, so that nothing has begun whose successor is not there.
-func partsOf(jobs []*prepared) [][]int {
-	order := make([]int, len(jobs))
-	for i := range order {
-		order[i] = i
-	}
-	sort.SliceStable(order, func(a, b int) bool {
-		return len(jobs[order[a]].after) > 0 && len(jobs[order[b]].after) == 0
-	})
-	parts, bytes := [][]int{nil}, 0
-	for _, i := range order {
-		last := len(parts) - 1
-		if len(parts[last]) >= partMax || parts[last] != nil && bytes+len(jobs[i].document) > bytesMax {
-			parts, bytes, last = append(parts, nil), 0, last+1
+// way is a flow whose jobs are on their way.
+type way struct {
+	c          *Client
+	home, name string
+	jobs       []*prepared
+	answers    []Pushed
+}
+
+// flowPart is some of the jobs, for one place; "" is the flow's own queue.
+type flowPart struct {
+	place string
+	jobs  []int
+	bytes int
+}
+
+// send pushes all, and closes the flow if these are all of its jobs. Those that wait go first, so that nothing
+// has begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close the
+// flow.
+func (w *way) send(whole bool) error {
+	seen := map[string]bool{}
+	for _, job := range w.jobs {
+		if !seen[job.queue] {
+			seen[job.queue] = true
+			if err := w.c.readPlan(job.queue); err != nil {
+				return err
+			}
 		}
-		parts[last] = append(parts[last], i)
-		bytes += len(jobs[i].document)
+	}
+	if err := w.c.announce(w.home); err != nil {
+		return err
+	}
+	parts := w.parts()
+	closes := whole && len(parts) > 0 && parts[len(parts)-1].place == ""
+	for i, part := range parts {
+		var err error
+		if part.place != "" {
+			err = w.away(part.jobs)
+		} else {
+			err = w.push(part.jobs, closes && i == len(parts)-1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if whole && !closes {
+		return w.push(nil, true)
+	}
+	return nil
+}
+
+// place returns the place of a job, "" if the flow's own queue takes it at once.
+func (w *way) place(i int) string {
+	queue := w.jobs[i].queue
+	plan := w.c.planOf(queue)
+	route := plan.route(queue, w.jobs[i].id)
+	if queue == w.home && plan.epoch == "0" {
+		return ""
+	}
+	return route[len(route)-1]
+}
+
+// parts splits the jobs into calls of bounded size.
+func (w *way) parts() []*flowPart {
+	places, all := make([]string, len(w.jobs)), map[string]bool{}
+	for i := range w.jobs {
+		places[i] = w.place(i)
+		all[places[i]] = true
+	}
+	var order []string
+	for place := range all {
+		order = append(order, place)
+	}
+	sort.Sort(sort.Reverse(sort.StringSlice(order)))
+	var parts []*flowPart
+	last := map[string]*flowPart{}
+	for _, waits := range []bool{true, false} {
+		turn := map[string][]*flowPart{}
+		if len(order) > 1 { // in one place those that wait come first as they are
+			last = map[string]*flowPart{}
+		}
+		for i, job := range w.jobs {
+			if (len(job.after) > 0) != waits {
+				continue
+			}
+			part, size := last[places[i]], len(job.document)
+			if part == nil || len(part.jobs) >= partMax || part.bytes+size > bytesMax {
+				part = &flowPart{place: places[i]}
+				last[places[i]] = part
+				turn[places[i]] = append(turn[places[i]], part)
+			}
+			part.jobs, part.bytes = append(part.jobs, i), part.bytes+size
+		}
+		for _, place := range order {
+			parts = append(parts, turn[place]...)
+		}
 	}
 	return parts
 }
 
 // addToFlow adds a job to its flow, which stays open.
 func (c *Client) addToFlow(queue string, job *prepared) (Pushed, error) {
-	answers := make([]Pushed, 1)
-	err := c.announce(queue)
-	if err == nil {
-		err = c.pushPart(queue, job.flow, []*prepared{job}, []int{0}, false, answers)
+	if job.queue != "" {
+		return Pushed{}, &Refused{"Queue: for the jobs of Flow()"}
 	}
-	return answers[0], err
+	if job.queue = queue; job.home == "" {
+		job.home = queue
+	}
+	way := &way{c: c, home: job.home, name: job.flow, jobs: []*prepared{job}, answers: make([]Pushed, 1)}
+	err := way.send(false)
+	return way.answers[0], err
 }
 
-// pushPart pushes some of the jobs. To repeat it is safe: what is there is known.
-func (c *Client) pushPart(queue, name string, jobs []*prepared, part []int, close bool, answers []Pushed) error {
-	args := []interface{}{name, "", 0, flowKept}
-	if close {
-		args[2] = 1
+// call runs flow_push or flow_join.
+func (w *way) call(s *script, part []int, close int, words func(job *prepared, i int) []interface{}) ([]string, error) {
+	adder := ""
+	if len(part) > 0 {
+		adder = w.jobs[part[0]].adder
 	}
+	args := []interface{}{w.name, adder, close, flowKept}
 	for _, i := range part {
-		job := jobs[i]
-		args[1] = job.adder
-		args = append(args, job.id, job.step, strings.Join(job.after, ","), job.fate, job.when, job.rank, job.document)
+		args = append(args, words(w.jobs[i], i)...)
 	}
-	reply, err := c.call(flowPush, queue, name, args...)
+	reply, err := w.c.call(s, w.home, w.name, args...)
 	if closed, is := reply.(string); is && closed == "CLOSED" {
-		return fmt.Errorf("%w: %s", ErrFlowClosed, name)
+		return nil, fmt.Errorf("%w: %s", ErrFlowClosed, w.name)
 	}
 	if raw, is := reply.([]byte); is && string(raw) == "CLOSED" {
-		return fmt.Errorf("%w: %s", ErrFlowClosed, name)
+		return nil, fmt.Errorf("%w: %s", ErrFlowClosed, w.name)
 	}
-	told, err := redis.Strings(reply, err)
+	return redis.Strings(reply, err)
+}
+
+// push pushes some of the jobs into the flow's own queue. To repeat it is safe: what is there is known.
+func (w *way) push(part []int, close bool) error {
+	shut := 0
+	if close {
+		shut = 1
+	}
+	told, err := w.call(flowPush, part, shut, func(job *prepared, _ int) []interface{} {
+		return []interface{}{job.id, job.step, strings.Join(job.after, ","), job.fate, job.when, job.rank, job.document}
+	})
 	if err != nil {
 		return err
 	}
 	for n, i := range part {
-		words := append(strings.Fields(strings.ToLower(told[n])), "")
-		if words[0] == "waiting" {
-			words = []string{"pushed", "waiting"}
-		}
-		answers[i] = Pushed{ID: jobs[i].id, Result: words[0], State: words[1]}
-		if words[0] == "full" {
-			err = ErrFull
+		w.take(i, told[n])
+	}
+	return w.full(part)
+}
+
+func (w *way) take(i int, answer string) {
+	words := append(strings.Fields(strings.ToLower(answer)), "")
+	if words[0] == "waiting" {
+		words = []string{"pushed", "waiting"}
+	}
+	w.answers[i] = Pushed{ID: w.jobs[i].id, Result: words[0], State: words[1]}
+}
+
+func (w *way) full(part []int) error {
+	for _, i := range part {
+		if w.answers[i].Result == "full" {
+			return ErrFull
 		}
 	}
-	return err
+	return nil
+}
+
+// away announces jobs of another queue, or of shards, to the flow and parks them there, until it has them run.
+func (w *way) away(part []int) error {
+	queue := w.jobs[part[0]].queue
+	err := w.c.byPlan(queue, func() error {
+		var left []int
+		for _, i := range part {
+			if w.answers[i].Result == "" {
+				left = append(left, i)
+			}
+		}
+		told, err := w.call(flowJoin, left, 0, func(job *prepared, i int) []interface{} {
+			return []interface{}{job.id, job.step, strings.Join(job.after, ","), job.fate, job.when, w.place(i)}
+		})
+		if err != nil {
+			return err
+		}
+		numbers := map[int]string{}
+		for n, i := range left {
+			if number := strings.TrimPrefix(told[n], "PARK "); number != told[n] {
+				numbers[i] = number
+			} else {
+				w.take(i, told[n])
+			}
+		}
+		return w.park(queue, left, numbers)
+	})
+	if err != nil {
+		return err
+	}
+	return w.full(part)
+}
+
+// park puts those that have a number into their places. Former places are only searched.
+func (w *way) park(queue string, part []int, numbers map[int]string) error {
+	plan, routes := w.c.planOf(queue), map[int][]string{}
+	for i := range numbers {
+		routes[i] = plan.route(queue, w.jobs[i].id)
+	}
+	for len(routes) > 0 {
+		groups := map[string][]int{}
+		for _, i := range part {
+			if route := routes[i]; len(route) > 0 {
+				key := mode(len(route) > 1, "new") + " " + route[0]
+				groups[key] = append(groups[key], i)
+			}
+		}
+		for key, group := range groups {
+			if err := w.parkAt(key, plan.epoch, group, numbers, routes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *way) parkAt(key, epoch string, group []int, numbers map[int]string, routes map[int][]string) error {
+	words := strings.Fields(key)
+	if words[0] == "new" {
+		if err := w.c.announce(words[1]); err != nil {
+			return err
+		}
+	}
+	args := []interface{}{words[0] + "/" + epoch, w.name, w.home}
+	for _, i := range group {
+		args = append(args, w.jobs[i].id, numbers[i], w.jobs[i].rank, w.jobs[i].document)
+	}
+	told, err := redis.Strings(w.c.call(flowPark, words[1], "none", args...))
+	if err != nil {
+		return err
+	}
+	for n, i := range group {
+		if told[n] == "ABSENT" {
+			routes[i] = routes[i][1:]
+			continue
+		}
+		delete(routes, i)
+		w.take(i, told[n])
+	}
+	return nil
 }
 
 // ShowFlow returns how a flow stands, or nil if there is none of this name.
@@ -345,7 +523,7 @@ func (c *Client) CloseFlow(queue, name string) error {
 	if _, err := c.knownFlow(queue, name); err != nil {
 		return err
 	}
-	return c.pushPart(queue, name, nil, nil, true, nil)
+	return (&way{c: c, home: queue, name: name}).push(nil, true)
 }
 
 // KickFlow kicks the dead jobs of a flow, so that it goes on. It returns how many there were.
@@ -372,11 +550,11 @@ func (c *Client) actOnFlow(queue, name, states string, act func(queue, id string
 	if _, err := c.knownFlow(queue, name); err != nil {
 		return 0, err
 	}
-	ids, err := c.flowIDs(queue, name, states)
+	queues, err := c.flowQueues(queue, name, states)
 	acted := 0
-	for id := range ids {
+	for id, own := range queues {
 		var state string
-		if state, err = act(queue, id); err != nil {
+		if state, err = act(own, id); err != nil {
 			break
 		}
 		if state != "" {
@@ -386,8 +564,9 @@ func (c *Client) actOnFlow(queue, name, states string, act func(queue, id string
 	return acted, err
 }
 
-func (c *Client) flowIDs(queue, name, states string) (map[string]bool, error) {
-	key, ids := c.flowKey(queue, name), map[string]bool{}
+// flowQueues returns the queue of each job in one of these states.
+func (c *Client) flowQueues(queue, name, states string) (map[string]string, error) {
+	key, queues := c.flowKey(queue, name), map[string]string{}
 	for cursor := "0"; ; {
 		page, err := redis.Values(c.do(key, "HSCAN", key, cursor, "MATCH", "j:*", "COUNT", 500))
 		if err != nil {
@@ -398,12 +577,18 @@ func (c *Client) flowIDs(queue, name, states string) (map[string]bool, error) {
 			return nil, err
 		}
 		for i := 0; i+1 < len(fields); i += 2 {
-			if strings.Contains(states, fields[i+1][:1]) {
-				ids[fields[i][2:]] = true
+			if !strings.Contains(states, fields[i+1][:1]) {
+				continue
 			}
+			// `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue.
+			own := queue
+			if words := strings.Fields(fields[i+1]); len(words) > 5 {
+				own = strings.FieldsFunc(words[5], func(r rune) bool { return r == '/' || r == ':' })[0]
+			}
+			queues[fields[i][2:]] = own
 		}
 		if cursor == "0" {
-			return ids, nil
+			return queues, nil
 		}
 	}
 }

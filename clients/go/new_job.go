@@ -101,8 +101,8 @@ type prepared struct {
 	document       []byte
 	mode           string // new, replace, again
 
-	flow, step, fate, adder string // "" for a job of no flow
-	after                   []string
+	flow, step, fate, adder, home, queue string // "" for a job of no flow
+	after                                []string
 }
 
 func (p *prepared) plain() bool {
@@ -123,7 +123,8 @@ func (j NewJob) prepare() (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode(),
-		flow: j.Flow, step: j.Step, after: j.After, fate: j.When, adder: j.Adder}
+		flow: j.Flow, step: j.Step, after: j.After, fate: j.When, adder: j.Adder, home: j.Home,
+		queue: j.Queue}
 	if p.fate == "" {
 		p.fate = "done"
 	}

@@ -23,6 +23,8 @@ var (
 	size     = readScript("size")
 	kick     = readScript("kick")
 	cancel   = readScript("cancel")
+	flowJoin = readScript("flow_join")
+	flowPark = readScript("flow_park")
 	flowPush = readScript("flow_push")
 )
 

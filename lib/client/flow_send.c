@@ -82,9 +82,9 @@ static int send_no_memory(struct later_error *err)
 
 static struct later_flow_call flow_send_call(const struct later_flow_send *send, bool close)
 {
-    return (struct later_flow_call){
-        .name = send->goal.name, .adder = send->goal.adder, .close = close, .keep = LATER_FLOW_KEPT
-    };
+    return (struct later_flow_call){ .name = send->goal.name,
+                                     .adder = send->goal.adder,
+                                     .close = close };
 }
 
 static int send_closed(const struct later_flow_send *send, struct later_error *err)
@@ -143,7 +143,15 @@ struct parking {
     size_t at[LATER_FLOW_BATCH];        /* in the batch */
     char numbers[LATER_FLOW_BATCH][24]; /* by their place in the batch */
     size_t count;
+    bool settled[LATER_FLOW_BATCH]; /* told to the caller; by their place in the batch */
 };
+
+static void send_settle(const struct later_flow_send *send, struct parking *parking, size_t i,
+                        int how, const char *state)
+{
+    send_tell(send, parking->batch, i, how, state);
+    parking->settled[i] = true;
+}
 
 /* Announces them to the flow, which says which of them are to be parked. */
 static int send_join(struct later_flow_send *send, struct parking *parking, struct later_error *err)
@@ -167,11 +175,13 @@ static int send_join(struct later_flow_send *send, struct parking *parking, stru
     for (size_t i = 0; ok == 0 && i < batch->count; i++) {
         const char *text;
 
+        if (parking->settled[i])
+            continue;
         if (later_flow_joined(reply, i, &text) == LATER_IS_PUSHED) {
             snprintf(parking->numbers[i], sizeof parking->numbers[i], "%.20s", text);
             parking->at[parking->count++] = i;
         } else {
-            send_tell(send, batch, i, LATER_IS_KNOWN, text);
+            send_settle(send, parking, i, LATER_IS_KNOWN, text);
         }
     }
     later_reply_free(reply);
@@ -213,17 +223,11 @@ static int send_park(struct later_flow_send *send, struct parking *parking, cons
         if (how == LATER_IS_FULL) {
             ok = later_queue_full(part, err);
         } else if (how != LATER_IS_ABSENT) {
-            send_tell(send, batch, some[i], how, state);
-            parking->numbers[some[i]][0] = '\0'; /* it is settled */
+            send_settle(send, parking, some[i], how, state);
         }
     }
     later_reply_free(reply);
     return ok;
-}
-
-static bool is_settled(const struct parking *parking, size_t i)
-{
-    return !parking->numbers[parking->at[i]][0];
 }
 
 /* Parks those that are not settled in the `step`-th part of their ways. */
@@ -240,7 +244,7 @@ static int send_park_step(struct later_flow_send *send, struct parking *parking,
         for (size_t i = first; i < parking->count; i++) {
             size_t row = parking->at[i], last;
 
-            if (done[i] || is_settled(parking, i))
+            if (done[i] || parking->settled[row])
                 continue;
             last = later_plan_route(&target->plan, target->name, parking->batch->jobs[row].item.id,
                                     route) -

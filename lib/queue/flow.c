@@ -19,7 +19,7 @@ static void flow_begin(struct later_command *cmd, enum later_script script,
     later_command_text(cmd, call->name);
     later_command_text(cmd, call->adder);
     later_command_int(cmd, call->close);
-    later_command_seconds(cmd, call->keep);
+    later_command_text(cmd, ""); /* kept as long as its queue says */
 }
 
 static void flow_job(struct later_command *cmd, const struct later_flow_job *job)

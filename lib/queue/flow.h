@@ -10,7 +10,6 @@
 #define LATER_FLOW_MAX   64      /* bytes of the name of a flow or a step */
 #define LATER_FLOW_JOBS  1000000 /* jobs of a flow */
 #define LATER_FLOW_BATCH 200     /* jobs in one push */
-#define LATER_FLOW_KEPT  86400   /* seconds that a flow is kept after its end */
 
 /* --- push --- */
 
@@ -22,12 +21,11 @@ struct later_flow_job {
     struct later_push_item item;
 };
 
-/* What is said of the flow itself. keep: for how many seconds it is kept after its end. */
+/* What is said of the flow itself. */
 struct later_flow_call {
     const char *name;
     const char *adder; /* the running job of the flow that adds to it; "" = none */
     bool close;        /* no more is added after this call */
-    double keep;
 };
 
 /* At most LATER_FLOW_BATCH jobs; none only closes the flow. To repeat it is safe. */

@@ -36,6 +36,8 @@ local counted = { o = 'open', w = 'waiting', x = 'dead', d = 'done', g = 'gone',
     l = 'gone' }
 local other = { open = 'waiting', waiting = 'open' } -- what is left is one of them
 
+local flow_kept = 86400 -- seconds, if neither the push nor the queue says for how long
+
 local function flow_key(flow)
     return base .. 'flow:' .. flow
 end
@@ -309,7 +311,7 @@ local function flow_keep(key)
         rest = rest + tonumber(told[i] or 0)
     end
     if told[1] == '1' and rest == 0 then
-        till = string.format('%.6f', now + tonumber(told[2] or 86400))
+        till = string.format('%.6f', now + tonumber(told[2] or flow_kept))
     end
     redis.call('ZADD', in_flows, till, flow_name(key))
     local over = redis.call('ZRANGEBYSCORE', in_flows, '-inf', now, 'LIMIT', 0, 2)

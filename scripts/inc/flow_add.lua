@@ -33,8 +33,8 @@ end
 -- What is wrong with the call itself?
 local function flow_misnamed()
     return (not is_name(name) or flow ~= flow_key(name) or not whole(close, 0, 1)
-        or not number(keep, 0, 1e9) or #flow_list > 200) and 'a name is 1 to 64 of '
-        .. 'A-Z a-z 0-9 _ . -, close is 0 or 1, keep is seconds; at most 200 jobs a call'
+        or keep ~= '' and not number(keep, 0, 1e9) or #flow_list > 200) and 'a name is 1 to 64 of '
+        .. 'A-Z a-z 0-9 _ . -, close is 0 or 1, keep is seconds or empty; at most 200 jobs a call'
 end
 
 -- Steps of one name, and waiters of one step.
@@ -113,7 +113,8 @@ end
 -- be no others.
 local function flow_enter(closed, shut)
     if not closed then
-        redis.call('HSET', flow, 'closed', '0', 'made', spell(now), 'keep', keep)
+        redis.call('HSET', flow, 'closed', '0', 'made', spell(now), 'keep',
+            keep ~= '' and keep or redis.call('HMGET', stats, 'flows_kept')[1] or flow_kept)
     end
     for step, ids in pairs(flow_waiters) do
         redis.call('HSET', flow, 'a:' .. step, ids)

@@ -84,7 +84,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Expires_in                                 *float64
 		On_dead, On_done                           *string
 		Replace, Again                             bool
-		Flow, Step, When, Adder                    *string
+		Flow, Step, When, Adder, Home, Queue       *string
 		After                                      interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -109,6 +109,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
+	job.Home, job.Queue = text_of(m.Home), text_of(m.Queue)
 	switch after := m.After.(type) {
 	case string:
 		job.After = []string{after}

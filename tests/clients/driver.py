@@ -61,7 +61,7 @@ async def do(client, call):
     queue = call["queue"]
     if "push" in call:
         job = job_of(call["push"])
-        options = {name: value for name, value in vars(job).items() if name not in ("type", "payload")}
+        options = {name: value for name, value in vars(job).items() if name not in ("type", "payload", "queue")}
         return told(await get(client.push(job.type, job.payload, queue=queue, **options)))
     if "flow" in call:
         many = await get(client.flow(call["flow"], flow_jobs(call), queue=queue, open="stays_open" in call))

@@ -8,7 +8,8 @@ BY_OPTION = {"in": "--in", "at": "--at", "id": "--id", "priority": "--priority",
              "max_attempts": "--max-attempts", "expires_at": "--expires-at",
              "unique_for": "--unique-for", "debounce": "--debounce", "max_wait": "--max-wait",
              "throttle": "--throttle", "expires_in": "--expires-in",
-             "flow": "--flow", "step": "--step", "after": "--after", "when": "--when", "adder": "--adder"}
+             "flow": "--flow", "step": "--step", "after": "--after", "when": "--when", "adder": "--adder",
+             "home": "--home"}
 STATUS = {64: "refused", 65: "refused", 69: "redis", 75: "full", 78: "protocol"}
 
 

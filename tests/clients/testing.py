@@ -136,6 +136,15 @@ class Flows(unittest.TestCase):
         self.assertEqual([one.value["failed"] for one in queues.drain(app)], [["order.pay", "order.mail"]])
         self.assertEqual((queues.cancel_flow("order"), queues.show_flow("order").gone), (1, 2))
 
+    def test_over_several_queues(self):
+        queues.flow("wide", [laterd.NewJob("flow", step="a", queue="one"), laterd.NewJob("flow", step="b", after="a")])
+        self.assertEqual((queues.show("wide.a", "one").state, queues.show("wide.b").state), ("ready", "waiting"))
+        queues.flow("wide", [laterd.NewJob("flow")], queue="one", open=True)
+        queues.push("flow", queue="two", flow="wide", step="c", home="one")
+        self.assertEqual((queues.show_flow("wide").total, queues.show_flow("wide", "one").total), (2, 2))
+        self.assertEqual(queues.cancel_flow("wide", "one"), 2)
+        self.assertEqual(len(queues.drain(app)), 2)
+
     def test_who_may_add(self):
         self.order("a", open=True)
         self.assertEqual(queues.push("flow", flow="order", step="more", after="mail").state, "waiting")

@@ -65,7 +65,7 @@ run later push t --unique-for 40000000000
 is "$status" 64 "--unique-for has a limit"
 taken=
 for option in $(later help push | sed '/^Options of every/,$d' | sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p'); do
-    case $option in adder | file | flow | open | queue | replace) continue ;; esac
+    case $option in adder | file | flow | home | open | queue | replace) continue ;; esac
     run later push --file "$work/unique" "--$option" 5
     case "$status $err" in
     "64 later push: --$option: with --file, each line sets its own"*) ;;

@@ -78,6 +78,9 @@ export class Laterd {
             do: (key, words) => this.#do(key, words),
             kick: (id, options) => this.kick(id, options),
             cancel: (id, options) => this.cancel(id, options),
+            plan: (queue) => this.#plan(queue),
+            learn: (queue) => this.#learn(queue),
+            byPlan: (queue, once) => this.#byPlan(queue, once),
         });
     }
 
@@ -290,27 +293,32 @@ export class Laterd {
 
     // ---- many jobs
 
-    /** Follows the plan that is known. If it is stale, Redis says so, and the new plan is
-     * followed. */
     async #pushAll(items, queue) {
         const results = new Map();
+        await this.#byPlan(queue, () =>
+            this.#pushByPlan(items.filter((item) => !results.has(item)), queue, results));
+        const told = items.map((item) => results.get(item));
+        if (told.includes(null)) throw new QueueFull(queue, told);
+        return told;
+    }
+
+    /** Follows the plan that is known. If it is stale, Redis says so, and the new plan is
+     * followed. */
+    async #byPlan(queue, once) {
         for (let tries = 0; ; tries++) {
             if (tries === TRIES) {
                 throw new Moving(`queue ${queue}: its shards are being changed, or Redis has lost their number; ` +
                     "a laterd that serves the queue will mend that");
             }
             try {
-                await this.#pushByPlan(items.filter((item) => !results.has(item)), queue, results);
-                break;
+                await once();
+                return;
             } catch (error) {
                 if (!error.message?.startsWith("RESHARD ")) throw error;
             }
             await this.#learn(queue);
             if (tries > 2) await pause(PAUSE);
         }
-        const told = items.map((item) => results.get(item));
-        if (told.includes(null)) throw new QueueFull(queue, told);
-        return told;
     }
 
     /** Former places are only searched. The last place is where a job is pushed. */

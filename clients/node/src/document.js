@@ -239,7 +239,7 @@ function checkTurns(job) {
 /** Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot. */
 function checkTie(job) {
     if (job.flow === undefined) {
-        for (const name of ["step", "after", "when", "adder"]) {
+        for (const name of ["step", "after", "when", "adder", "home", "queue"]) {
             if (job[name] !== undefined) throw new Refused(`${name}: goes with flow`);
         }
         return;
@@ -251,8 +251,8 @@ function checkTie(job) {
 }
 
 /** How the script takes what ties it to its flow; undefined for a job of none. */
-function tieOf({ flow, step = "", after = [], when = "done" }, { adder = "" }) {
-    return flow === undefined ? undefined : { flow, step, after: after.join(","), when, adder };
+function tieOf({ flow, step = "", after = [], when = "done" }, { adder = "", home, queue }) {
+    return flow === undefined ? undefined : { flow, step, after: after.join(","), when, adder, home, queue };
 }
 
 /** Returns when it may begin, and in how many seconds it expires, in the form of the script. */

@@ -3,9 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { checkLabel, checkQueue, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } from "./errors.js";
-import { FLOW_PUSH } from "./script.js";
+import { FLOW_JOIN, FLOW_PARK, FLOW_PUSH } from "./script.js";
 
-const KEPT = "86400"; // seconds that a flow is kept after its end
+const KEPT = ""; // how long a flow is kept after its end is for its queue to say
 const JOBS_MAX = 200; // per call
 const BYTES_MAX = 1 << 20;
 const FLOW_MAX = 1000000;
@@ -55,11 +55,12 @@ export function check(items, open) {
 }
 
 /** A job without id and step is known by its place, so that the same jobs again are the same. */
-export function prepared(name, jobs) {
+export function prepared(name, jobs, home) {
     if (jobs.length > FLOW_MAX) throw new Refused(`a flow has at most ${FLOW_MAX} jobs`);
     return jobs.map((job, i) => {
         try {
             if ((job.flow ?? name) !== name) throw new Refused(`flow: is not ${name}`);
+            if ((job.home ?? home) !== home) throw new Refused(`home: is not ${home}`);
             const id = job.id ?? (job.step === undefined ? `${name}:${i + 1}` : undefined);
             return prepare({ ...job, flow: name, id });
         } catch (error) {
@@ -69,19 +70,57 @@ export function prepared(name, jobs) {
     });
 }
 
-/** First those that wait, so that nothing has begun whose successor is not there. */
-function partsOf(items) {
-    const parts = [[]];
+/** Splits jobs into calls of bounded size. */
+function* bounded(items) {
+    let part = [];
     let size = 0;
-    for (const item of [...items.filter((one) => one.tie.after), ...items.filter((one) => !one.tie.after)]) {
-        if (parts.at(-1).length === JOBS_MAX || (parts.at(-1).length && size + item.bytes > BYTES_MAX)) {
-            parts.push([]);
+    for (const item of items) {
+        if (part.length === JOBS_MAX || (part.length && size + item.bytes > BYTES_MAX)) {
+            yield part;
+            part = [];
             size = 0;
         }
-        parts.at(-1).push(item);
+        part.push(item);
         size += item.bytes;
     }
+    if (part.length) yield part;
+}
+
+/** Returns calls, { place, part }, each for one place; "" is the flow's own queue. First those that wait, so that
+ * nothing has begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close
+ * the flow. */
+function partsOf(items, placeOf) {
+    const waiting = items.filter((one) => one.tie.after), others = items.filter((one) => !one.tie.after);
+    const one = new Set(items.map(placeOf)).size === 1;
+    const parts = [];
+    for (const turn of one ? [[...waiting, ...others]] : [waiting, others]) {
+        const groups = groupBy(turn, placeOf);
+        for (const place of [...groups.keys()].sort().reverse()) {
+            for (const part of bounded(groups.get(place))) parts.push({ place, part });
+        }
+    }
     return parts;
+}
+
+function groupBy(items, keyOf) {
+    const groups = new Map();
+    for (const item of items) {
+        const key = keyOf(item);
+        if (!groups.has(key)) groups.set(key, []);
+        groups.get(key).push(item);
+    }
+    return groups;
+}
+
+function resultOf(id, answer) {
+    const [word, state = ""] = answer.split(" ");
+    if (word === "FULL") return null;
+    return { id, result: word === "EXISTS" ? "exists" : "pushed", state: word === "WAITING" ? "waiting" : state };
+}
+
+/** `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue. */
+function queueOf(text) {
+    return text.split(" ")[5]?.split(/[/:]/)[0];
 }
 
 export function stateOf({ open, waiting, dead, gone }, closed) {
@@ -92,7 +131,7 @@ export function stateOf({ open, waiting, dead, gone }, closed) {
 }
 
 /** What a client does with flows. `link` is the part of it that this needs: prefix, greet, announce,
- * call, do, kick, cancel. */
+ * call, do, kick, cancel, plan, learn, byPlan. */
 export class Flows {
     #link;
 
@@ -107,38 +146,95 @@ export class Flows {
 
     async push(name, jobs, queue, open) {
         this.#key(name, queue);
-        const items = prepared(name, jobs);
+        const items = prepared(name, jobs, queue);
         check(items, open);
         await this.#link.greet();
-        await this.#link.announce(queue);
-        const results = new Map();
-        const parts = partsOf(items);
-        for (const part of parts) await this.#pushPart(name, part, queue, part === parts.at(-1) && !open, results);
-        return items.map((item) => results.get(item));
+        return this.#send({ name, home: queue }, items, !open);
     }
 
     /** Adds a job to its flow, which stays open. */
     async add(item, queue) {
-        await this.#link.announce(queue);
+        item.tie.queue = queue;
+        return (await this.#send({ name: item.tie.flow, home: item.tie.home ?? queue }, [item], false))[0];
+    }
+
+    /** Pushes jobs into a flow, and closes it if they are all. */
+    async #send(flow, items, isWhole) {
+        const queues = new Set(items.map((item) => item.tie.queue ?? flow.home));
+        for (const queue of queues) await this.#link.learn(queue);
+        await this.#link.announce(flow.home);
         const results = new Map();
-        await this.#pushPart(item.tie.flow, [item], queue, false, results);
-        return results.get(item);
+        const parts = partsOf(items, (item) => this.#placeOf(item, flow.home));
+        const closes = isWhole && parts.at(-1)?.place === "";
+        for (const { place, part } of parts) {
+            if (place) await this.#pushAway(flow, part, results);
+            else await this.#pushPart(flow, part, closes && part === parts.at(-1).part, results);
+        }
+        if (isWhole && !closes) await this.#pushPart(flow, [], true, results);
+        return items.map((item) => results.get(item));
+    }
+
+    /** Returns the place of a job, "" if the flow's own queue takes it at once. */
+    #placeOf(item, home) {
+        const queue = item.tie.queue ?? home;
+        const plan = this.#link.plan(queue);
+        return queue === home && plan.epoch === "0" ? "" : plan.route(queue, item.id).at(-1);
     }
 
     /** To repeat it is safe: what is there is known. */
-    async #pushPart(name, part, queue, close, results) {
+    async #pushPart({ name, home }, part, close, results) {
         const args = [name, part[0]?.tie.adder ?? "", close ? "1" : "0", KEPT,
             ...part.flatMap(({ id, when, rank, document, tie }) =>
                 [id, tie.step, tie.after, tie.when, when, rank, document])];
-        const answers = await this.#link.call(FLOW_PUSH.call(this.#link.prefix, queue, args, name));
+        const answers = await this.#link.call(FLOW_PUSH.call(this.#link.prefix, home, args, name));
         if (!Array.isArray(answers)) throw new FlowClosed(name);
-        part.forEach((item, i) => {
-            const [word, state = ""] = answers[i].split(" ");
-            const result = word === "EXISTS" ? "exists" : "pushed";
-            results.set(item, word === "FULL" ? null
-                : { id: item.id, result, state: word === "WAITING" ? "waiting" : state });
+        part.forEach((item, i) => results.set(item, resultOf(item.id, answers[i])));
+        if (part.some((item) => results.get(item) === null)) throw new QueueFull(home, [...results.values()]);
+    }
+
+    /** Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them run. */
+    async #pushAway(flow, part, results) {
+        const queue = part[0].tie.queue ?? flow.home;
+        await this.#link.byPlan(queue, async () => {
+            const left = part.filter((item) => !results.has(item));
+            await this.#park(flow, queue, await this.#join(flow, left, results), results);
         });
         if (part.some((item) => results.get(item) === null)) throw new QueueFull(queue, [...results.values()]);
+    }
+
+    /** Returns the numbers under which the flow awaits jobs. */
+    async #join({ name, home }, part, results) {
+        const args = [name, part[0].tie.adder, "0", KEPT, ...part.flatMap((item) =>
+            [item.id, item.tie.step, item.tie.after, item.tie.when, item.when, this.#placeOf(item, home)])];
+        const answers = await this.#link.call(FLOW_JOIN.call(this.#link.prefix, home, args, name));
+        if (!Array.isArray(answers)) throw new FlowClosed(name);
+        const numbers = new Map();
+        part.forEach((item, i) => {
+            if (answers[i].startsWith("PARK ")) numbers.set(item, answers[i].slice(5));
+            else results.set(item, resultOf(item.id, answers[i]));
+        });
+        return numbers;
+    }
+
+    /** Former places are only searched. */
+    async #park({ name, home }, queue, numbers, results) {
+        const plan = this.#link.plan(queue);
+        let waiting = [...numbers.keys()].map((item) => ({ item, route: plan.route(queue, item.id) }));
+        while (waiting.length) {
+            const groups = groupBy(waiting, ({ route }) => `${route.length === 1 ? "new" : "seek"} ${route[0]}`);
+            waiting = [];
+            for (const [key, group] of groups) {
+                const [mode, place] = key.split(" ");
+                if (mode === "new") await this.#link.announce(place);
+                const args = [`${mode}/${plan.epoch}`, name, home,
+                    ...group.flatMap(({ item }) => [item.id, numbers.get(item), item.rank, item.document])];
+                const answers = await this.#link.call(FLOW_PARK.call(this.#link.prefix, place, args));
+                group.forEach(({ item, route }, i) => {
+                    if (answers[i] === "ABSENT") waiting.push({ item, route: route.slice(1) });
+                    else results.set(item, resultOf(item.id, answers[i]));
+                });
+            }
+        }
     }
 
     async look(name, queue) {
@@ -172,7 +268,7 @@ export class Flows {
 
     async close(name, queue) {
         await this.#known(name, queue);
-        await this.#pushPart(name, [], queue, true, new Map());
+        await this.#pushPart({ name, home: queue }, [], true, new Map());
     }
 
     kick(name, queue) {
@@ -190,17 +286,17 @@ export class Flows {
     async #act(name, queue, states, act) {
         await this.#known(name, queue);
         const key = this.#key(name, queue);
-        const ids = new Set();
+        const queues = new Map(); // of each job
         let cursor = "0";
         do {
             const [next, fields] = await this.#link.do(key, ["HSCAN", key, cursor, "MATCH", "j:*", "COUNT", "500"]);
             for (let i = 0; i < fields.length; i += 2) {
-                if (states.includes(fields[i + 1][0])) ids.add(fields[i].slice(2));
+                if (states.includes(fields[i + 1][0])) queues.set(fields[i].slice(2), queueOf(fields[i + 1]) ?? queue);
             }
             cursor = String(next);
         } while (cursor !== "0");
         let acted = 0;
-        for (const id of ids) acted += (await act(id, { queue })) !== null;
+        for (const [id, own] of queues) acted += (await act(id, { queue: own })) !== null;
         return acted;
     }
 }

@@ -40,6 +40,8 @@ class Script {
 }
 
 export const CANCEL = new Script("cancel");
+export const FLOW_JOIN = new Script("flow_join");
+export const FLOW_PARK = new Script("flow_park");
 export const FLOW_PUSH = new Script("flow_push");
 export const KICK = new Script("kick");
 export const PUSH = new Script("push");

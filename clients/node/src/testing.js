@@ -157,11 +157,11 @@ export class Fake {
 
     async flow(name, jobs, { queue = "default", open = false } = {}) {
         this.#key(name, queue);
-        const list = [...jobs], made = prepared(name, list);
+        const list = [...jobs], made = prepared(name, list, queue);
         check(made, open);
         const flow = this.#flowOf(name, queue);
         if (flow.closed && made.some(({ id }) => !flow.jobs.has(id))) throw new FlowClosed(name);
-        const pushed = list.map((job, i) => this.#join(flow, new Kept(job, queue, made[i])));
+        const pushed = list.map((job, i) => this.#join(flow, new Kept(job, job.queue ?? queue, made[i])));
         flow.closed ||= !open;
         this.#settleFlows();
         await this.#performWoken();
@@ -280,7 +280,7 @@ export class Fake {
 
     /** Adds a job to its flow, as push() does. */
     async #add(kept) {
-        const { flow: name, adder } = kept.made.tie, flow = this.#flowOf(name, kept.queue);
+        const { flow: name, adder, home } = kept.made.tie, flow = this.#flowOf(name, home ?? kept.queue);
         if (flow.closed && !flow.jobs.has(kept.id) && flow.jobs.get(adder)?.state !== "reserved") throw new FlowClosed(name);
         const pushed = this.#join(flow, kept);
         this.#settleFlows();

@@ -94,18 +94,11 @@ final class Client implements Queues
         // All jobs are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
         $answers = [];
-        for ($open = $this->routed($jobs, $queue), $tries = 0; $open; $tries++) {
-            try {
+        $this->byPlan($queue, function () use ($jobs, $queue, &$answers) {
+            for ($open = $this->routed(array_diff_key($jobs, $answers), $queue); $open;) {
                 $open = $this->round($jobs, $queue, $open, $answers);
-            } catch (Refused $e) {
-                if (!$e->is('RESHARD') || $tries >= self::PLANS_MAX) {
-                    throw $e;
-                }
-                usleep($tries > 2 ? self::PAUSE : 0);
-                $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));
-                $open = $this->routed(array_diff_key($jobs, $answers), $queue);
             }
-        }
+        });
         ksort($answers);
         if (in_array('full', array_column($answers, 'result'), true)) {
             throw new QueueFull($queue, $answers);
@@ -366,7 +359,7 @@ final class Client implements Queues
     /** Returns the places where each job has to go, in order. */
     private function routed(array $jobs, string $queue): array
     {
-        $plan = $this->plans[$queue] ??= Plan::parse(null);
+        $plan = $this->knownPlan($queue);
         return array_map(fn ($job) => $plan->route($queue, $job[0]->id), $jobs);
     }
 
@@ -436,7 +429,31 @@ final class Client implements Queues
         }
     }
 
-    private function plan(string $queue): Plan
+    /** @internal follows the plan that is known. If it is stale, Redis says so, and the new plan is followed */
+    public function byPlan(string $queue, \Closure $once): void
+    {
+        for ($tries = 0; ; $tries++) {
+            try {
+                $once();
+                return;
+            } catch (Refused $e) {
+                if (!$e->is('RESHARD') || $tries >= self::PLANS_MAX) {
+                    throw $e;
+                }
+            }
+            usleep($tries > 2 ? self::PAUSE : 0);
+            $this->plan($queue);
+        }
+    }
+
+    /** @internal the plan of a queue as far as this client has heard of it */
+    public function knownPlan(string $queue): Plan
+    {
+        return $this->plans[$queue] ??= Plan::parse(null);
+    }
+
+    /** @internal */
+    public function plan(string $queue): Plan
     {
         self::checkQueue($queue);
         return $this->plans[$queue] = Plan::parse($this->ask($queue, 'GET', $this->key($queue, 'shards')));

@@ -5,7 +5,7 @@ namespace Laterd;
 /** @internal What a client does with flows. */
 final class Flows
 {
-    private const KEPT = '86400'; // seconds that a flow is kept after its end
+    private const KEPT = ''; // how long a flow is kept after its end is for its queue to say
     private const JOBS_MAX = 200; // per call
     private const BYTES_MAX = 1048576;
     private const FLOW_MAX = 1000000;
@@ -21,27 +21,19 @@ final class Flows
      */
     public function push(string $name, array $jobs, string $queue, bool $open): array
     {
-        $jobs = self::plan($name, $jobs, $open);
-        $this->later->announce($queue);
-        $answers = [];
-        $parts = self::parts($jobs);
-        foreach ($parts as $n => $part) {
-            $this->pushPart($name, $part, $queue, !$open && $n === array_key_last($parts), $answers);
-        }
-        ksort($answers);
-        return $answers;
+        return $this->send($name, $queue, self::plan($name, $jobs, $queue, $open), !$open);
     }
 
     /**
      * Refuses a flow that cannot end.
      *
      * @param NewJob[] $jobs
-     * @return array{NewJob, string}[] each job of the flow with its document
+     * @return array{NewJob, string, string}[] each job of the flow with its document and its queue
      */
-    public static function plan(string $name, array $jobs, bool $open): array
+    public static function plan(string $name, array $jobs, string $queue, bool $open): array
     {
         NewJob::checkLabel('flow', $name);
-        $jobs = self::prepared($name, array_values($jobs));
+        $jobs = self::prepared($name, array_values($jobs), $queue);
         self::check($jobs, $open);
         return $jobs;
     }
@@ -49,11 +41,10 @@ final class Flows
     /** Adds a job to its flow, which stays open. */
     public function add(NewJob $job, string $queue): Pushed
     {
-        $document = $job->document();
-        $this->later->announce($queue);
-        $answers = [];
-        $this->pushPart($job->flow, [[$job, $document]], $queue, false, $answers);
-        return $answers[0];
+        if ($job->queue !== null) {
+            throw new \InvalidArgumentException('queue: for the jobs of flow()');
+        }
+        return $this->send($job->flow, $job->home ?? $queue, [[$job, $job->document(), $queue]], false)[0];
     }
 
     public function look(string $name, string $queue): ?Flow
@@ -84,13 +75,13 @@ final class Flows
 
     public function kick(string $name, string $queue): int
     {
-        return $this->act($name, $queue, 'x', fn ($id) => $this->later->kick($id, $queue));
+        return $this->act($name, $queue, 'x', fn ($id, $own) => $this->later->kick($id, $own));
     }
 
     /** Those that wait go first: otherwise one that waits for a failure would run now. */
     public function cancel(string $name, string $queue): int
     {
-        $cancel = fn ($id) => $this->later->cancel($id, $queue);
+        $cancel = fn ($id, $own) => $this->later->cancel($id, $own);
         $count = $this->act($name, $queue, 'w', $cancel) + $this->act($name, $queue, 'wox', $cancel);
         $this->close($name, $queue);
         return $count;
@@ -105,76 +96,223 @@ final class Flows
     {
         $this->known($name, $queue);
         $key = $this->later->key($queue, "flow:$name");
-        $ids = [];
+        $queues = []; // of each job
         $cursor = '0';
         do {
             [$cursor, $fields] = $this->later->ask($queue, 'HSCAN', $key, (string) $cursor, 'MATCH', 'j:*', 'COUNT', '500');
             foreach (array_chunk($fields, 2) as [$field, $text]) {
                 if (str_contains($states, $text[0])) {
-                    $ids[] = substr($field, 2);
+                    $queues[substr($field, 2)] = self::queueOf($text) ?? $queue;
                 }
             }
         } while ((string) $cursor !== '0');
-        return count(array_filter(array_unique($ids), fn ($id) => $act($id) !== null));
+        $acted = 0;
+        foreach ($queues as $id => $own) {
+            $acted += $act((string) $id, $own) !== null ? 1 : 0;
+        }
+        return $acted;
+    }
+
+    /** `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue. */
+    private static function queueOf(string $text): ?string
+    {
+        $place = explode(' ', $text)[5] ?? null;
+        return $place === null ? null : preg_split('~[/:]~', $place)[0];
+    }
+
+    /**
+     * Pushes jobs into a flow, and closes it if they are all. Those that wait go first, so that nothing has
+     * begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close
+     * the flow.
+     */
+    private function send(string $name, string $home, array $jobs, bool $isWhole): array
+    {
+        foreach (array_unique(array_column($jobs, 2)) as $queue) {
+            $this->later->plan($queue);
+        }
+        $this->later->announce($home);
+        $answers = [];
+        $parts = $this->parts($jobs, $home);
+        $closes = $isWhole && $parts && end($parts)[0] === '';
+        foreach ($parts as $n => [$place, $part]) {
+            if ($place === '') {
+                $this->pushPart($name, $part, $home, $closes && $n === array_key_last($parts), $answers);
+            } else {
+                $this->pushAway($name, $part, $home, $answers);
+            }
+        }
+        if ($isWhole && !$closes) {
+            $none = [];
+            $this->pushPart($name, [], $home, true, $none);
+        }
+        ksort($answers);
+        return $answers;
+    }
+
+    /** Returns the place of a job, '' if the flow's own queue takes it at once. */
+    private function place(array $one, string $home): string
+    {
+        [$job, , $queue] = $one;
+        $plan = $this->later->knownPlan($queue);
+        $route = $plan->route($queue, $job->id);
+        return $queue === $home && $plan->epoch === '0' ? '' : end($route);
+    }
+
+    /** Splits jobs into calls of bounded size, each for one place. */
+    private function parts(array $jobs, string $home): array
+    {
+        $places = array_map(fn ($one) => $this->place($one, $home), $jobs);
+        $waits = array_filter($jobs, fn ($one) => $one[0]->after !== null);
+        $others = array_diff_key($jobs, $waits);
+        $parts = [];
+        foreach (count(array_unique($places)) <= 1 ? [$waits + $others] : [$waits, $others] as $turn) {
+            $groups = [];
+            foreach ($turn as $n => $one) {
+                $groups[$places[$n]][$n] = $one;
+            }
+            krsort($groups, SORT_STRING);
+            foreach ($groups as $place => $group) {
+                foreach (self::bounded($group) as $part) {
+                    $parts[] = [(string) $place, $part];
+                }
+            }
+        }
+        return $parts;
+    }
+
+    private static function bounded(array $group): \Generator
+    {
+        $part = [];
+        $size = 0;
+        foreach ($group as $n => $one) {
+            if (count($part) >= self::JOBS_MAX || $part && $size + strlen($one[1]) > self::BYTES_MAX) {
+                yield $part;
+                $part = [];
+                $size = 0;
+            }
+            $part[$n] = $one;
+            $size += strlen($one[1]);
+        }
+        yield $part;
     }
 
     /** To repeat it is safe: what is there is known. */
     private function pushPart(string $name, array $part, string $queue, bool $close, array &$answers): void
     {
-        $args = [$name, $part ? (string) reset($part)[0]->adder : '', $close ? '1' : '0', self::KEPT];
+        $args = [$name, self::adder($part), $close ? '1' : '0', self::KEPT];
         foreach ($part as [$job, $document]) {
             array_push($args, $job->id, (string) $job->step, implode(',', $job->after ?? []), $job->when ?? 'done',
                 $job->when(), $job->rank(), $document);
         }
-        $own = ['flow' => "flow:$name", 'unknown' => "flow:$name:unknown"];
-        $told = $this->later->call('flow_push', $queue, $args, $own);
-        if (!is_array($told)) {
-            throw new FlowClosed($name);
-        }
+        $told = $this->call('flow_push', $name, $queue, $args);
         foreach (array_keys($part) as $i => $n) {
-            [$result, $state] = explode(' ', strtolower($told[$i]) . ' ');
-            $answers[$n] = $result === 'waiting' ? new Pushed($part[$n][0]->id, $queue, 'pushed', 'waiting')
-                : new Pushed($part[$n][0]->id, $queue, $result, $state);
+            $answers[$n] = self::pushed($part[$n], $told[$i]);
         }
         if (in_array('FULL', $told, true)) {
             throw new QueueFull($queue, $answers);
         }
     }
 
-    /** Returns jobs of the flow with their documents. */
-    private static function prepared(string $name, array $jobs): array
+    private static function adder(array $part): string
+    {
+        return $part ? (string) reset($part)[0]->adder : '';
+    }
+
+    private function call(string $script, string $name, string $queue, array $args): array
+    {
+        $told = $this->later->call($script, $queue, $args, ['flow' => "flow:$name", 'unknown' => "flow:$name:unknown"]);
+        return is_array($told) ? $told : throw new FlowClosed($name);
+    }
+
+    private static function pushed(array $one, string $answer): Pushed
+    {
+        [$result, $state] = explode(' ', strtolower($answer) . ' ');
+        return $result === 'waiting' ? new Pushed($one[0]->id, $one[2], 'pushed', 'waiting')
+            : new Pushed($one[0]->id, $one[2], $result, $state);
+    }
+
+    /** Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them run. */
+    private function pushAway(string $name, array $part, string $home, array &$answers): void
+    {
+        $queue = reset($part)[2];
+        $this->later->byPlan($queue, function () use ($name, $part, $home, $queue, &$answers) {
+            $numbers = $this->join($name, array_diff_key($part, $answers), $home, $answers);
+            $this->park($name, array_intersect_key($part, $numbers), $home, $queue, $numbers, $answers);
+        });
+        if (in_array('full', array_column(array_intersect_key($answers, $part), 'result'), true)) {
+            throw new QueueFull($queue, $answers);
+        }
+    }
+
+    /** Returns the numbers under which the flow awaits jobs. */
+    private function join(string $name, array $part, string $home, array &$answers): array
+    {
+        $args = [$name, self::adder($part), '0', self::KEPT];
+        foreach ($part as $one) {
+            $job = $one[0];
+            array_push($args, $job->id, (string) $job->step, implode(',', $job->after ?? []), $job->when ?? 'done',
+                $job->when(), $this->place($one, $home));
+        }
+        $told = $this->call('flow_join', $name, $home, $args);
+        $numbers = [];
+        foreach (array_keys($part) as $i => $n) {
+            if (str_starts_with($told[$i], 'PARK ')) {
+                $numbers[$n] = substr($told[$i], 5);
+            } else {
+                $answers[$n] = self::pushed($part[$n], $told[$i]);
+            }
+        }
+        return $numbers;
+    }
+
+    /** Former places are only searched. */
+    private function park(string $name, array $part, string $home, string $queue, array $numbers, array &$answers): void
+    {
+        $plan = $this->later->knownPlan($queue);
+        $open = array_map(fn ($one) => $plan->route($queue, $one[0]->id), $part);
+        while ($open) {
+            $groups = [];
+            foreach ($open as $n => $route) {
+                $groups[(count($route) > 1 ? 'seek ' : 'new ') . $route[0]][] = $n;
+            }
+            $again = [];
+            foreach ($groups as $key => $group) {
+                [$mode, $place] = explode(' ', $key);
+                if ($mode === 'new') {
+                    $this->later->announce($place);
+                }
+                $args = ["$mode/$plan->epoch", $name, $home];
+                foreach ($group as $n) {
+                    array_push($args, $part[$n][0]->id, $numbers[$n], $part[$n][0]->rank(), $part[$n][1]);
+                }
+                foreach ($this->later->call('flow_park', $place, $args) as $i => $answer) {
+                    $n = $group[$i];
+                    if ($answer === 'ABSENT') {
+                        $again[$n] = array_slice($open[$n], 1);
+                    } else {
+                        $answers[$n] = self::pushed($part[$n], $answer);
+                    }
+                }
+            }
+            $open = $again;
+        }
+    }
+
+    /** Returns jobs of the flow with their documents and queues. */
+    private static function prepared(string $name, array $jobs, string $home): array
     {
         if (count($jobs) > self::FLOW_MAX) {
             throw new \InvalidArgumentException('a flow has at most ' . self::FLOW_MAX . ' jobs');
         }
         foreach ($jobs as $i => $job) {
             try {
-                $job = $job->inFlow($name, $i + 1);
-                $jobs[$i] = [$job, $job->document()];
+                $job = $job->inFlow($name, $i + 1, $home);
+                $jobs[$i] = [$job, $job->document(), $job->queue ?? $home];
             } catch (\InvalidArgumentException $e) {
                 throw new \InvalidArgumentException('job ' . ($i + 1) . ": {$e->getMessage()}");
             }
         }
         return $jobs;
-    }
-
-    /** First those that wait, so that nothing has begun whose successor is not there. */
-    private static function parts(array $jobs): array
-    {
-        $parts = [[]];
-        $size = 0;
-        $waits = array_filter($jobs, fn ($one) => $one[0]->after !== null);
-        foreach ($waits + $jobs as $n => [$job, $document]) {
-            $last = array_key_last($parts);
-            if (count($parts[$last]) >= self::JOBS_MAX
-                || $parts[$last] && $size + strlen($document) > self::BYTES_MAX) {
-                $parts[++$last] = [];
-                $size = 0;
-            }
-            $parts[$last][$n] = [$job, $document];
-            $size += strlen($document);
-        }
-        return $parts;
     }
 
     /** Refuses a flow that cannot end: steps of one name, or that nobody has, and circles. */

@@ -136,8 +136,11 @@ final class NewJob
 
     /** @internal the same job as the one of this number, from 1, in a flow. Without id and step it is
      * known by its number, so that the same jobs again are the same */
-    public function inFlow(string $flow, int $number): self
+    public function inFlow(string $flow, int $number, string $home): self
     {
+        if (($this->home ?? $home) !== $home) {
+            self::refuse("home: is not $home");
+        }
         if (($this->flow ?? $flow) !== $flow) {
             self::refuse("flow: is not $flow");
         }
@@ -286,7 +289,8 @@ final class NewJob
     {
         return match (true) {
             $this->flow === null => $this->step === null && $this->after === null && $this->when === null
-                && $this->adder === null ? null : 'step, after, when and adder go with flow',
+                && $this->adder === null && $this->home === null && $this->queue === null ? null
+                : 'step, after, when, adder, home and queue go with flow',
             $this->expiresIn !== null || $this->uniqueFor > 0 || $this->throttle !== null || $this->mode() !== 'new' =>
                 'expiresIn, uniqueFor, replace, again, debounce, throttle: not for a job of a flow',
             $this->when !== null && $this->after === null => 'when: goes with after',

@@ -341,6 +341,8 @@ class Prepared:
     after: str = ""  # with commas between
     fate: str = "done"
     adder: str = ""
+    home: str = ""
+    queue: str = ""
 
     @property
     def plain(self) -> bool:
@@ -373,7 +375,7 @@ def _check_turns(job: NewJob) -> None:
 def _check_tie(job: NewJob) -> None:
     """Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot."""
     if job.flow is None:
-        for name in ("step", "after", "when", "adder"):
+        for name in ("step", "after", "when", "adder", "home", "queue"):
             if getattr(job, name) is not None:
                 raise Refused("%s: goes with flow" % name)
         return
@@ -450,4 +452,4 @@ def prepare(job: NewJob) -> Prepared:
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
     return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),
-                    members.get("when", "done"), push.get("adder", ""))
+                    members.get("when", "done"), push.get("adder", ""), push.get("home", ""), push.get("queue", ""))

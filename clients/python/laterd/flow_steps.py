@@ -1,17 +1,17 @@
 """What a client does with flows: steps, as in steps.py, of a State."""
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared
-from .script import FLOW_PUSH
+from .script import FLOW_JOIN, FLOW_PARK, FLOW_PUSH
 from .told import Pushed
 
 if TYPE_CHECKING:
     from .steps import State, Steps
 
-KEPT = 86400  # seconds that a flow is kept after its end
+KEPT = ""  # how long a flow is kept after its end is for its queue to say
 JOBS_MAX, BYTES_MAX = 200, 1 << 20  # per call
 LOOK_EVERY = 0.2  # seconds between two looks of wait
 COUNTS = ("total", "open", "waiting", "dead", "done", "gone", "skipped")
@@ -21,32 +21,62 @@ COUNTS = ("total", "open", "waiting", "dead", "done", "gone", "skipped")
 
 
 def push(state: "State", name: str, jobs: Iterable[NewJob], queue: str, is_open: bool) -> "Steps[List[Pushed]]":
-    """First those that wait, so that nothing has begun whose successor is not there."""
     check_label("queue", queue)
     check_label("flow", name)
-    items = prepared(name, jobs)
+    items = prepared(name, jobs, queue)
     check(items, is_open)
     yield from state.greet()
-    yield from state.announce(queue)
-    order = sorted(range(len(items)), key=lambda i: not items[i].after)
+    return (yield from send(state, name, queue, items, not is_open))
+
+
+def send(state: "State", name: str, home: str, items: List[Prepared], is_whole: bool) -> "Steps[List[Pushed]]":
+    """Pushes jobs into a flow, and closes it if they are all. Those that wait go first, so that nothing has
+    begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close the
+    flow."""
+    for queue in dict.fromkeys(one.queue or home for one in items):
+        yield from state.learn(queue)
+    yield from state.announce(home)
     results: List[Optional[Pushed]] = [None] * len(items)
-    parts = _parts(order, items) or [[]]
-    for part in parts:
-        close = part is parts[-1] and not is_open
-        yield from push_part(state, name, [items[i] for i in part], queue, close, part, results)
+    is_closed = not is_whole
+    parts = list(_parts(state, items, home))
+    for at, (place, part) in enumerate(parts):
+        if place:
+            yield from _push_away(state, name, home, items, part, results)
+        else:
+            is_last = is_whole and at == len(parts) - 1
+            is_closed = is_closed or is_last
+            yield from push_part(state, name, [items[i] for i in part], home, is_last, part, results)
+    if not is_closed:
+        yield from push_part(state, name, [], home, True, [], results)
     return [one for one in results if one is not None]
 
 
-def _parts(order: List[int], items: List[Prepared]) -> List[List[int]]:
-    parts: List[List[int]] = []
-    size = 0
-    for i in order:
-        if not parts or len(parts[-1]) == JOBS_MAX or size + len(items[i].document) > BYTES_MAX:
-            parts.append([])
+def _place(state: "State", one: Prepared, home: str) -> str:
+    """Returns the place of a job, "" if the flow's own queue takes it at once."""
+    queue = one.queue or home
+    plan = state.plans[queue]
+    return "" if queue == home and plan.epoch == "0" else plan.route(queue, one.id)[-1]
+
+
+def _parts(state: "State", items: List[Prepared], home: str) -> "Iterator[Tuple[str, List[int]]]":
+    """Splits jobs into calls of bounded size, each for one place."""
+    places = [_place(state, one, home) for one in items]
+    turns = [[i for i in range(len(items)) if bool(items[i].after) == waits] for waits in (True, False)]
+    if len(set(places)) == 1:
+        turns = [turns[0] + turns[1]]
+    for turn in turns:
+        for place in sorted({places[i] for i in turn}, reverse=True):
+            part: List[int] = []
             size = 0
-        parts[-1].append(i)
-        size += len(items[i].document)
-    return parts
+            for i in turn:
+                if places[i] != place:
+                    continue
+                if part and (len(part) == JOBS_MAX or size + len(items[i].document) > BYTES_MAX):
+                    yield place, part
+                    part, size = [], 0
+                part.append(i)
+                size += len(items[i].document)
+            yield place, part
 
 
 def push_part(state: "State", name: str, part: List[Prepared], queue: str, close: bool,
@@ -59,12 +89,68 @@ def push_part(state: "State", name: str, part: List[Prepared], queue: str, close
     if not isinstance(answers, (list, tuple)):
         raise FlowClosed(name)
     for place, one, answer in zip(places, part, answers):
-        word, _, known = (answer.decode() if isinstance(answer, bytes) else str(answer)).partition(" ")
-        if word != "FULL":
-            results[place] = Pushed(one.id, "exists" if word == "EXISTS" else "pushed",
-                                    "waiting" if word == "WAITING" else known)
+        _take(one, answer, place, results)
     if any(results[place] is None for place in places):
         raise QueueFull(queue, results)
+
+
+def _take(one: Prepared, answer: Any, place: int, results: List[Optional[Pushed]]) -> str:
+    word, _, known = (answer.decode() if isinstance(answer, bytes) else str(answer)).partition(" ")
+    if word not in ("FULL", "ABSENT", "PARK"):
+        results[place] = Pushed(one.id, "exists" if word == "EXISTS" else "pushed",
+                                "waiting" if word == "WAITING" else known)
+    return known if word == "PARK" else word
+
+
+def _push_away(state: "State", name: str, home: str, items: List[Prepared], part: List[int],
+               results: List[Optional[Pushed]]) -> "Steps[None]":
+    """Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them run."""
+    queue = items[part[0]].queue or home
+
+    def once() -> "Steps[None]":
+        left = [i for i in part if results[i] is None]
+        numbers = yield from _join(state, name, home, items, left, results)
+        yield from _park(state, name, home, items, numbers, results)
+
+    yield from state.by_plan(queue, once)
+    if any(results[i] is None for i in part):
+        raise QueueFull(queue, results)
+
+
+def _join(state: "State", name: str, home: str, items: List[Prepared], part: List[int],
+          results: List[Optional[Pushed]]) -> "Steps[Dict[int, str]]":
+    """Returns the numbers under which the flow awaits jobs, by their places."""
+    args: List[Any] = [name, items[part[0]].adder, 0, KEPT]
+    for i in part:
+        one = items[i]
+        args += [one.id, one.step, one.after, one.fate, one.when, _place(state, one, home)]
+    answers = yield FLOW_JOIN.call(state.prefix, home, args, name)
+    if not isinstance(answers, (list, tuple)):
+        raise FlowClosed(name)
+    told = {i: _take(items[i], answer, i, results) for i, answer in zip(part, answers)}
+    return {i: number for i, number in told.items() if number.isdigit()}
+
+
+def _park(state: "State", name: str, home: str, items: List[Prepared], numbers: Dict[int, str],
+          results: List[Optional[Pushed]]) -> "Steps[None]":
+    """Former places are only searched."""
+    waiting = [(i, state.plans[items[i].queue or home].route(items[i].queue or home, items[i].id)) for i in numbers]
+    while waiting:
+        groups: Dict[Tuple[str, bool], List[Tuple[int, List[str]]]] = {}
+        for i, route in waiting:
+            groups.setdefault((route[0], len(route) == 1), []).append((i, route))
+        waiting = []
+        for (place, is_last), group in groups.items():
+            if is_last:
+                yield from state.announce(place)
+            plan = state.plans[items[group[0][0]].queue or home]
+            args: List[Any] = ["%s/%s" % ("new" if is_last else "seek", plan.epoch), name, home]
+            for i, _ in group:
+                args += [items[i].id, numbers[i], items[i].priority, items[i].document]
+            answers = yield FLOW_PARK.call(state.prefix, place, args)
+            for (i, route), answer in zip(group, answers):
+                if _take(items[i], answer, i, results) == "ABSENT":
+                    waiting.append((i, route[1:]))
 
 
 # ---- looking and acting
@@ -139,14 +225,20 @@ def _pairs(fields: Any) -> List[Tuple[str, str]]:
 def _act(state: "State", name: str, queue: str, states: str, act: Any) -> "Steps[int]":
     if (yield from look(state, name, queue)) is None:
         raise FlowUnknown(name, queue)
-    ids: Set[str] = set()
+    jobs: Dict[str, str] = {}  # the queue of each
     cursor = b"0"
     while True:
         cursor, fields = yield ["HSCAN", _key(state, name, queue), cursor, "MATCH", "j:*", "COUNT", 500]
-        ids.update(field[2:] for field, text in _pairs(fields) if text[0] in states)
+        jobs.update((field[2:], _queue_of(text) or queue) for field, text in _pairs(fields) if text[0] in states)
         if int(cursor) == 0:
             break
     acted = 0
-    for job_id in ids:
-        acted += (yield from act(job_id, queue)) is not None
+    for job_id, own in jobs.items():
+        acted += (yield from act(job_id, own)) is not None
     return acted
+
+
+def _queue_of(text: str) -> str:
+    """`STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue."""
+    words = text.split(" ")
+    return words[5].partition("/")[0].partition(":")[0] if len(words) > 5 else ""

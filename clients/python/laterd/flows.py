@@ -87,13 +87,15 @@ def _check_circle(jobs: Sequence[Prepared], left: Dict[int, List[str]]) -> None:
         raise Refused("after: a circle: %s wait for each other" % ", ".join(stuck[:10]))
 
 
-def prepared(name: str, jobs: Iterable[NewJob]) -> List[Prepared]:
+def prepared(name: str, jobs: Iterable[NewJob], home: str) -> List[Prepared]:
     """A job without id and step is known by its place, so that the same jobs again are the same."""
     items = []
     for number, job in enumerate(jobs, 1):
         try:
             if job.flow not in (None, name):
                 raise Refused("flow: is not %s" % name)
+            if job.home not in (None, home):
+                raise Refused("home: is not %s" % home)
             job_id = job.id if job.id is not None or job.step else "%s:%d" % (name, number)
             items.append(prepare(replace(job, flow=name, id=job_id)))
         except LaterdError as error:

@@ -53,6 +53,8 @@ class Call:
 
 
 CANCEL = Script("cancel")
+FLOW_JOIN = Script("flow_join")
+FLOW_PARK = Script("flow_park")
 FLOW_PUSH = Script("flow_push")
 KICK = Script("kick")
 PUSH = Script("push")

@@ -6,7 +6,7 @@ is a pause in seconds. Errors of Redis are thrown into them.
 import json
 import os
 import time
-from typing import Any, Dict, Generator, List, Optional, Sequence, Set, Tuple, TypeVar
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set, Tuple, TypeVar
 
 import redis
 
@@ -106,10 +106,10 @@ class State:
 
     def push_tied(self, one: Prepared, queue: str) -> Steps[Pushed]:
         """Adds a job to its flow, which stays open."""
-        yield from self.announce(queue)
-        results: List[Optional[Pushed]] = [None]
-        yield from flow_steps.push_part(self, one.flow, [one], queue, False, [0], results)
-        return [one for one in results if one is not None][0]
+        if one.queue:
+            raise Refused("queue: for the jobs of flow()")
+        one.queue = queue
+        return (yield from flow_steps.send(self, one.flow, one.home or queue, [one], False))[0]
 
     def push_now(self, one: Prepared, place: str, plan: Plan) -> Steps[str]:
         yield from self.announce(place)
@@ -132,38 +132,37 @@ class State:
         return (yield from self.push_all(items, queue))
 
     def push_all(self, items: List[Prepared], queue: str) -> Steps[List[Pushed]]:
-        """Follows the plan that is known. If it is stale, Redis says so, and the new plan is
-        followed."""
         results: List[Optional[Pushed]] = [None] * len(items)
-        left = list(range(len(items)))
-        for tries in range(TRIES):
-            try:
-                yield from self.push_by_plan(items, left, queue, results)
-                break
-            except redis.ResponseError as error:
-                if not str(error).startswith("RESHARD "):
-                    raise
-            yield from self.learn(queue)
-            left = [i for i in left if results[i] is None]
-            if tries > 2:
-                yield PAUSE
-        else:
-            raise Moving("queue %s: its shards are being changed, or Redis has lost their number; "
-                         "a laterd that serves the queue will mend that" % queue)
+        yield from self.by_plan(queue, lambda: self.push_by_plan(items, queue, results))
         pushed = [one for one in results if one is not None]
         if len(pushed) < len(results):
             raise QueueFull(queue, results)
         return pushed
 
+    def by_plan(self, queue: str, once: "Callable[[], Steps[None]]") -> Steps[None]:
+        """Follows the plan that is known. If it is stale, Redis says so, and the new plan is
+        followed."""
+        for tries in range(TRIES):
+            try:
+                return (yield from once())
+            except redis.ResponseError as error:
+                if not str(error).startswith("RESHARD "):
+                    raise
+            yield from self.learn(queue)
+            if tries > 2:
+                yield PAUSE
+        raise Moving("queue %s: its shards are being changed, or Redis has lost their number; "
+                     "a laterd that serves the queue will mend that" % queue)
+
     def learn(self, queue: str) -> Steps[None]:
         plan = yield ["GET", "%s:{%s}:shards" % (self.prefix, queue)]
         self.plans[queue] = Plan.parse(text_of(plan)) if plan else Plan()
 
-    def push_by_plan(self, items: List[Prepared], left: List[int], queue: str,
+    def push_by_plan(self, items: List[Prepared], queue: str,
                      results: List[Optional[Pushed]]) -> Steps[None]:
         """Former places are only searched. The last place is where a job is pushed."""
         plan = self.plans.get(queue, WHOLE)
-        waiting = [(i, plan.route(queue, items[i].id)) for i in left]
+        waiting = [(i, plan.route(queue, one.id)) for i, one in enumerate(items) if results[i] is None]
         while waiting:
             groups: Dict[Tuple[str, bool, str], List[Tuple[int, List[str]]]] = {}
             for i, route in waiting:

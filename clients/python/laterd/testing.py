@@ -192,12 +192,12 @@ class Fake:
         check_queue(queue)
         check_label("flow", name)
         jobs = list(jobs)
-        made = prepared(name, jobs)
+        made = prepared(name, jobs, queue)
         check(made, open)
         flow = self._flows.setdefault((queue, name), KeptFlow(name))
         if flow.closed and any(one.id not in flow.jobs for one in made):
             raise FlowClosed(name)
-        pushed = [self._join(flow, _kept(job, queue, one)) for job, one in zip(jobs, made)]
+        pushed = [self._join(flow, _kept(job, one.queue or queue, one)) for job, one in zip(jobs, made)]
         flow.closed = flow.closed or not open
         self._settle_flows()
         self._perform_woken()
@@ -295,7 +295,7 @@ class Fake:
 
     def _add(self, new: Kept) -> Pushed:
         """Adds a job to its flow, as push() does."""
-        flow = self._flows.setdefault((new.queue, new.made.flow), KeptFlow(new.made.flow))
+        flow = self._flows.setdefault((new.made.home or new.queue, new.made.flow), KeptFlow(new.made.flow))
         adder = flow.jobs.get(new.made.adder)
         if flow.closed and new.id not in flow.jobs and not (adder and adder.state == "reserved"):
             raise FlowClosed(flow.name)

@@ -133,7 +133,7 @@ final class Fake implements Queues
     public function flow(string $name, array $jobs = [], string $queue = 'default', bool $open = false): array
     {
         Client::checkQueue($queue);
-        $plan = array_map(fn ($one) => new Kept($one[0], $queue), Flows::plan($name, $jobs, $open));
+        $plan = array_map(fn ($one) => new Kept($one[0], $one[2]), Flows::plan($name, $jobs, $queue, $open));
         $flow = $this->flows["$queue $name"] ??= new KeptFlow($name);
         if ($flow->closed && array_filter($plan, fn ($kept) => !isset($flow->jobs[$kept->id]))) {
             throw new FlowClosed($name);
@@ -268,7 +268,7 @@ final class Fake implements Queues
     private function add(Kept $kept): Pushed
     {
         $name = $kept->job->flow;
-        $flow = $this->flows["$kept->queue $name"] ??= new KeptFlow($name);
+        $flow = $this->flows[($kept->job->home ?? $kept->queue) . " $name"] ??= new KeptFlow($name);
         $adder = $flow->jobs[$kept->job->adder ?? ''] ?? null;
         if ($flow->closed && !isset($flow->jobs[$kept->id]) && $adder?->state !== 'reserved') {
             throw new FlowClosed($name);

@@ -34,10 +34,7 @@ module Laterd
       @announced = {}
       @checked = false
       @calls_left = 0
-      @flows = Flows.new(self, @redis, @prefix) do |*call|
-        announce(call[1])
-        script(*call)
-      end
+      @flows = Flows.new(self, @redis, @prefix, link)
     end
 
     # Pushes one job. The options are those of NewJob. Check the result: if the id is known, nothing
@@ -58,18 +55,9 @@ module Laterd
 
       jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
-      open = routed(jobs, queue, answers)
-      tries = 0
-      until open.empty?
-        begin
-          open = round(jobs, queue, open, answers)
-        rescue Redis::CommandError => e
-          raise unless e.message.start_with?("RESHARD ") && tries < PLANS_MAX
-
-          sleep(PAUSE) if (tries += 1) > 3
-          read_plan(queue)
-          open = routed(jobs, queue, answers)
-        end
+      by_plan(queue) do
+        open = routed(jobs, queue, answers)
+        open = round(jobs, queue, open, answers) until open.empty?
       end
       answers = answers.sort.map(&:last)
       answers.any? { |answer| answer.result == "full" } ? raise(QueueFull.new(queue, answers)) : answers
@@ -174,6 +162,30 @@ module Laterd
     end
 
     private
+
+    # What flows need of it.
+    Link = Struct.new(:script, :announce, :read_plan, :plan, :by_plan) do
+      members.each { |name| define_method(name) { |*args, &block| self[name].call(*args, &block) } }
+    end
+    private_constant :Link
+
+    def link
+      Link.new(method(:script), method(:announce), method(:read_plan), @plans.method(:[]), method(:by_plan))
+    end
+
+    # Follows the plan that is known. If it is stale, Redis says so, and the new plan is followed.
+    def by_plan(queue)
+      tries = 0
+      begin
+        yield
+      rescue Redis::CommandError => e
+        raise unless e.message.start_with?("RESHARD ") && tries < PLANS_MAX
+
+        sleep(PAUSE) if (tries += 1) > 3
+        read_plan(queue)
+        retry
+      end
+    end
 
     def now
       Process.clock_gettime(Process::CLOCK_MONOTONIC)

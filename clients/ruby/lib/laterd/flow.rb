@@ -29,20 +29,24 @@ module Laterd
     jobs.to_a + fates.filter_map { |name, fate| ends[name]&.with(after: "*", when: fate) }
   end
 
-  # What a client does with flows. The block runs a script of it.
+  # What a client does with flows. `link` is the part of it that this needs: script, announce, read_plan,
+  # plan, by_plan.
   class Flows
-    KEPT = 86_400 # seconds that a flow is kept after its end
+    KEPT = "" # how long a flow is kept after its end is for its queue to say
     JOBS_MAX = 200 # per call
     BYTES_MAX = 1_048_576
     FLOW_MAX = 1_000_000
     LOOK = 0.2 # seconds between two looks of wait
     COUNTS = %i[total open waiting dead done gone skipped].freeze
 
+    # A job of a flow, its document, its place in the flow, and its queue.
+    One = Struct.new(:job, :document, :number, :queue)
+
     class << self
-      # Returns each job of the flow with its document and its place; refuses a flow that cannot end.
-      def plan(name, jobs, open)
+      # Returns each job of the flow as a One; refuses a flow that cannot end.
+      def plan(name, jobs, queue, open)
         NewJob.demand_label("flow", name)
-        prepared(name, jobs).tap { |plan| check(plan.map(&:first), open) }
+        prepared(name, jobs, queue).tap { |plan| check(plan.map(&:job), open) }
       end
 
       def state_of(closed, counts)
@@ -55,13 +59,13 @@ module Laterd
 
       private
 
-      def prepared(name, jobs)
+      def prepared(name, jobs, home)
         jobs = jobs.to_a
         raise Refused, "a flow has at most #{FLOW_MAX} jobs" if jobs.size > FLOW_MAX
 
         jobs.each_with_index.map do |job, number|
-          job = job.in_flow(name, number + 1)
-          [job, job.document, number]
+          job = job.in_flow(name, number + 1, home)
+          One.new(job, job.document, number, job.queue || home)
         rescue Refused => e
           raise Refused, "job #{number + 1}: #{e.message}"
         end
@@ -103,26 +107,22 @@ module Laterd
       end
     end
 
-    def initialize(client, redis, prefix, &script)
+    def initialize(client, redis, prefix, link)
       @client = client
       @redis = redis
       @prefix = prefix
-      @script = script
+      @link = link
     end
 
     def push(name, jobs, queue, open)
-      jobs = Flows.plan(name, jobs, open)
-      answers = {}
-      parts = parts_of(jobs)
-      parts.each { |part| push_part(name, part, queue, !open && part.equal?(parts.last), answers) }
-      answers.sort.map(&:last)
+      send_all(name, queue, Flows.plan(name, jobs, queue, open), !open)
     end
 
     # Adds a job to its flow, which stays open.
     def add(job, queue)
-      answers = {}
-      push_part(job.flow, [[job, job.document, 0]], queue, false, answers)
-      answers[0]
+      raise Refused, "queue: for the jobs of flow()" if job.queue
+
+      send_all(job.flow, job.home || queue, [One.new(job, job.document, 0, queue)], false).first
     end
 
     def look(name, queue)
@@ -152,12 +152,12 @@ module Laterd
     end
 
     def kick(name, queue)
-      act(name, queue, "x") { |id| @client.kick(id, queue: queue) }
+      act(name, queue, "x") { |id, own| @client.kick(id, queue: own) }
     end
 
     # Those that wait go first: otherwise one that waits for a failure would run now.
     def cancel(name, queue)
-      count = %w[w wox].sum { |states| act(name, queue, states) { |id| @client.cancel(id, queue: queue) } }
+      count = %w[w wox].sum { |states| act(name, queue, states) { |id, own| @client.cancel(id, queue: own) } }
       close(name, queue)
       count
     end
@@ -176,45 +176,137 @@ module Laterd
     # Acts on the jobs that are in one of these states; returns for how many it could.
     def act(name, queue, states)
       known(name, queue)
-      ids = []
+      queues = {}
       cursor = "0"
       loop do
         cursor, fields = @redis.call("HSCAN", key(name, queue), cursor, "MATCH", "j:*", "COUNT", 500)
-        fields.each_slice(2) { |field, text| ids << field[2..] if states.include?(text[0]) }
+        fields.each_slice(2) { |field, text| queues[field[2..]] = queue_of(text) || queue if states.include?(text[0]) }
         break if cursor == "0"
       end
-      ids.uniq.count { |id| yield id }
+      queues.count { |id, own| yield id, own }
+    end
+
+    # `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue.
+    def queue_of(text)
+      place = text.split[5]
+      place && place[%r{\A[^/:]+}]
+    end
+
+    # ---- pushing
+
+    # Pushes jobs into a flow, and closes it if they are all. Those that wait go first, so that nothing has
+    # begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close
+    # the flow.
+    def send_all(name, home, jobs, whole)
+      jobs.map(&:queue).uniq.each { |queue| @link.read_plan(queue) }
+      @link.announce(home)
+      answers = {}
+      parts = parts_of(jobs, home)
+      closes = whole && parts.any? && parts.last.first.nil?
+      parts.each do |place, part|
+        next push_away(name, home, part, answers) if place
+
+        push_part(name, part, home, closes && part.equal?(parts.last[1]), answers)
+      end
+      push_part(name, [], home, true, {}) if whole && !closes
+      answers.sort.map(&:last)
+    end
+
+    # Returns the place of a job, nil if the flow's own queue takes it at once.
+    def place_of(one, home)
+      plan = @link.plan(one.queue)
+      one.queue == home && plan.epoch == "0" ? nil : plan.route(one.queue, one.job.id).last
+    end
+
+    # Splits jobs into calls of bounded size, each for one place.
+    def parts_of(jobs, home)
+      turns = jobs.partition { |one| one.job.after.any? }
+      turns = [turns.flatten(1)] if jobs.map { |one| place_of(one, home) }.uniq.size <= 1
+      turns.flat_map do |turn|
+        groups = turn.group_by { |one| place_of(one, home) }
+        groups.sort_by { |place, _| place.to_s }.reverse.flat_map do |place, group|
+          bounded(group).map { |part| [place, part] }
+        end
+      end
+    end
+
+    def bounded(group)
+      bytes = count = 0
+      group.slice_when do |before, one|
+        count += 1
+        bytes += before.document.bytesize
+        full = count >= JOBS_MAX || bytes + one.document.bytesize > BYTES_MAX
+        count = bytes = 0 if full
+        full
+      end.to_a
     end
 
     # To repeat it is safe: what is there is known.
     def push_part(name, part, queue, close, answers)
-      args = part.flat_map do |job, document, _|
-        [job.id, job.step.to_s, job.after.join(","), job.fate, job.when, job.rank, document]
+      args = part.flat_map do |one|
+        job = one.job
+        [job.id, job.step.to_s, job.after.join(","), job.fate, job.when, job.rank, one.document]
       end
-      told = @script.call("flow_push", queue, [name, part.dig(0, 0)&.adder.to_s, close ? 1 : 0, KEPT, *args], name)
-      raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" unless told.is_a?(Array)
-
-      part.zip(told) do |(job, _, number), answer|
-        result, state = answer.downcase.split
-        result, state = "pushed", result if result == "waiting"
-        answers[number] = Pushed.new(job.id, result, state)
-      end
+      told = flow_call("flow_push", name, queue, [name, adder_of(part), close ? 1 : 0, KEPT, *args])
+      part.zip(told) { |one, answer| take(one, answer, answers) }
       raise QueueFull.new(queue, answers.sort.map(&:last)) if told.include?("FULL")
     end
 
-    # First those that wait, so that nothing has begun whose successor is not there.
-    def parts_of(jobs)
-      parts = [[]]
-      bytes = 0
-      jobs.partition { |job, _| job.after.any? }.flatten(1).each do |one|
-        if parts.last.size >= JOBS_MAX || parts.last.any? && bytes + one[1].bytesize > BYTES_MAX
-          parts << []
-          bytes = 0
-        end
-        parts.last << one
-        bytes += one[1].bytesize
+    def adder_of(part)
+      part.first&.job&.adder.to_s
+    end
+
+    def flow_call(script, name, queue, args)
+      told = @link.script(script, queue, args, name)
+      raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" unless told.is_a?(Array)
+
+      told
+    end
+
+    def take(one, answer, answers)
+      result, state = answer.downcase.split
+      result, state = "pushed", result if result == "waiting"
+      answers[one.number] = Pushed.new(one.job.id, result, state)
+    end
+
+    # Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them
+    # run.
+    def push_away(name, home, part, answers)
+      queue = part.first.queue
+      @link.by_plan(queue) do
+        left = part.reject { |one| answers.key?(one.number) }
+        park(name, home, queue, join(name, home, left, answers), answers)
       end
-      parts
+      raise QueueFull.new(queue, answers.sort.map(&:last)) if part.any? { |one| answers[one.number].result == "full" }
+    end
+
+    # Returns the numbers under which the flow awaits jobs.
+    def join(name, home, part, answers)
+      args = part.flat_map do |one|
+        job = one.job
+        [job.id, job.step.to_s, job.after.join(","), job.fate, job.when, place_of(one, home)]
+      end
+      told = flow_call("flow_join", name, home, [name, adder_of(part), 0, KEPT, *args])
+      part.zip(told).each_with_object({}.compare_by_identity) do |(one, answer), numbers|
+        answer.start_with?("PARK ") ? numbers[one] = answer[5..] : take(one, answer, answers)
+      end
+    end
+
+    # Former places are only searched.
+    def park(name, home, queue, numbers, answers)
+      plan = @link.plan(queue)
+      waiting = numbers.keys.map { |one| [one, plan.route(queue, one.job.id)] }
+      until waiting.empty?
+        groups = waiting.group_by { |_, route| [route[0], route.size == 1 ? "new" : "seek"] }
+        waiting = groups.flat_map do |(place, mode), group|
+          @link.announce(place) if mode == "new"
+          args = group.flat_map { |one, _| [one.job.id, numbers[one], one.job.rank, one.document] }
+          told = @link.script("flow_park", place, ["#{mode}/#{plan.epoch}", name, home, *args])
+          group.zip(told).filter_map do |(one, route), answer|
+            answer == "ABSENT" ? [one, route.drop(1)] : take(one, answer, answers) && nil
+          end
+        end
+      end
     end
   end
 end

@@ -120,6 +120,14 @@ module Laterd
       @options[:adder]
     end
 
+    def home
+      @options[:home]
+    end
+
+    def queue
+      @options[:queue]
+    end
+
     # Returns the same job with other options.
     def with(**more)
       NewJob.new(type, payload, **(@named ? { id: @named } : {}), **@options, **more)
@@ -127,8 +135,9 @@ module Laterd
 
     # Returns the same job as the one of this number, from 1, in a flow. Without id and step it is known
     # by its number, so that the same jobs again are the same.
-    def in_flow(name, number)
+    def in_flow(name, number, place)
       demand([nil, name].include?(flow), "flow: is not #{name}")
+      demand([nil, place].include?(home), "home: is not #{place}")
       @named || step ? with(flow: name) : with(flow: name, id: "#{name}:#{number}")
     end
 
@@ -258,7 +267,7 @@ module Laterd
     def check_tie
       return if @options.empty?
 
-      alone = flow ? nil : %i[step after when adder].find { |name| @options[name] }
+      alone = flow ? nil : %i[step after when adder home queue].find { |name| @options[name] }
       demand(alone.nil?, "#{alone}: goes with flow")
       return unless flow
 

@@ -175,7 +175,7 @@ module Laterd
       # jobs: of NewJob
       def flow(name, jobs = [], queue: "default", open: false)
         NewJob.demand_label("queue", queue)
-        plan = Flows.plan(name, jobs, open).map { |job, *| Kept.new(job, queue) }
+        plan = Flows.plan(name, jobs, queue, open).map { |one| Kept.new(one.job, one.queue) }
         flow = @flows[[queue, name]] ||= KeptFlow.new(name)
         raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
 
@@ -291,7 +291,7 @@ module Laterd
       # Adds a job to its flow, as push does.
       def add(kept)
         name = kept.job.flow
-        flow = @flows[[kept.queue, name]] ||= KeptFlow.new(name)
+        flow = @flows[[kept.job.home || kept.queue, name]] ||= KeptFlow.new(name)
         raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" \
           if flow.closed && !flow.jobs.key?(kept.id) && flow.jobs[kept.job.adder]&.state != "reserved"
 
