@@ -60,7 +60,7 @@ end
 if #lost == 0 and document then
     redis.call('HSET', kept, id, kept_as(record, attempt, ARGV[7], document))
     redis.call('ZADD', done, string.format('%.6f', now + life), id)
-    keep_at_most(room)
+    keep_at_most(room, 1)
 end
 if #lost == 0 and wait > 0 then
     local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'

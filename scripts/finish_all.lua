@@ -100,7 +100,7 @@ end
 if #due > 0 then
     redis.call('HSET', kept, unpack(whole_of))
     redis.call('ZADD', done, unpack(due))
-    keep_at_most(room)
+    keep_at_most(room, #due / 2)
 end
 results_for(longest)
 return lost

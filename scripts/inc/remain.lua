@@ -12,11 +12,12 @@ local function kept_as(record, attempt, note, document)
     return with_value(with_value(record, 'n'), 'k', about) .. '\n' .. document
 end
 
--- The queue keeps at most `room`.
-local function keep_at_most(room)
+-- The queue keeps at most `room`; `added` were just added. If it keeps fewer than it did, the rest
+-- goes by and by.
+local function keep_at_most(room, added)
     local over = redis.call('ZCARD', done) - room
     if over > 0 then
-        drop_done(math.min(over, 100))
+        drop_done(math.min(over, added + 100))
     end
 end
 

@@ -279,6 +279,23 @@ START_TEST(many_are_kept)
 }
 END_TEST
 
+/* Many at once are not more than are kept. */
+START_TEST(many_more_than_are_kept)
+{
+    for (int i = 0; i < 300; i++)
+        push(text("j%d", i));
+    reserve('t', 500);
+    arg("7");
+    arg("60");
+    for (int i = 0; i < 300; i++)
+        left(text("j%d", i), "null", "0");
+    ck_assert_str_eq(finish_all(), "");
+    ck_assert_int_eq(size_of("done"), 7);
+    ck_assert_int_eq((int)ask("HLEN %s", key("kept"))->integer, 7);
+    check_sums();
+}
+END_TEST
+
 /* Another program's key in place of a result holds up nobody else. */
 START_TEST(many_refusals)
 {
@@ -650,6 +667,7 @@ int main(void)
         many_leave_their_values,
         many_but_some_are_lost,
         many_are_kept,
+        many_more_than_are_kept,
         many_refusals,
         done_and_kept,
         kept_with_a_result,
