@@ -2,13 +2,13 @@
 #include "keeper/keeper.h"
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "reservation/find.h"
 #include "keeper/aftermath.h"
 #include "keeper/lock_leases.h"
 #include "keeper/reports.h"
 #include "fault.h"
 #include "log.h"
+#include "queues/queues.h"
 #include "reservation/outbox.h"
 #include "timer.h"
 
@@ -29,10 +29,11 @@ struct living {
     unsigned same; /* looks since then, with event jobs in flight */
 };
 
-/* A queue whose jobs workers hold. On a Redis Cluster its node may be away while others are not, so
- * each queue is renewed by itself. */
-struct known {
-    struct later_keys keys;
+/* The part of a queue whose jobs workers hold; it is there until the end. On a Redis Cluster its
+ * node may be away while others are not, so each queue is renewed by itself. */
+struct leases {
+    const struct later_keys *keys;
+    struct leases *next;
     size_t touching;       /* calls without an answer */
     struct touching *made; /* of the page that is looked at; not sent yet */
     double again;          /* when to renew its leases again; INFINITY = in the next round */
@@ -42,6 +43,7 @@ struct known {
 
 struct keeper {
     struct keeper_options options;
+    struct queues *queues;
     const struct config *config;
     struct link *link;
     struct outbox *outbox;
@@ -51,36 +53,36 @@ struct keeper {
     struct timer *scan;
     struct living *pages;
     size_t page_count;
-    struct later_names known;  /* all queues seen in pages; never forgotten */
+    struct leases *first;      /* of all queues that were seen in pages */
     double touched;            /* the last round: when all leases were renewed */
     double brisk, brisk_until; /* seconds between rounds after a reload, and until when */
 };
 
 /* --- keys --- */
 
-static struct known *known_of(struct keeper *keeper, struct slots *slots, uint32_t queue)
+static struct leases *leases_of(struct keeper *keeper, struct slots *slots, uint32_t number)
 {
     char name[LATER_QUEUE_MAX + 1];
-    struct known *known;
+    struct queue *queue;
+    struct leases *leases;
 
-    if (!slots_queue_name(slots, queue, name) || !later_key_shard_valid(name))
+    if (!slots_queue_name(slots, number, name) || !later_key_shard_valid(name) ||
+        !(queue = queues_need(keeper->queues, name)))
         return NULL;
-    known = later_names_find(&keeper->known, name);
-    if (known || !(known = malloc(sizeof *known)))
-        return known;
-    *known = (struct known){ .again = INFINITY, .now = true };
-    later_keys_init(&known->keys, keeper->config->redis.prefix, name);
-    if (later_names_add(&keeper->known, known->keys.queue, known))
-        return known;
-    free(known);
-    return NULL;
+    leases = queue->leases;
+    if (leases || !(leases = malloc(sizeof *leases)))
+        return leases;
+    *leases = (struct leases){
+        .keys = &queue->keys, .next = keeper->first, .again = INFINITY, .now = true
+    };
+    return keeper->first = queue->leases = leases;
 }
 
 static const struct later_keys *keeper_keys_of(void *arg, struct slots *slots, uint32_t queue)
 {
-    const struct known *known = known_of(arg, slots, queue);
+    const struct leases *leases = leases_of(arg, slots, queue);
 
-    return known ? &known->keys : NULL;
+    return leases ? leases->keys : NULL;
 }
 
 /* --- renewing --- */
@@ -94,7 +96,7 @@ struct touched {
 /* One touch without an answer. */
 struct touching {
     struct keeper *keeper;
-    struct known *known;
+    struct leases *leases;
     struct touching *next, *unsent; /* the next one of this queue; of the page */
     double lease_end;
     char token[LATER_TOKEN_LEN + 1];
@@ -119,7 +121,7 @@ static void on_touched(void *arg, struct later_answer *answer)
     struct keeper *keeper = touching->keeper;
     size_t cursor = 0;
 
-    touching->known->touching--;
+    touching->leases->touching--;
     for (size_t i = 0; i < touching->count && answer->outcome == LATER_ANSWERED; i++) {
         struct touched *item = &touching->items[i];
         bool lost = later_queue_lost(answer->reply, i, &cursor);
@@ -132,10 +134,10 @@ static void on_touched(void *arg, struct later_answer *answer)
         else
             atomic_store(&item->slot->lease_end, (int64_t)(touching->lease_end * 1e6));
     }
-    fault_judge(&touching->known->refused, answer, LOG_WARN, "redis refuses to renew leases: %s",
+    fault_judge(&touching->leases->refused, answer, LOG_WARN, "redis refuses to renew leases: %s",
                 answer->text);
     if (answer->outcome != LATER_ANSWERED)
-        touching->known->again = later_clock() + AGAIN_SECONDS;
+        touching->leases->again = later_clock() + AGAIN_SECONDS;
     free(touching);
 }
 
@@ -155,20 +157,20 @@ static void send_touch(struct touching *touching)
         jobs[i] = (struct later_settlement){ .token = touching->token, .id = copies[i].id };
     }
     touching->lease_end = later_clock() + keeper->config->lease;
-    later_queue_settle(&cmd, &touching->known->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
+    later_queue_settle(&cmd, touching->leases->keys, LATER_VERB_TOUCH, keeper->config->lease, jobs,
                        touching->count);
     free(copies);
     if (link_send(keeper->link, &cmd, LINK_TIMEOUT, on_touched, touching) < 0)
         free(touching);
     else
-        touching->known->touching++;
+        touching->leases->touching++;
 }
 
 /* Finds the call for the slot's token among those being made, or adds one. NULL: no memory. */
-static struct touching *touching_of(struct keeper *keeper, struct known *known,
+static struct touching *touching_of(struct keeper *keeper, struct leases *leases,
                                     struct touching **unsent, const struct slot *slot)
 {
-    struct touching *touching = known->made;
+    struct touching *touching = leases->made;
 
     while (touching &&
            (strcmp(touching->token, slot->token) != 0 || touching->count == LATER_BATCH_MAX))
@@ -176,13 +178,13 @@ static struct touching *touching_of(struct keeper *keeper, struct known *known,
     if (touching || !(touching = malloc(sizeof *touching)))
         return touching;
     touching->keeper = keeper;
-    touching->known = known;
-    touching->next = known->made;
+    touching->leases = leases;
+    touching->next = leases->made;
     touching->unsent = *unsent;
     touching->count = 0;
     memcpy(touching->token, slot->token, LATER_TOKEN_LEN);
     touching->token[LATER_TOKEN_LEN] = '\0';
-    return *unsent = known->made = touching;
+    return *unsent = leases->made = touching;
 }
 
 static void send_all(struct touching *unsent)
@@ -191,7 +193,7 @@ static void send_all(struct touching *unsent)
 
     for (struct touching *touching = unsent; touching; touching = next) {
         next = touching->unsent;
-        touching->known->made = NULL;
+        touching->leases->made = NULL;
         send_touch(touching);
     }
 }
@@ -204,14 +206,14 @@ static void touch_page(struct keeper *keeper, struct slots *slots)
 
     for (uint32_t i = 0; i < used; i++) {
         struct slot *slot = &slots->page->slots[i];
-        struct known *known;
+        struct leases *leases;
 
         if (slot_state(slot) == SLOT_FREE || atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
             continue;
-        known = known_of(keeper, slots, slot->queue);
-        if (!known || !known->now)
+        leases = leases_of(keeper, slots, slot->queue);
+        if (!leases || !leases->now)
             continue;
-        touching = touching_of(keeper, known, &unsent, slot);
+        touching = touching_of(keeper, leases, &unsent, slot);
         if (!touching)
             break; /* no memory: it is tried again a third of a lease later */
         touching->items[touching->count++] =
@@ -226,15 +228,13 @@ static bool keeper_choose(struct keeper *keeper, bool all, double now)
 {
     bool any = all;
 
-    for (uint32_t i = 0; i < keeper->known.count; i++) {
-        struct known *known = keeper->known.items[i];
-
+    for (struct leases *leases = keeper->first; leases; leases = leases->next) {
         if (all)
-            known->again = 0;
-        known->now = !known->touching && known->again <= now;
-        if (known->now)
-            known->again = INFINITY;
-        any = any || known->now;
+            leases->again = 0;
+        leases->now = !leases->touching && leases->again <= now;
+        if (leases->now)
+            leases->again = INFINITY;
+        any = any || leases->now;
     }
     return any;
 }
@@ -459,21 +459,24 @@ void keeper_died(struct keeper *keeper, struct slots *slots, enum later_ending e
     link_flush(keeper->link);
 }
 
-struct keeper *keeper_new(struct event_base *base, const struct config *config, struct link *link,
-                          const struct keeper_options *options)
+struct keeper *keeper_new(struct queues *queues, const struct keeper_options *options)
 {
+    struct event_base *base = queues->base;
+    struct link *link = queues->link;
     struct keeper *keeper = calloc(1, sizeof *keeper);
 
     if (!keeper)
         return NULL;
-    *keeper = (struct keeper){ .options = *options, .config = config, .link = link };
+    *keeper = (struct keeper){
+        .options = *options, .queues = queues, .config = queues->config, .link = link
+    };
     keeper->scan = timer_new(base, on_scan, keeper);
     keeper->outbox =
         outbox_new(base, link, options->host, keeper_keys_of, keeper_on_settled, keeper);
     if (keeper->scan && keeper->outbox)
-        keeper->aftermath = aftermath_new(base, link, config->redis.prefix, keeper->outbox,
+        keeper->aftermath = aftermath_new(base, link, queues->prefix, keeper->outbox,
                                           keeper_keys_of, on_buried, keeper);
-    keeper->lock_leases = lock_leases_new(link, config->redis.prefix, watched, keeper);
+    keeper->lock_leases = lock_leases_new(link, queues->prefix, watched, keeper);
     keeper->reports = reports_new(link, keeper_keys_of, keeper);
     if (!keeper->aftermath || !keeper->lock_leases || !keeper->reports) {
         keeper_free(keeper);
@@ -491,7 +494,12 @@ void keeper_free(struct keeper *keeper)
     reports_free(keeper->reports);
     outbox_free(keeper->outbox);
     timer_free(keeper->scan);
-    later_names_free(&keeper->known, free);
+    while (keeper->first) {
+        struct leases *next = keeper->first->next;
+
+        free(keeper->first);
+        keeper->first = next;
+    }
     free(keeper->pages);
     free(keeper);
 }

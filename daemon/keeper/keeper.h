@@ -18,8 +18,8 @@
 
 #include "keeper/aftermath.h"
 
-struct event_base;
 struct keeper;
+struct queues;
 
 struct keeper_options {
     const char *host; /* for error records */
@@ -31,10 +31,9 @@ struct keeper_options {
     void *arg;
 };
 
-/* config and link are borrowed; config until keeper_configure(). NULL: no memory. */
-struct keeper *keeper_new(struct event_base *base, const struct config *config, struct link *link,
-                          const struct keeper_options *options);
-/* Frees it; its link must be freed before. NULL is fine. */
+/* queues is borrowed, its present config until keeper_configure(). NULL: no memory. */
+struct keeper *keeper_new(struct queues *queues, const struct keeper_options *options);
+/* Frees it; the link of the queues must be freed before. NULL is fine. */
 void keeper_free(struct keeper *keeper);
 void keeper_configure(struct keeper *keeper, const struct config *config);
 

@@ -1,8 +1,6 @@
 /* seek.c: asks EXISTS for many keys, then for parts of them. */
 #include "link/seek.h"
 
-#include "link/calls.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +25,12 @@ struct round {
 struct seek {
     struct seek_options options;
     struct link *link;
-    struct calls *calls;
     uint32_t *queues;
     struct round round;
     size_t pending; /* answers to come, plus one while they are asked for */
+    size_t open;    /* answers to come */
     bool failed;
+    bool freed; /* nobody is told; the last answer frees it */
 };
 
 static bool seek_add(struct round *round, struct part part)
@@ -79,16 +78,28 @@ static void seek_end(struct seek *seek)
 
 static void seek_answered(struct seek *seek);
 
+static void seek_destroy(struct seek *seek)
+{
+    free(seek->queues);
+    free(seek->round.parts);
+    free(seek);
+}
+
 /* On a Cluster, where one answer settles each part, answers may come in another order. */
 static void seek_on_answer(void *arg, struct later_answer *answer)
 {
     struct part *part = arg;
+    struct seek *seek = part->seek;
 
+    seek->open--;
     if (answer->outcome == LATER_ANSWERED)
         part->there = (size_t)later_reply_int(answer->reply);
     else
-        part->seek->failed = true;
-    seek_answered(part->seek);
+        seek->failed = true;
+    if (!seek->freed)
+        seek_answered(seek);
+    else if (seek->open == 0)
+        seek_destroy(seek);
 }
 
 static bool seek_ask_part(struct seek *seek, struct part *part)
@@ -103,7 +114,10 @@ static bool seek_ask_part(struct seek *seek, struct part *part)
         later_command_text(&cmd,
                            options->key(options->arg, seek->queues[part->from + i / options->keys],
                                         (unsigned)(i % options->keys)));
-    return calls_send(seek->calls, &cmd, seek_on_answer, part) == 0;
+    if (link_send(seek->link, &cmd, LINK_TIMEOUT, seek_on_answer, part) < 0)
+        return false;
+    seek->open++;
+    return true;
 }
 
 static void seek_ask_all(struct seek *seek)
@@ -174,9 +188,8 @@ struct seek *seek_new(struct link *link, const struct seek_options *options, con
     if (!seek)
         return NULL;
     *seek = (struct seek){ .options = *options, .link = link };
-    seek->calls = calls_new(link);
     seek->queues = malloc((count ? count : 1) * sizeof *queues);
-    if (!seek->calls || !seek->queues ||
+    if (!seek->queues ||
         !seek_split(&seek->round, 0, count, apart ? 1 : KEYS_MAX / options->keys)) {
         seek_free(seek);
         return NULL;
@@ -194,8 +207,7 @@ void seek_free(struct seek *seek)
 {
     if (!seek)
         return;
-    calls_free(seek->calls);
-    free(seek->queues);
-    free(seek->round.parts);
-    free(seek);
+    seek->freed = true;
+    if (seek->open == 0)
+        seek_destroy(seek);
 }

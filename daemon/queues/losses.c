@@ -2,6 +2,7 @@
 #include "queues/losses_inner.h"
 
 #include "log.h"
+#include "queues/migrator.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,73 +18,68 @@
 
 /* --- queues --- */
 
-struct losses_queue *losses_find(struct losses *losses, const char *name)
+struct queue *losses_need(struct losses *losses, const char *name)
 {
-    struct losses_queue *queue = later_names_find(&losses->queues, name);
+    struct queue *queue = queues_find(losses->queues, name);
 
-    if (queue || losses->queues.count == QUEUES_MAX || !(queue = calloc(1, sizeof *queue)))
+    if (queue || losses->queues->names.count >= QUEUES_MAX)
         return queue;
-    queue->losses = losses;
-    snprintf(queue->name, sizeof queue->name, "%s", name);
-    if (later_names_add(&losses->queues, queue->name, queue))
-        return queue;
-    free(queue);
-    return NULL;
+    return queues_need(losses->queues, name);
 }
 
-static void losses_take(struct losses_queue *queue, const struct later_sums *sums)
+static void losses_take(struct queue *queue, const struct later_sums *sums)
 {
-    struct losses *losses = queue->losses;
+    struct losses *losses = queue->queues->losses;
 
-    losses->changed =
-        losses->changed || !queue->known || memcmp(&queue->sums, sums, sizeof queue->sums) != 0;
-    queue->known = config_serves(losses->config, queue->name) != NULL;
-    queue->sums = *sums;
-    queue->at = losses->now;
-    queue->lost = false;
+    losses->changed = losses->changed || !queue->sums.known ||
+                      memcmp(&queue->sums.last, sums, sizeof queue->sums.last) != 0;
+    queue->sums.known = queue->config != NULL;
+    queue->sums.last = *sums;
+    queue->sums.at = losses->now;
+    queue->sums.lost = false;
 }
 
 /* --- what was lost --- */
 
 /* Lists the next queue from *i on that has lost something; NULL: there is none. */
-static struct losses_queue *next_lost(const struct losses *losses, uint32_t *i)
+static struct queue *next_lost(const struct losses *losses, uint32_t *i)
 {
-    while (*i < losses->queues.count) {
-        struct losses_queue *queue = losses->queues.items[(*i)++];
+    while (*i < losses->queues->names.count) {
+        struct queue *queue = queues_at(losses->queues, (*i)++);
 
-        if (queue->lost)
+        if (queue->sums.lost)
             return queue;
     }
     return NULL;
 }
 
-static void losses_describe(const struct losses_queue *queue, struct later_lost *lost)
+static void losses_describe(const struct queue *queue, struct later_lost *lost)
 {
-    enum later_sum sum = later_lost_back(&queue->sums, &queue->news);
+    enum later_sum sum = later_lost_back(&queue->sums.last, &queue->sums.news);
 
     *lost = (struct later_lost){ .sum = sum,
-                                 .before = queue->sums.of[sum],
-                                 .after = queue->news.of[sum],
-                                 .at = queue->losses->now };
-    snprintf(lost->queue, sizeof lost->queue, "%s", queue->name);
-    snprintf(lost->host, sizeof lost->host, "%s", queue->losses->host);
+                                 .before = queue->sums.last.of[sum],
+                                 .after = queue->sums.news.of[sum],
+                                 .at = queue->queues->losses->now };
+    snprintf(lost->queue, sizeof lost->queue, "%s", queue->keys.queue);
+    snprintf(lost->host, sizeof lost->host, "%s", queue->queues->options.host);
 }
 
 static void losses_note(struct losses *losses, const struct later_lost *lost)
 {
     struct later_command cmd = { 0 }, keep = { 0 };
 
-    later_lost_note(&cmd, losses->config->redis.prefix, lost);
-    later_lost_keep(&keep, losses->config->redis.prefix);
-    link_send(losses->link, &cmd, LINK_TIMEOUT, NULL, NULL);
-    link_send(losses->link, &keep, LINK_TIMEOUT, NULL, NULL);
+    later_lost_note(&cmd, losses->queues->prefix, lost);
+    later_lost_keep(&keep, losses->queues->prefix);
+    link_send(losses->queues->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    link_send(losses->queues->link, &keep, LINK_TIMEOUT, NULL, NULL);
 }
 
 /* One line for all queues; then what they have now is what counts. */
 static void losses_tell(struct losses *losses)
 {
     char words[600] = "", more[40] = "";
-    struct losses_queue *queue;
+    struct queue *queue;
     unsigned count = 0;
 
     for (uint32_t i = 0; (queue = next_lost(losses, &i)); count++) {
@@ -97,7 +93,7 @@ static void losses_tell(struct losses *losses)
                      lost.queue, lost.before, later_sum_words(lost.sum), lost.after);
         if (count < NOTED)
             losses_note(losses, &lost);
-        losses_take(queue, &queue->news);
+        losses_take(queue, &queue->sums.news);
     }
     if (count > TOLD)
         snprintf(more, sizeof more, "; and %u more queues", count - TOLD);
@@ -105,14 +101,14 @@ static void losses_tell(struct losses *losses)
         log_line(LOG_ERROR,
                  "Redis has lost writes:%s%s; see its own log, and operations.md, \"Lost writes\"",
                  words, more);
-    link_flush(losses->link);
+    link_flush(losses->queues->link);
 }
 
 /* Those that were forgotten after our last look have begun anew. */
 static void on_forgotten(void *arg, struct later_answer *answer)
 {
     struct losses *losses = arg;
-    struct losses_queue *queue;
+    struct queue *queue;
     size_t n = 0;
 
     losses->judging = false;
@@ -121,8 +117,8 @@ static void on_forgotten(void *arg, struct later_answer *answer)
     for (uint32_t i = 0; (queue = next_lost(losses, &i)); n++) {
         double at = later_reply_seconds(later_reply_at(answer->reply, n), -1);
 
-        if (at >= 0 && at >= queue->at - CLOCK_SLACK)
-            losses_take(queue, &queue->news);
+        if (at >= 0 && at >= queue->sums.at - CLOCK_SLACK)
+            losses_take(queue, &queue->sums.news);
     }
     losses_tell(losses);
 }
@@ -131,61 +127,54 @@ static void on_forgotten(void *arg, struct later_answer *answer)
 static void losses_judge(struct losses *losses)
 {
     struct later_command cmd = { 0 };
-    struct losses_queue *queue;
+    struct queue *queue;
     size_t count = 0;
 
     for (uint32_t i = 0; next_lost(losses, &i);)
         count++;
     if (count == 0 || losses->judging)
         return;
-    later_forgotten_ask(&cmd, losses->config->redis.prefix, count);
+    later_forgotten_ask(&cmd, losses->queues->prefix, count);
     for (uint32_t i = 0; (queue = next_lost(losses, &i));)
-        later_command_text(&cmd, queue->name);
-    losses->judging = link_send(losses->link, &cmd, LINK_TIMEOUT, on_forgotten, losses) == 0;
-    link_flush(losses->link);
+        later_command_text(&cmd, queue->keys.queue);
+    losses->judging =
+        link_send(losses->queues->link, &cmd, LINK_TIMEOUT, on_forgotten, losses) == 0;
+    link_flush(losses->queues->link);
 }
 
 /* --- looks --- */
 
 static void on_sums(void *arg, struct later_answer *answer)
 {
-    struct losses_queue *queue = arg;
-    struct losses *losses = queue->losses;
+    struct queue *queue = arg;
+    struct losses *losses = queue->queues->losses;
     struct later_sums sums;
 
-    queue->asked = false;
+    queue->sums.asked = false;
     losses->open--;
     if (answer->outcome == LATER_ANSWERED) {
         later_lost_summed(answer->reply, &sums);
-        queue->lost = queue->known && later_lost_back(&queue->sums, &sums) != LATER_SUMS;
-        queue->news = sums;
-        if (!queue->lost)
+        queue->sums.lost =
+            queue->sums.known && later_lost_back(&queue->sums.last, &sums) != LATER_SUMS;
+        queue->sums.news = sums;
+        if (!queue->sums.lost)
             losses_take(queue, &sums);
     }
     if (losses->open == 0)
         losses_judge(losses);
 }
 
-static void losses_ask(struct losses *losses, const char *name)
+static void losses_ask(struct queue *queue)
 {
-    struct losses_queue *queue = losses_find(losses, name);
+    struct losses *losses = queue->queues->losses;
     struct later_command cmd = { 0 };
-    struct later_keys keys;
 
-    if (!queue || queue->asked || losses->judging)
+    if (queue->sums.asked || losses->judging)
         return;
-    later_keys_init(&keys, losses->config->redis.prefix, name);
-    later_lost_ask(&cmd, &keys);
-    queue->asked = link_send(losses->link, &cmd, LINK_TIMEOUT, on_sums, queue) == 0;
-    queue->stirred = queue->stirred && !queue->asked;
-    losses->open += queue->asked;
-}
-
-static const char *served(const struct losses *losses, uint32_t i)
-{
-    const struct config_queue *queue = losses->config->served.items[i];
-
-    return queue->name;
+    later_lost_ask(&cmd, &queue->keys);
+    queue->sums.asked = queue_send(queue, &cmd, on_sums, queue) == 0;
+    queue->sums.stirred = queue->sums.stirred && !queue->sums.asked;
+    losses->open += queue->sums.asked;
 }
 
 void losses_compare(struct losses *losses, double now)
@@ -194,70 +183,95 @@ void losses_compare(struct losses *losses, double now)
     if (now <= 0)
         return;
     losses->now = now;
-    for (uint32_t i = 0; i < losses->config->served.count; i++)
-        losses_ask(losses, served(losses, i));
-    link_flush(losses->link);
+    for (uint32_t i = 0; i < losses->queues->names.count; i++) {
+        if (queues_at(losses->queues, i)->config)
+            losses_ask(queues_at(losses->queues, i));
+    }
+    link_flush(losses->queues->link);
 }
 
-void losses_stirred(struct losses *losses, const char *name)
+/* The queue has jobs: its counters may have grown. */
+void losses_told(struct queue *queue, const struct later_migrated *migrated)
 {
-    struct losses_queue *queue = losses_find(losses, name);
+    queue->sums.stirred = queue->sums.stirred || !migrated->rests;
+}
+
+/* One that rests, each in turn. */
+static void losses_ask_another(struct losses *losses)
+{
+    const struct later_names *served = &losses->queues->config->served;
+    const struct config_queue *row =
+        served->count ? served->items[losses->turn++ % served->count] : NULL;
+    struct queue *queue = row ? queues_find(losses->queues, row->name) : NULL;
 
     if (queue)
-        queue->stirred = true;
+        losses_ask(queue);
 }
 
 void losses_beat(struct losses *losses, double now)
 {
-    uint32_t count = losses->config->served.count;
-
-    if (now <= 0 || !link_is_up(losses->link))
+    if (now <= 0 || !link_is_up(losses->queues->link))
         return;
     if (losses->compare)
         losses_compare(losses, now);
     losses->now = now;
-    for (uint32_t i = 0; i < losses->queues.count; i++) {
-        const struct losses_queue *queue = losses->queues.items[i];
-
-        if (queue->stirred)
-            losses_ask(losses, queue->name);
+    for (uint32_t i = 0; i < losses->queues->names.count; i++) {
+        if (queues_at(losses->queues, i)->sums.stirred)
+            losses_ask(queues_at(losses->queues, i));
     }
-    if (losses->beats++ % REST_EVERY == 0 && count > 0)
-        losses_ask(losses, served(losses, losses->turn++ % count));
+    if (losses->beats++ % REST_EVERY == 0)
+        losses_ask_another(losses);
     if (losses->beats % SAVE_EVERY == 0 && losses->changed)
         losses_save(losses);
-    link_flush(losses->link);
+    link_flush(losses->queues->link);
 }
 
-/* --- the whole --- */
+/* --- the service --- */
 
-void losses_configure(struct losses *losses, const struct config *config)
+/* The clock may be known already. */
+void losses_link_up(struct queues *queues)
 {
-    losses->config = config;
-    for (uint32_t i = 0; i < losses->queues.count; i++) {
-        struct losses_queue *queue = losses->queues.items[i];
+    losses_compare(queues->losses, migrator_redis_now(queues->migrator));
+}
 
-        queue->known = queue->known && config_serves(config, queue->name);
+bool losses_busy(const struct queue *queue)
+{
+    return queue->sums.lost;
+}
+
+/* Somebody may forget a queue that is not served, so nothing is known of it any more. At the start
+ * a pattern may still find it. */
+void losses_configure(struct queues *queues)
+{
+    if (!queues->losses->loaded) {
+        queues->losses->loaded = true;
+        losses_load(queues->losses);
+        return;
+    }
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        struct queue *queue = queues_at(queues, i);
+
+        queue->sums.known = queue->sums.known && queue->config;
     }
 }
 
-struct losses *losses_new(const struct config *config, struct link *link, const char *host)
+int losses_new(struct queues *queues, struct later_error *err)
 {
     struct losses *losses = calloc(1, sizeof *losses);
 
+    queues->losses = losses;
     if (!losses)
-        return NULL;
-    *losses = (struct losses){ .config = config, .link = link, .host = host };
-    losses_load(losses);
-    return losses;
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    losses->queues = queues;
+    return 0;
 }
 
-void losses_free(struct losses *losses)
+void losses_free(struct queues *queues)
 {
-    if (!losses)
-        return;
-    if (losses->changed)
+    struct losses *losses = queues->losses;
+
+    if (losses && losses->changed)
         losses_save(losses);
-    later_names_free(&losses->queues, free);
     free(losses);
+    queues->losses = NULL;
 }

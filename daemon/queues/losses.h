@@ -12,23 +12,22 @@
 #ifndef LATERD_LOSSES_H
 #define LATERD_LOSSES_H
 
-#include "config/config.h"
-#include "link/link.h"
+#include "queue/queue.h"
+
+#include <stdbool.h>
 
 struct losses;
+struct queue;
+struct queues;
 
-/* Reads what an earlier laterd on this state_dir saw of the same Redis. All is borrowed; the link
- * must be freed first. NULL: no memory. */
-struct losses *losses_new(const struct config *config, struct link *link, const char *host);
-/* Writes into state_dir what was seen. NULL is fine. */
-void losses_free(struct losses *losses);
-
-/* Another configuration. Of queues that it lacks nothing is known any more: somebody may forget
- * them. */
-void losses_configure(struct losses *losses, const struct config *config);
-
-/* The queue has jobs: its counters may have grown. Unknown names are fine. */
-void losses_stirred(struct losses *losses, const char *queue);
+/* The columns of services.h. A new one reads what an earlier laterd on this state_dir saw of the
+ * same Redis; at the end it is written. */
+int losses_new(struct queues *queues, struct later_error *err);
+void losses_free(struct queues *queues);
+bool losses_busy(const struct queue *queue);
+void losses_configure(struct queues *queues);
+void losses_link_up(struct queues *queues);
+void losses_told(struct queue *queue, const struct later_migrated *migrated);
 
 /* Reads the counters of all queues: the link is up, or Redis may have been emptied. now: Redis's
  * clock; if it is 0, not known, they are read when it is. */

@@ -14,7 +14,7 @@
 
 static void name_file(const struct losses *losses, const char *end, char path[600])
 {
-    snprintf(path, 600, "%s/counters%s", losses->config->state_dir, end);
+    snprintf(path, 600, "%s/counters%s", losses->queues->config->state_dir, end);
 }
 
 /* Says which Redis and which prefix it is about, without a password that the URL may have. */
@@ -22,9 +22,9 @@ static void write_title(const struct losses *losses, char title[100])
 {
     char url[LATER_URL_SIZE], text[LATER_URL_SIZE + LATER_PREFIX_MAX + 2], hex[LATER_DIGEST_SIZE];
 
-    link_url(losses->config, url, sizeof url);
+    link_url(losses->queues->config, url, sizeof url);
     later_address_shown(url, text);
-    strcat(strcat(text, " "), losses->config->redis.prefix);
+    strcat(strcat(text, " "), losses->queues->prefix);
     later_digest(text, strlen(text), hex);
     snprintf(title, 100, TITLE " %s\n", hex);
 }
@@ -33,15 +33,15 @@ static void losses_file_read_line(struct losses *losses, const char *line)
 {
     char name[LATER_QUEUE_MAX + 1], at[32];
     struct later_sums sums;
-    struct losses_queue *queue;
+    struct queue *queue;
 
     if (sscanf(line, "%64s %" SCNu64 " %" SCNu64 " %" SCNu64 " %31s", name, &sums.of[0],
                &sums.of[1], &sums.of[2], at) != 5 ||
-        !later_key_shard_valid(name) || !(queue = losses_find(losses, name)))
+        !later_key_shard_valid(name) || !(queue = losses_need(losses, name)))
         return;
-    queue->known = true;
-    queue->sums = sums;
-    queue->at = strtod(at, NULL);
+    queue->sums.known = true;
+    queue->sums.last = sums;
+    queue->sums.at = strtod(at, NULL);
 }
 
 void losses_load(struct losses *losses)
@@ -72,12 +72,13 @@ static void write_lines(const struct losses *losses, FILE *file)
 
     write_title(losses, title);
     fputs(title, file);
-    for (uint32_t i = 0; i < losses->queues.count; i++) {
-        const struct losses_queue *queue = losses->queues.items[i];
+    for (uint32_t i = 0; i < losses->queues->names.count; i++) {
+        const struct queue *queue = queues_at(losses->queues, i);
 
-        if (queue->known)
-            fprintf(file, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %.3f\n", queue->name,
-                    queue->sums.of[0], queue->sums.of[1], queue->sums.of[2], queue->at);
+        if (queue->sums.known)
+            fprintf(file, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %.3f\n", queue->keys.queue,
+                    queue->sums.last.of[0], queue->sums.last.of[1], queue->sums.last.of[2],
+                    queue->sums.at);
     }
 }
 

@@ -2,11 +2,9 @@
 #include "queues/migrator.h"
 
 #include "base/clock.h"
-#include "base/names.h"
-#include "fault.h"
-#include "link/calls.h"
 #include "link/seek.h"
 #include "log.h"
+#include "queues/queues.h"
 #include "timer.h"
 
 #include <math.h>
@@ -19,46 +17,25 @@
 #define BACK_SECONDS  2.0    /* by then one that was cut off has a new connection (link.c) */
 #define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
 
-struct queue {
-    struct migrator *migrator;
-    struct later_keys keys;
-    struct timer *timer;
-    double next; /* when the timer is due */
-    bool rests;  /* it had nothing: without a timer, the common look finds it; not on a Cluster */
-    double lapse_from; /* INFINITY: it was refused, and not answered since */
-    double sent;       /* the last call */
-    double told;       /* later_clock(): the earliest due time heard of while asked; 0 = none */
-    bool asked;
-    double trimmed;
-    struct fault refused, no_lapse;
-};
-
 struct migrator {
-    struct event_base *base;
-    const struct config *config;
-    struct link *link; /* outlives us */
-    struct calls *calls;
-    struct later_names queues;
+    struct queues *queues;
     struct timer *look; /* at the queues that rest */
     struct seek *seek;
     double look_at, trim_at; /* when it is due; from when on it looks for dead and done jobs, too */
-    size_t called;           /* of those that rest: who was asked the time last */
+    uint32_t called;         /* of those that rest: who was asked the time last */
     char *error;             /* of lapses */
     double lapse_from;
     bool met;      /* the link was up once */
     double offset; /* Redis's clock minus ours */
-    bool paused;
-    migrator_tick_fn *tick; /* NULL: nobody */
-    void *tick_arg;
 };
 
 static void migrator_arm(struct queue *queue, double seconds)
 {
     double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
 
-    queue->rests = false;
-    queue->next = later_clock() + wait;
-    timer_in(queue->timer, wait);
+    queue->migrate.rests = false;
+    queue->migrate.next = later_clock() + wait;
+    timer_in(queue->migrate.timer, wait);
 }
 
 static double earliest(double a, double b)
@@ -66,7 +43,7 @@ static double earliest(double a, double b)
     return b >= 0 && b < a ? b : a;
 }
 
-static void trim_dead(const struct queue *queue, const struct config *config)
+static void trim_dead(struct queue *queue, const struct config *config)
 {
     struct later_command cmd = { 0 };
 
@@ -74,17 +51,17 @@ static void trim_dead(const struct queue *queue, const struct config *config)
     later_command_int(&cmd, (int64_t)config->dead.max);
     later_command_seconds(&cmd, config->dead.days * 86400);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    queue_send(queue, &cmd, NULL, NULL);
 }
 
-static void trim_done(const struct queue *queue, const struct config *config)
+static void trim_done(struct queue *queue, const struct config *config)
 {
     struct later_command cmd = { 0 };
 
     later_script_begin(&cmd, LATER_SCRIPT_TRIM_DONE, &queue->keys, NULL, 0);
     later_command_int(&cmd, config->keep.max);
     later_command_int(&cmd, LATER_BATCH_MAX);
-    link_send(queue->migrator->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    queue_send(queue, &cmd, NULL, NULL);
 }
 
 static bool trims_dead(const struct config *config)
@@ -104,13 +81,13 @@ static bool keeps_done(const struct config *config)
 
 static void migrator_trim(struct queue *queue)
 {
-    const struct config *config = queue->migrator->config;
+    const struct config *config = queue->queues->config;
     bool dead = trims_dead(config), done = keeps_done(config);
     double now = later_clock();
 
-    if ((!dead && !done) || now - queue->trimmed < TRIM_SECONDS)
+    if ((!dead && !done) || now - queue->migrate.trimmed < TRIM_SECONDS)
         return;
-    queue->trimmed = now;
+    queue->migrate.trimmed = now;
     if (dead)
         trim_dead(queue, config);
     if (done)
@@ -122,25 +99,25 @@ static void migrator_ask(struct queue *queue);
 /* Leases that ran out before then are left to their keepers. */
 static double lapse_from(const struct queue *queue)
 {
-    return fmax(queue->lapse_from, queue->migrator->lapse_from);
+    return fmax(queue->migrate.lapse_from, queue->queues->migrator->lapse_from);
 }
 
 /* Longer than this nothing takes unless somebody stood still, Redis or we. Then keepers come first:
  * their leases have two thirds left at any time, so that a shorter standstill costs none. */
 static double patience(const struct migrator *migrator)
 {
-    return migrator->config->lease / 6;
+    return migrator->queues->config->lease / 6;
 }
 
 /* Nothing lapses until keepers have touched what they hold. */
 static double keepers_first(const struct migrator *migrator, double now)
 {
-    return now + fmax(migrator->config->lease / 3, TOUCH_SECONDS);
+    return now + fmax(migrator->queues->config->lease / 3, TOUCH_SECONDS);
 }
 
 static void leave_to_keepers(struct queue *queue, double now)
 {
-    queue->lapse_from = keepers_first(queue->migrator, now);
+    queue->migrate.lapse_from = keepers_first(queue->queues->migrator, now);
 }
 
 static void on_lapsed(void *arg, struct later_answer *answer)
@@ -149,28 +126,28 @@ static void on_lapsed(void *arg, struct later_answer *answer)
     int64_t jobs = later_reply_int(answer->reply);
     double now = later_clock();
 
-    fault_judge(&queue->no_lapse, answer, LOG_WARN, "redis refuses to lapse leases of queue %s: %s",
-                queue->keys.queue, answer->text);
+    fault_judge(&queue->migrate.no_lapse, answer, LOG_WARN,
+                "redis refuses to lapse leases of queue %s: %s", queue->keys.queue, answer->text);
     if (jobs > 0)
         log_line(LOG_WARN, "queue %s: the leases of %lld jobs ran out; they are ready again",
                  queue->keys.queue, (long long)jobs);
-    else if (now - queue->sent > patience(queue->migrator))
+    else if (now - queue->migrate.sent > patience(queue->queues->migrator))
         leave_to_keepers(queue, now);
     else /* touched meanwhile, or it cannot be: let others have their turn */
-        queue->lapse_from = fmax(queue->lapse_from, now + TOUCH_SECONDS);
+        queue->migrate.lapse_from = fmax(queue->migrate.lapse_from, now + TOUCH_SECONDS);
 }
 
 static void migrator_lapse(struct queue *queue, const struct later_reply *reply,
                            const struct later_migrated *migrated)
 {
-    struct migrator *migrator = queue->migrator;
+    struct migrator *migrator = queue->queues->migrator;
 
     for (size_t i = 0; i < migrated->run_out; i++) {
         struct later_command cmd = { 0 };
 
         later_queue_lapse(&cmd, &queue->keys, later_queue_run_out(reply, i),
                           migrated->now + patience(migrator), migrator->error);
-        calls_send(migrator->calls, &cmd, on_lapsed, queue);
+        queue_send(queue, &cmd, on_lapsed, queue);
     }
 }
 
@@ -180,8 +157,8 @@ static double idle_seconds(const struct queue *queue, const struct later_migrate
 {
     double wait = earliest(LOOK_SECONDS, migrated->next_due);
 
-    if (queue->told > 0) /* the push may have come after the call */
-        wait = earliest(wait, fmax(queue->told - now, 0));
+    if (queue->migrate.told > 0) /* the push may have come after the call */
+        wait = earliest(wait, fmax(queue->migrate.told - now, 0));
     if (migrated->next_lapse >= 0)
         wait = earliest(wait, fmax(migrated->next_lapse, lapse_from(queue) - now));
     return wait;
@@ -190,35 +167,38 @@ static double idle_seconds(const struct queue *queue, const struct later_migrate
 static void migrator_on_answer(void *arg, struct later_answer *answer)
 {
     struct queue *queue = arg;
-    struct migrator *migrator = queue->migrator;
+    struct migrator *migrator = queue->queues->migrator;
     struct later_migrated migrated;
     double now = later_clock();
 
-    queue->asked = false;
-    fault_judge(&queue->refused, answer, LOG_WARN, "redis refuses to migrate queue %s: %s",
+    queue->migrate.asked = false;
+    if (!queue->config) /* it is not served any more */
+        return;
+    fault_judge(&queue->migrate.refused, answer, LOG_WARN, "redis refuses to migrate queue %s: %s",
                 queue->keys.queue, answer->text);
     if (answer->outcome != LATER_ANSWERED) {
-        queue->lapse_from = INFINITY; /* touches may have been refused, too */
+        queue->migrate.lapse_from = INFINITY; /* touches may have been refused, too */
         migrator_arm(queue, LOOK_SECONDS);
         return;
     }
-    if (isinf(queue->lapse_from) || now - queue->sent > patience(migrator))
+    if (isinf(queue->migrate.lapse_from) || now - queue->migrate.sent > patience(migrator))
         leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
-    if (migrator->tick)
-        migrator->tick(migrator->tick_arg, queue->keys.queue, &migrated);
+    if (queue->queues->told)
+        queue->queues->told(queue, &migrated);
     if (now >= lapse_from(queue)) {
         migrator_lapse(queue, answer->reply, &migrated);
-        link_flush(migrator->link);
+        link_flush(migrator->queues->link);
     }
     if (migrated.promoted >= LATER_BATCH_MAX) {
         migrator_ask(queue);
-        link_flush(migrator->link);
+        link_flush(migrator->queues->link);
         return;
     }
-    if (migrated.rests && queue->told <= 0 && !later_redis_is_cluster(link_redis(migrator->link))) {
-        queue->rests = true;
+    if (migrated.rests && queue->migrate.told <= 0 &&
+        !later_redis_is_cluster(link_redis(migrator->queues->link))) {
+        queue->migrate.rests = true;
         return;
     }
     migrator_arm(queue, idle_seconds(queue, &migrated, now));
@@ -226,17 +206,18 @@ static void migrator_on_answer(void *arg, struct later_answer *answer)
 
 static void migrator_ask(struct queue *queue)
 {
-    struct migrator *migrator = queue->migrator;
+    struct migrator *migrator = queue->queues->migrator;
     struct later_command cmd = { 0 };
     double now = later_clock();
 
-    if (queue->asked || migrator->paused || !link_is_up(migrator->link))
+    if (queue->migrate.asked || !queue->config || migrator->queues->paused ||
+        !link_is_up(migrator->queues->link))
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
-    queue->sent = now;
-    queue->asked = calls_send(migrator->calls, &cmd, migrator_on_answer, queue) == 0;
-    queue->rests = queue->rests && !queue->asked;
-    queue->told = 0;
+    queue->migrate.sent = now;
+    queue->migrate.asked = queue_send(queue, &cmd, migrator_on_answer, queue) == 0;
+    queue->migrate.rests = queue->migrate.rests && !queue->migrate.asked;
+    queue->migrate.told = 0;
     migrator_trim(queue);
 }
 
@@ -245,12 +226,12 @@ static void migrator_on_timer(void *arg)
     struct queue *queue = arg;
     double now = later_clock();
 
-    if (now - queue->next > patience(queue->migrator))
+    if (now - queue->migrate.next > patience(queue->queues->migrator))
         leave_to_keepers(queue, now);
     migrator_ask(queue);
-    if (!queue->asked)
+    if (!queue->migrate.asked)
         migrator_arm(queue, LOOK_SECONDS);
-    link_flush(queue->migrator->link);
+    link_flush(queue->queues->link);
 }
 
 /* --- queues that rest --- */
@@ -261,14 +242,11 @@ static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, 
                                            LATER_KEY_AWAY,   LATER_KEY_DEAD,    LATER_KEY_DONE };
 #define STIRRING (sizeof stirring / sizeof *stirring)
 
-static struct queue *queue_at(const struct migrator *migrator, size_t i)
-{
-    return migrator->queues.items[i];
-}
-
 static const char *migrator_key_of(void *arg, uint32_t queue, unsigned k)
 {
-    return queue_at(arg, queue)->keys.name[stirring[k]];
+    const struct migrator *migrator = arg;
+
+    return queues_at(migrator->queues, queue)->keys.name[stirring[k]];
 }
 
 static void migrator_look_again(struct migrator *migrator)
@@ -291,24 +269,25 @@ static void migrator_on_found(void *arg, bool ok, const uint32_t *found, size_t 
     if (ok && now - migrator->look_at > patience(migrator))
         leave_all_to_keepers(migrator, now);
     for (size_t i = 0; ok && i < count; i++)
-        migrator_ask(queue_at(migrator, found[i]));
-    for (size_t i = 0; !ok && i < migrator->queues.count; i++) {
-        if (queue_at(migrator, i)->rests) /* rights of before, without EXISTS: each by itself */
-            migrator_ask(queue_at(migrator, i));
+        migrator_ask(queues_at(migrator->queues, found[i]));
+    for (uint32_t i = 0; !ok && i < migrator->queues->names.count; i++) {
+        if (queues_at(migrator->queues, i)
+                ->migrate.rests) /* rights of before, without EXISTS: each by itself */
+            migrator_ask(queues_at(migrator->queues, i));
     }
     seek_free(migrator->seek); /* and `found` */
     migrator->seek = NULL;
     migrator_look_again(migrator);
-    link_flush(migrator->link);
+    link_flush(migrator->queues->link);
 }
 
 static size_t list_resting(const struct migrator *migrator, uint32_t *list)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < migrator->queues.count; i++) {
-        if (queue_at(migrator, i)->rests)
-            list[count++] = (uint32_t)i;
+    for (uint32_t i = 0; i < migrator->queues->names.count; i++) {
+        if (queues_at(migrator->queues, i)->migrate.rests)
+            list[count++] = i;
     }
     return count;
 }
@@ -321,7 +300,7 @@ static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t
     while (i < count && list[i] <= migrator->called)
         i++;
     migrator->called = list[i < count ? i : 0];
-    migrator_ask(queue_at(migrator, migrator->called));
+    migrator_ask(queues_at(migrator->queues, migrator->called));
 }
 
 /* Returns whether it is under way. */
@@ -332,18 +311,18 @@ static bool look_for_stirring(struct migrator *migrator)
                                     .most = SIZE_MAX,
                                     .done = migrator_on_found,
                                     .arg = migrator };
-    uint32_t *list = malloc((migrator->queues.count + 1) * sizeof *list);
-    size_t count = list && !migrator->paused ? list_resting(migrator, list) : 0;
+    uint32_t *list = malloc((migrator->queues->names.count + 1) * sizeof *list);
+    size_t count = list && !migrator->queues->paused ? list_resting(migrator, list) : 0;
     double now = later_clock();
 
-    if ((trims_dead(migrator->config) || keeps_done(migrator->config)) &&
+    if ((trims_dead(migrator->queues->config) || keeps_done(migrator->queues->config)) &&
         now >= migrator->trim_at) {
         migrator->trim_at = now + TRIM_SECONDS;
         options.keys = STIRRING;
     }
     if (count) {
         ask_the_time(migrator, list, count);
-        migrator->seek = seek_new(migrator->link, &options, list, count);
+        migrator->seek = seek_new(migrator->queues->link, &options, list, count);
     }
     free(list);
     if (!migrator->seek)
@@ -362,49 +341,31 @@ static void migrator_on_look(void *arg)
     migrator->look_at = now; /* from here on its answer is awaited */
     if (!look_for_stirring(migrator))
         migrator_look_again(migrator);
-    link_flush(migrator->link);
+    link_flush(migrator->queues->link);
 }
 
-void migrator_told(struct migrator *migrator, const char *name, double at)
+void migrator_due(struct queue *queue, double at)
 {
-    double wait = at - migrator_redis_now(migrator);
-    struct queue *queue = later_names_find(&migrator->queues, name);
+    struct migrate *migrate = &queue->migrate;
+    double wait = at - migrator_redis_now(queue->queues->migrator);
 
-    if (!queue)
+    if (!queue->config)
         return;
-    if (queue->asked && (queue->told <= 0 || later_clock() + wait < queue->told))
-        queue->told = later_clock() + wait;
-    else if (!queue->asked && (queue->rests || later_clock() + wait < queue->next))
+    if (migrate->asked && (migrate->told <= 0 || later_clock() + wait < migrate->told))
+        migrate->told = later_clock() + wait;
+    else if (!migrate->asked && (migrate->rests || later_clock() + wait < migrate->next))
         migrator_arm(queue, wait < LOOK_SECONDS ? wait : LOOK_SECONDS);
 }
 
-void migrator_link_up(struct migrator *migrator)
-{
-    double wait = migrator->config->lease / 3;
-
-    migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
-    migrator->met = true;
-    for (size_t i = 0; i < migrator->queues.count; i++)
-        migrator_arm(queue_at(migrator, i), 0);
-}
-
-void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg)
-{
-    migrator->tick = tick;
-    migrator->tick_arg = arg;
-}
-
-void migrator_pause(struct migrator *migrator, bool paused)
-{
-    migrator->paused = paused;
-}
-
-const char *migrator_fault(const struct migrator *migrator)
+const char *migrator_fault(const struct queues *queues)
 {
     const char *why = NULL;
 
-    for (size_t i = 0; i < migrator->queues.count && !why; i++)
-        why = fault_text(&queue_at(migrator, i)->refused);
+    for (uint32_t i = 0; i < queues->names.count && !why; i++) {
+        const struct queue *queue = queues_at(queues, i);
+
+        why = queue->config ? fault_text(&queue->migrate.refused) : NULL;
+    }
     return why;
 }
 
@@ -413,82 +374,86 @@ double migrator_redis_now(const struct migrator *migrator)
     return migrator->offset != 0 ? later_clock() + migrator->offset : 0;
 }
 
-static void migrator_free_queue(void *item)
+/* --- the service --- */
+
+int migrator_begin(struct queue *queue)
 {
-    struct queue *queue = item;
-
-    timer_free(queue->timer);
-    free(queue);
-}
-
-/* Returns 0, or -1 without memory. */
-static int migrator_add(struct migrator *migrator, const char *name)
-{
-    struct queue *queue = calloc(1, sizeof *queue);
-
-    if (!queue)
+    if (!queue->migrate.timer)
+        queue->migrate.timer = timer_new(queue->queues->base, migrator_on_timer, queue);
+    if (!queue->migrate.timer)
         return -1;
-    queue->migrator = migrator;
-    queue->timer = timer_new(migrator->base, migrator_on_timer, queue);
-    later_keys_init(&queue->keys, migrator->config->redis.prefix, name);
-    if (!queue->timer || !later_names_add(&migrator->queues, queue->keys.queue, queue)) {
-        migrator_free_queue(queue);
-        return -1;
-    }
     migrator_arm(queue, 0);
     return 0;
 }
 
-int migrator_follow(struct migrator *migrator, const char *queue)
+void migrator_end(struct queue *queue)
 {
-    return later_names_find(&migrator->queues, queue) ? 0 : migrator_add(migrator, queue);
+    if (queue->migrate.timer)
+        timer_stop(queue->migrate.timer);
+    queue->migrate.rests = false;
+    queue->migrate.told = 0;
+    fault_over(&queue->migrate.refused);
 }
 
-static int migrator_add_queues(struct migrator *migrator)
+void migrator_drop(struct queue *queue)
 {
-    const struct later_names *served = &migrator->config->served;
+    struct migrator *migrator = queue->queues->migrator;
 
-    for (uint32_t i = 0; i < served->count; i++) {
-        const struct config_queue *queue = served->items[i];
-
-        if (migrator_add(migrator, queue->name) < 0)
-            return -1;
+    timer_free(queue->migrate.timer);
+    if (migrator->seek) { /* it has numbers of the list of queues */
+        seek_free(migrator->seek);
+        migrator->seek = NULL;
+        migrator_look_again(migrator);
     }
-    return 0;
 }
 
-struct migrator *migrator_new(struct event_base *base, const struct config *config,
-                              struct link *link, const char *host, struct later_error *err)
+void migrator_link_up(struct queues *queues)
+{
+    struct migrator *migrator = queues->migrator;
+    double wait = queues->config->lease / 3;
+
+    migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
+    migrator->met = true;
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (queues_at(queues, i)->config)
+            migrator_arm(queues_at(queues, i), 0);
+    }
+}
+
+/* What may stay of dead and done jobs may have changed. */
+void migrator_configure(struct queues *queues)
+{
+    queues->migrator->trim_at = 0;
+    for (uint32_t i = 0; i < queues->names.count; i++)
+        queues_at(queues, i)->migrate.trimmed = 0;
+}
+
+int migrator_new(struct queues *queues, struct later_error *err)
 {
     struct migrator *migrator = calloc(1, sizeof *migrator);
 
-    if (!migrator) {
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-        return NULL;
+    queues->migrator = migrator;
+    if (migrator) {
+        migrator->queues = queues;
+        migrator->error = later_queue_error(later_endings[LATER_ENDED_LAPSED].kind,
+                                            "the lease ran out", queues->options.host, 0);
+        migrator->look = timer_new(queues->base, migrator_on_look, migrator);
     }
-    *migrator = (struct migrator){ .base = base, .config = config, .link = link };
-    migrator->error =
-        later_queue_error(later_endings[LATER_ENDED_LAPSED].kind, "the lease ran out", host, 0);
-    migrator->calls = calls_new(link);
-    migrator->look = timer_new(base, migrator_on_look, migrator);
-    if (!migrator->error || !migrator->calls || !migrator->look ||
-        migrator_add_queues(migrator) < 0) {
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-        migrator_free(migrator);
-        return NULL;
-    }
+    if (!migrator || !migrator->error || !migrator->look)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     migrator_look_again(migrator);
-    return migrator;
+    return 0;
 }
 
-void migrator_free(struct migrator *migrator)
+void migrator_free(struct queues *queues)
 {
+    struct migrator *migrator = queues->migrator;
+
     if (!migrator)
         return;
-    calls_free(migrator->calls);
     seek_free(migrator->seek);
     timer_free(migrator->look);
-    later_names_free(&migrator->queues, migrator_free_queue);
     free(migrator->error);
     free(migrator);
+    queues->migrator = NULL;
 }

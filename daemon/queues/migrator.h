@@ -15,36 +15,26 @@
 #ifndef LATERD_MIGRATOR_H
 #define LATERD_MIGRATOR_H
 
-#include "link/link.h"
 #include "queue/queue.h"
 
-struct event_base;
+#include <stdbool.h>
+
 struct migrator;
+struct queue;
+struct queues;
 
-/* link: for the calls. host: for the error records of lapses. config is borrowed. NULL with *err.
- */
-struct migrator *migrator_new(struct event_base *base, const struct config *config,
-                              struct link *link, const char *host, struct later_error *err);
-void migrator_free(struct migrator *migrator);
-
-/* The configuration has another queue now (config_follow()). Returns 0, or -1 without memory. */
-int migrator_follow(struct migrator *migrator, const char *queue);
-
-/* Called with each answer for a queue. */
-typedef void migrator_tick_fn(void *arg, const char *queue, const struct later_migrated *migrated);
-void migrator_on_tick(struct migrator *migrator, migrator_tick_fn *tick, void *arg);
-
-/* The link is up. */
-void migrator_link_up(struct migrator *migrator);
-
-/* While it is paused, nothing is moved. */
-void migrator_pause(struct migrator *migrator, bool paused);
+/* The columns of services.h. */
+int migrator_new(struct queues *queues, struct later_error *err);
+void migrator_free(struct queues *queues);
+int migrator_begin(struct queue *queue);
+void migrator_end(struct queue *queue);
+void migrator_drop(struct queue *queue);
+void migrator_configure(struct queues *queues);
+void migrator_link_up(struct queues *queues);
+const char *migrator_fault(const struct queues *queues);
 
 /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
-void migrator_told(struct migrator *migrator, const char *queue, double at);
-
-/* What Redis refuses for a queue; NULL: nothing. */
-const char *migrator_fault(const struct migrator *migrator);
+void migrator_due(struct queue *queue, double at);
 
 /* Returns Redis's time, from the last answer and the monotonic clock; 0 before the first answer. */
 double migrator_redis_now(const struct migrator *migrator);

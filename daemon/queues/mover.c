@@ -1,10 +1,8 @@
 /* mover.c: news of flows. */
 #include "queues/mover.h"
 
-#include "base/names.h"
-#include "fault.h"
-#include "link/calls.h"
 #include "queue/flow.h"
+#include "queues/queues.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +14,15 @@ typedef char queue_name[LATER_QUEUE_MAX + 1];
 
 /* One piece of news. The first one for a queue stands for all that go there. */
 struct item {
-    struct source *source;
+    struct mover_news *news;
     char *text; /* owned */
     queue_name to;
     bool sent, heard;
 };
 
-/* A queue whose news is moved, piece by piece until there is none. */
-struct source {
-    struct mover *mover;
-    struct later_keys keys;
+/* A queue's part: its news is moved, piece by piece until there is none. */
+struct mover_news {
+    struct queue *queue;
     bool busy;
     struct item items[LATER_NEWS_MAX];
     size_t count, open; /* calls that are not answered */
@@ -35,246 +32,217 @@ struct source {
 };
 
 struct mover {
-    const struct config *config;
-    struct link *link; /* outlives us */
-    struct calls *calls;
-    struct later_names sources; /* that have had news */
     struct fault refused;
 };
 
-static bool mover_send(struct mover *mover, struct later_command *cmd, later_answer_fn *fn,
-                       void *arg)
-{
-    return calls_send(mover->calls, cmd, fn, arg) == 0;
-}
-
-static void mover_read(struct source *source);
+static void mover_read(struct mover_news *news);
 
 /* ---- the end of a round */
 
-static void source_clear(struct source *source)
+static void mover_clear(struct mover_news *news)
 {
-    for (size_t i = 0; i < source->count; i++)
-        free(source->items[i].text);
-    source->count = 0;
+    for (size_t i = 0; i < news->count; i++)
+        free(news->items[i].text);
+    news->count = 0;
 }
 
 /* Whatever the answer: news that is there still is moved again. */
 static void mover_on_removed(void *arg, struct later_answer *answer)
 {
-    struct source *source = arg;
+    struct mover_news *news = arg;
 
     if (answer->outcome == LATER_ANSWERED)
-        mover_read(source);
+        mover_read(news);
     else
-        source->busy = false;
-    link_flush(source->mover->link);
+        news->busy = false;
+    link_flush(news->queue->queues->link);
 }
 
 /* All have answered: removes what was heard, and goes on behind what was not. */
-static void mover_remove(struct source *source)
+static void mover_remove(struct mover_news *news)
 {
     struct later_command cmd = { 0 };
     const char *heard[LATER_NEWS_MAX];
     size_t count = 0;
 
-    for (size_t i = 0; i < source->count; i++) {
-        if (source->items[i].heard)
-            heard[count++] = source->items[i].text;
+    for (size_t i = 0; i < news->count; i++) {
+        if (news->items[i].heard)
+            heard[count++] = news->items[i].text;
     }
-    source->kept += source->count - count;
+    news->kept += news->count - count;
     if (count > 0) {
-        later_flow_heard(&cmd, &source->keys, heard, count);
-        source->busy = mover_send(source->mover, &cmd, mover_on_removed, source);
-        source_clear(source);
+        later_flow_heard(&cmd, &news->queue->keys, heard, count);
+        news->busy = queue_send(news->queue, &cmd, mover_on_removed, news) == 0;
+        mover_clear(news);
     } else {
-        source_clear(source);
-        mover_read(source);
+        mover_clear(news);
+        mover_read(news);
     }
 }
 
 /* ---- one queue hears */
 
-static bool is_deaf(const struct source *source, const char *to)
+static bool is_deaf(const struct mover_news *news, const char *to)
 {
-    for (size_t i = 0; i < source->deaf_count; i++) {
-        if (strcmp(source->deaf[i], to) == 0)
+    for (size_t i = 0; i < news->deaf_count; i++) {
+        if (strcmp(news->deaf[i], to) == 0)
             return true;
     }
-    return source->deaf_count == DEAF_MAX;
+    return news->deaf_count == DEAF_MAX;
 }
 
-static void mover_deafen(struct source *source, const char *to)
+static void mover_deafen(struct mover_news *news, const char *to)
 {
-    if (source->deaf_count < DEAF_MAX)
-        strcpy(source->deaf[source->deaf_count++], to);
+    if (news->deaf_count < DEAF_MAX)
+        strcpy(news->deaf[news->deaf_count++], to);
 }
 
 static void mover_on_heard(void *arg, struct later_answer *answer)
 {
     const struct item *first = arg;
-    struct source *source = first->source;
+    struct mover_news *news = first->news;
     bool heard = answer->outcome == LATER_ANSWERED;
 
-    fault_judge(&source->mover->refused, answer, LOG_WARN,
+    fault_judge(&news->queue->queues->mover->refused, answer, LOG_WARN,
                 "redis refuses to take news of flows from queue %s to queue %s: %s",
-                source->keys.queue, first->to, answer->text);
-    for (size_t i = 0; i < source->count; i++) {
-        if (strcmp(source->items[i].to, first->to) == 0)
-            source->items[i].heard = heard;
+                news->queue->keys.queue, first->to, answer->text);
+    for (size_t i = 0; i < news->count; i++) {
+        if (strcmp(news->items[i].to, first->to) == 0)
+            news->items[i].heard = heard;
     }
     if (!heard)
-        mover_deafen(source, first->to);
-    if (--source->open == 0)
-        mover_remove(source);
-    link_flush(source->mover->link);
+        mover_deafen(news, first->to);
+    if (--news->open == 0)
+        mover_remove(news);
+    link_flush(news->queue->queues->link);
 }
 
 /* Sends all news that is for the same queue, in its order. */
-static void mover_tell(struct source *source, struct item *first)
+static void mover_tell(struct mover_news *news, struct item *first)
 {
-    struct mover *mover = source->mover;
     struct later_command cmd = { 0 };
     const char *texts[LATER_NEWS_MAX];
     struct later_keys keys;
     size_t count = 0;
 
-    for (size_t i = 0; i < source->count; i++) {
-        if (strcmp(source->items[i].to, first->to) != 0)
+    for (size_t i = 0; i < news->count; i++) {
+        if (strcmp(news->items[i].to, first->to) != 0)
             continue;
-        source->items[i].sent = true;
-        texts[count++] = source->items[i].text;
+        news->items[i].sent = true;
+        texts[count++] = news->items[i].text;
     }
-    later_keys_init(&keys, mover->config->redis.prefix, first->to);
-    later_flow_hear(&cmd, &keys, source->keys.queue, texts, count);
-    source->open += mover_send(mover, &cmd, mover_on_heard, first);
+    later_keys_init(&keys, news->queue->queues->prefix, first->to);
+    later_flow_hear(&cmd, &keys, news->queue->keys.queue, texts, count);
+    news->open += queue_send(news->queue, &cmd, mover_on_heard, first) == 0;
 }
 
 /* ---- reading */
 
 /* What no queue can hear is heard by nobody. */
-static bool mover_take(struct source *source, const char *text)
+static bool mover_take(struct mover_news *news, const char *text)
 {
-    struct item *item = &source->items[source->count];
+    struct item *item = &news->items[news->count];
 
-    *item = (struct item){ .source = source, .text = strdup(text) };
+    *item = (struct item){ .news = news, .text = strdup(text) };
     if (!item->text)
         return false;
     item->heard = item->sent = !later_flow_news_for(text, item->to);
     if (item->heard)
         item->to[0] = '\0';
-    source->count++;
+    news->count++;
     return true;
 }
 
 static void mover_on_read(void *arg, struct later_answer *answer)
 {
-    struct source *source = arg;
+    struct mover_news *news = arg;
     size_t count = later_reply_count(answer->reply);
 
-    source->open = 1; /* ours, until all are sent */
+    news->open = 1; /* ours, until all are sent */
     for (size_t i = 0; i < count && i < LATER_NEWS_MAX; i++) {
-        if (!mover_take(source, later_reply_text(later_reply_at(answer->reply, i), NULL)))
+        if (!mover_take(news, later_reply_text(later_reply_at(answer->reply, i), NULL)))
             break;
     }
-    if (source->count == 0) {
-        source->busy = false;
+    if (news->count == 0) {
+        news->busy = false;
         return;
     }
-    for (size_t i = 0; i < source->count; i++) {
-        if (!source->items[i].sent && !is_deaf(source, source->items[i].to))
-            mover_tell(source, &source->items[i]);
+    for (size_t i = 0; i < news->count; i++) {
+        if (!news->items[i].sent && !is_deaf(news, news->items[i].to))
+            mover_tell(news, &news->items[i]);
     }
-    if (--source->open == 0)
-        mover_remove(source);
-    link_flush(source->mover->link);
+    if (--news->open == 0)
+        mover_remove(news);
+    link_flush(news->queue->queues->link);
 }
 
-static void mover_read(struct source *source)
+static void mover_read(struct mover_news *news)
 {
     struct later_command cmd = { 0 };
 
-    if (source->kept >= FURTHEST) {
-        source->busy = false;
+    if (news->kept >= FURTHEST) {
+        news->busy = false;
         return;
     }
-    later_flow_news(&cmd, &source->keys, source->kept);
-    source->busy = mover_send(source->mover, &cmd, mover_on_read, source);
+    later_flow_news(&cmd, &news->queue->keys, news->kept);
+    news->busy = queue_send(news->queue, &cmd, mover_on_read, news) == 0;
 }
 
-static struct source *mover_add(struct mover *mover, const char *queue)
+static struct mover_news *mover_add(struct queue *queue)
 {
-    struct source *source = calloc(1, sizeof *source);
-
-    if (!source)
-        return NULL;
-    source->mover = mover;
-    later_keys_init(&source->keys, mover->config->redis.prefix, queue);
-    if (later_names_add(&mover->sources, source->keys.queue, source))
-        return source;
-    free(source);
-    return NULL;
+    queue->news = calloc(1, sizeof *queue->news);
+    if (queue->news)
+        queue->news->queue = queue;
+    return queue->news;
 }
 
-static void mover_seek(struct mover *mover, const struct later_keys *keys)
+static void mover_seek(struct queue *queue)
 {
     struct later_command cmd = { 0 };
 
-    later_flow_seek(&cmd, keys);
-    mover_send(mover, &cmd, NULL, NULL);
+    later_flow_seek(&cmd, &queue->keys);
+    queue_send(queue, &cmd, NULL, NULL);
 }
 
-void mover_told(struct mover *mover, const char *queue, const struct later_migrated *migrated)
+void mover_told(struct queue *queue, const struct later_migrated *migrated)
 {
-    struct source *source;
+    struct mover_news *news = queue->news;
 
     if (!migrated->has_news)
         return;
-    source = later_names_find(&mover->sources, queue);
-    if (!source)
-        source = mover_add(mover, queue);
-    if (!source)
+    if (!news && !(news = mover_add(queue)))
         return;
     if (migrated->seeks)
-        mover_seek(mover, &source->keys);
-    if (!source->busy) {
-        source->kept = source->deaf_count = 0;
-        mover_read(source);
+        mover_seek(queue);
+    if (!news->busy) {
+        news->kept = news->deaf_count = 0;
+        mover_read(news);
     }
-    link_flush(mover->link);
+    link_flush(queue->queues->link);
 }
 
-const char *mover_fault(const struct mover *mover)
+/* ---- the service */
+
+void mover_drop(struct queue *queue)
 {
-    return fault_text(&mover->refused);
+    if (queue->news)
+        mover_clear(queue->news);
+    free(queue->news);
 }
 
-/* ---- making and unmaking */
-
-struct mover *mover_new(const struct config *config, struct link *link, struct later_error *err)
+const char *mover_fault(const struct queues *queues)
 {
-    struct mover *mover = calloc(1, sizeof *mover);
-
-    if (mover)
-        *mover = (struct mover){ .config = config, .link = link, .calls = calls_new(link) };
-    if (mover && mover->calls)
-        return mover;
-    free(mover);
-    later_fail(err, LATER_E_SYSTEM, "no memory");
-    return NULL;
+    return fault_text(&queues->mover->refused);
 }
 
-static void mover_free_source(void *item)
+int mover_new(struct queues *queues, struct later_error *err)
 {
-    source_clear(item);
-    free(item);
+    queues->mover = calloc(1, sizeof *queues->mover);
+    return queues->mover ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 }
 
-void mover_free(struct mover *mover)
+void mover_free(struct queues *queues)
 {
-    if (!mover)
-        return;
-    calls_free(mover->calls);
-    later_names_free(&mover->sources, mover_free_source);
-    free(mover);
+    free(queues->mover);
+    queues->mover = NULL;
 }

@@ -13,20 +13,16 @@
 #ifndef LATERD_MOVER_H
 #define LATERD_MOVER_H
 
-#include "link/link.h"
 #include "queue/queue.h"
 
-struct mover;
+struct queue;
+struct queues;
 
-/* config and link are borrowed. NULL with *err. */
-struct mover *mover_new(const struct config *config, struct link *link, struct later_error *err);
-/* NULL is fine. */
-void mover_free(struct mover *mover);
-
-/* What migrate has answered for a queue that is served here. */
-void mover_told(struct mover *mover, const char *queue, const struct later_migrated *migrated);
-
-/* What Redis refuses; NULL: nothing. */
-const char *mover_fault(const struct mover *mover);
+/* The columns of services.h. */
+int mover_new(struct queues *queues, struct later_error *err);
+void mover_free(struct queues *queues);
+void mover_drop(struct queue *queue);
+void mover_told(struct queue *queue, const struct later_migrated *migrated);
+const char *mover_fault(const struct queues *queues);
 
 #endif

@@ -148,31 +148,26 @@ static void seek_used(struct patterns *patterns)
     link_flush(patterns->link);
 }
 
-static bool patterns_is_gone(const struct patterns *patterns, const struct seen *seen)
+static const char *patterns_stays(void *arg, void *item)
 {
-    return seen->reading != patterns->reading;
+    const struct patterns *patterns = arg;
+    struct seen *seen = item;
+
+    if (seen->reading == patterns->reading)
+        return seen->name;
+    free(seen);
+    return NULL;
 }
 
-/* The list only grows: where some are gone it is made anew. */
 static void forget_gone(struct patterns *patterns)
 {
-    struct later_names before = patterns->seen;
-    uint32_t gone = 0;
+    uint32_t before = patterns->seen.count;
 
-    for (uint32_t i = 0; i < before.count; i++)
-        gone += patterns_is_gone(patterns, before.items[i]);
-    if (gone == 0)
+    later_names_sift(&patterns->seen, patterns_stays, patterns);
+    if (patterns->seen.count == before)
         return;
     seek_free(patterns->seek); /* it has numbers of the list */
     patterns->seek = NULL;
-    patterns->seen = (struct later_names){ 0 };
-    for (uint32_t i = 0; i < before.count; i++) {
-        struct seen *seen = before.items[i];
-
-        if (patterns_is_gone(patterns, seen) || !later_names_add(&patterns->seen, seen->name, seen))
-            free(seen);
-    }
-    later_names_free(&before, NULL);
     fault_over(&patterns->full);
 }
 

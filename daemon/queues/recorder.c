@@ -26,17 +26,18 @@ static void name_field(struct recorder *recorder, const char *host)
     snprintf(recorder->field + len, sizeof recorder->field - (size_t)len, ":%08" PRIx32, random);
 }
 
-struct recorder *recorder_new(const struct config *config, struct link *link, const char *host)
+int recorder_new(struct queues *queues, struct later_error *err)
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
 
+    queues->recorder = recorder;
     if (!recorder)
-        return NULL;
-    recorder->config = config;
-    recorder->link = link;
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    recorder->queues = queues;
     recorder->fold_at = later_clock() + FOLD_FIRST;
-    name_field(recorder, host);
-    return recorder;
+    later_history_besides(&recorder->besides, queues->prefix);
+    name_field(recorder, queues->options.host);
+    return 0;
 }
 
 static void free_page(struct recorder_page *page)
@@ -46,10 +47,8 @@ static void free_page(struct recorder_page *page)
     free(page);
 }
 
-static void recorder_free_queue(void *item)
+static void recorder_free_queue(struct recorder_queue *queue)
 {
-    struct recorder_queue *queue = item;
-
     for (int i = 0; i < RECORDER_PARTS; i++) {
         later_tallies_free(&queue->parts[i].tallies);
         free(queue->parts[i].told);
@@ -58,9 +57,11 @@ static void recorder_free_queue(void *item)
     free(queue);
 }
 
-void recorder_free(struct recorder *recorder)
+void recorder_free(struct queues *queues)
 {
+    struct recorder *recorder = queues->recorder;
     struct recorder_page *next_page;
+    struct recorder_queue *next_queue;
 
     if (!recorder)
         return;
@@ -69,54 +70,56 @@ void recorder_free(struct recorder *recorder)
         free_page(page);
     }
     recorder_free_past(recorder);
-    later_names_free(&recorder->queues, recorder_free_queue);
+    for (struct recorder_queue *queue = recorder->first; queue; queue = next_queue) {
+        next_queue = queue->next;
+        recorder_free_queue(queue);
+    }
     later_reply_free(recorder->hosts);
     free(recorder);
+    queues->recorder = NULL;
 }
 
-void recorder_configure(struct recorder *recorder, const struct config *config)
+bool recorder_busy(const struct queue *queue)
 {
-    recorder->config = config;
+    return queue->record;
 }
 
 /* --- queues --- */
 
-/* whole: the queue's name; "" for what is counted outside the queues. NULL: no memory, or too many.
- */
-static struct recorder_queue *recorder_find_queue(struct recorder *recorder, const char *whole)
+/* Makes a part. NULL: no memory, or too many. */
+static struct recorder_queue *recorder_add_queue(struct recorder *recorder,
+                                                 const struct later_keys *keys)
 {
-    struct recorder_queue *queue = later_names_find(&recorder->queues, whole);
+    struct recorder_queue *queue =
+        recorder->queue_count < RECORDER_QUEUES ? calloc(1, sizeof *queue) : NULL;
 
-    if (queue)
-        return queue;
-    if (recorder->queues.count == RECORDER_QUEUES || !(queue = calloc(1, sizeof *queue)))
+    if (!queue)
         return NULL;
     queue->recorder = recorder;
-    if (*whole)
-        later_keys_init(&queue->keys, recorder->config->redis.prefix, whole);
-    else
-        later_history_besides(&queue->keys, recorder->config->redis.prefix);
+    queue->keys = keys;
     for (int i = 0; i < RECORDER_PARTS; i++) {
         queue->parts[i].queue = queue;
         queue->parts[i].scale = i;
         queue->parts[i].period = -1;
     }
-    if (!later_names_add(&recorder->queues, queue->keys.queue, queue)) {
-        free(queue);
-        return NULL;
-    }
-    return queue;
+    queue->next = recorder->first;
+    recorder->queue_count++;
+    return recorder->first = queue;
 }
 
 /* Returns the queue of a shard; NULL: none. */
 static struct recorder_queue *queue_of(struct recorder *recorder, const char *name)
 {
     later_queue_name whole;
+    struct queue *queue;
 
     if (!later_key_shard_valid(name))
         return NULL;
     later_shard_whole(whole, name);
-    return recorder_find_queue(recorder, whole);
+    queue = queues_need(recorder->queues, whole);
+    if (queue && !queue->record)
+        queue->record = recorder_add_queue(recorder, &queue->keys);
+    return queue ? queue->record : NULL;
 }
 
 /* --- pages --- */
@@ -221,7 +224,7 @@ void recorder_read(struct recorder *recorder, const struct slots *slots,
     struct recorder_page *page = recorder_find_page(recorder, slots);
     uint32_t used;
 
-    if (!recorder->config->history)
+    if (!recorder->queues->config->history)
         return;
     if (!page)
         page = make_page(recorder, slots, pool);
@@ -249,10 +252,11 @@ void recorder_leave(struct recorder *recorder, const struct slots *slots)
 void recorder_crashed(struct recorder *recorder)
 {
     static const struct later_tally one = { .outcomes = { [LATER_OUTCOME_CRASH] = 1 } };
-    struct recorder_queue *besides = recorder_find_queue(recorder, "");
 
-    if (besides && recorder->config->history)
-        recorder_add(recorder, &besides->parts[RECORDER_TOTALS], "", &one);
+    if (!recorder->outside)
+        recorder->outside = recorder_add_queue(recorder, &recorder->besides);
+    if (recorder->outside && recorder->queues->config->history)
+        recorder_add(recorder, &recorder->outside->parts[RECORDER_TOTALS], "", &one);
 }
 
 /* --- periods --- */
@@ -277,33 +281,29 @@ static void recorder_turn(struct recorder_queue *queue, int scale, double now)
 static void turn_all(struct recorder *recorder, double now)
 {
     recorder->now = now;
-    for (uint32_t i = 0; i < recorder->queues.count; i++) {
-        struct recorder_queue *queue = recorder->queues.items[i];
-
-        for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++)
+    for (struct recorder_queue *queue = recorder->first; queue; queue = queue->next) {
+        for (int scale = 0; scale < LATER_SCALES && queue->keys->queue[0]; scale++)
             recorder_turn(queue, scale, now);
     }
 }
 
 void recorder_write(struct recorder *recorder, double now)
 {
-    if (now <= 0 || !recorder->config->history)
+    if (now <= 0 || !recorder->queues->config->history)
         return;
     turn_all(recorder, now);
     recorder_send(recorder, false);
-    if (later_clock() >= recorder->fold_at && link_is_up(recorder->link)) {
+    if (later_clock() >= recorder->fold_at && link_is_up(recorder->queues->link)) {
         recorder->fold_at = later_clock() + FOLD_EVERY;
         recorder_fold_totals(recorder);
     }
-    link_flush(recorder->link);
+    link_flush(recorder->queues->link);
 }
 
 bool recorder_lacks_time(const struct recorder *recorder)
 {
-    for (uint32_t q = 0; q < recorder->queues.count; q++) {
-        const struct recorder_queue *queue = recorder->queues.items[q];
-
-        for (int scale = 0; scale < LATER_SCALES && queue->keys.queue[0]; scale++) {
+    for (const struct recorder_queue *queue = recorder->first; queue; queue = queue->next) {
+        for (int scale = 0; scale < LATER_SCALES && queue->keys->queue[0]; scale++) {
             if (queue->parts[scale].changed && queue->parts[scale].period < 0)
                 return true;
         }
@@ -316,16 +316,14 @@ void recorder_end(struct recorder *recorder, double now)
     if (now > 0 && recorder_lacks_time(recorder))
         turn_all(recorder, now);
     recorder_send(recorder, true);
-    link_flush(recorder->link);
+    link_flush(recorder->queues->link);
 }
 
 bool recorder_open(const struct recorder *recorder)
 {
-    if (!link_is_up(recorder->link))
+    if (!link_is_up(recorder->queues->link))
         return false;
-    for (uint32_t q = 0; q < recorder->queues.count; q++) {
-        const struct recorder_queue *queue = recorder->queues.items[q];
-
+    for (const struct recorder_queue *queue = recorder->first; queue; queue = queue->next) {
         for (int i = 0; i < RECORDER_PARTS; i++) {
             if (queue->parts[i].asked)
                 return true;

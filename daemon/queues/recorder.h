@@ -16,19 +16,19 @@
 #define LATERD_RECORDER_H
 
 #include "config/config.h"
-#include "link/link.h"
 #include "reservation/slots.h"
 
 #define RECORDER_QUEUES 4352
 #define RECORDER_ROWS   4096 /* of queue, type and period */
 
+struct queue;
+struct queues;
 struct recorder;
 
-/* config, link and host are borrowed. NULL: no memory. */
-struct recorder *recorder_new(const struct config *config, struct link *link, const char *host);
-/* Frees it; its link must be freed before. NULL is fine. */
-void recorder_free(struct recorder *recorder);
-void recorder_configure(struct recorder *recorder, const struct config *config);
+/* The columns of services.h. */
+int recorder_new(struct queues *queues, struct later_error *err);
+void recorder_free(struct queues *queues);
+bool recorder_busy(const struct queue *queue);
 
 /* Reads a page of a worker of this pool. For a dead worker pool may be NULL if the page was read
  * before; otherwise the page says which queues it has. */

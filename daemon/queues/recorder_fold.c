@@ -74,12 +74,12 @@ static void on_fields(void *arg, struct later_answer *answer)
     struct later_command cmd = { 0 };
 
     if (answer->outcome == LATER_ANSWERED &&
-        later_history_fold(&cmd, &folding->queue->keys, (enum later_scale)folding->scale,
+        later_history_fold(&cmd, folding->queue->keys, (enum later_scale)folding->scale,
                            folding->period, recorder->now, answer->reply,
                            folding->period == TOTALS ? recorder_fold_is_gone : anybody,
                            recorder) > 0) {
-        link_send(recorder->link, &cmd, LINK_TIMEOUT, NULL, NULL);
-        link_flush(recorder->link);
+        link_send(recorder->queues->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+        link_flush(recorder->queues->link);
     }
     done(folding);
 }
@@ -95,10 +95,10 @@ void recorder_fold(struct recorder_queue *queue, int scale, int64_t period)
     *folding = (struct folding){ recorder, queue, scale, period };
     recorder->folding += period == TOTALS;
     if (period == TOTALS)
-        later_history_ask_totals(&cmd, &queue->keys);
+        later_history_ask_totals(&cmd, queue->keys);
     else
-        later_history_ask(&cmd, &queue->keys, (enum later_scale)scale, period);
-    if (link_send(recorder->link, &cmd, LINK_TIMEOUT, on_fields, folding) < 0)
+        later_history_ask(&cmd, queue->keys, (enum later_scale)scale, period);
+    if (link_send(recorder->queues->link, &cmd, LINK_TIMEOUT, on_fields, folding) < 0)
         done(folding);
 }
 
@@ -111,10 +111,10 @@ static void recorder_fold_on_hosts(void *arg, struct later_answer *answer)
     recorder->hosts = answer->reply;
     answer->reply = NULL;
     recorder->folding++; /* until all are asked */
-    for (uint32_t i = 0; i < recorder->queues.count; i++)
-        recorder_fold(recorder->queues.items[i], 0, TOTALS);
+    for (struct recorder_queue *queue = recorder->first; queue; queue = queue->next)
+        recorder_fold(queue, 0, TOTALS);
     one_less(recorder);
-    link_flush(recorder->link);
+    link_flush(recorder->queues->link);
 }
 
 void recorder_fold_totals(struct recorder *recorder)
@@ -123,6 +123,6 @@ void recorder_fold_totals(struct recorder *recorder)
 
     if (recorder->hosts)
         return; /* the last search is still under way */
-    later_inspect_hosts(&cmd, recorder->config->redis.prefix);
-    link_send(recorder->link, &cmd, LINK_TIMEOUT, recorder_fold_on_hosts, recorder);
+    later_inspect_hosts(&cmd, recorder->queues->prefix);
+    link_send(recorder->queues->link, &cmd, LINK_TIMEOUT, recorder_fold_on_hosts, recorder);
 }

@@ -6,9 +6,9 @@
 
 #include "queues/recorder.h"
 
-#include "base/names.h"
 #include "history/history.h"
 #include "queue/shards.h"
+#include "queues/queues.h"
 
 #define RECORDER_TOTALS LATER_SCALES /* the part for the totals */
 #define RECORDER_PARTS  (LATER_SCALES + 1)
@@ -30,16 +30,19 @@ struct recorder_part {
     size_t told_len, telling_len;
 };
 
+/* The part of a whole queue. It is never freed before the end: what it has counted may still have
+ * to be written. */
 struct recorder_queue {
     struct recorder *recorder;
-    struct later_keys keys; /* of the whole queue; no name: counted outside the queues */
+    const struct later_keys *keys; /* no name: counted outside the queues */
     struct recorder_part parts[RECORDER_PARTS];
+    struct recorder_queue *next;
 };
 
 /* A period that is over, until Redis has it. */
 struct recorder_past {
     struct recorder *recorder;
-    struct later_keys keys;
+    const struct later_keys *keys;
     int scale;
     int64_t period;
     char *packed;
@@ -58,11 +61,13 @@ struct recorder_page {
 };
 
 struct recorder {
-    const struct config *config;
-    struct link *link;
-    char field[320]; /* HOST:PID:RANDOM */
-    size_t id_len;   /* of HOST:PID */
-    struct later_names queues;
+    struct queues *queues;
+    char field[320];              /* HOST:PID:RANDOM */
+    size_t id_len;                /* of HOST:PID */
+    struct recorder_queue *first; /* of all */
+    size_t queue_count;
+    struct later_keys besides;      /* what is counted outside the queues */
+    struct recorder_queue *outside; /* its part; NULL: not yet */
     struct recorder_page *pages;
     struct recorder_past *past;
     size_t row_count, past_count;

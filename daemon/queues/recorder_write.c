@@ -89,9 +89,9 @@ static void send_past(struct recorder *recorder)
             recorder_write_forget(past);
             continue;
         }
-        later_history_note(&cmd, &past->keys, (enum later_scale)past->scale, past->period,
+        later_history_note(&cmd, past->keys, (enum later_scale)past->scale, past->period,
                            recorder->field, past->packed, past->len);
-        past->asked = link_send(recorder->link, &cmd, LINK_TIMEOUT, on_past, past) == 0;
+        past->asked = link_send(recorder->queues->link, &cmd, LINK_TIMEOUT, on_past, past) == 0;
     }
 }
 
@@ -158,17 +158,17 @@ static void send_part(struct recorder_part *part)
     if (!packed)
         return;
     if (part->scale == RECORDER_TOTALS) {
-        later_history_note_total(&cmd, &part->queue->keys, recorder->field, part->told != NULL,
+        later_history_note_total(&cmd, part->queue->keys, recorder->field, part->told != NULL,
                                  packed, len);
         free(part->telling);
         part->telling = packed;
         part->telling_len = len;
     } else {
-        later_history_note(&cmd, &part->queue->keys, (enum later_scale)part->scale, part->period,
+        later_history_note(&cmd, part->queue->keys, (enum later_scale)part->scale, part->period,
                            recorder->field, packed, len);
         free(packed);
     }
-    part->asked = link_send(recorder->link, &cmd, LINK_TIMEOUT, on_part, part) == 0;
+    part->asked = link_send(recorder->queues->link, &cmd, LINK_TIMEOUT, on_part, part) == 0;
     part->changed = !part->asked;
     part->due = later_clock() + every[part->scale] - 0.5;
 }
@@ -177,12 +177,10 @@ void recorder_send(struct recorder *recorder, bool all)
 {
     double now = later_clock();
 
-    if (!link_is_up(recorder->link))
+    if (!link_is_up(recorder->queues->link))
         return;
     send_past(recorder);
-    for (uint32_t q = 0; q < recorder->queues.count; q++) {
-        struct recorder_queue *queue = recorder->queues.items[q];
-
+    for (struct recorder_queue *queue = recorder->first; queue; queue = queue->next) {
         for (int i = 0; i < RECORDER_PARTS; i++) {
             struct recorder_part *part = &queue->parts[i];
 

@@ -2,10 +2,9 @@
 #include "queues/reshard.h"
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "log.h"
 #include "queue/inspect.h"
-#include "queues/sweep.h"
+#include "queues/queues.h"
 #include "timer.h"
 
 #include <math.h>
@@ -19,46 +18,19 @@
 #define SWEEP_MOST    300.0 /* but no longer */
 #define TOGETHER      500   /* plans read by one command */
 
-/* A queue of the present configuration, or of an earlier one. */
-struct watched {
-    struct reshard *reshard;
-    struct later_keys keys;
-    bool configured;
-    uint32_t wanted; /* 0: what Redis says */
-    uint32_t served;
-    bool asserted; /* what is wanted was compared with the plan, and written where it differed */
-    char text[SWEEP_PLAN_SIZE];
-    struct later_plan plan;
-    struct later_plan newest; /* of all that were seen: Redis may lose one in a failover */
-    bool asked;
-    uint32_t changing_to;
-    struct sweep *sweep;
-    double sweep_at, sweep_wait;
-};
-
 struct reshard {
-    char prefix[LATER_PREFIX_MAX + 1];
-    struct link *link;
     struct timer *look;
-    struct later_names queues; /* that are watched */
     bool one_by_one;
-    void (*grown)(void *arg);
-    void *arg;
 };
-
-static struct watched *watched_at(const struct reshard *reshard, uint32_t i)
-{
-    return reshard->queues.items[i];
-}
 
 /* --- the pause of the whole goes for shards that are new --- */
 
 static void on_paused(void *arg, struct later_answer *answer)
 {
-    const struct watched *watched = arg;
-    struct link *link = watched->reshard->link;
+    const struct queue *queue = arg;
+    struct link *link = queue->queues->link;
     later_queue_name names[LATER_WHOLE_MAX];
-    size_t count = later_shards_all(watched->keys.queue, later_plan_span(&watched->plan), names);
+    size_t count = later_shards_all(queue->keys.queue, later_plan_span(&queue->shards.plan), names);
     int64_t left = answer->outcome == LATER_ANSWERED ? later_reply_int(answer->reply) : 0;
 
     if (left == 0 || left == -2) /* over, or none; -1 has no end */
@@ -67,7 +39,7 @@ static void on_paused(void *arg, struct later_answer *answer)
         struct later_command cmd = { 0 };
         struct later_keys keys;
 
-        later_keys_init(&keys, watched->reshard->prefix, names[i]);
+        later_keys_init(&keys, queue->queues->prefix, names[i]);
         later_inspect_pause(&cmd, &keys, left > 0 ? (double)left / 1000 : 0, "");
         link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
@@ -75,54 +47,54 @@ static void on_paused(void *arg, struct later_answer *answer)
 }
 
 /* After the change, since `later pause` pauses the plain queue first and then reads the plan. */
-static void copy_pause(struct watched *watched)
+static void copy_pause(struct queue *queue)
 {
     struct later_command cmd = { 0 };
 
-    later_command_say(&cmd, "PTTL %s", watched->keys.name[LATER_KEY_PAUSED]);
-    link_send(watched->reshard->link, &cmd, LINK_TIMEOUT, on_paused, watched);
+    later_command_say(&cmd, "PTTL %s", queue->keys.name[LATER_KEY_PAUSED]);
+    queue_send(queue, &cmd, on_paused, queue);
 }
 
 /* --- plans --- */
 
-static void reshard_look_at(struct watched *watched);
-static void use_plan(struct watched *watched);
+static void reshard_look_at(struct queue *queue);
+static void use_plan(struct queue *queue);
 
-static void take_plan(struct watched *watched, const char *text)
+static void take_plan(struct queue *queue, const char *text)
 {
-    snprintf(watched->text, sizeof watched->text, "%s", text);
-    watched->plan = later_plan_parse(text);
-    if (watched->plan.epoch >= watched->newest.epoch)
-        watched->newest = watched->plan;
+    snprintf(queue->shards.text, sizeof queue->shards.text, "%s", text);
+    queue->shards.plan = later_plan_parse(text);
+    if (queue->shards.plan.epoch >= queue->shards.newest.epoch)
+        queue->shards.newest = queue->shards.plan;
 }
 
 static void on_changed(void *arg, struct later_answer *answer)
 {
-    struct watched *watched = arg;
+    struct queue *queue = arg;
     const char *text = later_reply_text(answer->reply, NULL);
 
-    watched->asked = false;
+    queue->shards.asked = false;
     if (answer->outcome == LATER_REFUSED)
-        log_line(LOG_WARN, "redis refuses to change the shards of queue %s: %s",
-                 watched->keys.queue, answer->text);
-    if (answer->outcome != LATER_ANSWERED || !watched->configured) /* the next look tells */
+        log_line(LOG_WARN, "redis refuses to change the shards of queue %s: %s", queue->keys.queue,
+                 answer->text);
+    if (answer->outcome != LATER_ANSWERED || !queue->config) /* the next look tells */
         return;
-    take_plan(watched, text);
-    if (watched->plan.count == watched->changing_to) {
-        log_line(LOG_INFO, "queue %s: %u shards from now on", watched->keys.queue,
-                 (unsigned)watched->plan.count);
-        watched->asserted = true;
-        watched->sweep_wait = SWEEP_SECONDS;
-        watched->sweep_at = later_clock() + SWEEP_SECONDS;
-        copy_pause(watched);
+    take_plan(queue, text);
+    if (queue->shards.plan.count == queue->shards.changing_to) {
+        log_line(LOG_INFO, "queue %s: %u shards from now on", queue->keys.queue,
+                 (unsigned)queue->shards.plan.count);
+        queue->shards.asserted = true;
+        queue->shards.sweep_wait = SWEEP_SECONDS;
+        queue->shards.sweep_at = later_clock() + SWEEP_SECONDS;
+        copy_pause(queue);
     }
-    use_plan(watched);
-    link_flush(watched->reshard->link);
+    use_plan(queue);
+    link_flush(queue->queues->link);
 }
 
 /* `from` is the plan that was read, or a newer one that Redis has lost. If somebody has changed the
  * plan meanwhile, the next look tells. */
-static void reshard_change(struct watched *watched, const struct later_plan *from, uint32_t count)
+static void reshard_change(struct queue *queue, const struct later_plan *from, uint32_t count)
 {
     struct later_command cmd = { 0 };
     char counts[LATER_PLAN_SIZE];
@@ -131,83 +103,85 @@ static void reshard_change(struct watched *watched, const struct later_plan *fro
         log_line(LOG_ERROR,
                  "queue %s: its number of shards cannot change again while jobs lie under %d "
                  "former ones",
-                 watched->keys.queue, LATER_COUNTS_MAX - 1);
-        watched->asserted = true;
+                 queue->keys.queue, LATER_COUNTS_MAX - 1);
+        queue->shards.asserted = true;
         return;
     }
-    watched->changing_to = count;
-    sweep_script(&cmd, &watched->keys, watched->text, counts);
-    watched->asked =
-        link_send(watched->reshard->link, &cmd, LINK_TIMEOUT, on_changed, watched) == 0;
+    queue->shards.changing_to = count;
+    sweep_script(&cmd, &queue->keys, queue->shards.text, counts);
+    queue->shards.asked = queue_send(queue, &cmd, on_changed, queue) == 0;
 }
 
 static void on_swept(void *arg, bool dropped, uint64_t newer)
 {
-    struct watched *watched = arg;
+    struct queue *queue = arg;
 
-    sweep_free(watched->sweep);
-    watched->sweep = NULL;
-    if (newer > watched->newest.epoch) { /* nobody here knew that plan, so this one shall do */
-        watched->newest = watched->plan;
-        watched->newest.epoch = newer;
+    sweep_free(queue->shards.sweep);
+    queue->shards.sweep = NULL;
+    if (newer > queue->shards.newest.epoch) { /* nobody here knew that plan, so this one shall do */
+        queue->shards.newest = queue->shards.plan;
+        queue->shards.newest.epoch = newer;
     }
-    watched->sweep_wait = dropped || newer        ? SWEEP_SECONDS
-                          : watched->plan.formers ? fmin(2 * watched->sweep_wait, SWEEP_MOST)
-                                                  : SWEEP_MOST;
-    watched->sweep_at = later_clock() + (dropped ? 0 : watched->sweep_wait);
+    queue->shards.sweep_wait = dropped || newer ? SWEEP_SECONDS
+                               : queue->shards.plan.formers
+                                   ? fmin(2 * queue->shards.sweep_wait, SWEEP_MOST)
+                                   : SWEEP_MOST;
+    queue->shards.sweep_at = later_clock() + (dropped ? 0 : queue->shards.sweep_wait);
     if (dropped || newer) { /* there may be more of them; the plan has to be written */
-        reshard_look_at(watched);
-        link_flush(watched->reshard->link);
+        reshard_look_at(queue);
+        link_flush(queue->queues->link);
     }
 }
 
-static void reshard_sweep(struct watched *watched)
+static void reshard_sweep(struct queue *queue)
 {
-    if (watched->sweep || later_clock() < watched->sweep_at)
+    if (queue->shards.sweep || later_clock() < queue->shards.sweep_at)
         return;
-    if (watched->sweep_wait < SWEEP_SECONDS)
-        watched->sweep_wait = SWEEP_SECONDS;
-    watched->sweep = sweep_start(watched->reshard->link, watched->reshard->prefix, &watched->keys,
-                                 watched->text, on_swept, watched);
+    if (queue->shards.sweep_wait < SWEEP_SECONDS)
+        queue->shards.sweep_wait = SWEEP_SECONDS;
+    queue->shards.sweep = sweep_start(queue->queues->link, queue->queues->prefix, &queue->keys,
+                                      queue->shards.text, on_swept, queue);
 }
 
 /* What the plan asks of us. */
-static void use_plan(struct watched *watched)
+static void use_plan(struct queue *queue)
 {
-    uint32_t span = later_plan_span(&watched->plan);
+    uint32_t span = later_plan_span(&queue->shards.plan);
+    uint32_t served = queue->config->served ? queue->config->served : 1;
 
-    if (span > watched->served) {
-        log_line(LOG_INFO, "queue %s has %u shards in Redis, %u here: reloading",
-                 watched->keys.queue, (unsigned)span, (unsigned)watched->served);
-        watched->reshard->grown(watched->reshard->arg);
+    if (span > served) {
+        log_line(LOG_INFO, "queue %s has %u shards in Redis, %u here: reloading", queue->keys.queue,
+                 (unsigned)span, (unsigned)served);
+        queue->queues->options.grown(queue->queues->options.arg);
     } else if (span > 1) {
-        reshard_sweep(watched);
+        reshard_sweep(queue);
     }
 }
 
 /* Decides whether to change the plan. If Redis has lost a plan, shards that have heard of it refuse
  * all pushes by an older one, until there is a newer plan. */
-static void decide(struct watched *watched)
+static void decide(struct queue *queue)
 {
-    bool lost = watched->plan.epoch < watched->newest.epoch;
+    bool lost = queue->shards.plan.epoch < queue->shards.newest.epoch;
 
     if (lost) {
         log_line(LOG_WARN, "queue %s: Redis has lost a change of its shards; written again",
-                 watched->keys.queue);
-        reshard_change(watched, &watched->newest,
-                       watched->wanted ? watched->wanted : watched->newest.count);
-    } else if (watched->wanted && watched->wanted != watched->plan.count && !watched->asserted) {
-        reshard_change(watched, &watched->plan, watched->wanted);
+                 queue->keys.queue);
+        reshard_change(queue, &queue->shards.newest,
+                       queue->shards.wanted ? queue->shards.wanted : queue->shards.newest.count);
+    } else if (queue->shards.wanted && queue->shards.wanted != queue->shards.plan.count &&
+               !queue->shards.asserted) {
+        reshard_change(queue, &queue->shards.plan, queue->shards.wanted);
     } else {
-        watched->asserted = true;
-        use_plan(watched);
+        queue->shards.asserted = true;
+        use_plan(queue);
     }
 }
 
 /* Plans that were asked for together; one alone by GET. */
 struct reading {
     size_t count;
-    struct watched *list[];
+    struct queue *list[];
 };
 
 static const char *plan_of(const struct later_reply *reply, const struct reading *reading, size_t i)
@@ -218,26 +192,26 @@ static const char *plan_of(const struct later_reply *reply, const struct reading
 static void on_plans(void *arg, struct later_answer *answer)
 {
     struct reading *reading = arg;
-    struct reshard *reshard = reading->list[0]->reshard;
+    struct queues *queues = reading->list[0]->queues;
 
     if (answer->outcome == LATER_REFUSED && reading->count > 1)
-        reshard->one_by_one = true; /* rights of before: without MGET */
+        queues->reshard->one_by_one = true; /* rights of before: without MGET */
     for (size_t i = 0; i < reading->count; i++) {
-        struct watched *watched = reading->list[i];
+        struct queue *queue = reading->list[i];
 
-        watched->asked = false;
-        if (answer->outcome != LATER_ANSWERED || !watched->configured)
+        queue->shards.asked = false;
+        if (answer->outcome != LATER_ANSWERED || !queue->config)
             continue;
-        take_plan(watched, plan_of(answer->reply, reading, i));
-        decide(watched);
+        take_plan(queue, plan_of(answer->reply, reading, i));
+        decide(queue);
     }
-    link_flush(reshard->link);
+    link_flush(queues->link);
     free(reading);
 }
 
-static void read_plans(struct reshard *reshard, struct watched *const *list, size_t count)
+static void read_plans(struct queues *queues, struct queue *const *list, size_t count)
 {
-    struct reading *reading = malloc(sizeof *reading + count * sizeof(struct watched *));
+    struct reading *reading = malloc(sizeof *reading + count * sizeof(struct queue *));
     struct later_command cmd = { 0 };
     bool sent;
 
@@ -252,177 +226,136 @@ static void read_plans(struct reshard *reshard, struct watched *const *list, siz
         reading->list[i] = list[i];
         later_command_text(&cmd, list[i]->keys.name[LATER_KEY_SHARDS]);
     }
-    sent = link_send(reshard->link, &cmd, LINK_TIMEOUT, on_plans, reading) == 0;
+    sent = link_send(queues->link, &cmd, LINK_TIMEOUT, on_plans, reading) == 0;
     for (size_t i = 0; i < count; i++)
-        list[i]->asked = sent;
+        list[i]->shards.asked = sent;
     if (!sent)
         free(reading);
 }
 
-static bool may_read(const struct watched *watched)
+/* The plan is that of the whole. */
+static bool reshard_watches(const struct queue *queue)
 {
-    return watched->configured && !watched->asked;
+    return queue->config && !queue_is_shard(queue);
 }
 
-static void reshard_look_at(struct watched *watched)
+static void reshard_look_at(struct queue *queue)
 {
-    if (may_read(watched))
-        read_plans(watched->reshard, &watched, 1);
+    if (reshard_watches(queue) && !queue->shards.asked)
+        read_plans(queue->queues, &queue, 1);
 }
 
 /* Many by one command; of a Cluster each has a slot of its own. */
-static void reshard_look_at_all(struct reshard *reshard)
+static void reshard_look_at_all(struct queues *queues)
 {
-    bool apart = reshard->one_by_one || later_redis_is_cluster(link_redis(reshard->link));
-    struct watched *list[TOGETHER];
+    bool apart = queues->reshard->one_by_one || later_redis_is_cluster(link_redis(queues->link));
+    struct queue *list[TOGETHER];
     size_t count = 0;
 
-    for (uint32_t i = 0; i < reshard->queues.count; i++) {
-        if (!may_read(watched_at(reshard, i)))
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        struct queue *queue = queues_at(queues, i);
+
+        if (!reshard_watches(queue) || queue->shards.asked)
             continue;
-        list[count++] = watched_at(reshard, i);
+        list[count++] = queue;
         if (apart || count == TOGETHER) {
-            read_plans(reshard, list, count);
+            read_plans(queues, list, count);
             count = 0;
         }
     }
-    read_plans(reshard, list, count);
+    read_plans(queues, list, count);
 }
 
 static void reshard_on_look(void *arg)
 {
-    struct reshard *reshard = arg;
+    struct queues *queues = arg;
     double next = LOOK_SECONDS;
 
-    reshard_look_at_all(reshard);
-    for (uint32_t i = 0; i < reshard->queues.count; i++) {
-        if (watched_at(reshard, i)->configured && watched_at(reshard, i)->plan.formers)
+    reshard_look_at_all(queues);
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        const struct queue *queue = queues_at(queues, i);
+
+        if (reshard_watches(queue) && queue->shards.plan.formers)
             next = SOON_SECONDS;
     }
-    timer_in(reshard->look, next);
-    link_flush(reshard->link);
+    timer_in(queues->reshard->look, next);
+    link_flush(queues->link);
 }
 
-void reshard_link_up(struct reshard *reshard)
+static uint32_t span_of(void *arg, const struct config_queue *row)
 {
-    reshard_on_look(reshard);
+    const struct queue *queue = queues_find(arg, row->name);
+
+    return queue && reshard_watches(queue) ? later_plan_span(&queue->shards.plan) : 0;
 }
 
-/* --- queues --- */
-
-static struct watched *reshard_add(struct reshard *reshard, const char *queue)
+int reshard_widen(struct queues *queues, struct config *next, struct later_error *err)
 {
-    struct watched *watched = calloc(1, sizeof *watched);
-
-    if (!watched)
-        return NULL;
-    watched->reshard = reshard;
-    watched->plan.count = watched->newest.count = 1;
-    later_keys_init(&watched->keys, reshard->prefix, queue);
-    if (later_names_add(&reshard->queues, watched->keys.queue, watched))
-        return watched;
-    free(watched);
-    return NULL;
+    return config_widen(next, span_of, queues, err);
 }
 
-/* Without memory a queue is not watched: it stays as it is. */
-static struct watched *reshard_watch(struct reshard *reshard, const struct config_queue *queue)
-{
-    struct watched *watched = later_names_find(&reshard->queues, queue->name);
+/* --- the service --- */
 
-    if (!watched)
-        watched = reshard_add(reshard, queue->name);
-    if (!watched)
-        return NULL;
-    watched->asserted = watched->asserted && watched->wanted == queue->shards;
-    watched->wanted = queue->shards;
-    watched->configured = true;
-    watched->served = queue->served ? queue->served : 1;
-    return watched;
+void reshard_link_up(struct queues *queues)
+{
+    reshard_on_look(queues);
 }
 
-/* Nobody may forget a queue that is served. One that is not may be forgotten with its plan, which
- * is not to be written again when it is served once more. */
-static void unlearn(struct watched *watched)
+/* Nobody may forget a queue that is served. One that was not may have been forgotten with its plan,
+ * which is not to be written again: nothing is known of it. */
+int reshard_begin(struct queue *queue)
 {
-    watched->plan = watched->newest = (struct later_plan){ .count = 1 };
-    watched->text[0] = '\0';
-    watched->asserted = false;
+    if (queue_is_shard(queue))
+        return 0;
+    queue->shards.plan = queue->shards.newest = (struct later_plan){ .count = 1 };
+    queue->shards.text[0] = '\0';
+    queue->shards.asserted = false;
+    queue->shards.wanted = queue->config->shards;
+    if (link_is_up(queue->queues->link))
+        reshard_look_at(queue);
+    return 0;
 }
 
-void reshard_configure(struct reshard *reshard, const struct config *config)
+/* What is wanted anew is written. */
+void reshard_configure(struct queues *queues)
 {
-    for (uint32_t i = 0; i < reshard->queues.count; i++)
-        watched_at(reshard, i)->configured = false;
-    for (uint32_t i = 0; i < config->served.count; i++) {
-        const struct config_queue *queue = config->served.items[i];
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        struct queue *queue = queues_at(queues, i);
+        uint32_t wanted = queue->config ? queue->config->shards : 0;
 
-        if (!strchr(queue->name, '/'))
-            (void)reshard_watch(reshard, queue);
+        queue->shards.asserted = queue->shards.asserted && queue->shards.wanted == wanted;
+        queue->shards.wanted = wanted;
     }
-    for (uint32_t i = 0; i < reshard->queues.count; i++) {
-        if (!watched_at(reshard, i)->configured)
-            unlearn(watched_at(reshard, i));
-    }
-    if (link_is_up(reshard->link))
-        reshard_on_look(reshard);
+    if (link_is_up(queues->link))
+        reshard_on_look(queues);
 }
 
-void reshard_follow(struct reshard *reshard, const struct config_queue *queue)
+bool reshard_busy(const struct queue *queue)
 {
-    struct watched *watched = reshard_watch(reshard, queue);
-
-    if (watched && link_is_up(reshard->link))
-        reshard_look_at(watched);
+    return queue->shards.asked || queue->shards.sweep;
 }
 
-static uint32_t span_of(void *arg, const struct config_queue *queue)
+void reshard_drop(struct queue *queue)
 {
-    const struct reshard *reshard = arg;
-    const struct watched *watched = later_names_find(&reshard->queues, queue->name);
-
-    return watched ? later_plan_span(&watched->plan) : 0;
+    sweep_free(queue->shards.sweep);
 }
 
-int reshard_widen(struct reshard *reshard, struct config *next, struct later_error *err)
-{
-    return config_widen(next, span_of, reshard, err);
-}
-
-/* --- making and unmaking --- */
-
-struct reshard *reshard_new(struct event_base *base, const struct config *config, struct link *link,
-                            void (*grown)(void *arg), void *arg)
+int reshard_new(struct queues *queues, struct later_error *err)
 {
     struct reshard *reshard = calloc(1, sizeof *reshard);
 
-    if (!reshard)
-        return NULL;
-    *reshard = (struct reshard){ .link = link, .grown = grown, .arg = arg };
-    snprintf(reshard->prefix, sizeof reshard->prefix, "%s", config->redis.prefix);
-    reshard->look = timer_new(base, reshard_on_look, reshard);
-    if (!reshard->look) {
-        reshard_free(reshard);
-        return NULL;
-    }
-    reshard_configure(reshard, config);
-    reshard_on_look(reshard);
-    return reshard;
+    queues->reshard = reshard;
+    if (!reshard || !(reshard->look = timer_new(queues->base, reshard_on_look, queues)))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    timer_in(reshard->look, LOOK_SECONDS);
+    return 0;
 }
 
-static void free_watched(void *item)
+void reshard_free(struct queues *queues)
 {
-    struct watched *watched = item;
-
-    sweep_free(watched->sweep);
-    free(watched);
-}
-
-void reshard_free(struct reshard *reshard)
-{
-    if (!reshard)
+    if (!queues->reshard)
         return;
-    timer_free(reshard->look);
-    later_names_free(&reshard->queues, free_watched);
-    free(reshard);
+    timer_free(queues->reshard->look);
+    free(queues->reshard);
+    queues->reshard = NULL;
 }

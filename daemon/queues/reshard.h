@@ -4,33 +4,32 @@
  *
  * Each queue's plan (shards.h) is read when the link comes up and every 10 seconds. If the
  * configuration's count differs from the plan's, the plan is changed once, by compare-and-set. If a
- * plan has more shards than are served here, `grown` is called: the configuration is loaded again,
- * and reshard_widen() adds them. Former counts under which no job lies any more are dropped
- * (sweep.h).
+ * plan has more shards than are served here, `grown` is called (queues.h): the configuration is
+ * loaded again, and reshard_widen() adds them. Former counts under which no job lies any more are
+ * dropped (sweep.h).
  */
 #ifndef LATERD_RESHARD_H
 #define LATERD_RESHARD_H
 
 #include "config/config.h"
-#include "link/link.h"
 
+#include <stdbool.h>
+
+struct queue;
+struct queues;
 struct reshard;
 
-/* config and link are borrowed; the link must be freed first. NULL: no memory. */
-struct reshard *reshard_new(struct event_base *base, const struct config *config, struct link *link,
-                            void (*grown)(void *arg), void *arg);
-void reshard_free(struct reshard *reshard);
-
-/* Another configuration is in force. What it asks for anew is written. */
-void reshard_configure(struct reshard *reshard, const struct config *config);
-
-/* The one in force has another queue. */
-void reshard_follow(struct reshard *reshard, const struct config_queue *queue);
-
-void reshard_link_up(struct reshard *reshard);
+/* The columns of services.h. */
+int reshard_new(struct queues *queues, struct later_error *err);
+void reshard_free(struct queues *queues);
+int reshard_begin(struct queue *queue);
+bool reshard_busy(const struct queue *queue);
+void reshard_drop(struct queue *queue);
+void reshard_configure(struct queues *queues);
+void reshard_link_up(struct queues *queues);
 
 /* Adds the shards of the plans to a configuration that is not in force yet. -1 with *err if a pool
  * has no room. */
-int reshard_widen(struct reshard *reshard, struct config *next, struct later_error *err);
+int reshard_widen(struct queues *queues, struct config *next, struct later_error *err);
 
 #endif

@@ -1,105 +1,113 @@
 /* subscriber.c: the queues' channels. */
 #include "queues/subscriber.h"
 
-#include "redis/key.h"
-#include "link/link.h"
+#include "queues/migrator.h"
+#include "queues/queues.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct subscriber {
-    const struct config *config;
-    struct subscriber_options options;
     struct link *link;
+    bool stale; /* it hears of queues that are not served any more */
 };
 
 /* A call for each: one of two channels would have two answers. */
-static void subscribe(struct subscriber *subscriber, const char *queue)
+static void subscribe(const struct queue *queue)
 {
     static const enum later_key channels[] = { LATER_KEY_DUE, LATER_KEY_CANCELLED };
-    struct later_keys keys;
 
-    later_keys_init(&keys, subscriber->config->redis.prefix, queue);
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
         struct later_command cmd = { 0 };
 
-        later_command_say(&cmd, "SUBSCRIBE %s", keys.name[channels[i]]);
-        link_send(subscriber->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+        later_command_say(&cmd, "SUBSCRIBE %s", queue->keys.name[channels[i]]);
+        link_send(queue->queues->subscriber->link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
 }
 
 static void subscriber_on_up(void *arg)
 {
-    struct subscriber *subscriber = arg;
-    const struct later_names *served = &subscriber->config->served;
+    const struct queues *queues = arg;
 
-    for (uint32_t i = 0; i < served->count; i++) {
-        const struct config_queue *queue = served->items[i];
-
-        subscribe(subscriber, queue->name);
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (queues_at(queues, i)->config)
+            subscribe(queues_at(queues, i));
     }
-    link_flush(subscriber->link);
-}
-
-void subscriber_follow(struct subscriber *subscriber, const char *queue)
-{
-    if (!link_is_up(subscriber->link))
-        return;
-    subscribe(subscriber, queue);
-    link_flush(subscriber->link);
+    link_flush(queues->subscriber->link);
 }
 
 static void subscriber_on_message(void *arg, const char *channel, const char *text)
 {
-    const struct subscriber *subscriber = arg;
-    char queue[LATER_QUEUE_MAX + 1];
-    const char *of = later_key_tag(queue, sizeof queue, channel);
+    const struct queues *queues = arg;
+    char name[LATER_QUEUE_MAX + 1];
+    const char *of = later_key_tag(name, sizeof name, channel);
+    struct queue *queue = of && *of == ':' ? queues_find(queues, name) : NULL;
 
-    if (!of || *of != ':')
+    if (!queue)
         return;
     if (strcmp(of + 1, later_key_name(LATER_KEY_DUE)) == 0)
-        subscriber->options.due(subscriber->options.arg, queue, strtod(text, NULL));
-    else if (strcmp(of + 1, later_key_name(LATER_KEY_CANCELLED)) == 0)
-        subscriber->options.cancelled(subscriber->options.arg, text);
+        migrator_due(queue, strtod(text, NULL));
+    else if (strcmp(of + 1, later_key_name(LATER_KEY_CANCELLED)) == 0 && queues->options.cancelled)
+        queues->options.cancelled(queues->options.arg, text);
 }
 
-struct subscriber *subscriber_new(struct event_base *base, const struct config *config,
-                                  const struct subscriber_options *options, struct later_error *err)
+int subscriber_begin(struct queue *queue)
+{
+    struct link *link = queue->queues->subscriber->link;
+
+    if (link_is_up(link)) {
+        subscribe(queue);
+        link_flush(link);
+    }
+    return 0;
+}
+
+void subscriber_end(struct queue *queue)
+{
+    queue->queues->subscriber->stale = true;
+}
+
+/* A new connection hears only of what is served. */
+void subscriber_configure(struct queues *queues)
+{
+    struct subscriber *subscriber = queues->subscriber;
+
+    if (subscriber->stale && link_is_up(subscriber->link))
+        link_break(subscriber->link, "other queues are served");
+    subscriber->stale = false;
+}
+
+void subscriber_moved(struct queues *queues, const char *peer)
+{
+    link_moved(queues->subscriber->link, peer);
+}
+
+void subscriber_count(const struct queues *queues, struct connections *connections)
+{
+    connections_add(connections, link_redis(queues->subscriber->link));
+}
+
+int subscriber_new(struct queues *queues, struct later_error *err)
 {
     struct subscriber *subscriber = calloc(1, sizeof *subscriber);
     const struct link_options link = { .what = "subscriber",
                                        .quiet = true,
                                        .up = subscriber_on_up,
                                        .message = subscriber_on_message,
-                                       .arg = subscriber };
+                                       .arg = queues };
 
-    if (!subscriber) {
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-        return NULL;
-    }
-    *subscriber = (struct subscriber){ .config = config, .options = *options };
-    subscriber->link = link_new(base, config, &link, err);
-    if (!subscriber->link) {
-        free(subscriber);
-        return NULL;
-    }
-    return subscriber;
-}
-
-void subscriber_free(struct subscriber *subscriber)
-{
+    queues->subscriber = subscriber;
     if (!subscriber)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    subscriber->link = link_new(queues->base, queues->config, &link, err);
+    return subscriber->link ? 0 : -1;
+}
+
+void subscriber_free(struct queues *queues)
+{
+    if (!queues->subscriber)
         return;
-    link_free(subscriber->link);
-    free(subscriber);
-}
-
-void subscriber_moved(struct subscriber *subscriber, const char *peer)
-{
-    link_moved(subscriber->link, peer);
-}
-
-void subscriber_count(const struct subscriber *subscriber, struct connections *connections)
-{
-    connections_add(connections, link_redis(subscriber->link));
+    link_free(queues->subscriber->link);
+    free(queues->subscriber);
+    queues->subscriber = NULL;
 }

@@ -8,34 +8,20 @@
 #ifndef LATERD_SUBSCRIBER_H
 #define LATERD_SUBSCRIBER_H
 
-#include "config/config.h"
+#include "later/error.h"
 #include "link/connections.h"
 
+struct queue;
+struct queues;
 struct subscriber;
-struct event_base;
 
-struct subscriber_options {
-    /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
-    void (*due)(void *arg, const char *queue, double at);
-    /* This job, `TOKEN:id`, was cancelled while it was reserved. */
-    void (*cancelled)(void *arg, const char *member);
-    void *arg;
-};
-
-/* For all queues of all pools; config is borrowed. NULL with *err. */
-struct subscriber *subscriber_new(struct event_base *base, const struct config *config,
-                                  const struct subscriber_options *options,
-                                  struct later_error *err);
-/* NULL is fine. */
-void subscriber_free(struct subscriber *subscriber);
-
-/* Adds the connections to each node. */
-void subscriber_count(const struct subscriber *subscriber, struct connections *connections);
-
-/* The configuration has another queue now (config_follow()). */
-void subscriber_follow(struct subscriber *subscriber, const char *queue);
-
-/* The master is now at `peer` ("host:port"): subscribes again there. */
-void subscriber_moved(struct subscriber *subscriber, const char *peer);
+/* The columns of services.h. */
+int subscriber_new(struct queues *queues, struct later_error *err);
+void subscriber_free(struct queues *queues);
+int subscriber_begin(struct queue *queue);
+void subscriber_end(struct queue *queue);
+void subscriber_configure(struct queues *queues);
+void subscriber_moved(struct queues *queues, const char *peer);
+void subscriber_count(const struct queues *queues, struct connections *connections);
 
 #endif

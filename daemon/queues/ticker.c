@@ -27,24 +27,26 @@ static double by_chance(void)
     return CHANCE * random / UINT16_MAX;
 }
 
-static void ticker_arm(struct ticker_queue *queue, double seconds)
+static void ticker_arm(struct queue *queue, double seconds)
 {
-    queue->tick = seconds < 0 ? INFINITY : later_clock() + seconds;
-    if (seconds < 0) {
-        timer_stop(queue->timer);
+    bool never = seconds < 0 || !queue->config;
+
+    queue->tick.at = never ? INFINITY : later_clock() + seconds;
+    if (never) {
+        timer_stop(queue->tick.timer);
         return;
     }
-    seconds += queue->was_first ? 0 : by_chance();
-    timer_in(queue->timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
+    seconds += queue->tick.was_first ? 0 : by_chance();
+    timer_in(queue->tick.timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
 }
 
-void ticker_told(struct ticker *ticker, const char *name, double seconds)
+void ticker_told(struct queue *queue, const struct later_migrated *migrated)
 {
-    struct ticker_queue *queue = later_names_find(&ticker->queues, name);
+    double seconds = migrated->next_tick;
 
     /* The same tick is told often, and must not be put off each time. */
-    if (queue && !queue->looking && queue->firing == 0 &&
-        (seconds < 0 || later_clock() + seconds < queue->tick - CHANCE))
+    if (queue->tick.timer && !queue->tick.looking && queue->tick.firing == 0 &&
+        (seconds < 0 || later_clock() + seconds < queue->tick.at - CHANCE))
         ticker_arm(queue, seconds);
 }
 
@@ -71,7 +73,7 @@ static struct later_zone *zone_of(struct ticker *ticker, const char *name, bool 
     return zone;
 }
 
-static void ticker_tell(const struct ticker_queue *queue, const struct later_fired *fired)
+static void ticker_tell(const struct queue *queue, const struct later_fired *fired)
 {
     if (strcmp(fired->outcome, "FIRED") == 0)
         log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
@@ -82,29 +84,29 @@ static void ticker_tell(const struct ticker_queue *queue, const struct later_fir
 
 static void on_fired(void *arg, struct later_answer *answer)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
     struct later_fired fired;
 
-    queue->firing--;
+    queue->tick.firing--;
     if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->fault, LOG_WARN, "redis refuses to fire schedules of queue %s: %s",
+        fault_note(&queue->tick.fault, LOG_WARN, "redis refuses to fire schedules of queue %s: %s",
                    queue->keys.queue, answer->text);
     if (answer->outcome != LATER_ANSWERED) {
-        if (queue->firing == 0)
+        if (queue->tick.firing == 0)
             ticker_arm(queue, AFTER_FAULT);
         return;
     }
-    fault_over(&queue->fault);
+    fault_over(&queue->tick.fault);
     later_crontab_fired(answer->reply, &fired);
     ticker_tell(queue, &fired);
-    queue->was_first = strcmp(fired.outcome, "MOVED") != 0;
-    queue->now = fired.now - later_clock();
-    if (queue->firing == 0)
+    queue->tick.was_first = strcmp(fired.outcome, "MOVED") != 0;
+    queue->tick.now = fired.now - later_clock();
+    if (queue->tick.firing == 0)
         ticker_arm(queue, fired.next);
 }
 
 /* Works out what a schedule has to do, and has it done. False: that is not possible. */
-static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row, double now)
+static bool fire(struct queue *queue, const struct later_crontab_row *row, double now)
 {
     struct later_schedule schedule;
     struct later_firing firing;
@@ -114,9 +116,9 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
     bool own = false, sent;
 
     if (later_schedule_read(&schedule, row->lines, &err) == 0)
-        zone = zone_of(queue->ticker, later_schedule_zone(&schedule), &own, &err);
+        zone = zone_of(queue->queues->ticker, later_schedule_zone(&schedule), &own, &err);
     if (!zone) {
-        fault_note(&queue->fault, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
+        fault_note(&queue->tick.fault, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
                    queue->keys.queue, row->name, err.text);
         return false;
     }
@@ -125,8 +127,8 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
     later_crontab_fire(&cmd, &queue->keys, row, &firing);
-    sent = calls_send(queue->ticker->calls, &cmd, on_fired, queue) == 0;
-    queue->firing += sent;
+    sent = queue_send(queue, &cmd, on_fired, queue) == 0;
+    queue->tick.firing += sent;
     if (own)
         later_zone_free(zone);
     return sent;
@@ -134,151 +136,125 @@ static bool fire(struct ticker_queue *queue, const struct later_crontab_row *row
 
 static void ticker_on_look(void *arg, struct later_answer *answer)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
     struct later_crontab crontab;
     struct later_crontab_row row;
     bool stuck = false;
 
-    queue->looking = false;
-    if (answer->outcome != LATER_ANSWERED) {
+    queue->tick.looking = false;
+    if (answer->outcome != LATER_ANSWERED || !queue->config) {
         ticker_arm(queue, AFTER_FAULT);
         return;
     }
     later_crontab_looked(answer->reply, &crontab);
-    queue->now = crontab.now - later_clock();
-    queue->was_first = queue->was_first && crontab.count > 0;
+    queue->tick.now = crontab.now - later_clock();
+    queue->tick.was_first = queue->tick.was_first && crontab.count > 0;
     ticker_renew(queue, answer->reply, &crontab);
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
         stuck = !fire(queue, &row, crontab.now) || stuck;
     }
-    if (queue->firing == 0)
+    if (queue->tick.firing == 0)
         ticker_arm(queue, stuck ? AFTER_FAULT : crontab.next);
-    link_flush(queue->ticker->link);
+    link_flush(queue->queues->link);
 }
 
 static void ticker_on_timer(void *arg)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
     struct later_command cmd = { 0 };
 
-    queue->tick = INFINITY;
-    if (queue->ticker->paused || !link_is_up(queue->ticker->link)) {
+    queue->tick.at = INFINITY;
+    if (queue->queues->paused || !link_is_up(queue->queues->link)) {
         ticker_arm(queue, AFTER_FAULT);
         return;
     }
     later_crontab_look(&cmd, &queue->keys, "due", FIRE_MAX);
-    queue->looking = calls_send(queue->ticker->calls, &cmd, ticker_on_look, queue) == 0;
-    link_flush(queue->ticker->link);
+    queue->tick.looking = queue_send(queue, &cmd, ticker_on_look, queue) == 0;
+    link_flush(queue->queues->link);
 }
 
-/* --- the whole --- */
+/* --- the service --- */
 
-void ticker_link_up(struct ticker *ticker)
+static bool ticker_is_ours(const struct queue *queue)
 {
-    for (size_t i = 0; i < ticker->queues.count; i++)
-        ticker_load(ticker->queues.items[i]);
-    timer_in(ticker->minute, MINUTE);
+    return queue->config && queue->tick.timer;
 }
 
-static void on_minute(void *arg)
+static void ticker_on_minute(void *arg)
 {
-    struct ticker *ticker = arg;
+    const struct queues *queues = arg;
 
-    for (size_t i = 0; i < ticker->queues.count; i++)
-        ticker_refresh(ticker->queues.items[i]);
-    link_flush(ticker->link);
-    timer_in(ticker->minute, MINUTE);
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (ticker_is_ours(queues_at(queues, i)))
+            ticker_refresh(queues_at(queues, i));
+    }
+    link_flush(queues->link);
+    timer_in(queues->ticker->minute, MINUTE);
 }
 
-void ticker_pause(struct ticker *ticker, bool paused)
+void ticker_link_up(struct queues *queues)
 {
-    ticker->paused = paused;
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (ticker_is_ours(queues_at(queues, i)))
+            ticker_load(queues_at(queues, i));
+    }
+    timer_in(queues->ticker->minute, MINUTE);
 }
 
-static void ticker_free_queue(void *item)
+void ticker_configure(struct queues *queues)
 {
-    struct ticker_queue *queue = item;
-
-    timer_free(queue->timer);
-    free(queue);
-}
-
-/* Returns 0, or -1 without memory. */
-static int ticker_add(struct ticker *ticker, const char *name)
-{
-    struct ticker_queue *queue = calloc(1, sizeof *queue);
-
-    if (!queue)
-        return -1;
-    queue->ticker = ticker;
-    queue->tick = INFINITY;
-    queue->timer = timer_new(ticker->base, ticker_on_timer, queue);
-    later_keys_init(&queue->keys, ticker->config->redis.prefix, name);
-    if (queue->timer && later_names_add(&ticker->queues, queue->keys.queue, queue))
-        return 0;
-    ticker_free_queue(queue);
-    return -1;
+    if (link_is_up(queues->link))
+        ticker_link_up(queues);
 }
 
 /* A schedule is never of a shard. */
-static bool ticker_is_new(const struct ticker *ticker, const char *queue)
+int ticker_begin(struct queue *queue)
 {
-    return !strchr(queue, '/') && !later_names_find(&ticker->queues, queue);
-}
-
-int ticker_follow(struct ticker *ticker, const char *queue)
-{
-    if (!ticker_is_new(ticker, queue))
+    if (queue_is_shard(queue))
         return 0;
-    if (ticker_add(ticker, queue) < 0)
+    if (!queue->tick.timer)
+        queue->tick.timer = timer_new(queue->queues->base, ticker_on_timer, queue);
+    if (!queue->tick.timer)
         return -1;
-    if (link_is_up(ticker->link))
-        ticker_load(ticker->queues.items[ticker->queues.count - 1]);
+    queue->tick.at = INFINITY;
+    if (link_is_up(queue->queues->link))
+        ticker_load(queue);
     return 0;
 }
 
-static int ticker_add_queues(struct ticker *ticker)
+void ticker_end(struct queue *queue)
 {
-    const struct later_names *served = &ticker->config->served;
-
-    for (uint32_t i = 0; i < served->count; i++) {
-        const struct config_queue *queue = served->items[i];
-
-        if (ticker_is_new(ticker, queue->name) && ticker_add(ticker, queue->name) < 0)
-            return -1;
-    }
-    return 0;
+    if (queue->tick.timer)
+        timer_stop(queue->tick.timer);
 }
 
-struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *identity, struct later_error *err)
+void ticker_drop(struct queue *queue)
+{
+    timer_free(queue->tick.timer);
+}
+
+int ticker_new(struct queues *queues, struct later_error *err)
 {
     struct ticker *ticker = calloc(1, sizeof *ticker);
-    bool ok = ticker != NULL;
 
-    if (ok) {
-        *ticker = (struct ticker){ .base = base, .config = config, .link = link };
-        ok = asprintf(&ticker->origin, "config:%s", identity) >= 0 &&
-             (ticker->calls = calls_new(link)) != NULL && ticker_add_queues(ticker) == 0 &&
-             (ticker->minute = timer_new(base, on_minute, ticker)) != NULL;
-    }
-    if (ok)
-        return ticker;
-    later_fail(err, LATER_E_SYSTEM, "no memory");
-    ticker_free(ticker);
-    return NULL;
+    queues->ticker = ticker;
+    if (!ticker || asprintf(&ticker->origin, "config:%s", queues->options.identity) < 0 ||
+        !(ticker->minute = timer_new(queues->base, ticker_on_minute, queues)))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    return 0;
 }
 
-void ticker_free(struct ticker *ticker)
+void ticker_free(struct queues *queues)
 {
+    struct ticker *ticker = queues->ticker;
+
     if (!ticker)
         return;
-    calls_free(ticker->calls);
     timer_free(ticker->minute);
-    later_names_free(&ticker->queues, ticker_free_queue);
     for (size_t i = 0; i < ticker->zone_count; i++)
         later_zone_free(ticker->zones[i].zone);
     free(ticker->origin);
     free(ticker);
+    queues->ticker = NULL;
 }

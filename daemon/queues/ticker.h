@@ -14,27 +14,22 @@
 #ifndef LATERD_TICKER_H
 #define LATERD_TICKER_H
 
-#include "link/link.h"
+#include "queue/queue.h"
 
-struct event_base;
+#include <stdbool.h>
+
+struct queue;
+struct queues;
 struct ticker;
 
-/* Its schedules are marked with identity (identity.h). All is borrowed. NULL with *err. */
-struct ticker *ticker_new(struct event_base *base, const struct config *config, struct link *link,
-                          const char *identity, struct later_error *err);
-/* NULL is fine. */
-void ticker_free(struct ticker *ticker);
-
-/* The configuration has another queue now (config_follow()). Returns 0, or -1 without memory. */
-int ticker_follow(struct ticker *ticker, const char *queue);
-
-/* The link is up. */
-void ticker_link_up(struct ticker *ticker);
-
-/* Nothing is fired while it is paused. */
-void ticker_pause(struct ticker *ticker, bool paused);
-
-/* A queue's next tick is in this many seconds; < 0: there is none. */
-void ticker_told(struct ticker *ticker, const char *queue, double seconds);
+/* The columns of services.h. */
+int ticker_new(struct queues *queues, struct later_error *err);
+void ticker_free(struct queues *queues);
+int ticker_begin(struct queue *queue);
+void ticker_end(struct queue *queue);
+void ticker_drop(struct queue *queue);
+void ticker_configure(struct queues *queues);
+void ticker_link_up(struct queues *queues);
+void ticker_told(struct queue *queue, const struct later_migrated *migrated);
 
 #endif

@@ -11,15 +11,14 @@
 
 #define UNSEEN_SECONDS 120 /* twice the time between two refreshes */
 
-static bool ticker_load_is_of(const struct ticker_queue *queue, const struct config_cron *cron)
+static bool ticker_load_is_of(const struct queue *queue, const struct config_cron *cron)
 {
     return strcmp(cron->queue, queue->keys.queue) == 0;
 }
 
-static const struct config_cron *ticker_load_find(const struct ticker_queue *queue,
-                                                  const char *name)
+static const struct config_cron *ticker_load_find(const struct queue *queue, const char *name)
 {
-    const struct config *config = queue->ticker->config;
+    const struct config *config = queue->queues->config;
 
     for (uint32_t i = 0; i < config->cron_count; i++) {
         if (ticker_load_is_of(queue, &config->crons[i]) && strcmp(config->crons[i].name, name) == 0)
@@ -32,17 +31,17 @@ static const struct config_cron *ticker_load_find(const struct ticker_queue *que
 
 static void on_put(void *arg, struct later_answer *answer)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
 
     if (answer->outcome == LATER_REFUSED)
         log_line(LOG_WARN, "redis refuses a schedule of queue %s: %s", queue->keys.queue,
                  answer->text);
     if (answer->outcome != LATER_ANSWERED ||
         later_crontab_was_put(answer->reply) == LATER_CRON_AGAIN)
-        queue->again = true;
+        queue->tick.again = true;
 }
 
-static void ticker_load_put(struct ticker_queue *queue, const struct config_cron *cron)
+static void ticker_load_put(struct queue *queue, const struct config_cron *cron)
 {
     struct later_schedule schedule;
     struct later_command cmd = { 0 };
@@ -56,17 +55,17 @@ static void ticker_load_put(struct ticker_queue *queue, const struct config_cron
         return;
     }
     later_crontab_put(&cmd, &queue->keys, cron->name, cron->definition, cron->definition_len,
-                      later_crontab_first(&schedule, zone, "", later_clock() + queue->now),
-                      queue->ticker->origin);
-    calls_send(queue->ticker->calls, &cmd, on_put, queue);
+                      later_crontab_first(&schedule, zone, "", later_clock() + queue->tick.now),
+                      queue->queues->ticker->origin);
+    queue_send(queue, &cmd, on_put, queue);
     later_zone_free(zone);
 }
 
-static void put_all(struct ticker_queue *queue)
+static void put_all(struct queue *queue)
 {
-    const struct config *config = queue->ticker->config;
+    const struct config *config = queue->queues->config;
 
-    queue->again = false;
+    queue->tick.again = false;
     for (uint32_t i = 0; i < config->cron_count; i++) {
         if (ticker_load_is_of(queue, &config->crons[i]))
             ticker_load_put(queue, &config->crons[i]);
@@ -87,68 +86,76 @@ static bool ticker_load_is_ours(const struct ticker *ticker, const struct later_
 
 /* Drops a schedule that this laterd has written and its configuration no longer has. Returns
  * whether it does. */
-static bool ticker_load_drop(struct ticker_queue *queue, const struct later_crontab_row *row)
+static bool ticker_load_drop(struct queue *queue, const struct later_crontab_row *row)
 {
     struct later_command cmd = { 0 };
 
-    if (!ticker_load_is_ours(queue->ticker, row) || ticker_load_find(queue, row->name))
+    if (!ticker_load_is_ours(queue->queues->ticker, row) || ticker_load_find(queue, row->name))
         return false;
     log_line(LOG_INFO,
              "queue %s: schedule %.64s is no longer in the configuration: dropped, unless another "
              "laterd has it",
              queue->keys.queue, row->name);
-    later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name, queue->ticker->origin, 1);
-    return calls_send(queue->ticker->calls, &cmd, NULL, NULL) == 0;
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_DROP, &row->name,
+                       queue->queues->ticker->origin, 1);
+    return queue_send(queue, &cmd, NULL, NULL) == 0;
 }
 
 /* --- page by page --- */
 
-static void ticker_load_look(struct ticker_queue *queue);
+static void ticker_load_look(struct queue *queue);
 
 static void ticker_load_on_page(void *arg, struct later_answer *answer)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
     struct later_crontab crontab;
     struct later_crontab_row row;
     size_t gone = 0;
 
-    queue->loading = false;
+    queue->tick.loading = false;
+    if (!queue->config) /* it is not served any more */
+        return;
     if (answer->outcome != LATER_ANSWERED) {
-        queue->again = true;
+        queue->tick.again = true;
+        return;
+    }
+    if (queue->tick.anew) { /* by what the configuration has now */
+        ticker_load(queue);
         return;
     }
     later_crontab_looked(answer->reply, &crontab);
-    queue->now = crontab.now - later_clock();
+    queue->tick.now = crontab.now - later_clock();
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
         gone += ticker_load_drop(queue, &row);
     }
-    queue->rank += crontab.count - gone;
+    queue->tick.rank += crontab.count - gone;
     if (crontab.count > 0)
         ticker_load_look(queue);
     else
         put_all(queue);
-    link_flush(queue->ticker->link);
+    link_flush(queue->queues->link);
 }
 
-static void ticker_load_look(struct ticker_queue *queue)
+static void ticker_load_look(struct queue *queue)
 {
     struct later_command cmd = { 0 };
     char rank[24];
 
-    snprintf(rank, sizeof rank, "%zu", queue->rank);
+    snprintf(rank, sizeof rank, "%zu", queue->tick.rank);
     later_crontab_look(&cmd, &queue->keys, rank, LATER_BATCH_MAX);
-    queue->loading = calls_send(queue->ticker->calls, &cmd, ticker_load_on_page, queue) == 0;
-    queue->again = !queue->loading;
+    queue->tick.loading = queue_send(queue, &cmd, ticker_load_on_page, queue) == 0;
+    queue->tick.again = !queue->tick.loading;
 }
 
-void ticker_load(struct ticker_queue *queue)
+void ticker_load(struct queue *queue)
 {
-    if (queue->loading)
+    queue->tick.anew = queue->tick.loading;
+    if (queue->tick.loading)
         return;
-    queue->rank = 0;
+    queue->tick.rank = 0;
     ticker_load_look(queue);
-    link_flush(queue->ticker->link);
+    link_flush(queue->queues->link);
 }
 
 /* --- once a minute --- */
@@ -156,32 +163,33 @@ void ticker_load(struct ticker_queue *queue)
 /* If any of them is gone (another host may have dropped it), all are written again. */
 static void on_seen(void *arg, struct later_answer *answer)
 {
-    struct ticker_queue *queue = arg;
+    struct queue *queue = arg;
     size_t count = later_reply_count(answer->reply);
 
-    for (size_t i = 0; answer->outcome == LATER_ANSWERED && i < count && !queue->again; i++)
-        queue->again = later_reply_int(later_reply_at(answer->reply, i)) == 0;
-    if (queue->again)
+    for (size_t i = 0; answer->outcome == LATER_ANSWERED && i < count && !queue->tick.again; i++)
+        queue->tick.again = later_reply_int(later_reply_at(answer->reply, i)) == 0;
+    if (queue->tick.again)
         ticker_load(queue);
 }
 
-static void say_seen(struct ticker_queue *queue, const char *const *names, size_t count)
+static void say_seen(struct queue *queue, const char *const *names, size_t count)
 {
     struct later_command cmd = { 0 };
 
     if (count == 0)
         return;
-    later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, queue->ticker->origin, count);
-    calls_send(queue->ticker->calls, &cmd, on_seen, queue);
+    later_crontab_move(&cmd, &queue->keys, LATER_CRON_SEEN, names, queue->queues->ticker->origin,
+                       count);
+    queue_send(queue, &cmd, on_seen, queue);
 }
 
-void ticker_refresh(struct ticker_queue *queue)
+void ticker_refresh(struct queue *queue)
 {
-    const struct config *config = queue->ticker->config;
+    const struct config *config = queue->queues->config;
     const char *names[LATER_BATCH_MAX];
     size_t count = 0;
 
-    if (queue->again) {
+    if (queue->tick.again) {
         ticker_load(queue);
         return;
     }
@@ -199,7 +207,7 @@ void ticker_refresh(struct ticker_queue *queue)
 
 /* --- after a standstill --- */
 
-void ticker_renew(struct ticker_queue *queue, const struct later_reply *rows,
+void ticker_renew(struct queue *queue, const struct later_reply *rows,
                   const struct later_crontab *crontab)
 {
     const char *names[LATER_BATCH_MAX];

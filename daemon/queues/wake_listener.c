@@ -1,10 +1,8 @@
 /* wake_listener.c: a waiting connection for each few queues; on a Cluster for each. */
 #include "queues/wake_listener.h"
 
-#include "base/names.h"
-#include "link/link.h"
 #include "log.h"
-#include "redis/script.h"
+#include "queues/queues.h"
 #include "timer.h"
 
 #include <stdlib.h>
@@ -19,61 +17,34 @@
 #define AGAIN_SECONDS 0.1 /* after one that failed */
 
 struct listener {
-    struct wake_listener *wake_listener;
-    uint32_t pools;                /* a bit for each that serves these queues */
-    const char *names[WAKE_GROUP]; /* of queues; borrowed */
-    char *keys[WAKE_GROUP];        /* of their wakes */
+    struct queues *queues;
+    uint32_t pools; /* a bit for each that serves these queues */
+    struct queue *heard[WAKE_GROUP];
     size_t count;
     struct link *link;
     struct timer *again;
     bool waiting; /* a BLPOP is out */
     bool follows; /* its queues may become more */
-};
-
-struct heard {
-    const char *name; /* borrowed */
-    uint32_t pools;
-    struct listener *listener;
+    bool freed;   /* what is answered from now on concerns nobody */
 };
 
 struct wake_listener {
-    struct wake_listener_options options;
-    const struct config *config;
-    struct event_base *base;
     struct listener **list;
     size_t count;
-    struct later_names heard; /* queues */
-    bool freed;               /* what is answered from now on concerns nobody */
 };
-
-static void wake_listener_keys_of(const struct wake_listener *wake_listener, const char *queue,
-                                  struct later_keys *keys)
-{
-    later_keys_init(keys, wake_listener->config->redis.prefix, queue);
-}
 
 static void listen_for(struct listener *listener);
 
-static void wake_listener_return_one(const struct listener *listener, const char *queue)
+static void wake_listener_on_wake(const struct listener *listener, const struct later_reply *reply)
 {
-    struct later_keys keys;
-
-    wake_listener_keys_of(listener->wake_listener, queue, &keys);
-    link_wake(listener->link, &keys);
-}
-
-static void wake_listener_on_wake(struct listener *listener, const struct later_reply *reply)
-{
-    const struct wake_listener *wake_listener = listener->wake_listener;
+    struct queues *queues = listener->queues;
     const char *key = later_reply_text(later_reply_at(reply, 0), NULL);
-    char queue[LATER_QUEUE_MAX + 1];
-    const struct heard *heard = NULL;
+    char name[LATER_QUEUE_MAX + 1];
+    const struct queue *queue =
+        later_key_tag(name, sizeof name, key) ? queues_find(queues, name) : NULL;
 
-    if (later_key_tag(queue, sizeof queue, key))
-        heard = later_names_find(&wake_listener->heard, queue);
-    if (heard &&
-        !wake_listener->options.call(wake_listener->options.arg, heard->pools, heard->name))
-        wake_listener_return_one(listener, heard->name);
+    if (queue && !queues->options.call(queues->options.arg, queue->wake.pools, queue->keys.queue))
+        link_wake(listener->link, &queue->keys);
 }
 
 static void wake_listener_on_answer(void *arg, struct later_answer *answer)
@@ -81,12 +52,12 @@ static void wake_listener_on_answer(void *arg, struct later_answer *answer)
     struct listener *listener = arg;
 
     listener->waiting = false;
-    if (listener->wake_listener->freed)
+    if (listener->freed)
         return;
     if (answer->outcome != LATER_ANSWERED) {
         if (answer->outcome == LATER_REFUSED)
-            log_line(LOG_DEBUG, "redis refuses to wait for queue %s: %s", listener->names[0],
-                     answer->text);
+            log_line(LOG_DEBUG, "redis refuses to wait for queue %s: %s",
+                     listener->heard[0]->keys.queue, answer->text);
         if (answer->remedy == LATER_REMEDY_RECONNECT && answer->outcome == LATER_REFUSED)
             link_break(listener->link, answer->text);
         timer_in(listener->again, AGAIN_SECONDS);
@@ -99,7 +70,7 @@ static void wake_listener_on_answer(void *arg, struct later_answer *answer)
 
 static double wait_of(const struct listener *listener)
 {
-    if (listener->wake_listener->options.all)
+    if (listener->queues->options.all)
         return WAIT_APART;
     return listener->follows && listener->count < WAKE_GROUP ? WAIT_ROOM : WAIT_SECONDS;
 }
@@ -107,16 +78,17 @@ static double wait_of(const struct listener *listener)
 /* Where nobody is idle, wake_listener_idle() comes when somebody is. */
 static void listen_for(struct listener *listener)
 {
-    const struct wake_listener *wake_listener = listener->wake_listener;
+    const struct queues_options *options = &listener->queues->options;
     double wait = wait_of(listener);
     struct later_command cmd = { 0 };
 
     if (listener->waiting || !link_is_up(listener->link) ||
-        !wake_listener->options.idle(wake_listener->options.arg, listener->pools))
+        !options->idle(options->arg, listener->pools))
         return;
     later_command_begin(&cmd, listener->count + 2);
     later_command_text(&cmd, "BLPOP");
-    later_command_texts(&cmd, (const char *const *)listener->keys, listener->count);
+    for (size_t i = 0; i < listener->count; i++)
+        later_command_text(&cmd, listener->heard[i]->keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);
     listener->waiting = link_send(listener->link, &cmd, wait + SLACK_SECONDS,
                                   wake_listener_on_answer, listener) == 0;
@@ -133,34 +105,33 @@ static void wake_listener_on_up(void *arg)
     listen_for(arg);
 }
 
-void wake_listener_idle(struct wake_listener *wake_listener)
+void wake_listener_idle(struct queues *queues)
 {
-    for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
-        listen_for(wake_listener->list[i]);
+    for (size_t i = 0; i < queues->wake_listener->count; i++)
+        listen_for(queues->wake_listener->list[i]);
 }
 
-void wake_listener_moved(struct wake_listener *wake_listener, const char *peer)
+void wake_listener_uncalled(struct queues *queues, const char *name)
 {
-    for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
-        link_moved(wake_listener->list[i]->link, peer);
+    const struct queue *queue = queues_find(queues, name);
+
+    if (queue && queue->wake.listener && link_is_up(queue->wake.listener->link))
+        link_wake(queue->wake.listener->link, &queue->keys);
 }
 
-void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue)
+void wake_listener_moved(struct queues *queues, const char *peer)
 {
-    const struct heard *heard =
-        wake_listener ? later_names_find(&wake_listener->heard, queue) : NULL;
-
-    if (heard && link_is_up(heard->listener->link))
-        wake_listener_return_one(heard->listener, heard->name);
+    for (size_t i = 0; i < queues->wake_listener->count; i++)
+        link_moved(queues->wake_listener->list[i]->link, peer);
 }
 
-void wake_listener_count(const struct wake_listener *wake_listener, struct connections *connections)
+void wake_listener_count(const struct queues *queues, struct connections *connections)
 {
-    for (size_t i = 0; wake_listener && i < wake_listener->count; i++)
-        connections_add(connections, link_redis(wake_listener->list[i]->link));
+    for (size_t i = 0; i < queues->wake_listener->count; i++)
+        connections_add(connections, link_redis(queues->wake_listener->list[i]->link));
 }
 
-/* --- making and unmaking --- */
+/* --- listeners --- */
 
 bool wake_listener_wanted(const struct config *config)
 {
@@ -169,38 +140,56 @@ bool wake_listener_wanted(const struct config *config)
     return link_address(config, &address) && address.cluster;
 }
 
-static struct listener *make_listener(struct wake_listener *wake_listener, uint32_t pools,
-                                      struct later_error *err)
+static void free_listener(struct listener *listener)
 {
+    listener->freed = true;
+    link_free(listener->link);
+    timer_free(listener->again);
+    free(listener);
+}
+
+static bool listener_follows(const struct config *config, uint32_t pools)
+{
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        if ((pools >> p & 1) && config->pools[p].followed)
+            return true;
+    }
+    return false;
+}
+
+static struct listener *make_listener(struct queues *queues, uint32_t pools)
+{
+    struct wake_listener *wake_listener = queues->wake_listener;
     struct listener *listener = calloc(1, sizeof *listener);
     struct listener **list =
         realloc(wake_listener->list, (wake_listener->count + 1) * sizeof *list);
-    const struct link_options options = {
+    const struct link_options link = {
         .what = "wake listener", .quiet = true, .up = wake_listener_on_up, .arg = listener
     };
+    struct later_error err;
 
     if (list)
         wake_listener->list = list;
-    if (!listener || !list ||
-        !(listener->again = timer_new(wake_listener->base, wake_listener_on_again, listener))) {
-        free(listener);
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-        return NULL;
+    if (listener) {
+        listener->queues = queues;
+        listener->pools = pools;
+        listener->follows = listener_follows(queues->config, pools);
+        listener->again = timer_new(queues->base, wake_listener_on_again, listener);
+        listener->link = link_new(queues->base, queues->config, &link, &err);
     }
-    listener->wake_listener = wake_listener;
-    listener->pools = pools;
-    for (uint32_t p = 0; p < wake_listener->config->pool_count; p++)
-        listener->follows =
-            listener->follows || ((pools >> p & 1) && wake_listener->config->pools[p].followed);
-    list[wake_listener->count++] = listener;
-    listener->link = link_new(wake_listener->base, wake_listener->config, &options, err);
-    return listener->link ? listener : NULL;
+    if (listener && listener->again && listener->link && list)
+        return list[wake_listener->count++] = listener;
+    if (listener)
+        free_listener(listener);
+    return NULL;
 }
 
 /* One of these pools that takes another queue; NULL: none. */
-static struct listener *roomy(const struct wake_listener *wake_listener, uint32_t pools)
+static struct listener *roomy(const struct queues *queues, uint32_t pools)
 {
-    for (size_t i = wake_listener->options.all ? 0 : wake_listener->count; i > 0; i--) {
+    const struct wake_listener *wake_listener = queues->wake_listener;
+
+    for (size_t i = queues->options.all ? 0 : wake_listener->count; i > 0; i--) {
         struct listener *listener = wake_listener->list[i - 1];
 
         if (listener->pools == pools && listener->count < WAKE_GROUP)
@@ -209,125 +198,129 @@ static struct listener *roomy(const struct wake_listener *wake_listener, uint32_
     return NULL;
 }
 
-static int wake_listener_join(struct wake_listener *wake_listener, struct heard *heard,
-                              struct later_error *err)
+/* Returns 0, or -1 if it has no connection. */
+static int wake_listener_join(struct queue *queue)
 {
-    struct listener *listener = roomy(wake_listener, heard->pools);
-    struct later_keys keys;
+    struct listener *listener = roomy(queue->queues, queue->wake.pools);
 
     if (!listener)
-        listener = make_listener(wake_listener, heard->pools, err);
+        listener = make_listener(queue->queues, queue->wake.pools);
     if (!listener)
         return -1;
-    wake_listener_keys_of(wake_listener, heard->name, &keys);
-    listener->keys[listener->count] = strdup(keys.name[LATER_KEY_WAKE]);
-    if (!listener->keys[listener->count])
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    listener->names[listener->count++] = heard->name;
-    heard->listener = listener;
+    listener->heard[listener->count++] = queue;
+    queue->wake.listener = listener;
     return 0;
 }
 
-/* Each once. Returns 0, or -1 without memory. */
-static int hear_one(struct wake_listener *wake_listener, uint32_t p, const char *name)
+static void leave_all(struct queues *queues)
 {
-    struct heard *heard = later_names_find(&wake_listener->heard, name);
+    struct wake_listener *wake_listener = queues->wake_listener;
 
-    if (!heard) {
-        heard = calloc(1, sizeof *heard);
-        if (!heard || !later_names_add(&wake_listener->heard, name, heard)) {
-            free(heard);
-            return -1;
-        }
-        heard->name = name;
+    for (size_t i = 0; i < wake_listener->count; i++) {
+        for (size_t q = 0; q < wake_listener->list[i]->count; q++)
+            wake_listener->list[i]->heard[q]->wake.listener = NULL;
+        free_listener(wake_listener->list[i]);
     }
-    heard->pools |= (uint32_t)1 << p;
-    return 0;
+    wake_listener->count = 0;
 }
 
-/* Those of one pool. */
-static int hear(struct wake_listener *wake_listener, uint32_t p, struct later_error *err)
-{
-    const struct config_pool *pool = &wake_listener->config->pools[p];
+/* --- which queues --- */
 
-    for (uint32_t q = 0; q < pool->queue_count; q++) {
-        if (hear_one(wake_listener, p, pool->queues[q].name) < 0)
-            return later_fail(err, LATER_E_SYSTEM, "no memory");
-    }
-    return 0;
+static bool wake_listener_waits(const struct queues *queues, const struct config_pool *pool)
+{
+    return queues->options.all || config_pool_is_large(pool);
 }
 
-static bool wake_listener_waits(const struct wake_listener *wake_listener,
-                                const struct config_pool *pool)
+/* Notes which pools serve each queue for which we wait. Returns whether that has changed. */
+static bool note_pools(struct queues *queues)
 {
-    return wake_listener->options.all || config_pool_is_large(pool);
-}
-
-static int hear_all(struct wake_listener *wake_listener, struct later_error *err)
-{
-    const struct config *config = wake_listener->config;
+    const struct config *config = queues->config;
+    bool changed = false;
 
     for (uint32_t p = 0; p < config->pool_count; p++) {
-        if (wake_listener_waits(wake_listener, &config->pools[p]) &&
-            hear(wake_listener, p, err) < 0)
-            return -1;
+        const struct config_pool *pool = &config->pools[p];
+
+        for (uint32_t q = 0; q < pool->queue_count && wake_listener_waits(queues, pool); q++) {
+            struct queue *queue = queues_find(queues, pool->queues[q].name);
+
+            if (queue)
+                queue->wake.next |= (uint32_t)1 << p;
+        }
     }
-    for (uint32_t i = 0; i < wake_listener->heard.count; i++) {
-        if (wake_listener_join(wake_listener, wake_listener->heard.items[i], err) < 0)
-            return -1;
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        struct wake *wake = &queues_at(queues, i)->wake;
+
+        changed = changed || wake->pools != wake->next;
+        wake->pools = wake->next;
+        wake->next = 0;
     }
-    return 0;
+    return changed;
 }
 
-int wake_listener_follow(struct wake_listener *wake_listener, uint32_t p)
+/* Where other queues are waited for, all is made anew: a BLPOP that is out waits for the former
+ * ones. */
+void wake_listener_configure(struct queues *queues)
 {
-    const struct config_pool *pool = &wake_listener->config->pools[p];
-    uint32_t before = wake_listener->heard.count;
-    struct later_error ignored;
-    struct heard *heard;
+    bool failed = false;
 
-    if (hear_one(wake_listener, p, pool->queues[pool->queue_count - 1].name) < 0)
-        return -1;
-    if (wake_listener->heard.count == before)
-        return 0;
-    heard = wake_listener->heard.items[before];
-    if (wake_listener_join(wake_listener, heard, &ignored) < 0)
-        return -1;
-    listen_for(heard->listener);
-    return 0;
-}
+    if (!note_pools(queues)) {
+        for (size_t i = 0; i < queues->wake_listener->count; i++) {
+            struct listener *listener = queues->wake_listener->list[i];
 
-struct wake_listener *wake_listener_new(struct event_base *base, const struct config *config,
-                                        const struct wake_listener_options *options,
-                                        struct later_error *err)
-{
-    struct wake_listener *wake_listener = calloc(1, sizeof *wake_listener);
-
-    if (!wake_listener) {
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-        return NULL;
-    }
-    *wake_listener = (struct wake_listener){ .options = *options, .config = config, .base = base };
-    if (hear_all(wake_listener, err) < 0) {
-        wake_listener_free(wake_listener);
-        return NULL;
-    }
-    return wake_listener;
-}
-
-void wake_listener_free(struct wake_listener *wake_listener)
-{
-    if (!wake_listener)
+            listener->follows = listener_follows(queues->config, listener->pools);
+        }
         return;
-    wake_listener->freed = true;
-    for (size_t i = 0; i < wake_listener->count; i++) {
-        link_free(wake_listener->list[i]->link);
-        timer_free(wake_listener->list[i]->again);
-        for (size_t k = 0; k < wake_listener->list[i]->count; k++)
-            free(wake_listener->list[i]->keys[k]);
-        free(wake_listener->list[i]);
     }
-    later_names_free(&wake_listener->heard, free);
-    free(wake_listener->list);
-    free(wake_listener);
+    leave_all(queues);
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        struct queue *queue = queues_at(queues, i);
+
+        failed = (queue->wake.pools && wake_listener_join(queue) < 0) || failed;
+    }
+    if (failed)
+        log_line(LOG_ERROR, "no connection to wait for wakes; jobs are found later than they could "
+                            "be, until the next reload");
+}
+
+/* A pattern has matched it: it is the last of its pool. Others are known from the configuration. */
+int wake_listener_begin(struct queue *queue)
+{
+    const struct config *config = queue->queues->config;
+
+    if (queue->wake.pools)
+        return 0;
+    for (uint32_t p = 0; p < config->pool_count; p++) {
+        const struct config_pool *pool = &config->pools[p];
+
+        if (wake_listener_waits(queue->queues, pool) && pool->queue_count > 0 &&
+            queue->config == &pool->queues[pool->queue_count - 1])
+            queue->wake.pools |= (uint32_t)1 << p;
+    }
+    if (!queue->wake.pools)
+        return 0;
+    if (wake_listener_join(queue) < 0)
+        return -1;
+    listen_for(queue->wake.listener);
+    return 0;
+}
+
+bool wake_listener_busy(const struct queue *queue)
+{
+    return queue->wake.listener;
+}
+
+int wake_listener_new(struct queues *queues, struct later_error *err)
+{
+    queues->wake_listener = calloc(1, sizeof *queues->wake_listener);
+    return queues->wake_listener ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
+}
+
+void wake_listener_free(struct queues *queues)
+{
+    if (!queues->wake_listener)
+        return;
+    leave_all(queues);
+    free(queues->wake_listener->list);
+    free(queues->wake_listener);
+    queues->wake_listener = NULL;
 }

@@ -20,47 +20,29 @@
 #include "config/config.h"
 #include "link/connections.h"
 
-struct wake_listener;
-struct event_base;
-
-struct wake_listener_options {
-    bool all; /* a Cluster: no worker waits by itself, and each queue has its own link */
-    /* Is a worker of these pools (one bit each) idle? If not, wake_listener_idle() is called when
-     * one is. */
-    bool (*idle)(void *arg, uint32_t pools);
-    /* Tells one of them to look at this queue. false: nobody is idle any more. */
-    bool (*call)(void *arg, uint32_t pools, const char *queue);
-    void *arg;
-};
-
 #define WAKE_GROUP 32
+
+struct queue;
+struct queues;
+struct wake_listener;
 
 /* Is the configured Redis a Cluster, where no worker waits by itself? */
 bool wake_listener_wanted(const struct config *config);
 
-/* For all queues that workers do not wait for; config is borrowed. NULL with *err. */
-struct wake_listener *wake_listener_new(struct event_base *base, const struct config *config,
-                                        const struct wake_listener_options *options,
-                                        struct later_error *err);
-/* Frees it; a wake that is on its way is lost. NULL is fine. */
-void wake_listener_free(struct wake_listener *wake_listener);
+/* The columns of services.h. When they are freed, a wake that is on its way is lost. */
+int wake_listener_new(struct queues *queues, struct later_error *err);
+void wake_listener_free(struct queues *queues);
+int wake_listener_begin(struct queue *queue);
+bool wake_listener_busy(const struct queue *queue);
+void wake_listener_configure(struct queues *queues);
+void wake_listener_moved(struct queues *queues, const char *peer);
+void wake_listener_count(const struct queues *queues, struct connections *connections);
 
-/* A pool of the configuration has another queue now, the last of its list (config_follow()).
- * Returns 0, or -1 without memory. */
-int wake_listener_follow(struct wake_listener *wake_listener, uint32_t pool);
+/* A worker has become idle: waits for the wakes of its queues. */
+void wake_listener_idle(struct queues *queues);
 
-/* The master is now at `peer` ("host:port"; link.h). NULL is fine. */
-void wake_listener_moved(struct wake_listener *wake_listener, const char *peer);
-
-/* A worker has become idle: waits for the wakes of its queues. NULL is fine. */
-void wake_listener_idle(struct wake_listener *wake_listener);
-
-/* Adds the connections to each node. NULL is fine. */
-void wake_listener_count(const struct wake_listener *wake_listener,
-                         struct connections *connections);
-
-/* A worker that was called has ended before it looked: puts the queue's wake back. NULL, and a
- * queue that it does not serve, are fine. */
-void wake_listener_uncalled(struct wake_listener *wake_listener, const char *queue);
+/* A worker that was called has ended before it looked: puts the queue's wake back. A queue that it
+ * does not serve is fine. */
+void wake_listener_uncalled(struct queues *queues, const char *queue);
 
 #endif

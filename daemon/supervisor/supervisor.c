@@ -10,6 +10,7 @@
 #include "notify.h"
 #include "reservation/value.h"
 #include "supervisor/pages.h"
+#include "supervisor/wake_dispatch.h"
 #include "timer.h"
 
 #include <errno.h>
@@ -43,9 +44,7 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     workers_sum(supervisor->workers, state);
     state->fault = announce_fault(supervisor->announce);
     if (!state->fault)
-        state->fault = migrator_fault(supervisor->upkeep->migrator);
-    if (!state->fault)
-        state->fault = mover_fault(supervisor->upkeep->mover);
+        state->fault = services_fault(supervisor->queues);
     if (!state->fault)
         state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
@@ -80,14 +79,14 @@ static void on_idle(void *arg)
 {
     const struct supervisor *supervisor = arg;
 
-    wake_listener_idle(supervisor->upkeep->wake_listener);
+    wake_listener_idle(supervisor->queues);
 }
 
 static void on_uncalled(void *arg, const char *queue)
 {
     const struct supervisor *supervisor = arg;
 
-    wake_listener_uncalled(supervisor->upkeep->wake_listener, queue);
+    wake_listener_uncalled(supervisor->queues, queue);
 }
 
 static void on_gone(void *arg)
@@ -101,7 +100,7 @@ static void on_crashed(void *arg)
 {
     const struct supervisor *supervisor = arg;
 
-    recorder_crashed(supervisor->recorder);
+    recorder_crashed(supervisor->queues->recorder);
 }
 
 static void supervisor_expel(void *arg, struct slots *slots, const char *why)
@@ -115,7 +114,7 @@ static void page_settled(void *arg, struct slots *slots)
 {
     const struct supervisor *supervisor = arg;
 
-    recorder_leave(supervisor->recorder, slots);
+    recorder_leave(supervisor->queues->recorder, slots);
     value_sweep(slots);
     slots_close(slots, true);
 }
@@ -130,24 +129,24 @@ static void read_counts(struct process *process, void *arg)
 static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
-    struct announce_state state = { .redis_now = migrator_redis_now(supervisor->upkeep->migrator),
+    struct announce_state state = { .redis_now = migrator_redis_now(supervisor->queues->migrator),
                                     .reload_refused = supervisor->refused };
 
     workers_tick(supervisor->workers);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
-    upkeep_count(supervisor->upkeep, &state.connections);
+    services_count(supervisor->queues, &state.connections);
     notify_alive();
     if (supervisor->server && !supervisor->stopping &&
         embedded_mend(supervisor->generation->config))
         log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
     if (!supervisor->ready && !link_is_up(supervisor->link))
         notify_waiting("waiting for Redis");
-    workers_each(supervisor->workers, read_counts, supervisor->recorder);
-    recorder_write(supervisor->recorder, state.redis_now);
+    workers_each(supervisor->workers, read_counts, supervisor->queues->recorder);
+    recorder_write(supervisor->queues->recorder, state.redis_now);
     if (announce_was_lost(supervisor->announce))
-        losses_compare(supervisor->losses, state.redis_now);
-    losses_beat(supervisor->losses, state.redis_now);
+        losses_compare(supervisor->queues->losses, state.redis_now);
+    losses_beat(supervisor->queues->losses, state.redis_now);
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);
@@ -162,9 +161,7 @@ static void supervisor_on_link_up(void *arg)
     supervisor->met = true;
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
-    upkeep_link_up(supervisor->upkeep);
-    reshard_link_up(supervisor->reshard);
-    losses_compare(supervisor->losses, migrator_redis_now(supervisor->upkeep->migrator));
+    services_link_up(supervisor->queues);
     tell_health(supervisor, &(struct announce_state){ 0 });
     look_if_ready(supervisor);
 }
@@ -175,7 +172,7 @@ static void on_moved(void *arg, const char *peer)
     struct supervisor *supervisor = arg;
 
     link_moved(supervisor->link, peer);
-    upkeep_moved(supervisor->upkeep, peer);
+    services_moved(supervisor->queues, peer);
     workers_moved(supervisor->workers, peer);
 }
 
@@ -206,7 +203,7 @@ static void on_judged(void *arg, const char *why)
                  later_clock() - supervisor->unfit_since);
     }
     supervisor->redis = why ? UNFIT : FIT;
-    upkeep_pause(supervisor->upkeep, why != NULL);
+    supervisor->queues->paused = why != NULL;
     supervisor_pause(supervisor);
 }
 
@@ -320,6 +317,61 @@ static struct workers *make_workers(struct supervisor *supervisor)
     return workers_new(supervisor->base, &options);
 }
 
+static void on_cancelled(void *arg, const char *member)
+{
+    const struct supervisor *supervisor = arg;
+
+    keeper_cancelled(supervisor->keeper, member);
+}
+
+static bool on_wake_idle(void *arg, uint32_t pools)
+{
+    const struct supervisor *supervisor = arg;
+
+    return wake_dispatch_idle(supervisor->workers, pools);
+}
+
+static bool on_wake_call(void *arg, uint32_t pools, const char *queue)
+{
+    const struct supervisor *supervisor = arg;
+
+    return wake_dispatch_call(supervisor->workers, pools, queue);
+}
+
+static int make_queues(struct supervisor *supervisor, struct later_error *err)
+{
+    const struct config *config = supervisor->generation->config;
+    const struct queues_options options = { .host = supervisor->host,
+                                            .identity = supervisor->identity,
+                                            .cancelled = on_cancelled,
+                                            .grown = on_grown,
+                                            .all = wake_listener_wanted(config),
+                                            .idle = on_wake_idle,
+                                            .call = on_wake_call,
+                                            .arg = supervisor };
+
+    supervisor->queues = queues_new(supervisor->base, config, supervisor->link, &options);
+    if (!supervisor->queues)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (services_make(supervisor->queues, err) < 0)
+        return -1;
+    services_configure(supervisor->queues, config);
+    return 0;
+}
+
+static int make_keeper(struct supervisor *supervisor, struct later_error *err)
+{
+    const struct keeper_options options = { .host = supervisor->host,
+                                            .expel = supervisor_expel,
+                                            .settled = page_settled,
+                                            .arg = supervisor };
+
+    supervisor->keeper = keeper_new(supervisor->queues, &options);
+    if (supervisor->keeper)
+        supervisor->workers = make_workers(supervisor);
+    return supervisor->workers ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
+}
+
 static int make_parts(struct supervisor *supervisor, struct later_error *err)
 {
     struct config *config = supervisor->generation->config;
@@ -327,34 +379,18 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
                                        .up = supervisor_on_link_up,
                                        .down = supervisor_on_link_down,
                                        .arg = supervisor };
-    const struct keeper_options keeper = { .host = supervisor->host,
-                                           .expel = supervisor_expel,
-                                           .settled = page_settled,
-                                           .arg = supervisor };
 
     if (embedded_wanted(config) && start_server(supervisor, config, err) < 0)
         return -1;
     supervisor->link = link_new(supervisor->base, config, &link, err);
-    if (!supervisor->link)
+    if (!supervisor->link || make_queues(supervisor, err) < 0 || make_keeper(supervisor, err) < 0)
         return -1;
-    supervisor->keeper = keeper_new(supervisor->base, config, supervisor->link, &keeper);
     supervisor->announce =
         announce_new(config, supervisor->link, supervisor->host, on_judged, supervisor);
-    supervisor->recorder = recorder_new(config, supervisor->link, supervisor->host);
-    supervisor->losses = losses_new(config, supervisor->link, supervisor->host);
-    if (supervisor->keeper)
-        supervisor->workers = make_workers(supervisor);
-    supervisor->reshard =
-        reshard_new(supervisor->base, config, supervisor->link, on_grown, supervisor);
     supervisor->patterns =
         patterns_new(supervisor->base, config, supervisor->link, supervisor_on_found, supervisor);
-    if (!supervisor->keeper || !supervisor->announce || !supervisor->workers ||
-        !supervisor->recorder || !supervisor->losses || !supervisor->reshard ||
-        !supervisor->patterns)
+    if (!supervisor->announce || !supervisor->patterns)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    supervisor->upkeep = supervisor_make_upkeep(supervisor, config, err);
-    if (!supervisor->upkeep)
-        return -1;
     if (follow_wanted(config) &&
         !(supervisor->follow = follow_new(supervisor->base, config, on_moved, supervisor, err)))
         return -1;
@@ -366,16 +402,14 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
 
 static void supervisor_tear_down(struct supervisor *supervisor)
 {
-    upkeep_free(supervisor->upkeep);
     follow_free(supervisor->follow);
     link_free(supervisor->link);
     announce_free(supervisor->announce);
-    recorder_free(supervisor->recorder);
-    losses_free(supervisor->losses);
     patterns_free(supervisor->patterns);
-    reshard_free(supervisor->reshard);
+    services_unmake(supervisor->queues);
     workers_free(supervisor->workers);
     keeper_free(supervisor->keeper);
+    queues_free(supervisor->queues);
     health_close(supervisor->health);
     checker_free(supervisor->checker);
     for (size_t i = 0; i < sizeof supervisor->signals / sizeof *supervisor->signals; i++) {

@@ -10,11 +10,16 @@
 #include "health.h"
 #include "identity.h"
 #include "server_log.h"
+#include "keeper/keeper.h"
+#include "queues/losses.h"
+#include "queues/migrator.h"
 #include "queues/patterns.h"
 #include "queues/recorder.h"
 #include "queues/reshard.h"
+#include "queues/services.h"
+#include "queues/wake_listener.h"
 #include "supervisor/restart.h"
-#include "supervisor/upkeep.h"
+#include "supervisor/workers.h"
 
 #include <event2/event.h>
 
@@ -29,11 +34,8 @@ struct supervisor {
     struct link *link;
     struct follow *follow; /* NULL: no Sentinels */
     struct keeper *keeper;
-    struct upkeep *upkeep; /* NULL at the start and at the end */
+    struct queues *queues;
     struct announce *announce;
-    struct losses *losses;
-    struct recorder *recorder;
-    struct reshard *reshard;
     struct patterns *patterns;
     struct fault crowded; /* a pool has no room for a queue of its pattern */
     struct health *health;
@@ -67,10 +69,6 @@ struct supervisor {
 
 /* Sets up the log by the present configuration. */
 void supervisor_use_log(const struct supervisor *supervisor);
-
-/* Migrator, subscriber and wake listeners for a configuration. NULL with *err. */
-struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
-                                      const struct config *config, struct later_error *err);
 
 /* Callbacks: the checker has finished; the new workers are ready or have failed; HUP came. */
 void supervisor_on_checked(void *arg, const char *why);

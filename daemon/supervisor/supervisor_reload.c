@@ -56,9 +56,7 @@ bool supervisor_on_found(void *arg, const char *name, bool used)
     log_line(LOG_DEBUG, "queue %s is new, and served in pool %s", name, pool->name);
     registry_limit(config, &pool->queues[pool->queue_count - 1], supervisor->link);
     link_flush(supervisor->link);
-    reshard_follow(supervisor->reshard, &pool->queues[pool->queue_count - 1]);
-    if (supervisor->upkeep && upkeep_follow(supervisor->upkeep, number, name) < 0)
-        log_line(LOG_ERROR, "queue %s: no memory; it is served after a reload", name);
+    services_follow(supervisor->queues, &pool->queues[pool->queue_count - 1]);
     return true;
 }
 
@@ -82,41 +80,16 @@ static void follow_next(struct supervisor *supervisor)
 
 /* --- generations --- */
 
-struct upkeep *supervisor_make_upkeep(const struct supervisor *supervisor,
-                                      const struct config *config, struct later_error *err)
-{
-    const struct upkeep_options options = { .host = supervisor->host,
-                                            .identity = supervisor->identity,
-                                            .keeper = supervisor->keeper,
-                                            .losses = supervisor->losses,
-                                            .workers = supervisor->workers };
-
-    return upkeep_new(supervisor->base, config, supervisor->link, &options, err);
-}
-
 /* Puts the new configuration into force. */
-static int use(struct supervisor *supervisor, struct generation *generation,
-               struct later_error *err)
+static void use(struct supervisor *supervisor, struct generation *generation)
 {
-    struct upkeep *upkeep = supervisor_make_upkeep(supervisor, generation->config, err);
-
-    if (!upkeep)
-        return -1;
-    upkeep_free(supervisor->upkeep);
-    supervisor->upkeep = upkeep;
-    upkeep_pause(upkeep, supervisor->redis == UNFIT);
+    services_configure(supervisor->queues, generation->config);
     keeper_configure(supervisor->keeper, generation->config);
     announce_configure(supervisor->announce, generation->config);
-    recorder_configure(supervisor->recorder, generation->config);
-    losses_configure(supervisor->losses, generation->config);
-    reshard_configure(supervisor->reshard, generation->config);
     patterns_configure(supervisor->patterns, generation->config);
     generation_release(supervisor->generation);
     supervisor->generation = generation;
     supervisor_use_log(supervisor);
-    if (link_is_up(supervisor->link))
-        upkeep_link_up(upkeep);
-    return 0;
 }
 
 static void reload(struct supervisor *supervisor);
@@ -156,17 +129,17 @@ bool supervisor_on_tried(void *arg, const char *why)
 {
     struct supervisor *supervisor = arg;
     struct generation *generation = supervisor->trying;
-    struct later_error err;
 
     supervisor->trying = NULL;
-    if (!why && use(supervisor, generation, &err) == 0) {
+    if (!why) {
+        use(supervisor, generation);
         supervisor_reload_remember(supervisor, NULL);
         log_line(LOG_INFO, "reloaded: %zu new workers", workers_on_trial(supervisor->workers));
         timer_in(supervisor->tick, 0);
         end_reload(supervisor);
         return true;
     }
-    supervisor_reload_refuse(supervisor, why ? why : err.text);
+    supervisor_reload_refuse(supervisor, why);
     generation_release(generation);
     timer_in(supervisor->tick, 0);
     return false;
@@ -223,7 +196,7 @@ static void check_next(void *arg)
     follow_next(supervisor);
     if (fixed)
         later_fail(&err, LATER_E_CONFIG, "%s cannot change while running; restart laterd", fixed);
-    else if (reshard_widen(supervisor->reshard, supervisor->next, &err) == 0)
+    else if (reshard_widen(supervisor->queues, supervisor->next, &err) == 0)
         supervisor->checker = checker_start(supervisor->base, supervisor->next,
                                             supervisor_on_checked, supervisor, &err);
     if (!supervisor->checker)

@@ -146,13 +146,13 @@ void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
 static bool unsettled(const struct supervisor *supervisor, double redis_now)
 {
     return keeper_open(supervisor->keeper) || (redis_now <= 0 && link_is_up(supervisor->link) &&
-                                               recorder_lacks_time(supervisor->recorder));
+                                               recorder_lacks_time(supervisor->queues->recorder));
 }
 
 /* The workers are gone. First what they held is settled, then the server ends, then we do. */
 static bool wind_up(struct supervisor *supervisor)
 {
-    double now = later_clock(), redis_now = migrator_redis_now(supervisor->upkeep->migrator);
+    double now = later_clock(), redis_now = migrator_redis_now(supervisor->queues->migrator);
 
     if (supervisor->end_by <= 0)
         supervisor->end_by = now + SETTLE_SECONDS;
@@ -160,11 +160,11 @@ static bool wind_up(struct supervisor *supervisor)
         if (!supervisor->recorded && now < supervisor->end_by && unsettled(supervisor, redis_now))
             return false;
         if (!supervisor->recorded) { /* all pages have been read and closed */
-            recorder_end(supervisor->recorder, redis_now);
+            recorder_end(supervisor->queues->recorder, redis_now);
             supervisor->recorded = true;
             supervisor->end_by = now + RECORD_SECONDS;
         }
-        if (now < supervisor->end_by && recorder_open(supervisor->recorder))
+        if (now < supervisor->end_by && recorder_open(supervisor->queues->recorder))
             return false;
         announce_withdraw(supervisor->announce);
         supervisor->ending = true;

@@ -63,6 +63,25 @@ bool later_names_add(struct later_names *names, const char *name, void *item)
     return true;
 }
 
+void later_names_sift(struct later_names *names, const char *(*stays)(void *arg, void *item),
+                      void *arg)
+{
+    uint32_t count = names->count;
+
+    names->count = 0;
+    if (count > 0)
+        memset(names->slots, 0, names->room * sizeof *names->slots);
+    for (uint32_t i = 0; i < count; i++) {
+        void *item = names->items[i];
+        const char *name = stays(arg, item);
+
+        if (!name)
+            continue;
+        *spot(names, name) = (struct later_named){ .name = name, .item = item };
+        names->items[names->count++] = item;
+    }
+}
+
 void later_names_free(struct later_names *names, void (*free_item)(void *item))
 {
     for (uint32_t i = 0; free_item && i < names->count; i++)

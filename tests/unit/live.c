@@ -16,6 +16,7 @@ struct server live_server;
 char live_url[100];
 struct event_base *live_base;
 struct config live_config;
+struct queues *live_queues;
 struct link *live_link;
 int live_ups, live_downs;
 
@@ -251,6 +252,7 @@ void live_loop_at(char *url, void (*up)(void))
     static struct config_queue queues[2] = { { .name = "q" }, { .name = "r" } };
     static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 2 };
     const struct link_options options = { .what = "test", .up = on_up, .down = on_down };
+    const struct queues_options serving = { .host = "the-host", .identity = "the-identity" };
     struct later_error err;
 
     live_config = (struct config){ .pools = &pool,
@@ -269,7 +271,22 @@ void live_loop_at(char *url, void (*up)(void))
     ck_assert_ptr_nonnull(live_base);
     live_link = link_new(live_base, &live_config, &options, &err);
     ck_assert_msg(live_link != NULL, "%s", err.text);
+    live_queues = queues_new(live_base, &live_config, live_link, &serving);
+    ck_assert_ptr_nonnull(live_queues);
     LIVE_UNTIL(live_ups == 1);
+}
+
+void live_serve(struct queues *queues)
+{
+    for (uint32_t p = 0; p < live_config.pool_count; p++) {
+        for (uint32_t q = 0; q < live_config.pools[p].queue_count; q++) {
+            const struct config_queue *row = &live_config.pools[p].queues[q];
+            struct queue *queue = queues_need(queues, row->name);
+
+            ck_assert_ptr_nonnull(queue);
+            queue->config = row;
+        }
+    }
 }
 
 void live_unlink(void)
@@ -281,6 +298,9 @@ void live_unlink(void)
 void live_unloop(void)
 {
     live_unlink();
+    services_unmake(live_queues);
+    queues_free(live_queues);
+    live_queues = NULL;
     if (live_base)
         event_base_free(live_base);
     live_base = NULL;

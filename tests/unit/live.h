@@ -12,6 +12,7 @@
 #include "later/client.h"
 #include "link/link.h"
 #include "live_clock.h"
+#include "queues/services.h"
 #include "tests/support/server.h"
 #include "unit.h"
 
@@ -63,6 +64,7 @@ void live_check(const char *queue);
 extern struct event_base *live_base;
 extern struct config live_config; /* of this Redis: one pool with the queues "q", "r"; change it */
 extern struct link *live_link;
+extern struct queues *live_queues; /* on that link, without a queue or a service yet */
 extern int live_ups, live_downs;
 
 /* Makes base and link, to this Redis or to another; `up` is called besides. Waits until the link is
@@ -70,7 +72,11 @@ extern int live_ups, live_downs;
 void live_loop(void (*up)(void));
 void live_loop_at(char *url, void (*up)(void));
 
-/* Frees the link (before what lives on it), then the base. NULL pointers are fine. */
+/* Makes these queues, all that the configuration has now, and serves them: without services. */
+void live_serve(struct queues *queues);
+
+/* Frees the link (before what lives on it); then live_queues with their services, and the base.
+ * NULL pointers are fine. */
 void live_unlink(void);
 void live_unloop(void);
 

@@ -48,7 +48,7 @@ static void set_up(void)
     keeper = NULL;
     expelled = settled = 0;
     live_loop(on_up);
-    keeper = keeper_new(live_base, &live_config, live_link, &options);
+    keeper = keeper_new(live_queues, &options);
     ck_assert_ptr_nonnull(keeper);
 }
 

@@ -1,7 +1,6 @@
 /* test_link.c: a connection on a loop that reconnects by itself. */
 #include "live.h"
 
-#include "link/calls.h"
 #include "log.h"
 #include "tests/support/fake_redis.h"
 
@@ -247,44 +246,6 @@ START_TEST(test_freed_with_answers_open)
 }
 END_TEST
 
-/* Who is gone is told nothing, also not of what was sent beside the answer that he goes with. */
-static struct calls *calls[3];
-static int told[3];
-
-static void on_told(void *arg, struct later_answer *answer)
-{
-    long i = (int *)arg - told;
-
-    ck_assert_int_eq(answer->outcome, LATER_UNKNOWN);
-    told[i]++;
-    if (i == 1)
-        calls_free(calls[i]);
-}
-
-START_TEST(test_calls_of_who_is_gone)
-{
-    begin(accept_and_hush, NULL);
-    LIVE_UNTIL(ups == 1);
-    memset(told, 0, sizeof told);
-    for (int i = 0; i < 6; i++) {
-        struct later_command cmd = { 0 };
-
-        if (i < 3)
-            calls[i] = calls_new(link_);
-        later_command_say(&cmd, "PING");
-        ck_assert_int_eq(calls_send(calls[i % 3], &cmd, on_told, &told[i % 3]), 0);
-    }
-    link_flush(link_);
-    calls_free(calls[0]);
-    link_free(link_);
-    link_ = NULL;
-    ck_assert_int_eq(told[0], 0);
-    ck_assert_int_eq(told[1], 1);
-    ck_assert_int_eq(told[2], 2);
-    calls_free(calls[2]);
-}
-END_TEST
-
 static void cut_all(struct fake_redis *f, void *arg)
 {
     (void)arg;
@@ -387,8 +348,8 @@ static TCase *making(void)
 
 static TCase *breaking(void)
 {
-    return MAKE("breaking", test_deadline, test_freed_with_answers_open, test_calls_of_who_is_gone,
-                test_backoff, test_outage_is_two_lines, test_password_is_read_again);
+    return MAKE("breaking", test_deadline, test_freed_with_answers_open, test_backoff,
+                test_outage_is_two_lines, test_password_is_read_again);
 }
 
 UNIT_MAIN("link", making, breaking)

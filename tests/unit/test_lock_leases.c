@@ -47,7 +47,7 @@ static void set_up(void)
     expelled = settled = 0;
     keeper = NULL;
     live_loop(on_up);
-    keeper = keeper_new(live_base, &live_config, live_link, &options);
+    keeper = keeper_new(live_queues, &options);
     ck_assert_ptr_nonnull(keeper);
     page = page_new(4);
     page_hold(page, 0, "q", "job", SLOT_RUNNING, 30);

@@ -13,23 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct migrator *migrator;
-static struct subscriber *subscriber;
 static struct later_client *client;
 static struct later_error err;
 
 static void on_up(void)
 {
-    if (migrator)
-        migrator_link_up(migrator);
+    if (live_queues && live_queues->migrator)
+        migrator_link_up(live_queues);
 }
 
 static void set_up(void)
 {
     live_begin();
     live_hurry();
-    migrator = NULL;
-    subscriber = NULL;
     client = live_client();
     ck_assert_ptr_nonnull(client);
     live_loop(on_up);
@@ -37,21 +33,9 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    subscriber_free(subscriber);
-    subscriber_free(NULL);
-    migrator_free(migrator);
-    migrator_free(NULL);
     live_unloop();
     later_client_close(client);
     live_end();
-}
-
-/* As the supervisor does. */
-static void on_due(void *arg, const char *queue, double at)
-{
-    (void)arg;
-    if (migrator) /* begin()'s own word may be on its way still */
-        migrator_told(migrator, queue, at);
 }
 
 static uint32_t no_shards(void *arg, const struct config_queue *queue)
@@ -64,15 +48,14 @@ static uint32_t no_shards(void *arg, const struct config_queue *queue)
 /* After what the test has changed in live_config. */
 static void begin(void)
 {
-    const struct subscriber_options options = { .due = on_due };
-
     ck_assert_int_eq(config_widen(&live_config, no_shards, NULL, &err), 0);
-    migrator = migrator_new(live_base, &live_config, live_link, "the-host", &err);
-    ck_assert_msg(migrator != NULL, "%s", err.text);
-    subscriber = subscriber_new(live_base, &live_config, &options, &err);
-    ck_assert_msg(subscriber != NULL, "%s", err.text);
-    migrator_link_up(migrator);
-    LIVE_UNTIL(migrator_redis_now(migrator) > 0);
+    ck_assert_msg(migrator_new(live_queues, &err) == 0, "%s", err.text);
+    ck_assert_msg(subscriber_new(live_queues, &err) == 0, "%s", err.text);
+    live_serve(live_queues);
+    for (uint32_t i = 0; i < live_queues->names.count; i++)
+        ck_assert_int_eq(migrator_begin(queues_at(live_queues, i)), 0);
+    migrator_link_up(live_queues);
+    LIVE_UNTIL(migrator_redis_now(live_queues->migrator) > 0);
     LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1); /* it listens */
 }
 
@@ -107,7 +90,8 @@ START_TEST(test_redis_clock)
     begin();
     for (int i = 0; i < 20; i++) {
         LIVE_FOR(0.05, true);
-        good += fabs(migrator_redis_now(migrator) - live_time()) < 0.01 * live_slowness();
+        good +=
+            fabs(migrator_redis_now(live_queues->migrator) - live_time()) < 0.01 * live_slowness();
     }
     ck_assert_int_ge(good, 10);
 }
@@ -421,16 +405,22 @@ START_TEST(test_connection_lost)
 }
 END_TEST
 
-/* At a reload the link outlives it, and brings an answer that it still waits for. */
-START_TEST(test_freed_with_an_answer_out)
+/* A reload takes its queues while an answer is under way, and gives them back. */
+START_TEST(test_ended_with_an_answer_out)
 {
     begin();
     live_do("CLIENT PAUSE 100 ALL");
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) > 0);
-    migrator_free(migrator);
-    migrator = NULL;
+    for (uint32_t i = 0; i < live_queues->names.count; i++) {
+        queues_at(live_queues, i)->config = NULL;
+        migrator_end(queues_at(live_queues, i));
+    }
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
-    LIVE_FOR(0.1, true);
+    push_in("q", "a", 0.05);
+    LIVE_FOR(2, isnan(live_score("q", "ready", "a")));
+    live_serve(live_queues);
+    ck_assert_int_eq(migrator_begin(queues_find(live_queues, "q")), 0);
+    LIVE_UNTIL(!isnan(live_score("q", "ready", "a")));
 }
 END_TEST
 
@@ -452,7 +442,7 @@ static TCase *lapses(void)
 static TCase *rest(void)
 {
     return MAKE("rest", test_each_queue_once, test_trims_the_dead, test_refused,
-                test_connection_lost, test_freed_with_an_answer_out);
+                test_connection_lost, test_ended_with_an_answer_out);
 }
 
 UNIT_MAIN("migrator", due, lapses, rest)

@@ -66,6 +66,35 @@ START_TEST(test_one_that_was_freed_is_empty)
 }
 END_TEST
 
+/* Items with an even number stay. */
+static const char *even_stays(void *arg, void *item)
+{
+    const struct item *of = item;
+
+    ck_assert_ptr_eq(arg, items);
+    return (of - items) % 2 == 0 ? of->name : NULL;
+}
+
+START_TEST(test_some_go)
+{
+    struct later_names names = { 0 };
+
+    later_names_sift(&names, even_stays, items);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(items[i].name, sizeof items[i].name, "item-%d", i);
+        ck_assert(later_names_add(&names, items[i].name, &items[i]));
+    }
+    later_names_sift(&names, even_stays, items);
+    ck_assert_uint_eq(names.count, MANY / 2);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_ptr_eq(later_names_find(&names, items[i].name), i % 2 ? NULL : &items[i]);
+    ck_assert_ptr_eq(names.items[1], &items[2]);
+    ck_assert(later_names_add(&names, "item-1", &items[1])); /* it may come again */
+    ck_assert_ptr_eq(later_names_find(&names, "item-1"), &items[1]);
+    later_names_free(&names, NULL);
+}
+END_TEST
+
 static TCase *names(void)
 {
     TCase *tc = tcase_create("names");
@@ -73,6 +102,7 @@ static TCase *names(void)
     tcase_add_test(tc, test_each_is_found_by_its_name);
     tcase_add_test(tc, test_items_are_freed_with_it);
     tcase_add_test(tc, test_one_that_was_freed_is_empty);
+    tcase_add_test(tc, test_some_go);
     return tc;
 }
 

@@ -13,10 +13,21 @@
 #define NOON 1764000000.0 /* any time: a multiple of an hour */
 
 static struct recorder *recorder, *other;
+static struct queues *others;
 static struct later_client *client;
 static struct later_keys keys;
 static struct slots *page;
 static struct later_error err;
+
+/* Of another laterd. */
+static struct queues *make_others(const char *host)
+{
+    const struct queues_options options = { .host = host };
+    struct queues *queues = queues_new(live_base, &live_config, live_link, &options);
+
+    ck_assert(queues && recorder_new(queues, &err) == 0);
+    return queues;
+}
 
 static void set_up(void)
 {
@@ -26,17 +37,18 @@ static void set_up(void)
     live_loop(NULL);
     live_config.history = true;
     page = page_new(4);
-    recorder = recorder_new(&live_config, live_link, "one");
-    other = recorder_new(&live_config, live_link, "other");
-    ck_assert(client && recorder && other);
+    live_queues->options.host = "one";
+    ck_assert(client && recorder_new(live_queues, &err) == 0);
+    recorder = live_queues->recorder;
+    others = make_others("other");
+    other = others->recorder;
 }
 
 static void tear_down(void)
 {
     live_unlink();
-    recorder_free(recorder);
-    recorder_free(other);
-    recorder_free(NULL);
+    recorder_free(others);
+    queues_free(others);
     page_free_all();
     live_unloop();
     later_client_close(client);
@@ -270,7 +282,8 @@ END_TEST
 /* As in a container: the next laterd has the name and the process number of the one before. */
 START_TEST(one_that_is_called_as_the_one_before)
 {
-    struct recorder *next = recorder_new(&live_config, live_link, "one");
+    struct queues *third = make_others("one");
+    struct recorder *next = third->recorder;
     struct slots *another = page_new(4);
 
     attempt(page, "mail", 3);
@@ -290,7 +303,8 @@ START_TEST(one_that_is_called_as_the_one_before)
     ck_assert_uint_eq(totals("mail"), 23);
     LIVE_UNTIL(!next->hosts && next->folding == 0);
     live_unlink();
-    recorder_free(next);
+    recorder_free(third);
+    queues_free(third);
 }
 END_TEST
 
@@ -353,7 +367,7 @@ START_TEST(switched_off)
     recorder_write(recorder, NOON);
     recorder_end(recorder, NOON);
     ck_assert_int_eq(live_calls(), 0);
-    ck_assert_uint_eq(recorder->queues.count, 0);
+    ck_assert_uint_eq(recorder->queue_count, 0);
 }
 END_TEST
 

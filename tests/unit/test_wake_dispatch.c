@@ -19,7 +19,6 @@
 
 static struct keeper *keeper;
 static struct workers *workers;
-static struct wake_listener *wake_listener;
 static struct generation *generation; /* owns the configuration of the listener */
 static struct event *reaping;
 static int generations, uncalled, ready, gone;
@@ -59,14 +58,14 @@ static void on_gone(void *arg)
 static void on_idle(void *arg)
 {
     (void)arg;
-    wake_listener_idle(wake_listener);
+    wake_listener_idle(live_queues);
 }
 
 static void on_uncalled(void *arg, const char *queue)
 {
     (void)arg;
     uncalled++;
-    wake_listener_uncalled(wake_listener, queue);
+    wake_listener_uncalled(live_queues, queue);
 }
 
 static bool is_idle(void *arg, uint32_t pools)
@@ -80,10 +79,6 @@ static bool call(void *arg, uint32_t pools, const char *queue)
     (void)arg;
     return wake_dispatch_call(workers, pools, queue);
 }
-
-static const struct wake_listener_options listener_options = { .all = true,
-                                                               .idle = is_idle,
-                                                               .call = call };
 
 static void reap(evutil_socket_t fd, short what, void *arg)
 {
@@ -101,7 +96,6 @@ static void load(const char *options)
 {
     char top[PATH_MAX], text[PATH_MAX + 4000];
     struct config *next;
-    struct wake_listener *before = wake_listener;
 
     ck_assert_ptr_nonnull(realpath(getenv("top_builddir") ? getenv("top_builddir") : ".", top));
     snprintf(text, sizeof text,
@@ -113,9 +107,13 @@ static void load(const char *options)
     next = config_load(config_path("dispatch.conf"), &err);
     ck_assert_msg(next != NULL, "%s", err.text);
     ready = 0;
-    wake_listener = wake_listener_new(live_base, next, &listener_options, &err);
-    ck_assert_msg(wake_listener != NULL, "%s", err.text);
-    wake_listener_free(before);
+    live_queues->config = next;
+    for (uint32_t i = 0; i < next->served.count; i++) {
+        const struct config_queue *row = next->served.items[i];
+
+        queues_need(live_queues, row->name)->config = row;
+    }
+    wake_listener_configure(live_queues);
     generation_release(generation);
     generation = generation_new(next);
     if (generations++)
@@ -143,11 +141,14 @@ static void set_up(void)
     config_files_begin();
     live_begin();
     live_loop(NULL);
-    wake_listener = NULL;
+    live_queues->options.all = true;
+    live_queues->options.idle = is_idle;
+    live_queues->options.call = call;
+    ck_assert_int_eq(wake_listener_new(live_queues, &err), 0);
     generation = NULL;
     generations = uncalled = gone = 0;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    keeper = keeper_new(live_base, &live_config, live_link, &keeping);
+    keeper = keeper_new(live_queues, &keeping);
     with_keeper.keeper = keeper;
     workers = workers_new(live_base, &with_keeper);
     reaping = event_new(live_base, -1, EV_PERSIST, reap, NULL);
@@ -159,7 +160,7 @@ static void tear_down(void)
     workers_retire(workers);
     LIVE_UNTIL(workers_count(workers) == 0);
     LIVE_UNTIL(keeper_open(keeper) == 0);
-    wake_listener_free(wake_listener);
+    wake_listener_free(live_queues);
     live_unlink();
     event_free(reaping);
     workers_free(workers);

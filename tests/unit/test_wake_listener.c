@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct wake_listener *wake_listener;
 static bool idle;          /* is somebody? */
 static int to_take;        /* how many calls will be taken; then no worker is idle */
 static int taken, refused; /* calls */
@@ -38,14 +37,15 @@ static bool call(void *arg, uint32_t pools, const char *queue)
     return true;
 }
 
-static const struct wake_listener_options options = {
-    .all = true, .idle = is_idle, .call = call, .arg = &taken
-};
-
-static void make(void)
+static void make(struct queues *queues)
 {
-    wake_listener = wake_listener_new(live_base, &live_config, &options, &err);
-    ck_assert_msg(wake_listener != NULL, "%s", err.text);
+    queues->options.all = true;
+    queues->options.idle = is_idle;
+    queues->options.call = call;
+    queues->options.arg = &taken;
+    ck_assert_msg(wake_listener_new(queues, &err) == 0, "%s", err.text);
+    live_serve(queues);
+    wake_listener_configure(queues);
 }
 
 static void set_up(void)
@@ -55,13 +55,11 @@ static void set_up(void)
     idle = false;
     to_take = 1000;
     taken = refused = asked = 0;
-    make();
+    make(live_queues);
 }
 
 static void tear_down(void)
 {
-    wake_listener_free(wake_listener);
-    wake_listener_free(NULL);
     live_unloop();
     live_end();
 }
@@ -103,7 +101,7 @@ static int scripts_run(void)
 static void somebody_is_idle(void)
 {
     idle = true;
-    wake_listener_idle(wake_listener);
+    wake_listener_idle(live_queues);
 }
 
 static void all_wait(void)
@@ -123,10 +121,9 @@ START_TEST(test_waits_while_somebody_is_idle)
     LIVE_UNTIL(asked >= 2); /* both links are up */
     LIVE_FOR(0.1, waiting() == 0);
     all_wait();
-    wake_listener_idle(wake_listener);
+    wake_listener_idle(live_queues);
     LIVE_FOR(0.1, waiting() <= 2); /* fewer between two waits */
     LIVE_UNTIL(waiting() == 2);
-    wake_listener_idle(NULL);
 }
 END_TEST
 
@@ -178,7 +175,8 @@ END_TEST
 /* What is put back is there for another host. */
 START_TEST(test_another_host_has_it)
 {
-    struct wake_listener *other;
+    const struct queues_options options = { .host = "other" };
+    struct queues *other = queues_new(live_base, &live_config, live_link, &options);
 
     to_take = 0;
     live_put("q", "a", 1);
@@ -187,10 +185,11 @@ START_TEST(test_another_host_has_it)
     LIVE_UNTIL(refused == 1);
     LIVE_UNTIL(live_number("EXISTS later:{q}:wake") == 1);
     to_take = 1;
-    other = wake_listener_new(live_base, &live_config, &options, &err);
+    make(other);
     idle = true;
     LIVE_UNTIL(taken == 1);
     wake_listener_free(other);
+    queues_free(other);
 }
 END_TEST
 
@@ -209,12 +208,11 @@ START_TEST(test_died_after_it_was_called)
 {
     live_put("q", "a", 1);
     all_wait();
-    wake_listener_uncalled(wake_listener, "q");
+    wake_listener_uncalled(live_queues, "q");
     LIVE_UNTIL(taken == 1);
     ck_assert_str_eq(last, "q");
-    wake_listener_uncalled(wake_listener, "none");
-    wake_listener_uncalled(wake_listener, "");
-    wake_listener_uncalled(NULL, "q");
+    wake_listener_uncalled(live_queues, "none");
+    wake_listener_uncalled(live_queues, "");
     LIVE_FOR(0.1, taken == 1);
 }
 END_TEST
@@ -252,20 +250,41 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* A reload while waiting: the new listener hears what comes. */
-START_TEST(test_other_bells)
+/* A reload while waiting, with another queue: the new listeners hear what comes, the former ones
+ * are gone. */
+START_TEST(test_other_queues)
 {
-    struct wake_listener *before = wake_listener;
+    static struct config_queue queues[3] = { { .name = "q" }, { .name = "r" }, { .name = "s" } };
+    static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 3 };
     int clients, connections;
 
     all_wait();
     clients = information("\nconnected_clients:");
     connections = information("\ntotal_connections_received:");
-    make();
-    wake_listener_free(before);
-    LIVE_UNTIL(information("\ntotal_connections_received:") >= connections + 2);
-    /* Redis has seen that the former one is gone: it could still give it a wake. */
-    LIVE_UNTIL(information("\nconnected_clients:") == clients && waiting() == 2);
+    live_config.pools = &pool;
+    live_serve(live_queues);
+    wake_listener_configure(live_queues);
+    LIVE_UNTIL(information("\ntotal_connections_received:") >= connections + 3);
+    /* Redis has seen that the former ones are gone: it could still give them a wake. */
+    LIVE_UNTIL(information("\nconnected_clients:") == clients + 1 && waiting() == 3);
+    wake("q");
+    LIVE_UNTIL(taken == 1);
+    wake("s");
+    LIVE_UNTIL(taken == 2);
+}
+END_TEST
+
+/* A reload that changes nothing here keeps the connections. */
+START_TEST(test_the_same_queues)
+{
+    int connections;
+
+    all_wait();
+    connections = information("\ntotal_connections_received:");
+    live_serve(live_queues);
+    wake_listener_configure(live_queues);
+    LIVE_FOR(0.2, true);
+    ck_assert_int_eq(information("\ntotal_connections_received:"), connections);
     wake("q");
     LIVE_UNTIL(taken == 1);
 }
@@ -274,18 +293,17 @@ END_TEST
 START_TEST(test_each_queue_once)
 {
     static struct config_queue queues[2] = { { .name = "r" }, { .name = "s" } };
-    struct config_pool pools[2] = { live_config.pools[0],
-                                    { .name = "p", .queues = queues, .queue_count = 2 } };
+    static struct config_pool pools[2];
 
-    wake_listener_free(wake_listener);
+    pools[0] = live_config.pools[0];
+    pools[1] = (struct config_pool){ .name = "p", .queues = queues, .queue_count = 2 };
     live_config.pools = pools;
     live_config.pool_count = 2;
-    make();
+    live_serve(live_queues);
+    wake_listener_configure(live_queues);
     somebody_is_idle();
     LIVE_UNTIL(waiting() == 3);
     LIVE_FOR(0.1, waiting() <= 3); /* fewer between two waits */
-    wake_listener_free(wake_listener);
-    wake_listener = NULL;
 }
 END_TEST
 
@@ -300,7 +318,8 @@ static TCase *all(void)
                                    test_died_after_it_was_called,
                                    test_connection_lost,
                                    test_refused,
-                                   test_other_bells,
+                                   test_other_queues,
+                                   test_the_same_queues,
                                    test_each_queue_once };
     TCase *tc = tcase_create("wake_listener");
 
