@@ -47,16 +47,20 @@ static const char *job_bytes(const struct later_job *job, uint32_t which, size_t
     return payload ? job->doc.payload : job->document;
 }
 
-/* Its program may have said something of the type since the job was taken. */
+/* Its program may have said something of the type since the job was taken. For most types nobody
+ * has, and programs ask this of each job. */
 static uint32_t job_number(const struct later_job *job, uint32_t which)
 {
+    const struct later_document *said;
     struct later_job now;
 
     if (which == LATER_JOB_ATTEMPT)
         return job->attempt;
+    said = job->worker ? said_find(job->worker->said, job->doc.type) : NULL;
+    if (!said)
+        return job->policy.max_attempts;
     now = *job;
-    if (job->worker)
-        job_policy(&now, job->worker->config, said_find(job->worker->said, job->doc.type));
+    job_policy(&now, job->worker->config, said);
     return now.policy.max_attempts;
 }
 

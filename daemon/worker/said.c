@@ -1,6 +1,8 @@
 /* said.c: what programs have said of their types. */
 #include "worker/said.h"
 
+#include "config/config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,23 +86,13 @@ int said_take(struct said *said, const char *name, const char *json, size_t len,
     return 0;
 }
 
-/* Returns how much of a type its name matches; 0 = it does not. */
-static size_t said_matches(const char *name, const char *type)
-{
-    size_t len = strlen(name);
-
-    if (len > 0 && name[len - 1] == '*')
-        return strncmp(name, type, len - 1) == 0 ? len : 0;
-    return strcmp(name, type) == 0 ? SIZE_MAX : 0;
-}
-
 const struct later_document *said_find(const struct said *said, const char *type)
 {
     const struct later_document *found = NULL;
     size_t best = 0;
 
     for (size_t i = 0; said && i < said->count; i++) {
-        size_t matches = said_matches(said->types[i].name, type);
+        size_t matches = config_type_matches(said->types[i].name, type);
 
         if (matches > best) {
             best = matches;

@@ -256,8 +256,9 @@ int config_widen(struct config *config, config_wanted_fn *wanted, void *arg,
 #define CONFIG_LIMIT_NAME 200
 void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_NAME]);
 
-/* Does "video.*", or "video.encode", match this type? */
-bool config_type_matches(const char *pattern, const char *type);
+/* Does "video.*", or "video.encode", match this type? Returns how well: 0 = not at all, SIZE_MAX =
+ * it is the same, else the length of the pattern. */
+size_t config_type_matches(const char *pattern, const char *type);
 
 /* Finds an option that cannot change while running (redis, state_dir) and differs between two
  * configurations: its path, or NULL. */
