@@ -2,6 +2,7 @@
 #include "client/bulk_batch.h"
 
 #include "base/clock.h"
+#include "job/document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,7 @@ static void bulk_take_answer(void *arg, struct later_answer *answer)
         return;
     if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
         batch->shortly = false; /* now by the other script, since nothing has happened */
+        later_document_id(batch->call);
         batch->lost = true;
         batch->losses = 0;
         return;
@@ -260,6 +262,8 @@ static int bulk_flush(struct later_bulk *bulk, struct later_batch *batch, struct
                      later_queue_plain(&batch->slots[0].item);
     if (batch->shortly)
         batch->number = later_call_number(bulk->client);
+    else
+        later_document_id(batch->call);
     batch->lost = true;
     link_sent(bulk, batch);
     return send_lost(bulk, err);

@@ -1,8 +1,6 @@
 /* bulk_batch.c: a batch of a bulk push. */
 #include "client/bulk_batch.h"
 
-#include "job/document.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +31,6 @@ struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_
         return NULL;
     batch->bulk = bulk;
     batch->keys = *keys;
-    later_document_id(batch->call);
     return batch;
 }
 

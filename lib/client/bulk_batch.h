@@ -24,9 +24,9 @@ struct later_batch {
     later_queue_name queue; /* that the caller named; the keys are of the part */
     struct later_keys keys;
     uint64_t epoch;
-    unsigned flags; /* of the call, LATER_PUSH_SEEK among them */
-    char call[LATER_NEW_ID_SIZE];
-    bool shortly; /* by the short script, since nothing is asked of its only job */
+    unsigned flags;               /* of the call, LATER_PUSH_SEEK among them */
+    char call[LATER_NEW_ID_SIZE]; /* its id, drawn when it is sent, unless that is: */
+    bool shortly;                 /* by the short script, since nothing is asked of its only job */
     struct later_call_number number; /* then */
     struct later_batch_slot *slots;
     size_t count, slots_room;
@@ -38,7 +38,7 @@ struct later_batch {
     struct later_batch *next;
 };
 
-/* A batch for the keys of a part, with a call id of its own. NULL: no memory. */
+/* A batch for the keys of a part. NULL: no memory. */
 struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_keys *keys);
 
 /* Frees it, or a list of them. NULL is fine. */

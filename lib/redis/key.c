@@ -77,11 +77,22 @@ bool later_key_name_valid(const char *name)
 
 void later_keys_init(struct later_keys *keys, const char *prefix, const char *queue)
 {
-    memset(keys, 0, sizeof *keys);
+    char head[sizeof keys->name[0]];
+    size_t len, most = sizeof keys->name[0] - 1;
+
     snprintf(keys->queue, sizeof keys->queue, "%s", queue);
-    for (int i = 0; i < LATER_KEY_COUNT; i++)
-        keys->len[i] = (size_t)snprintf(keys->name[i], sizeof keys->name[i], "%s:{%s}:%s", prefix,
-                                        keys->queue, names[i]);
+    len = (size_t)snprintf(head, sizeof head, "%s:{%s}:", prefix, keys->queue);
+    len = len < most ? len : most;
+    /* A push makes them all, so this is a copy each and no formatting. */
+    for (int i = 0; i < LATER_KEY_COUNT; i++) {
+        size_t rest = strlen(names[i]);
+
+        rest = rest < most - len ? rest : most - len;
+        memcpy(keys->name[i], head, len);
+        memcpy(keys->name[i] + len, names[i], rest);
+        keys->name[i][len + rest] = '\0';
+        keys->len[i] = len + rest;
+    }
 }
 
 /* Returns the length of what all keys of a queue have in common: `later:{Q}:`. */
