@@ -29,11 +29,19 @@ end
 -- have counts 4.
 local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, shards,
     records, records, records, records, paused, paused, paused, paused)
-local hindered = (there > 3 or epoch ~= '0') and ((redis.call('GET', shards) or '0') ~= epoch
-    or redis.call('HEXISTS', records, id) == 1)
-local told = redis.call('HMGET', stats, 'max_jobs', 'results', 'groups')
--- Where places go by groups, push has to find one (inc/share.lua).
-hindered = hindered or told[3] and redis.call('EXISTS', string.sub(jobs, 1, -5) .. 'fair') == 1
+local hindered = false
+if there > 3 or epoch ~= '0' then
+    -- Where places go by groups, push has to find one. Then there are records (inc/share.lua).
+    local fair = string.sub(jobs, 1, -5) .. 'fair'
+    if epoch == '0' then
+        hindered = redis.call('EXISTS', shards, fair) > 0
+    else
+        hindered = redis.call('GET', shards) ~= epoch
+            or there > 7 and redis.call('EXISTS', fair) == 1
+    end
+    hindered = hindered or redis.call('HEXISTS', records, id) == 1
+end
+local told = redis.call('HMGET', stats, 'max_jobs', 'results')
 local limit = told[1] and tonumber(told[1]) or 0
 if hindered or limit > 0 and redis.call('HLEN', jobs) >= limit then
     return redis.call('SISMEMBER', call, number) == 1 and 'PUSHED' or 'ASK'
