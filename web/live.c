@@ -11,12 +11,12 @@
 
 struct stream {
     struct evhttp_request *request; /* NULL = free */
-    bool waits;                     /* for the whole state */
+    bool waits;                     /* for the whole state, or for troubles */
 };
 
 struct live {
     struct http *http;
-    struct stream streams[2 * LIVE_MAX]; /* the second half: readers of one state */
+    struct stream streams[LIVE_KINDS][LIVE_MAX];
 };
 
 struct live *live_new(struct http *http)
@@ -48,17 +48,15 @@ static char *event_of(const char *json, size_t len, size_t *event_len)
     return all > 0 ? event : NULL;
 }
 
-int live_add(struct live *live, struct evhttp_request *request, bool once)
+int live_add(struct live *live, struct evhttp_request *request, enum live_kind kind)
 {
-    size_t from = once ? LIVE_MAX : 0;
-
-    for (size_t i = from; i < from + LIVE_MAX; i++) {
-        struct stream *stream = &live->streams[i];
+    for (size_t i = 0; i < LIVE_MAX; i++) {
+        struct stream *stream = &live->streams[kind][i];
 
         if (stream->request)
             continue;
         *stream = (struct stream){ .request = request, .waits = true };
-        if (!once)
+        if (kind == LIVE_STREAM)
             answer_stream(request);
         http_when_gone(live->http, request, live_gone, stream);
         return 0;
@@ -66,13 +64,42 @@ int live_add(struct live *live, struct evhttp_request *request, bool once)
     return -1;
 }
 
-bool live_waits(const struct live *live)
+static bool live_has_waiting(const struct stream *streams)
 {
-    for (size_t i = 0; i < 2 * LIVE_MAX; i++) {
-        if (live->streams[i].request && live->streams[i].waits)
+    for (size_t i = 0; i < LIVE_MAX; i++) {
+        if (streams[i].request && streams[i].waits)
             return true;
     }
     return false;
+}
+
+bool live_waits(const struct live *live)
+{
+    return live_has_waiting(live->streams[LIVE_STREAM]) ||
+           live_has_waiting(live->streams[LIVE_STATE]);
+}
+
+bool live_waits_for_troubles(const struct live *live)
+{
+    return live_has_waiting(live->streams[LIVE_TROUBLES]);
+}
+
+static void live_answer_all(struct live *live, enum live_kind kind, const char *json, size_t len)
+{
+    for (size_t i = 0; i < LIVE_MAX; i++) {
+        struct stream *stream = &live->streams[kind][i];
+        struct evhttp_request *request = stream->request;
+
+        if (!request)
+            continue;
+        stream->request = NULL;
+        answer_json(live->http, request, 200, strndup(json, len), len);
+    }
+}
+
+void live_answer(struct live *live, const char *json, size_t len)
+{
+    live_answer_all(live, LIVE_TROUBLES, json, len);
 }
 
 void live_greet(struct live *live, const char *json, size_t len)
@@ -80,21 +107,16 @@ void live_greet(struct live *live, const char *json, size_t len)
     size_t event_len;
     char *event = event_of(json, len, &event_len);
 
-    for (size_t i = 0; event && i < 2 * LIVE_MAX; i++) {
-        struct stream *stream = &live->streams[i];
-        struct evhttp_request *request = stream->request;
+    for (size_t i = 0; event && i < LIVE_MAX; i++) {
+        struct stream *stream = &live->streams[LIVE_STREAM][i];
 
-        if (!request || !stream->waits)
+        if (!stream->request || !stream->waits)
             continue;
         stream->waits = false;
-        if (i < LIVE_MAX) {
-            http_stream_send(live->http, request, event, event_len, BEHIND_MAX);
-        } else {
-            stream->request = NULL;
-            answer_json(live->http, request, 200, strndup(json, len), len);
-        }
+        http_stream_send(live->http, stream->request, event, event_len, BEHIND_MAX);
     }
     free(event);
+    live_answer_all(live, LIVE_STATE, json, len);
 }
 
 size_t live_send(struct live *live, const char *json, size_t len)
@@ -103,7 +125,7 @@ size_t live_send(struct live *live, const char *json, size_t len)
     char *event = event_of(json, len, &event_len);
 
     for (size_t i = 0; event && i < LIVE_MAX; i++) {
-        const struct stream *stream = &live->streams[i];
+        const struct stream *stream = &live->streams[LIVE_STREAM][i];
 
         count += stream->request != NULL;
         if (stream->request && !stream->waits)

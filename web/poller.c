@@ -2,27 +2,24 @@
 #include "poller.h"
 
 #include "base/clock.h"
+#include "lines_json.h"
 #include "snapshot.h"
+#include "troubles.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKING    10.0 /* seconds after a look for which questions go on */
-#define BEAT       1.0  /* seconds between two questions */
-#define FRESH      2.0  /* seconds for which an answer counts as new */
-#define TOGETHER   13   /* queues per question; the question itself takes two more commands */
-#define NAMES      5.0  /* seconds between two lists of all queues, */
-#define NAMES_MORE 1000 /* plus as many for each thousand queues */
-#define LATE_AFTER 3.0  /* seconds without an answer after which readers are told */
-
-/* Lines that become the elements of a JSON list. */
-struct lines {
-    char *text; /* owned; with a comma before each line */
-    size_t len, count;
-    FILE *out; /* while lines are being added */
-};
+#define LOOKING         10.0 /* seconds after a look for which questions go on */
+#define BEAT            1.0  /* seconds between two questions */
+#define FRESH           2.0  /* seconds for which an answer counts as new */
+#define TOGETHER        13   /* queues per question; the question itself takes two more commands */
+#define NAMES           5.0  /* seconds between two lists of all queues, */
+#define NAMES_MORE      1000 /* plus as many for each thousand queues */
+#define TROUBLES_QUEUES 10.0 /* queues for which the age of troubles may be a second more, */
+#define TROUBLES_MANY   60.0 /* up to so many */
+#define LATE_AFTER      3.0  /* seconds without an answer after which readers are told */
 
 struct poller {
     struct serve *serve;
@@ -30,45 +27,17 @@ struct poller {
     poller_fn *fn;
     void *arg;
     struct snapshot *snapshot;
-    struct lines hosts, new_hosts; /* the known ones, and those of the answer that is coming */
-    bool hosts_are_new;            /* they changed since readers were told */
-    bool lists;                    /* the present answer lists all queues */
-    double known;                  /* when the known state was asked for; 0 = never */
-    double named;         /* when all queues were last listed; 0 = never, or too long ago */
-    double asked, looked; /* times; 0 = never */
-    bool ended;           /* the last question was answered */
-    char away[600];       /* JSON string: why the last question failed */
+    struct troubles *troubles;
+    struct lines_json hosts, new_hosts; /* the known ones, and those of the answer that is coming */
+    bool hosts_are_new;                 /* they changed since readers were told */
+    bool troubles_are_new;              /* they were asked for since readers were told */
+    bool lists;                         /* the present answer lists all queues */
+    double known;                       /* when the known state was asked for; 0 = never */
+    double named;           /* when all queues were last listed; 0 = never, or too long ago */
+    double asked, looked;   /* times; 0 = never */
+    bool ended;             /* the last question was answered */
+    char away[SERVE_WORDS]; /* JSON string: why the last question failed */
 };
-
-/* --- lines --- */
-
-static void begin_lines(struct lines *lines)
-{
-    *lines = (struct lines){ 0 };
-    lines->out = open_memstream(&lines->text, &lines->len);
-}
-
-static void add_line(struct lines *lines, const char *line, size_t len)
-{
-    if (!lines->out)
-        return;
-    putc(lines->count++ ? ',' : ' ', lines->out);
-    fwrite(line, 1, len, lines->out);
-}
-
-static void end_lines(struct lines *lines)
-{
-    if (lines->out)
-        fclose(lines->out);
-    lines->out = NULL;
-}
-
-static void free_lines(struct lines *lines)
-{
-    end_lines(lines);
-    free(lines->text);
-    *lines = (struct lines){ 0 };
-}
 
 /* --- the question --- */
 
@@ -87,7 +56,12 @@ static char *write_text(const struct poller *poller, bool whole, size_t *len)
             : late          ? "\"Redis does not answer\""
                             : "\"\"");
     if (whole || poller->hosts_are_new)
-        fprintf(out, "\"hosts\":[%s],", poller->hosts.text ? poller->hosts.text : "");
+        fprintf(out, "\"hosts\":[%s],", lines_json_text(&poller->hosts));
+    if (whole || poller->troubles_are_new) {
+        fputs("\"troubles\":", out);
+        troubles_write(poller->troubles, out);
+        putc(',', out);
+    }
     snapshot_write(poller->snapshot, out, whole, now);
     putc('}', out);
     if (fclose(out) == 0)
@@ -110,7 +84,7 @@ static void poller_tell(struct poller *poller)
         return;
     poller->fn(poller->arg, text, len);
     free(text);
-    poller->hosts_are_new = false;
+    poller->hosts_are_new = poller->troubles_are_new = false;
     snapshot_told(poller->snapshot);
 }
 
@@ -120,30 +94,17 @@ static void poller_take_line(void *arg, const char *line, size_t len)
     struct poller *poller = arg;
 
     if (!snapshot_see(poller->snapshot, line, len, later_clock()))
-        add_line(&poller->new_hosts, line, len);
-}
-
-/* `rest` is "status":69,"words":"…"}. Its last string is kept as it is. */
-static void keep_words(struct poller *poller, const char *rest)
-{
-    const char *words = strstr(rest, "\"words\":");
-    int len = words ? (int)strlen(words + 8) - 1 : 0;
-
-    if (len >= 2 && len < (int)sizeof poller->away)
-        snprintf(poller->away, sizeof poller->away, "%.*s", len, words + 8);
-    else
-        snprintf(poller->away, sizeof poller->away, "\"Redis cannot be asked\"");
+        lines_json_add(&poller->new_hosts, line, len);
 }
 
 static void take_hosts(struct poller *poller)
 {
-    const char *before = poller->hosts.text ? poller->hosts.text : "";
-    const char *now = poller->new_hosts.text ? poller->new_hosts.text : "";
-
-    poller->hosts_are_new = poller->hosts_are_new || strcmp(before, now) != 0;
-    free_lines(&poller->hosts);
+    poller->hosts_are_new =
+        poller->hosts_are_new ||
+        strcmp(lines_json_text(&poller->hosts), lines_json_text(&poller->new_hosts)) != 0;
+    lines_json_free(&poller->hosts);
     poller->hosts = poller->new_hosts;
-    poller->new_hosts = (struct lines){ 0 };
+    poller->new_hosts = (struct lines_json){ 0 };
 }
 
 /* A queue that was asked about may have been forgotten meanwhile, which is no failure. */
@@ -151,7 +112,7 @@ static void poller_take_end(void *arg, int status, const char *rest)
 {
     struct poller *poller = arg;
 
-    end_lines(&poller->new_hosts);
+    lines_json_end(&poller->new_hosts);
     poller->ended = true;
     if (status == LATER_OK || status == LATER_E_NONE) {
         take_hosts(poller);
@@ -162,8 +123,8 @@ static void poller_take_end(void *arg, int status, const char *rest)
         poller->known = poller->asked;
         poller->away[0] = '\0';
     } else {
-        free_lines(&poller->new_hosts);
-        keep_words(poller, rest);
+        lines_json_free(&poller->new_hosts);
+        serve_words(rest, poller->away);
     }
     poller_tell(poller);
 }
@@ -182,7 +143,7 @@ static void poller_ask(struct poller *poller)
         snapshot_list(poller->snapshot);
     else
         order.count = 3 + snapshot_due(poller->snapshot, now, order.words + 3, TOGETHER);
-    begin_lines(&poller->new_hosts);
+    lines_json_begin(&poller->new_hosts);
     poller->asked = now;
     poller->ended = false;
     serve_order(poller->serve, &order, &answer);
@@ -225,6 +186,42 @@ static bool wants_names(const struct poller *poller, double now)
     return poller->named > 0 && now - poller->named >= NAMES * many;
 }
 
+/* With many queues the question for troubles costs Redis more than the numbers do. */
+static double trouble_age(const struct poller *poller)
+{
+    double many = (double)snapshot_count(poller->snapshot) / TROUBLES_QUEUES;
+
+    return many < TROUBLES_SOON ? TROUBLES_SOON : many < TROUBLES_MANY ? many : TROUBLES_MANY;
+}
+
+static void poller_take_troubles(void *arg)
+{
+    struct poller *poller = arg;
+
+    poller->troubles_are_new = true;
+    poller_tell(poller);
+}
+
+bool poller_look_troubles(struct poller *poller)
+{
+    troubles_look(poller->troubles, TROUBLES_LATER);
+    return !troubles_asks(poller->troubles);
+}
+
+char *poller_troubles(const struct poller *poller, size_t *len)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, len);
+
+    if (!out)
+        return NULL;
+    troubles_write(poller->troubles, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 /* Called every half second. */
 static void look_at_clock(evutil_socket_t fd, short what, void *arg)
 {
@@ -238,6 +235,7 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
         poller->named = 0; /* the next reader gets new numbers of all queues */
         return;
     }
+    troubles_look(poller->troubles, trouble_age(poller));
     if (!serve_is_free(poller->serve)) {
         if (now - poller->asked > LATE_AFTER)
             poller_tell(poller);
@@ -257,6 +255,7 @@ bool poller_is_fresh(const struct poller *poller)
 void poller_hurry(struct poller *poller, const char *queue)
 {
     snapshot_hurry(poller->snapshot, queue);
+    troubles_hurry(poller->troubles);
 }
 
 void poller_look(struct poller *poller)
@@ -279,8 +278,9 @@ struct poller *poller_new(struct event_base *base, const struct serve_program *p
         *poller = (struct poller){
             .serve = serve_new(base, program), .snapshot = snapshot_new(), .fn = fn, .arg = arg
         };
+        poller->troubles = troubles_new(base, program, poller_take_troubles, poller);
         poller->timer = event_new(base, -1, EV_PERSIST, look_at_clock, poller);
-        if (poller->serve && poller->snapshot && poller->timer)
+        if (poller->serve && poller->snapshot && poller->troubles && poller->timer)
             return poller;
     }
     poller_free(poller);
@@ -293,10 +293,11 @@ void poller_free(struct poller *poller)
     if (!poller)
         return;
     serve_free(poller->serve);
+    troubles_free(poller->troubles);
     if (poller->timer)
         event_free(poller->timer);
     snapshot_free(poller->snapshot);
-    free_lines(&poller->hosts);
-    free_lines(&poller->new_hosts);
+    lines_json_free(&poller->hosts);
+    lines_json_free(&poller->new_hosts);
     free(poller);
 }

@@ -6,6 +6,9 @@
  * is asked about as many queues as take some 16 commands in Redis. If there are more, they take
  * turns (snapshot.h). When somebody looks after a time without readers, all are asked about. If
  * Redis is away, the last answer stays, with its age.
+ *
+ * Every eight seconds troubles are asked for, too (troubles.h); with more than 80 queues, every
+ * tenth of a second for each queue, but at least once a minute.
  */
 #ifndef LATER_WEB_POLLER_H
 #define LATER_WEB_POLLER_H
@@ -39,13 +42,22 @@ void poller_hurry(struct poller *poller, const char *queue);
 
 /* Returns the whole state:
  *
- *     {"whole":true,"known":true,"age":0.4,"away":"","hosts":[…],"queues":[{"age":0.4,…}]}
+ *     {"whole":true,"known":true,"age":0.4,"away":"","hosts":[…],"troubles":{…},
+ *      "queues":[{"age":0.4,…}]}
  *
  * age: seconds since the last answer; for a queue, since it was looked at. away: why there is no
- * newer state; "" = all is well. An update has the same form, with whole false, with hosts only if
- * they changed, with only the queues that changed, and with `"gone":["…"]`. The result is
- * malloc'ed;
+ * newer state; "" = all is well. troubles: as troubles_write() has them. An update has the same
+ * form, with whole false, with hosts only if they changed, with troubles only if they were asked
+ * for again, with only the queues that changed, and with `"gone":["…"]`. The result is malloc'ed;
  * NULL without memory. */
 char *poller_text(const struct poller *poller, size_t *len);
+
+/* One looks who does so seldom: asks for troubles, unless that was done within TROUBLES_LATER.
+ * Returns whether the answer is there. If not, an update comes with it, or with why there is none.
+ */
+bool poller_look_troubles(struct poller *poller);
+
+/* Returns what troubles_write() writes, malloc'ed; NULL without memory. */
+char *poller_troubles(const struct poller *poller, size_t *len);
 
 #endif

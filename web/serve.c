@@ -208,6 +208,17 @@ static void not_started(evutil_socket_t fd, short what, void *arg)
     serve_fail(arg, LATER_E_SYSTEM, "`later serve` cannot be started");
 }
 
+void serve_words(const char *rest, char words[SERVE_WORDS])
+{
+    const char *from = strstr(rest, "\"words\":");
+    int len = from ? (int)strlen(from + 8) - 1 : 0;
+
+    if (len >= 2 && len < SERVE_WORDS)
+        snprintf(words, SERVE_WORDS, "%.*s", len, from + 8);
+    else
+        snprintf(words, SERVE_WORDS, "\"Redis cannot be asked\"");
+}
+
 /* --- orders --- */
 
 /* Returns the order as a line of JSON, or NULL without memory. */

@@ -31,6 +31,11 @@ struct serve_answer {
     void *arg;
 };
 
+#define SERVE_WORDS 600
+
+/* Copies the words of an answer's end: a JSON string, never "". */
+void serve_words(const char *rest, char words[SERVE_WORDS]);
+
 /* Makes one, whose process is not started yet. NULL without memory. */
 struct serve *serve_new(struct event_base *base, const struct serve_program *program);
 

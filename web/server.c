@@ -78,12 +78,12 @@ static void answer_stop(const struct visit *visit)
 }
 
 /* Numbers from when somebody looked last would be old, so its reader waits for the next ones. */
-static void answer_state(const struct visit *visit, bool once)
+static void answer_state(const struct visit *visit, enum live_kind kind)
 {
     struct server *server = visit->server;
 
     poller_look(server->poller);
-    if (live_add(server->live, visit->request, once) < 0)
+    if (live_add(server->live, visit->request, kind) < 0)
         answer_error(server->http, visit->request, 503, "too many pages are open: close some");
     else if (poller_is_fresh(server->poller))
         server_greet(server);
@@ -91,12 +91,33 @@ static void answer_state(const struct visit *visit, bool once)
 
 static void answer_overview(const struct visit *visit)
 {
-    answer_state(visit, true);
+    answer_state(visit, LIVE_STATE);
 }
 
 static void answer_live(const struct visit *visit)
 {
-    answer_state(visit, false);
+    answer_state(visit, LIVE_STREAM);
+}
+
+static void server_tell_troubles(struct server *server)
+{
+    size_t len;
+    char *text = poller_troubles(server->poller, &len);
+
+    if (text)
+        live_answer(server->live, text, len);
+    free(text);
+}
+
+/* For a page in the background, which looks seldom. */
+static void answer_troubles(const struct visit *visit)
+{
+    struct server *server = visit->server;
+
+    if (live_add(server->live, visit->request, LIVE_TROUBLES) < 0)
+        answer_error(server->http, visit->request, 503, "too many pages are open: close some");
+    else if (poller_look_troubles(server->poller))
+        server_tell_troubles(server);
 }
 
 static void answer_command(const struct visit *visit)
@@ -121,9 +142,8 @@ static const struct {
     bool post;
     void (*answer)(const struct visit *visit);
 } routes[] = {
-    { "/api/1/me", false, answer_me },
-    { "/api/1/overview", false, answer_overview },
-    { "/api/1/live", false, answer_live },
+    { "/api/1/me", false, answer_me },     { "/api/1/overview", false, answer_overview },
+    { "/api/1/live", false, answer_live }, { "/api/1/troubles", false, answer_troubles },
     { "/api/1/stop", true, answer_stop },
 };
 
@@ -199,6 +219,8 @@ static void tell_news(void *arg, const char *json, size_t len)
         poller_look(server->poller);
     if (live_waits(server->live))
         server_greet(server);
+    if (live_waits_for_troubles(server->live) && poller_look_troubles(server->poller))
+        server_tell_troubles(server);
 }
 
 static void tell_done(void *arg, const char *who, const char *command, const char *queue,

@@ -23,6 +23,10 @@ def run(*words):
     return subprocess.run([later, *words], check=False, capture_output=True, text=True).stdout
 
 
+def redis(*words):
+    subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], *words], check=True, capture_output=True)
+
+
 def act(path, **body):
     return ask(where, f'/api/1/{path}', body)
 
@@ -373,7 +377,7 @@ class Stream:
         self.connection = Connection(where)
         self.connection.request('GET', '/api/1/live', headers={'Host': 'localhost'})
         self.answer = self.connection.getresponse()
-        self.queues, self.events, self.bytes = {}, [], 0
+        self.queues, self.events, self.bytes, self.troubles = {}, [], 0, None
 
     def read(self):
         line = b''
@@ -383,6 +387,7 @@ class Stream:
                 raise EOFError('the stream has ended')
         event = json.loads(line[6:])
         self.queues = {} if event['whole'] else self.queues
+        self.troubles = event.get('troubles', self.troubles)
         self.queues.update((queue['queue'], queue) for queue in event['queues'])
         for name in event.get('gone', []):
             self.queues.pop(name, None)
@@ -412,6 +417,23 @@ run('cancel', '-q', 'other', run('peek', 'other').split('\t')[0])
 run('forget', 'other')
 check(wait_until(lambda: first.read() and 'other' not in first.queues), 'and it is gone',
       first.events[-1])
+
+
+def rules(troubles):
+    """Returns the rules of which there is trouble; None if it is not known."""
+    return [trouble['rule'] for trouble in troubles['list']] if troubles and troubles['known'] and not troubles['away'] else None
+
+
+def put_host(name):
+    redis('HSET', 'later:hosts', f'{name}:1', json.dumps({'host': name, 'pid': 1, 'version': '1', 'seen': time.time() + 3600, 'started': 1,
+                                                          'workers': 1, 'running': 0, 'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['*']}))
+
+
+redis('DEL', 'later:hosts')
+check(wait_until(lambda: first.read() and rules(first.troubles) == ['no_laterd']), 'live: what is wrong', first.troubles)
+same(first.troubles['list'], [json.loads(run('status', '--trouble', '--json'))], 'in the words of later status --trouble')
+put_host('alive')
+check(wait_until(lambda: first.read() and rules(first.troubles) == []), 'and when it is right again', first.troubles)
 first.close()
 
 # 200 queues: an update about one has only that one, and all together cost as much as a few.
@@ -423,6 +445,9 @@ same(ask(where, '/api/1/live')[0], 503, 'the 65th stream is refused')
 check(wait_until(lambda: streams[0].read() and len(streams[0].queues) == 201
                  and all(queue['ready'] for name, queue in streams[0].queues.items() if name[0] == 'q')),
       '200 queues', len(streams[0].queues))
+before = calls()
+run('status', '--trouble', '--json')
+each = sent(before, calls())  # what it costs to ask for troubles
 beats, before = len(streams[0].events), calls()
 run('push', 't', '-q', 'q77', '--id', 'news')
 check(wait_until(lambda: streams[0].read() and streams[0].queues['q77']['ready'] == 2, 40),
@@ -432,15 +457,17 @@ streams[0].catch_up()
 news = streams[0].events[beats:]
 same({queue['queue'] for event in news for queue in event['queues']}, {'q77'}, 'only it is told')
 same([event['whole'] for event in news if event['whole']], [], 'no more')
-check(used <= 16 * (len(news) + 1) + 30,  # the push, and the INFO of this test
-      'at most 16 commands for each of them', (used, len(news)))
+troubled = sum('troubles' in event for event in news) + 1  # the last may have no answer yet
+check(used <= 16 * (len(news) + 1) + each * troubled + 30,  # the push, and the INFO of this test
+      'at most 16 commands for each of them, besides troubles', (used, len(news), each, troubled))
 heard = []
 for turn in range(5):  # the best of some: what comes while we wait for a processor is heard too
     wanted = not streams[0].queues['q150']['paused']
     streams[0].catch_up()
     act('pause' if wanted else 'resume', queue='q150')
-    heard.append(next(i for i in range(1, 200)
-                      if streams[0].read() and streams[0].queues['q150']['paused'] == wanted))
+    told = len(streams[0].events)
+    wait_until(lambda: streams[0].read() and streams[0].queues['q150']['paused'] == wanted)
+    heard.append(sum('troubles' not in event for event in streams[0].events[told:]))
     if heard[-1] <= 3:
         break
 check(min(heard) <= 3, 'what is done here is looked at first', heard)
@@ -463,6 +490,12 @@ for name, look in (('overview', lambda: ask(where, '/api/1/overview')[2]), ('liv
     check(f'after-{name}' in [queue['queue'] for queue in first_seen['queues']] and first_seen['whole'],
           f'who comes after a while sees what is now: {name}', first_seen['age'])
     wait_until(rests)
+
+redis('DEL', 'later:hosts')
+check(wait_until(lambda: 'no_laterd' in (rules(ask(where, '/api/1/troubles')[2]) or [])), 'troubles alone, without a reader of numbers')
+put_host('alive')
+check(wait_until(lambda: rules(ask(where, '/api/1/troubles')[2]) == []), 'are asked for again when they are old', ask(where, '/api/1/troubles')[2])
+check(wait_until(rests), 'and nothing else is asked')
 
 # ---- Redis hangs; is away; is back
 

@@ -207,6 +207,30 @@ try:
     check(browser.wait('document.querySelectorAll(".plot path")[1].getAttribute("d")?.length > 20'),
           'the charts move')
 
+    # what is wrong, above every page
+    run('push', 't', '-q', 'ill', '--id', 'ill')
+    taken = json.loads(run('reserve', 'ill', '--json'))
+    run('bury', 'ill', '--token', taken['token'], '-q', 'ill', '--error', 'no')
+    ill = '[...document.querySelectorAll("#trouble li")].find((e) => e.textContent.includes("1 job died in ill"))'
+    check(browser.wait(f'{ill}.checkVisibility()'), 'a trouble, on the overview', browser.text('#trouble'))
+    told = json.loads(next(line for line in run('status', '--trouble', '--json').splitlines() if '"queue":"ill"' in line))
+    same(browser.script(f'return [{ill}.querySelector(".because").innerText, {ill}.querySelector("code").innerText, {ill}.className]'),
+         [told['why'], told['command'], told['severity']], 'why, and what helps')
+    at = time.strftime('%H:%M:%S', time.localtime(told['since']))
+    check(f'dead_growing · since {at}, for ' in browser.script(f'return {ill}.querySelector("small").innerText'), 'since when', browser.text('#trouble'))
+    check(browser.wait('/^[✕!]\\d+ Overview/.test(document.title) && document.querySelector("link[rel=icon]").getAttribute("href") ==='
+                       ' "icon-trouble.svg"'), 'the title and the icon tell it', browser.script('return document.title'))
+    check('trouble' in browser.text('#connection'), 'and beside the numbers', browser.text('#connection'))
+    go('cron')
+    check(browser.wait('document.querySelector("#trouble summary").checkVisibility()') and not browser.script(f'return {ill}.checkVisibility()'),
+          'other pages fold them', browser.text('#trouble'))
+    browser.click('', '#trouble')
+    check(browser.wait(f'{ill}.checkVisibility()'), 'a click shows them')
+    run('cancel', 'ill', '-q', 'ill')
+    run('forget', 'ill')
+    check(browser.wait(f'!({ill})'), 'it is mended: it is gone', browser.text('#trouble'))
+    go('')
+
     # actions
     browser.click('Pause', 'tr:has(a[href*="name=mail"])')
     check(browser.wait('document.querySelector("#notes").innerText.includes("later pause mail")'),
@@ -424,7 +448,7 @@ try:
     browser.press('Escape')
     browser.press('g', 'd')
     # The address changes before the page does, and the overview has rows, too.
-    check(browser.wait('document.title.startsWith("Dead") && document.querySelector("tr[data-row]")'), 'g d')
+    check(browser.wait('/^\\W*\\d*\\W*Dead/.test(document.title) && document.querySelector("tr[data-row]")'), 'g d')
     browser.press('j')
     browser.press('Enter')
     check(browser.wait('location.hash.startsWith("#/job?id=dead")'), 'j, Enter: a job')
@@ -447,7 +471,7 @@ try:
         go(page)
         time.sleep(0.1)  # so that what would run has run
         same(browser.script('return [window.hacked ?? null, violations, document.querySelectorAll('
-                            '"main iframe, main script, main img, main object").length]'), [None, [], 0],
+                            '"#trouble :is(iframe, script, img), main :is(iframe, script, img, object)").length]'), [None, [], 0],
              f'nothing executes: {page or "overview"}')
     same([entry for entry in browser.complaints() if 'job?id=due' not in entry['message']
           and '404' not in entry['message'] and 'attempts=many' not in entry['message'] and 'state=retrying' not in entry['message']
@@ -561,6 +585,7 @@ try:
     redis('DEL', 'later:hosts')
     check(browser.wait(f'{tile} === "0.0"'), 'no host is left: nothing is done', browser.script(f'return {tile}'))
     same(curve()[-1][1], 0, 'in the chart, too')
+    check(browser.wait('document.querySelector("#connection.bad")'), 'no laterd is alive: the dot is red', browser.text('#connection'))
     ended.set()
     reporter.join()
     browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=hidden['identifier'])
@@ -591,6 +616,27 @@ try:
     again = subprocess.Popen(['redis-server', os.path.join(work, 'redis.conf')], stdout=subprocess.DEVNULL)
     check(browser.wait('document.querySelector("#connection.live")'), 'Redis is back: so is the page')
     check(browser.wait('document.querySelector("main").innerText.includes("There is no queue yet")'), 'empty')
+    check(browser.wait('document.querySelector("#trouble li.critical")?.innerText.includes("no laterd is alive, 0 jobs wait")'), 'and nobody is there',
+          browser.text('#trouble'))
+    redis('HSET', 'later:hosts', 'new:1', json.dumps({
+        'host': 'new', 'pid': 1, 'version': '1', 'seen': time.time() + 3600, 'started': began, 'workers': 2, 'running': 0,
+        'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['*']}))
+    check(browser.wait('document.querySelector("#trouble .well").checkVisibility() && document.querySelector("#trouble .well").innerText.startsWith'
+                       '("✓ No trouble, looked at ")'), 'all is well', browser.text('#trouble'))
+    same(browser.script('return [document.title, document.querySelector("link[rel=icon]").getAttribute("href"),'
+                        ' document.querySelector("#connection").className]'), ['Overview – later', 'icon.svg', 'live'], 'title, icon and dot, too')
+
+    # a page in the background looks now and then
+    browser.command('Page.addScriptToEvaluateOnNewDocument', source="""
+        delete window.SharedWorker;
+        const every = window.setInterval;
+        window.setInterval = (what, ms) => every(what, ms === 30000 ? 500 : ms);""")
+    browser.go('about:blank')
+    go('')
+    browser.script("""Object.defineProperty(document, 'hidden', { get: () => true, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));""")
+    redis('DEL', 'later:hosts')
+    check(browser.wait('document.title === "✕1 Overview – later"', seconds=120), 'a page in the background tells it', browser.script('return document.title'))
     again.terminate()
     again.wait()
 finally:

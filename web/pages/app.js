@@ -10,6 +10,7 @@ import { dead, hosts, reserved } from './lists.js';
 import { overview } from './overview.js';
 import { queue } from './queue.js';
 import { mean, search } from './search.js';
+import { entitle, trouble, update as showTrouble } from './trouble.js';
 
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
@@ -30,7 +31,7 @@ function show() {
     leave?.();
     main.replaceChildren();
     const subject = parameters.get('name') || parameters.get('id') || parameters.get('q');
-    document.title = `${subject ? `${subject} – ` : ''}${title} – later`;
+    entitle(`${subject ? `${subject} – ` : ''}${title} – later`, name === '');
     for (const one of document.querySelectorAll('header nav a'))
         setAttribute(one, 'aria-current', one.getAttribute('href') === `#/${name}` ? 'page' : null);
     field.value = name === 'search' ? parameters.get('q') || '' : '';
@@ -50,9 +51,10 @@ function showPulse() {
     const away = live.lost || live.snap?.away;
     const old = numbersAge(), known = live.snap?.known;
     const right = known ? `numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
-    setAttribute(connection, 'class', away ? 'away' : known ? 'live' : '');
+    const now = trouble();
+    setAttribute(connection, 'class', away ? 'away' : known ? `live ${now.level}`.trim() : '');
     setText(connection, away ? `${away.replace(/^later status: /, '').slice(0, 160)}${right ? ` – ${right}` : ''}`
-                        : known ? 'live' : 'one moment');
+                        : known ? `live${now.words && `, ${now.words}`}` : 'one moment');
     setAttribute(document.body, 'class', away && known ? 'stale' : '');
 }
 
@@ -124,6 +126,7 @@ async function enter() {
 }
 
 listen(showPulse, true);
+listen(showTrouble);
 setInterval(showPulse, 1000);
 addEventListener('hashchange', () => (location.hash.startsWith('#token=') ? enter() : show()));
 enter();

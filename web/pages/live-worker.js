@@ -1,10 +1,10 @@
 // live-worker.js: one stream for all pages of this browser, since a browser opens only six
 // connections to us.
-import { merge } from './merge.js';
-import { follow } from './stream.js';
+import { merge, mergeTroubles } from './merge.js';
+import { follow, glance } from './stream.js';
 
 const ports = new Map(); // port → is its page visible?
-let stop = null, token = '', state = null, lost = '';
+let stop = null, stopGlance = null, token = '', state = null, lost = '';
 
 function tell() {
     for (const port of ports.keys()) port.postMessage({ state, lost });
@@ -25,6 +25,15 @@ function update() {
         stop();
         stop = null;
     }
+    if (!wanted && ports.size && !stopGlance) {
+        stopGlance = glance(token, (troubles) => {
+            state = mergeTroubles(state, troubles, Date.now());
+            tell();
+        });
+    } else if (stopGlance && (wanted || !ports.size)) {
+        stopGlance();
+        stopGlance = null;
+    }
 }
 
 function renew(now) {
@@ -32,7 +41,8 @@ function renew(now) {
     token = now;
     lost = '';
     stop?.();
-    stop = null;
+    stopGlance?.();
+    stop = stopGlance = null;
 }
 
 onconnect = (event) => {

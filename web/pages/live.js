@@ -1,7 +1,7 @@
 // live.js: the state of everything as it changes, kept once for all pages.
 import { token } from './api.js';
-import { merge } from './merge.js';
-import { follow } from './stream.js';
+import { merge, mergeTroubles } from './merge.js';
+import { follow, glance } from './stream.js';
 
 export const SPAN = 120000; // ms of the live charts
 const SILENT = 12;          // seconds without a report of a host, which sends one every 5 seconds
@@ -72,16 +72,15 @@ const policy = self.trustedTypes?.createPolicy('later', {
 
 // Returns a function that is told of a new token, or that the page is hidden or shown.
 function direct() {
-    let stop = null, shown = '';
+    let stop = null, shown = '', hidden = false;
     return () => {
         const now = token();
-        if (stop && (document.hidden || shown !== now)) {
-            stop();
-            stop = null;
-        }
-        if (document.hidden || stop) return;
+        if (stop && hidden === document.hidden && shown === now) return;
+        stop?.();
+        ({ hidden } = document);
         shown = now;
-        stop = follow(now, (news) => take({ state: merge(live.snap, news, Date.now()), lost: '' }),
+        stop = hidden ? glance(now, (troubles) => take({ state: mergeTroubles(live.snap, troubles, Date.now()), lost: live.lost }))
+            : follow(now, (news) => take({ state: merge(live.snap, news, Date.now()), lost: '' }),
                       (words) => take({ state: live.snap, lost: words }));
     };
 }

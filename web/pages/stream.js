@@ -1,6 +1,7 @@
 // stream.js: reads events from later-web as they come. Unlike EventSource, fetch can show the token.
 
-const AGAIN = 3000; // ms until a broken stream is asked for again
+const AGAIN = 3000;   // ms until a broken stream is asked for again
+const GLANCE = 30000; // ms between two looks of pages in the background
 
 // Without a token nothing is said, so that a proxy's password stays.
 export const headersOf = (token) => (token ? { Authorization: `Bearer ${token}` } : {});
@@ -19,6 +20,19 @@ export async function readEvents(answer, take) {
             if (data) take(name, JSON.parse(data));
         }
     }
+}
+
+// Looks now and then whether there is trouble: take(troubles). Returns a function that ends it.
+export function glance(token, take) {
+    const timer = setInterval(async () => {
+        try {
+            const answer = await fetch('api/1/troubles', { headers: headersOf(token) });
+            if (answer.ok) take(await answer.json());
+        } catch {
+            // the next look tells
+        }
+    }, GLANCE);
+    return () => clearInterval(timer);
 }
 
 // Follows the state of everything: take(news) gets each update, fail(words) why there are none. Only

@@ -1,0 +1,47 @@
+/*
+ * troubles.h: what is wrong now, by `later status --trouble`, asked for once for all readers.
+ *
+ * It has a `later serve` of its own, since the question looks at every queue: with thousands of
+ * them it takes seconds, during which the numbers of poller.h go on. If an answer takes long, the
+ * next question waits ten times as long.
+ */
+#ifndef LATER_WEB_TROUBLES_H
+#define LATER_WEB_TROUBLES_H
+
+#include "serve.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct event_base;
+struct troubles;
+
+/* How old an answer may be, in seconds, for one who looks all the time, and for one who does not.
+ */
+#define TROUBLES_SOON  8.0
+#define TROUBLES_LATER 20.0
+
+/* Called with each answer, and when there is none. */
+typedef void troubles_fn(void *arg);
+
+/* Returns NULL without memory. */
+struct troubles *troubles_new(struct event_base *base, const struct serve_program *program,
+                              troubles_fn *fn, void *arg);
+void troubles_free(struct troubles *troubles); /* NULL is allowed */
+
+/* Asks, unless that was done within so many seconds or the last question has no answer yet. */
+void troubles_look(struct troubles *troubles, double within);
+
+/* Has the last question no answer yet? */
+bool troubles_asks(const struct troubles *troubles);
+
+/* Something was done, so what is known may be over: the next look asks. */
+void troubles_hurry(struct troubles *troubles);
+
+/* Writes `{"known":true,"age":1.2,"away":"","list":[…]}`. list: the lines of `later status
+ * --trouble
+ * --json`, the worst first. age: seconds since they were asked for. away: why there is no newer
+ * answer. */
+void troubles_write(const struct troubles *troubles, FILE *out);
+
+#endif
