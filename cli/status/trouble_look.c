@@ -14,6 +14,7 @@
 #define MINUTES  3   /* of history, the present one included */
 #define FRONT    20  /* of the delayed jobs, the first to come due */
 #define FLOWS    100 /* of a queue that have not ended */
+#define JOBS     10  /* of a host that are looked at */
 #define OVERDUE  30.0
 
 /* One queue. It is looked at twice: first the questions are sent, then the answers are there. */
@@ -402,22 +403,38 @@ static double trouble_usual(struct trouble_look *look, const char *queue, const 
     return usual > 0 ? usual : 0;
 }
 
+/* Finds one that runs for too long, if there is one. */
+static void trouble_jobs(struct trouble_look *look, const json_t *jobs,
+                         struct later_trouble_host *host)
+{
+    for (size_t i = 0; i < json_array_size(jobs) && i < JOBS; i++) {
+        const json_t *job = json_array_get(jobs, i);
+
+        host->over = trouble_text(job, "id");
+        host->over_type = trouble_text(job, "type");
+        host->over_queue = trouble_text(job, "queue");
+        host->over_since = trouble_real(job, "since");
+        host->limit = trouble_real(job, "timeout");
+        host->usual = look->now - host->over_since > LATER_TROUBLE_LONG
+                          ? trouble_usual(look, host->over_queue, host->over_type)
+                          : 0;
+        if (later_trouble_is_over(host))
+            return;
+    }
+    host->over = "";
+}
+
 static void trouble_host(struct trouble_look *look, const json_t *json)
 {
-    const json_t *over = json_object_get(json, "longest");
     struct later_trouble_host host = { .now = look->now,
                                        .seen = trouble_real(json, "seen"),
                                        .name = trouble_text(json, "host"),
                                        .running = (int64_t)trouble_real(json, "running"),
-                                       .over = trouble_text(over, "id"),
-                                       .over_type = trouble_text(over, "type"),
-                                       .over_queue = trouble_text(over, "queue"),
-                                       .over_since = trouble_real(over, "since"),
-                                       .limit = trouble_real(over, "timeout") };
+                                       .over = "" };
 
     host.back = trouble_is_back(look, host.name);
-    if (host.over[0] && look->now - host.over_since > LATER_TROUBLE_LONG)
-        host.usual = trouble_usual(look, host.over_queue, host.over_type);
+    if (look->now - host.seen <= LATER_TROUBLE_GONE)
+        trouble_jobs(look, json_object_get(json, "jobs"), &host);
     later_trouble_host(look->troubles, &host);
 }
 

@@ -261,6 +261,7 @@ static void announce_write_line(struct announce *announce, const struct announce
     write_nodes(&state->connections, out);
     fputc('}', out);
     announce_needs_write(announce->config, out);
+    announce_jobs_write(&state->jobs, later_clock(), state->redis_now, out);
     write_reason("fault", state->fault, out);
     write_reason("reload_refused", state->reload_refused, out);
     fputc('}', out);

@@ -10,6 +10,7 @@
 
 #include "link/connections.h"
 #include "link/link.h"
+#include "queues/announce_jobs.h"
 
 struct announce;
 
@@ -24,6 +25,7 @@ struct announce_state {
         uint32_t running;
     } queues[ANNOUNCE_QUEUES]; /* those with running jobs */
     uint32_t queue_count;
+    struct announce_jobs jobs; /* some of them */
     struct connections connections;
     const char *fault, *reload_refused; /* NULL: none; as in health.h */
 };

@@ -498,6 +498,31 @@ size_t workers_on_trial(const struct workers *workers)
     return workers->trial.count;
 }
 
+/* What is in the slot may change at any moment, and may be anything. */
+static void sum_job(struct announce_state *state, const struct process *process,
+                    const struct slot *slot, const char *queue)
+{
+    double now = later_clock(), began = *(volatile const double *)&slot->began;
+    double deadline = *(volatile const double *)&slot->deadline;
+    struct announce_job job;
+    struct slot_words words;
+    const struct log_job *fields;
+
+    if (!announce_jobs_wants(&state->jobs, began, now))
+        return;
+    fields = slot_log_fields(process->slots, slot, &words);
+    job = (struct announce_job){ .began = began,
+                                 .timeout = deadline > began && deadline < now + LATER_DELAY_MAX
+                                                ? deadline - began
+                                                : 0,
+                                 .worker = (uint32_t)process->number,
+                                 .attempt = fields->attempt };
+    snprintf(job.id, sizeof job.id, "%s", fields->id ? fields->id : "");
+    snprintf(job.type, sizeof job.type, "%s", fields->type ? fields->type : "");
+    snprintf(job.queue, sizeof job.queue, "%s", queue);
+    announce_jobs_add(&state->jobs, &job);
+}
+
 static void sum_one(struct process *process, void *arg)
 {
     struct slots_page *page = process->slots->page;
@@ -518,6 +543,7 @@ static void sum_one(struct process *process, void *arg)
             later_key_shard_valid(name)) {
             later_shard_whole(whole, name);
             announce_count(state, whole);
+            sum_job(state, process, slot, whole);
         }
     }
 }

@@ -136,19 +136,30 @@ void later_trouble_redis(struct later_troubles *troubles, const struct later_tro
 
 /* --- daemons --- */
 
+static bool trouble_is_late(const struct later_trouble_host *host)
+{
+    return host->limit > 0 && host->now - host->over_since > host->limit + LATER_TROUBLE_LONG;
+}
+
+bool later_trouble_is_over(const struct later_trouble_host *host)
+{
+    double runs = host->now - host->over_since;
+    bool slow = host->usual > 0 && runs > LATER_TROUBLE_USUAL * host->usual;
+
+    return host->over[0] && runs >= LATER_TROUBLE_LONG && (slow || trouble_is_late(host));
+}
+
 static void trouble_over(struct later_troubles *troubles, const struct later_trouble_host *host)
 {
     double runs = host->now - host->over_since;
     char age[LATER_SAY_SIZE], usual[LATER_SAY_SIZE];
     struct later_trouble spare, *row;
-    bool slow = host->usual > 0 && runs > LATER_TROUBLE_USUAL * host->usual;
-    bool late = host->limit > 0 && runs > host->limit + LATER_TROUBLE_LONG;
 
-    if (!host->over[0] || runs < LATER_TROUBLE_LONG || !(slow || late))
+    if (!later_trouble_is_over(host))
         return;
     row = trouble_add(troubles, LATER_RULE_OVER_TIME, &spare, "%.60s runs for %s on %.40s",
                       host->over, later_say_age(age, runs), host->name);
-    if (late)
+    if (trouble_is_late(host))
         TROUBLE_WHY(row, "its timeout is %s", later_say_age(usual, host->limit));
     else
         TROUBLE_WHY(row, "99 of 100 of %s end within %s", host->over_type,

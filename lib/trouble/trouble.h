@@ -86,9 +86,9 @@ struct later_trouble_redis {
 };
 void later_trouble_redis(struct later_troubles *troubles, const struct later_trouble_redis *redis);
 
-/* One daemon. back: another one of this host is alive. over: the job that runs for the longest time
- * there, "" = none; usual: within how many seconds 99 of 100 of its type end, 0 = not known; limit:
- * its timeout, 0 = none. */
+/* One daemon. back: another one of this host is alive. over: a job that runs for a
+ * long time there, "" = none; usual: within how many seconds 99 of 100 of its type end, 0 = not
+ * known; limit: its timeout, 0 = none. */
 struct later_trouble_host {
     double now, seen;
     const char *name;
@@ -98,6 +98,9 @@ struct later_trouble_host {
     double over_since, usual, limit;
 };
 void later_trouble_host(struct later_troubles *troubles, const struct later_trouble_host *host);
+
+/* Does the job `over` run for too long? */
+bool later_trouble_is_over(const struct later_trouble_host *host);
 
 /* How many daemons are alive; of those that are not, the one seen last (0: none is known); how many
  * jobs wait. */

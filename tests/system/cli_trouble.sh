@@ -144,6 +144,15 @@ seen failing default 'do in default: [0-9]+ % of [0-9]+ attempts fail' "a type f
 advance_redis 250
 well "a type fails"
 
+now=$(redis TIME | head -n 1)
+redis HSET later:hosts slow:1 "{\"host\":\"slow\",\"pid\":1,\"version\":\"1\",\"started\":1,\"seen\":$((now + 3600)),\"workers\":1,\
+\"running\":2,\"performed\":0,\"failed\":0,\"rate\":0,\"queues\":[\"default\"],\"jobs\":[\
+{\"id\":\"fine\",\"queue\":\"default\",\"type\":\"new\",\"since\":$((now - 900)),\"timeout\":0,\"attempt\":1,\"worker\":1},\
+{\"id\":\"stuck\",\"queue\":\"default\",\"type\":\"do\",\"since\":$((now - 300)),\"timeout\":10,\"attempt\":1,\"worker\":2}]}" >/dev/null
+seen over_time default 'stuck runs for [0-9.]+ min on slow' "a job runs for too long"
+redis HDEL later:hosts slow:1 >/dev/null
+well "a job runs for too long"
+
 # ---- three at once; Redis is away
 
 later push null -q elsewhere --id dies >/dev/null

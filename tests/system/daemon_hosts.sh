@@ -26,8 +26,13 @@ within 10 "who was not seen for a day is forgotten, nobody else" are 'broken our
 push_do one '"do":"sleep","until":"go-one"'
 wait_until 5 begun one
 within 8 "later status tells what runs" ours 'default:1$'
+# job TEXT: is it in what our field says of the first job that runs?
+job() { redis hvals later:hosts | sed -n 's/.*"jobs":\[\([^]]*\)\].*/\1/p' | grep -q "$1"; }
+within 12 "and for how long" job '^{"id":"[^"]*","queue":"default","type":"do","since":[0-9.]*,"timeout":[0-9.]*,"attempt":1,"worker":[12]}$'
 touch "$work/go-one"
 push_many 1000 'do' '{"do":"done"}' many-
+over() { ! redis hvals later:hosts | grep -q '"jobs"'; }
+within 12 "until it has ended" over
 within 12 "and how many a second" ours '[1-9][0-9]*\.[0-9].default'
 # Without its connections laterd could not say that it leaves: they are all there again first.
 named() { redis client list type normal | grep -c ' name=[^ ]'; }
