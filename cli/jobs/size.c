@@ -6,8 +6,10 @@
 #include "output/jsonl.h"
 #include "sizes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TOGETHER     1000 /* queues held in memory at a time */
 #define GROUPS_SHOWN 20
@@ -56,6 +58,23 @@ static bool is_partly_paused(const struct sized *sized)
     return sized->paused > 0 && sized->paused < sized->parts;
 }
 
+/* What has happened to jobs since the queue was made. */
+static void size_print_counts(struct jsonl *json, const struct later_sizes *sizes)
+{
+    char text[256];
+    int len = 0;
+
+    for (int i = 0; i < LATER_COUNTERS; i++) {
+        if (i == LATER_COUNT_PUSHED || i == LATER_COUNT_ADOPTED || i == LATER_COUNT_DONE ||
+            i == LATER_COUNT_RELEASED || i == LATER_COUNT_BURIED)
+            len += snprintf(text + len, sizeof text - (size_t)len, "%s\"%s\":%" PRIu64,
+                            len ? "," : "{", later_counter_name((enum later_counter)i),
+                            sizes->counters[i]);
+    }
+    strcpy(text + len, "}");
+    jsonl_raw(json, "counts", text);
+}
+
 static void size_print_json(const struct sized *sized, int served)
 {
     const struct later_sizes *sizes = &sized->sizes;
@@ -76,6 +95,7 @@ static void size_print_json(const struct sized *sized, int served)
         jsonl_bool(&json, "partly_paused", true);
     jsonl_known(&json, "served", served >= 0, served);
     jsonl_int(&json, "overdue", (int64_t)sizes->overdue);
+    size_print_counts(&json, sizes);
     jsonl_end(&json);
 }
 

@@ -25,7 +25,7 @@ is "$(later size | cut -f 1-6)" "$(printf 'big\t1\t0\t0\t0\tno\nmail\t3\t1\t1\t1
     "size in a pipe: separated by TAB, no headings"
 is "$(later size mail --json | sed 's/,"oldest_ready.*//')" \
     '{"queue":"mail","ready":3,"delayed":1,"reserved":1,"dead":1,"waiting":0,"paused":false' "size --json has all numbers"
-like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?,"served":0,"overdue":0\}$' "with the age of the oldest"
+like "$(later size big --json)" '"oldest_ready":[0-9]+(\.[0-9]+)?,"served":0,"overdue":0,"counts":\{"pushed":[1-9][0-9]*,"adopted":0,"done":0,"released":0,"buried":0\}\}$' "with the age of the oldest"
 run later size mail nothing big
 is "$status $(printf '%s\n' "$out" | cut -f 1 | tr '\n' ' ')" "66 mail big " "the others are told"
 now=$(redis TIME | head -n 1)

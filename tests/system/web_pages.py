@@ -5,6 +5,7 @@ LINK is what later-web printed, with the token. AXE is the file axe.min.js, or "
 import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -230,6 +231,60 @@ try:
     run('forget', 'ill')
     check(browser.wait(f'!({ill})'), 'it is mended: it is gone', browser.text('#trouble'))
     go('')
+
+    # the queues as later top knows them
+    def cell(name, heading):
+        return browser.script('return [...document.querySelectorAll("tr")].find((r) => r.querySelector("th")?.textContent.startsWith(arguments[0]))'
+                              '?.querySelector(`[data-head="${arguments[1]}"]`)?.innerText', name, heading)
+
+    def queues():
+        return browser.script('return [...document.querySelectorAll(".queues tbody th a")].map((e) => e.innerText)')
+
+    run('push', '--file', '-', input='\n'.join(json.dumps({'type': 't', 'queue': 'busy', 'id': f'b{i}'}) for i in range(40)))
+    check(wait_row('busy', '40'), 'a busy queue', queues())
+    began, turn = time.monotonic(), 0
+    while time.monotonic() - began < 60 and (not cell('busy', 'Failing') or '%' not in cell('busy', 'Failing')):
+        taken = json.loads(run('reserve', 'busy', '--json'))
+        if turn % 4:
+            run('ack', taken['id'], '--token', taken['token'], '-q', 'busy')
+        else:
+            run('release', taken['id'], '--token', taken['token'], '-q', 'busy', '--in', '1h')
+        run('push', 't', '-q', 'busy', '--id', f'more{turn}')
+        turn += 1
+    check(re.fullmatch(r'[1-9]\d? %|100 %', cell('busy', 'Failing') or ''), 'how many fail', (turn, row('busy')))
+    check(browser.wait('parseFloat([...document.querySelectorAll("tr")].find((r) => r.querySelector("th")?.textContent.startsWith("busy"))'
+                       '.querySelector(`[data-head="In a second"]`).innerText) >= 0'), 'how many come in a second', row('busy'))
+    check(wait_until(lambda: (cell('busy', 'In a second'), cell('busy', 'Done a second'), cell('busy', 'Failing')) == ('0.0', '0.0', '–')), 'and when nothing happens',
+          row('busy'))
+    for i in range(3):
+        run('push', 't', '-q', f'quiet-{i}', '--id', 'q')
+        run('cancel', 'q', '-q', f'quiet-{i}')
+    check(browser.wait('/^Show \\d+ quiet queues$/.test(document.querySelector(".above button").innerText)'), 'quiet ones are folded', queues())
+    check(wait_until(lambda: 'quiet-1' not in queues() and 'busy' in queues()), 'those with jobs are not', queues())
+    ill = [one for one in queues() if browser.script('return Boolean([...document.querySelectorAll(".queues tr")].find((r) =>'
+                                                     ' r.querySelector("th a")?.innerText === arguments[0]).querySelector(".mark").innerText)', one)]
+    same(queues()[:len(ill)], ill, 'those in trouble come first')
+    check('dead' in ill, 'such as one in which jobs died', ill)
+    browser.click('Show', '.above')
+    check(wait_until(lambda: 'quiet-1' in queues()), 'a click shows the quiet ones', queues())
+    browser.click('Ready', '.queues thead')
+    check(wait_until(lambda: queues()[:2] == ['mail', 'hostile']), 'a heading sorts', queues())
+    same(browser.script('return [...document.querySelectorAll("[aria-sort]")].map((e) => e.innerText + e.ariaSort)'), ['Readydescending'], 'and says so')
+    browser.click('Queue', '.queues thead')
+    check(wait_until(lambda: queues() == sorted(queues()) and 'busy' in queues()), 'by name', queues())
+    browser.click('Queue', '.queues thead')
+    check(wait_until(lambda: queues() == sorted(queues(), reverse=True)), 'the other way round', queues())
+    browser.click('Queue', '.queues thead')
+    browser.press('f')
+    same(browser.script('return document.activeElement.id'), 'filter', 'f filters')
+    browser.type('#filter', 'QUIET-')
+    check(wait_until(lambda: queues() == ['quiet-0', 'quiet-1', 'quiet-2']), 'by name', queues())
+    browser.script('const e = document.querySelector("#filter"); e.value = ""; e.dispatchEvent(new Event("input"));')
+    browser.press('Escape')
+    browser.click('Fold', '.above')
+    check(wait_until(lambda: 'quiet-1' not in queues()), 'they are folded again', queues())
+    run('cancel', '-q', 'busy', '--all', '--yes')
+    run('forget', 'busy')
 
     # actions
     browser.click('Pause', 'tr:has(a[href*="name=mail"])')
@@ -603,7 +658,7 @@ try:
     os.kill(pid, signal.SIGSTOP)
     check(browser.wait('document.querySelector("#connection.away")?.textContent.includes("numbers from")'),
           'Redis hangs: the page says how old its numbers are', browser.text('#connection'))
-    check(wait_until(lambda: row('mail')), 'and still shows them')
+    check(wait_until(lambda: row('dead')), 'and still shows them')
     browser.script('location.hash = "#/dead"')
     check(browser.wait('document.querySelector("main .empty")?.innerText.includes("Redis")'), 'the dead jobs: why they are not shown', browser.text('main'))
     check('Nothing is dead' not in browser.text('main'), 'instead of "Nothing is dead"', browser.text('main'))

@@ -61,7 +61,7 @@ function showPulse() {
 // ---- keys
 
 const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, reserved, dead, history, periodic jobs, hosts'],
-              ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'],
+              ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'], ['f', 'filter the queues'],
               ['?', 'this list'], ['Esc', 'back out']];
 const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };
 let waiting = false;
@@ -89,12 +89,13 @@ function move(step) {
 
 addEventListener('keydown', (event) => {
     const typing = event.target.closest?.('input:not([type=checkbox]), textarea, select, dialog');
-    if (event.key === 'Escape' && event.target === field) field.blur();
+    if (event.key === 'Escape' && event.target.matches?.('#search-field, #filter')) event.target.blur();
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const go = waiting && GO[event.key];
     waiting = event.key === 'g';
     if (go) location.hash = go;
     else if (event.key === '/') field.focus();
+    else if (event.key === 'f') document.getElementById('filter')?.focus();
     else if (event.key === '?') help();
     else if (event.key === 'j') move(1);
     else if (event.key === 'k') move(-1);

@@ -6,7 +6,7 @@ import { live } from './live.js';
 const SHOWN = 5;   // more are folded
 const BUILT = 100; // more are only counted
 
-const MARKS = { critical: '✕', warning: '!', info: '❚❚' };
+export const MARKS = { critical: '✕', warning: '!', info: '❚❚' };
 
 // Where the pages show more of it.
 const PLACES = {
