@@ -36,6 +36,7 @@ type Client struct {
 	Prefix string
 
 	get       func(key string) redis.Conn
+	before    []func(NewJob) NewJob
 	mutex     sync.Mutex
 	plans     map[string]plan
 	announced map[string]bool
@@ -89,7 +90,7 @@ type KnownJob struct {
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
 // connection it is safe to push again with the same id.
 func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
-	jobs, err := prepareAll(queue, []NewJob{job})
+	jobs, err := prepareAll(queue, changed(c.before, []NewJob{job}))
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -111,7 +112,7 @@ func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
 // PushMany pushes many jobs, up to 500 per call, and returns results in their order. With ErrFull,
 // all were tried.
 func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
-	prepared, err := prepareAll(queue, jobs)
+	prepared, err := prepareAll(queue, changed(c.before, jobs))
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +122,23 @@ func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 		}
 	}
 	return c.pushAll(queue, prepared)
+}
+
+// BeforePush has each job that is pushed given to the function, which returns the job to push. Call it before
+// the first push.
+func (c *Client) BeforePush(change func(NewJob) NewJob) { c.before = append(c.before, change) }
+
+func changed(before []func(NewJob) NewJob, jobs []NewJob) []NewJob {
+	if len(before) == 0 {
+		return jobs
+	}
+	all := append([]NewJob{}, jobs...)
+	for i := range all {
+		for _, change := range before {
+			all[i] = change(all[i])
+		}
+	}
+	return all
 }
 
 func notHere(i int) error {

@@ -21,6 +21,7 @@ type Queues interface {
 	PushMany(queue string, jobs []NewJob) ([]Pushed, error)
 	Show(queue, id string) (*KnownJob, error)
 	Wait(ctx context.Context, queue, id string) (json.RawMessage, error)
+	Call(ctx context.Context, queue string, job NewJob, value interface{}) error
 	Kick(queue, id string) (string, error)
 	Cancel(queue, id string) (string, error)
 	Size(queue string) (Size, error)
@@ -184,13 +185,14 @@ func attemptOf(last string, heard []byte) (Attempt, error) {
 // pass: a delay is kept but not waited for, and an ID that stays taken stays so. Jobs of a flow wait for each
 // other, and get values.
 type Fake struct {
-	app   *Handlers
-	mutex sync.Mutex
-	jobs  []*Kept          // all, in the order of their pushes
-	byID  map[string]*Kept // the last one of each queue and ID
-	taken map[string]bool  // IDs that stay taken
-	flows map[string]*keptFlow
-	woken []*Kept // whose time in a flow has come
+	app    *Handlers
+	before []func(NewJob) NewJob
+	mutex  sync.Mutex
+	jobs   []*Kept          // all, in the order of their pushes
+	byID   map[string]*Kept // the last one of each queue and ID
+	taken  map[string]bool  // IDs that stay taken
+	flows  map[string]*keptFlow
+	woken  []*Kept // whose time in a flow has come
 }
 
 // NewFake makes one. If a program is given, each job is performed as it is pushed.
@@ -201,6 +203,9 @@ func NewFake(inline ...*Handlers) *Fake {
 	}
 	return fake
 }
+
+// BeforePush is like Client.BeforePush.
+func (f *Fake) BeforePush(change func(NewJob) NewJob) { f.before = append(f.before, change) }
 
 // Push is like Client.Push.
 func (f *Fake) Push(queue string, job NewJob) (Pushed, error) {
@@ -222,6 +227,7 @@ func (f *Fake) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 }
 
 func (f *Fake) pushAll(queue string, jobs []NewJob) ([]Pushed, error) {
+	jobs = changed(f.before, jobs)
 	made, err := prepareAll(queue, jobs)
 	if err != nil {
 		return nil, err
@@ -278,6 +284,11 @@ func (f *Fake) Wait(ctx context.Context, queue, id string) (json.RawMessage, err
 		return json.RawMessage("null"), nil
 	}
 	return kept.Value, nil
+}
+
+// Call is like Client.Call, inline: otherwise it says that the time is up.
+func (f *Fake) Call(ctx context.Context, queue string, job NewJob, value interface{}) error {
+	return call(ctx, f, queue, job, value)
 }
 
 // Kick is like Client.Kick.

@@ -177,6 +177,7 @@ func (f *Fake) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, err
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
+	jobs = changed(f.before, jobs)
 	made, err := prepareFlow(queue, name, jobs)
 	if err == nil {
 		err = checkPlan(made, open)

@@ -93,7 +93,7 @@ func (c *Client) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, e
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
-	prepared, err := prepareFlow(queue, name, jobs)
+	prepared, err := prepareFlow(queue, name, changed(c.before, jobs))
 	if err == nil {
 		err = checkPlan(prepared, open)
 	}

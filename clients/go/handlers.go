@@ -30,8 +30,12 @@ type Handlers struct {
 	// again. 0: never.
 	MaxJobs   int
 	MaxMemory uint64
+	// A Client, or a Fake in a test: tasks push by it.
+	Queues Queues
 
 	functions map[string]registered
+	givenUp   map[string]string // the type of the jobs that tell of one that was given up, by its type
+	hooks     hooks
 }
 
 type registered struct {
@@ -92,6 +96,7 @@ func (h *Handlers) On(kind string, handler Handler, policy ...Policy) *Handlers 
 		one.policy = policy[0]
 	}
 	one.policy.said(kind)
+	h.checkOnDead(kind, one.policy, h.givenUp[kind])
 	h.functions[kind] = one
 	return h
 }
@@ -165,7 +170,7 @@ func (h *Handlers) perform(job *Job) (told answer) {
 			told.Error = fit(fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()), errorMax)
 		}
 	}()
-	value, err := handler.perform(context.WithValue(job.ctx, jobKey{}, job), job)
+	value, err := h.withHooks(handler.perform)(context.WithValue(job.ctx, jobKey{}, job), job)
 	if err != nil {
 		return handler.policy.failed(job.ID, err)
 	}

@@ -17,6 +17,8 @@ type Job struct {
 	Token, Trace         string
 	LockFence            int64           // of a job with a lock: the number of its taking; whoever guards a thing refuses a lower one
 	Document, Payload    json.RawMessage // as they were pushed
+	// Context is what middleware has carried along.
+	Context map[string]interface{}
 	// Values is what the steps that it has waited for gave back, by step; null for one that gave nothing.
 	Values map[string]json.RawMessage
 	// Flow is not nil if it has waited for all others ("*").
@@ -64,7 +66,10 @@ func newJob(line []byte, to *answers) (*Job, error) {
 		Values                        map[string]json.RawMessage
 		Flow                          *FlowCounts
 	}
-	var document struct{ Payload json.RawMessage }
+	var document struct {
+		Payload json.RawMessage
+		Context json.RawMessage
+	}
 	if err := json.Unmarshal(line, &said); err != nil {
 		return nil, err
 	}
@@ -77,6 +82,7 @@ func newJob(line []byte, to *answers) (*Job, error) {
 	job := &Job{ID: said.ID, Type: said.Type, Queue: said.Queue, Attempt: said.Attempt, MaxAttempts: said.MaxAttempts,
 		Token: said.Token, Trace: said.Trace, LockFence: said.LockFence, Document: said.Document,
 		Payload: document.Payload, Values: said.Values, Flow: said.Flow, answers: to}
+	json.Unmarshal(document.Context, &job.Context) // that of another pusher may be no object
 	job.end = time.Now().Add(time.Duration(said.TimeLeft * float64(time.Second)))
 	job.ctx, job.cancel = context.WithCancel(context.Background())
 	return job, nil

@@ -81,6 +81,9 @@ type NewJob struct {
 	// Throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
 	Throttle time.Duration
 	// @end
+
+	// Context: what middleware carries along (locale, tenant …), by name; laterd hands it on
+	Context map[string]interface{}
 }
 
 // Backoff is a growing wait: the wait before the second attempt, doubled before each further one,
@@ -400,6 +403,13 @@ func (j NewJob) document(id string) ([]byte, error) {
 	}
 	document = append(document, '}')
 	var err error
+	if len(j.Context) > 0 {
+		var carried []byte
+		if carried, err = payloadBytes(j.Context); err != nil {
+			return nil, &Refused{"Context: " + err.Error()}
+		}
+		document = append(append(append(document[:len(document)-1], `,"context":`...), carried...), '}')
+	}
 	if j.Payload != nil {
 		var payload []byte
 		if payload, err = payloadBytes(j.Payload); err == nil {

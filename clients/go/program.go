@@ -58,7 +58,11 @@ func (p *program) run() {
 func (p *program) introduce() {
 	types := []map[string]interface{}{}
 	for _, kind := range p.handlers.Types() {
-		types = append(types, p.handlers.functions[kind].policy.said(kind))
+		policy := p.handlers.functions[kind].policy
+		if givenUp := p.handlers.givenUp[kind]; givenUp != "" {
+			policy.OnDead = givenUp
+		}
+		types = append(types, policy.said(kind))
 	}
 	p.answers.put(struct {
 		Hello int                      `json:"hello"`

@@ -62,6 +62,35 @@ func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, e
 	}
 }
 
+const (
+	resultKept = time.Minute // after a caller has given up
+	resultMost = 24 * time.Hour
+)
+
+// Call pushes one job, waits for its end until ctx is done, and unmarshals its result into value: see Wait. If
+// the time is up, the job goes on.
+func (c *Client) Call(ctx context.Context, queue string, job NewJob, value interface{}) error {
+	return call(ctx, c, queue, job, value)
+}
+
+func call(ctx context.Context, queues Queues, queue string, job NewJob, value interface{}) error {
+	if job.Result == 0 {
+		job.Result = resultMost
+		if deadline, is := ctx.Deadline(); is && time.Until(deadline)+resultKept < resultMost {
+			job.Result = time.Until(deadline) + resultKept
+		}
+	}
+	pushed, err := queues.Push(queue, job)
+	if err != nil {
+		return err
+	}
+	result, err := queues.Wait(ctx, queue, pushed.ID)
+	if err != nil || value == nil {
+		return err
+	}
+	return json.Unmarshal(result, value)
+}
+
 func left(ctx context.Context) time.Duration {
 	deadline, is := ctx.Deadline()
 	wait := time.Until(deadline)

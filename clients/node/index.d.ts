@@ -61,6 +61,8 @@ export interface Options {
     /** the id stays taken this long from now, at least until the job ends (seconds, above 0) */
     throttle?: number;
     // @end
+    /** what middleware carries along (locale, tenant …): any JSON, by name; laterd hands it on */
+    context?: Record<string, unknown>;
 }
 
 export interface NewJob extends Options {
@@ -129,9 +131,19 @@ export function chain(...jobs: NewJob[]): NewJob[];
  * all have ended in whatever way, `failed` when the first one is dead or gone. */
 export function batch(jobs: Iterable<NewJob>, ends?: { then?: NewJob; finally?: NewJob; failed?: NewJob }): NewJob[];
 
+/** What clients and fakes have in common. */
+export class Pushing {
+    /** Each job that is pushed is given to the function, which returns the job to push. */
+    beforePush(change: (job: NewJob) => NewJob): this;
+}
+
 /** Pushes to the queues of one Redis. */
-export class Laterd {
+export class Laterd extends Pushing {
     constructor(client: RedisClient, options?: { prefix?: string });
+    /** Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the job
+     * goes on. */
+    call<T = unknown>(type: string, payload?: unknown,
+        options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
     push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
     /** All jobs are checked before any is sent. */
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
@@ -215,6 +227,7 @@ export interface Job<Payload = any> {
     readonly lockFence?: number;
     readonly document: Record<string, unknown>;
     readonly payload: Payload;
+    readonly context: Record<string, any>;
     /** What the steps that it has waited for gave back, by step; null for one that gave nothing. */
     readonly values: Record<string, any>;
     /** If it has waited for all others ("*"): the flow's counts, and the ids of the jobs that failed. */
@@ -229,6 +242,17 @@ export interface Job<Payload = any> {
 
 export type Handler<Payload = any> = (job: Job<Payload>) => unknown;
 
+/** The payload of a job that tells of one that is dead. */
+export interface GivenUp {
+    id: string;
+    type: string | null;
+    queue: string;
+    ending: "dead";
+    attempts: number;
+    error: Found["error"];
+    value: null;
+}
+
 /** What counts for a type if neither the job nor laterd.conf says otherwise. */
 export interface Policy {
     /** How often a job is tried again. */
@@ -241,7 +265,30 @@ export interface Policy {
     onDone?: string;
 }
 
+/** A type whose jobs are pushed by its program. */
+export interface Task<Payload = any> {
+    readonly type: string;
+    /** Pushes a job of the type, by app.queues. */
+    later(payload: Payload, options?: Options & { queue?: string }): Promise<Pushed>;
+}
+
 export class Handlers {
+    constructor(options?: { queues?: Pick<Laterd, "push"> | null });
+    /** A Laterd, or a Fake in a test: tasks push by it. */
+    queues: Pick<Laterd, "push"> | null;
+    /** Registers the handler for one type, and returns what pushes its jobs. */
+    task<Payload = any>(type: string, handler: Handler<Payload>): Task<Payload>;
+    task<Payload = any>(type: string, policy: Policy, handler: Handler<Payload>): Task<Payload>;
+    /** The handler gets a job of type TYPE.given_up when one of this type is dead, also after a crash. */
+    givenUp(type: string | string[], handler: Handler<GivenUp>): this;
+    /** Called before each job. What it throws ends the attempt. */
+    before(hook: (job: Job) => unknown): this;
+    /** Called after each job that is done. What it throws is logged. */
+    after(hook: (job: Job, value: unknown) => unknown): this;
+    /** Called after each attempt that has thrown, but Return. What it throws is logged. */
+    failed(hook: (job: Job, error: unknown) => unknown): this;
+    /** Called in the place of each job with its other hooks; next() performs it. */
+    around(middleware: (job: Job, next: () => Promise<unknown>) => unknown): this;
     /** Registers the handler for this type. A type that ends in * is a prefix. */
     on<Payload = any>(type: string | string[], handler: Handler<Payload>): this;
     on<Payload = any>(type: string | string[], policy: Policy, handler: Handler<Payload>): this;

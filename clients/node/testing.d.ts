@@ -1,4 +1,4 @@
-import { Flow, Found, Handlers, NewJob, Options, Pushed, Size } from "./index.js";
+import { Flow, Found, Handlers, NewJob, Options, Pushed, Pushing, Size } from "./index.js";
 
 /** Any payload, for assertPushed(). */
 export const ANY: unique symbol;
@@ -31,7 +31,7 @@ export interface Kept {
 }
 
 /** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */
-export class Fake {
+export class Fake extends Pushing {
     constructor(app?: Handlers | null);
     /** All, in the order of their pushes. */
     readonly jobs: Kept[];
@@ -41,6 +41,7 @@ export class Fake {
     size(options?: { queue?: string }): Promise<Size>;
     kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
     cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
+    call<T = unknown>(type: string, payload?: unknown, options?: { queue?: string; timeout?: number }): Promise<T>;
     wait<T = unknown>(id: string, options?: { queue?: string }): Promise<T>;
     flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
     showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;

@@ -1,5 +1,6 @@
 // laterd/testing, as a user's tests use it: clients_testing.sh runs them where there is no client of Redis.
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
 
 import {
@@ -190,4 +191,73 @@ it("a flow, inline", async () => {
     const inline = new Fake(app);
     await inline.flow("f", chain({ type: "feed.a", payload: 0 }, { type: "sums", result: 60 }));
     assert.deepEqual([(await inline.showFlow("f")).state, await inline.wait("f.2")], ["done", { 1: 0 }]);
+});
+
+// ---- hooks, and what middleware carries along
+
+function hooked() {
+    const tenant = new AsyncLocalStorage(), heard = [];
+    const fake = new Fake().beforePush((job) => ({ ...job, context: { tenant: tenant.getStore(), ...job.context } }));
+    const one = new Handlers({ queues: fake });
+    one.around((job, next) => tenant.run(job.context.tenant, next));
+    one.before((job) => {
+        heard.push(`before ${job.type}`);
+        if (job.payload === "no") throw new Bury("not today");
+    });
+    one.after((job, value) => heard.push(`after ${job.type} ${JSON.stringify(value)} ${tenant.getStore()}`));
+    one.failed((job, error) => heard.push(`failed ${job.type} ${error.message}`));
+    return { one, fake, heard, tenant };
+}
+
+test("context goes from job to job", async () => {
+    const { one, fake, heard, tenant } = hooked();
+    const last = one.task("last", (job) => job.context);
+    const first = one.task("first", async () => {
+        await last.later(null, { context: { locale: "de" }, priority: 5 });
+        return tenant.getStore();
+    });
+    await tenant.run("shop", () => first.later({ n: 1 }, { id: "f", trace: "t" }));
+    fake.assertPushed("first", { n: 1 }, { id: "f", trace: "t", context: { tenant: "shop" } });
+    assert.deepEqual((await fake.drain(one)).map(({ value }) => value), ["shop", { tenant: "shop", locale: "de" }]);
+    assert.deepEqual(heard, ["before first", 'after first "shop" shop', "before last",
+                             'after last {"tenant":"shop","locale":"de"} shop']);
+});
+
+test("hooks of failures", async () => {
+    const { one, heard } = hooked();
+    const fails = (job) => { throw job.payload === "later" ? new Return("later") : new RangeError("bad"); };
+    one.on("a", { bury: [RangeError] }, fails).on("b", { bury: [SyntaxError] }, fails).on("fine", () => 7);
+    one.after(() => { throw new Error("in a hook"); });
+    const logged = [], log = console.error;
+    console.error = (text) => logged.push(text);
+    const results = [];
+    for (const [type, payload] of [["a", 1], ["b", 1], ["a", "later"], ["a", "no"], ["fine", 1]]) {
+        results.push((await perform(one, type, payload)).result);
+    }
+    console.error = log;
+    assert.deepEqual(results, ["bury", "retry", "return", "bury", "done"]); // each type keeps its own
+    assert.deepEqual(heard, ["before a", "failed a bad", "before b", "failed b bad", "before a", "before a",
+                             "failed a not today", "before fine", "after fine 7 undefined"]);
+    assert.match(logged[0], /the hook after: .*in a hook/);
+});
+
+test("given up", async () => {
+    const { one } = hooked();
+    one.givenUp(["mail.*", "exact"], (job) => job.payload.id).on("mail.*", { retries: 0 }, () => 1);
+    assert.deepEqual(JSON.parse(JSON.stringify(one.hello.types.filter((type) => type.on_dead))),
+                     [{ name: "mail.*", max_attempts: 1, on_dead: "mail.given_up" }]);
+    assert.equal((await perform(one, "mail.given_up", { id: "x" })).value, "x");
+    assert.equal((await perform(one, "exact.given_up", { id: "y" })).value, "y");
+    assert.throws(() => one.on("exact", { onDead: "alert" }, () => 1), Refused);
+    one.on("other.given_up", () => 1);
+    assert.throws(() => one.givenUp("other", () => 1), Refused);
+});
+
+test("later needs a client and a type; call", async () => {
+    const lonely = new Handlers();
+    assert.throws(() => lonely.task("a", () => 1).later(), /app\.queues is not set/);
+    assert.throws(() => lonely.task("a.*", () => 1), /is not one type/);
+    await assert.rejects(new Fake().push("a", 1, { context: [1] }), Refused);
+    await assert.rejects(new Fake().push("a", 1, { context: { a: 1n } }), Refused);
+    assert.equal(await new Fake(app).call("feed.x", 0), 0);
 });

@@ -195,4 +195,61 @@ same(array_column($queues->drain($adds), 'value'), ['pushed', null, 2], 'a runni
 $inline = new Fake($app);
 $inline->flow('f', Laterd\Flow::chain($job('feed.a', 0), $job('sums', result: 60)));
 same([$inline->showFlow('f')->state, $inline->wait('f.2')->value], ['done', [1 => 0]], 'a flow, inline');
+
+// ---- hooks, and what middleware carries along
+$heard = [];
+$tenant = null;
+$fake = (new Fake())->beforePush(function ($job) use (&$tenant) {
+    return $job->with(['context' => array_filter(['tenant' => $tenant]) + $job->context]);
+});
+$one = new Laterd\Handlers($fake);
+$one->around(function ($job, $perform) use (&$tenant) {
+    $tenant = $job->context['tenant'] ?? null;
+    try {
+        return $perform();
+    } finally {
+        $tenant = null;
+    }
+});
+$one->before(function ($job) use (&$heard) {
+    $heard[] = "before $job->type";
+    $job->payload === 'no' && throw new Laterd\BuryJob('not today');
+});
+$one->after(function ($job, $value) use (&$heard, &$tenant) { $heard[] = "after $job->type " . json_encode($value) . " $tenant"; });
+$one->failed(function ($job, $e) use (&$heard) { $heard[] = "failed $job->type {$e->getMessage()}"; });
+$last = $one->task('last', fn ($job) => $job->context);
+$first = $one->task('first', function () use (&$tenant, $last) {
+    $last->later(context: ['locale' => 'de'], priority: 5);
+    return $tenant;
+}, retries: 3);
+$tenant = 'shop';
+$first->later(['n' => 1], id: 'f', trace: 't');
+$tenant = null;
+$fake->assertPushed('first', ['n' => 1], id: 'f', trace: 't', context: ['tenant' => 'shop']);
+same(array_column($fake->drain($one), 'value'), ['shop', ['tenant' => 'shop', 'locale' => 'de']], 'context');
+same($heard, ['before first', 'after first "shop" shop', 'before last', 'after last {"tenant":"shop","locale":"de"} shop'], 'hooks');
+
+$heard = [];
+$fails = fn ($job) => throw ($job->payload === 'later' ? new Laterd\ReturnJob('later') : new RangeException('bad'));
+$one->on('a', $fails, bury: [RangeException::class])->on('b', $fails, bury: [LogicException::class])->on('fine', fn () => 7);
+$one->after(fn () => throw new Exception('in a hook'));
+$results = array_map(fn ($words) => Fake::perform($one, ...$words)->result, [['a', 1], ['b', 1], ['a', 'later'], ['a', 'no'], ['fine', 1]]);
+same($results, ['bury', 'retry', 'return', 'bury', 'done'], 'each type keeps its own');
+same($heard, ['before a', 'failed a bad', 'before b', 'failed b bad', 'before a', 'before a', 'failed a not today',
+    'before fine', 'after fine 7 '], 'hooks of failures');
+
+$one->givenUp('mail.*', fn ($job) => $job->payload['id'])->on('mail.*', fn () => 1, retries: 0)->givenUp('exact', fn ($job) => $job->payload['id']);
+same(array_values(array_filter($one->types(), fn ($type) => isset($type['on_dead']))),
+    [['name' => 'mail.*', 'max_attempts' => 1, 'on_dead' => 'mail.given_up']], 'givenUp');
+same(Fake::perform($one, 'mail.given_up', ['id' => 'x'])->value, 'x', 'given up');
+same(Fake::perform($one, 'exact.given_up', ['id' => 'y'])->value, 'y', 'given up, exact');
+throws(InvalidArgumentException::class, fn () => $one->on('exact', fn () => 1, onDead: 'alert'), 'onDead and givenUp');
+$one->on('other.given_up', fn () => 1);
+throws(InvalidArgumentException::class, fn () => $one->givenUp('other', fn () => 1), 'givenUp of a known type');
+$lonely = new Laterd\Handlers();
+throws(LogicException::class, fn () => $lonely->task('a', fn () => 1)->later(), 'later without a client');
+throws(InvalidArgumentException::class, fn () => $lonely->task('a.*', fn () => 1), 'a task of no type');
+throws(InvalidArgumentException::class, fn () => $fake->push('a', context: [1]), 'context: a list');
+throws(InvalidArgumentException::class, fn () => $fake->push('a', context: ['a' => NAN]), 'context: no JSON');
+same((new Fake($app))->call('feed.x', 0)->value, 0, 'call');
 echo "all passed\n";

@@ -1,5 +1,8 @@
 """laterd.testing, as a user's tests use it: clients_testing.sh runs them where redis-py cannot be imported."""
 import asyncio
+import contextlib
+import contextvars
+import dataclasses
 import unittest
 
 import laterd
@@ -172,6 +175,109 @@ class Flows(unittest.TestCase):
         inline = Fake(app)
         inline.flow("f", laterd.chain(laterd.NewJob("feed.a", 0), laterd.NewJob("sums", result=60)))
         self.assertEqual((inline.show_flow("f").state, inline.wait("f.2")), ("done", {"1": 0}))
+
+
+class Around(unittest.TestCase):
+    """Hooks, and what middleware carries along."""
+
+    def setUp(self):
+        self.app, self.heard, self.fake = laterd.Handlers(Fake()), [], None
+        self.fake = self.app.queues
+        tenant = contextvars.ContextVar("tenant", default=None)
+        self.tenant = tenant
+
+        @self.fake.before_push
+        def carry(job):
+            return dataclasses.replace(job, context={"tenant": tenant.get(), **job.context})
+
+        @self.app.around
+        @contextlib.contextmanager
+        def with_tenant(job):
+            token = tenant.set(job.context.get("tenant"))
+            yield
+            tenant.reset(token)
+
+        @self.app.before
+        def before(job):
+            self.heard.append("before " + job.type)
+            if job.payload == "no":
+                raise laterd.Bury("not today")
+
+        self.app.after(lambda job, value: self.heard.append("after %s %s %s" % (job.type, value, tenant.get())))
+        self.app.failed(lambda job, error: self.heard.append("failed %s %s" % (job.type, error)))
+
+    def test_context_goes_from_job_to_job(self):
+        @self.app.on("first", "other.*")
+        def first(job):
+            last.later(context={"locale": "de"}, priority=5)
+            return self.tenant.get()
+
+        @self.app.on("last")
+        async def last(job):
+            return job.context
+
+        self.tenant.set("shop")
+        first.later({"n": 1}, id="f", trace="t")
+        self.fake.assert_pushed("first", {"n": 1}, id="f", trace="t", context={"tenant": "shop"})
+        self.tenant.set(None)
+        self.assertEqual([one.value for one in self.fake.drain(self.app)], ["shop", {"tenant": "shop", "locale": "de"}])
+        self.assertEqual(self.heard, ["before first", "after first shop shop", "before last",
+                                      "after last {'tenant': 'shop', 'locale': 'de'} shop"])
+        self.assertEqual(first.__name__, "first")
+
+    def test_hooks_of_failures(self):
+        def fails(job):
+            raise (laterd.Return("later") if job.payload == "later" else ValueError("bad"))
+
+        async def asynchronous(job):
+            fails(job)
+
+        self.app.on("sync", bury=(ValueError,))(fails)
+        self.app.on("async")(asynchronous)
+        self.app.after(lambda job, value: 1 / 0)
+        self.app.on("fine")(lambda job: 7)
+        for type, payload, result in (("sync", 1, "bury"), ("async", 1, "retry"), ("sync", "later", "return"),
+                                      ("sync", "no", "bury"), ("fine", 1, "done")):
+            with self.assertLogs("laterd") if type == "fine" else contextlib.nullcontext():
+                self.assertEqual(perform(self.app, type, payload).result, result)
+        self.assertEqual(self.heard, ["before sync", "failed sync bad", "before async", "failed async bad", "before sync",
+                                      "before sync", "failed sync not today", "before fine", "after fine 7 None"])
+
+    def test_given_up(self):
+        @self.app.given_up("mail.*", "exact")
+        def tell(job):
+            return job.payload["id"]
+
+        self.app.on("mail.*", retries=0)(lambda job: 1)
+        self.assertEqual([one for one in self.app.hello["types"] if "on_dead" in one],
+                         [{"name": "mail.*", "max_attempts": 1, "on_dead": "mail.given_up"}])
+        self.assertEqual(perform(self.app, "mail.given_up", {"id": "x"}).value, "x")
+        self.assertEqual(perform(self.app, "exact.given_up", {"id": "y"}).value, "y")
+        for wrong in (lambda: self.app.on("exact", on_dead="alert")(len), lambda: self.app.given_up("exact")):
+            with self.assertRaises(laterd.Refused):
+                wrong()
+
+    def test_each_type_keeps_its_own(self):
+        def fails(job):
+            raise ValueError("bad")
+
+        self.app.on("a", bury=(ValueError,))(fails)
+        self.app.on("b", bury=(KeyError,))(fails)
+        self.assertEqual([perform(self.app, type).result for type in "ab"], ["bury", "retry"])
+
+    def test_later_needs_a_client_and_a_type(self):
+        lonely = laterd.Handlers()
+        with self.assertRaisesRegex(laterd.LaterdError, "app.queues is not set"):
+            lonely.on("a")(len).later()
+        with self.assertRaisesRegex(laterd.LaterdError, "is no type"):
+            self.app.on("a.*")(len).later()
+        with self.assertRaises(TypeError):
+            self.app.on("a")(len).later(dealy=5)
+        with self.assertRaises(laterd.Refused):
+            self.fake.push("a", context={"a": {1}})
+
+    def test_call(self):
+        self.assertEqual(Fake(app).call("feed.x", 0), 0)
 
 
 class Performs(unittest.TestCase):

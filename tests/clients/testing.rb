@@ -203,3 +203,73 @@ class TestingTest < Minitest::Test
     assert_equal ["done", { "1" => 0 }], [inline.show_flow("f").state, inline.wait("f.2")]
   end
 end
+
+# Hooks, and what middleware carries along.
+class AroundTest < Minitest::Test
+  attr_reader :app, :fake, :heard
+
+  def setup
+    @heard = heard = []
+    @fake = Laterd::Testing::Fake.new
+    @fake.before_push { |job| job.with(context: { "tenant" => Thread.current[:tenant], **job.context }) }
+    @app = Laterd::Handlers.new(queues: @fake)
+    app.around do |job, perform|
+      Thread.current[:tenant] = job.context["tenant"]
+      perform.call
+    ensure
+      Thread.current[:tenant] = nil
+    end
+    app.before do |job|
+      heard << "before #{job.type}"
+      raise Laterd::Bury, "not today" if job.payload == "no"
+    end
+    app.after { |job, value| heard << "after #{job.type} #{JSON.generate(value)} #{Thread.current[:tenant]}" }
+    app.failed { |job, error| heard << "failed #{job.type} #{error.message}" }
+  end
+
+  def test_context_goes_from_job_to_job
+    last = app.task("last", &:context)
+    first = app.task("first") do
+      last.later(context: { "locale" => "de" }, priority: 5)
+      Thread.current[:tenant]
+    end
+    Thread.current[:tenant] = "shop"
+    first.later({ n: 1 }, id: "f", trace: "t")
+    Thread.current[:tenant] = nil
+    fake.assert_pushed("first", { n: 1 }, trace: "t", context: { "tenant" => "shop" })
+    assert_equal ["shop", { "tenant" => "shop", "locale" => "de" }], fake.drain(app).map(&:value)
+    assert_equal ["before first", 'after first "shop" shop', "before last",
+                  'after last {"tenant":"shop","locale":"de"} shop'], heard
+  end
+
+  def test_hooks_of_failures
+    fails = ->(job) { raise job.payload == "later" ? Laterd::Return.new("later") : ArgumentError.new("bad") }
+    app.on("a", function: fails, bury: [ArgumentError]).on("b", function: fails, bury: [KeyError]).on("fine") { 7 }
+    app.after { raise "in a hook" }
+    results = [["a", 1], ["b", 1], %w[a later], %w[a no], ["fine", 1]].map { |words| Laterd::Testing.perform(app, *words).result }
+    assert_equal %w[bury retry return bury done], results # each type keeps its own
+    assert_equal ["before a", "failed a bad", "before b", "failed b bad", "before a", "before a", "failed a not today",
+                  "before fine", "after fine 7 "], heard
+  end
+
+  def test_given_up
+    app.given_up("mail.*", "exact") { |job| job.payload["id"] }.on("mail.*", retries: 0) { 1 }
+    assert_equal [{ name: "mail.*", max_attempts: 1, on_dead: "mail.given_up" }],
+                 app.hello[:types].select { |type| type.key?(:on_dead) }
+    assert_equal %w[x y], [["mail.given_up", "x"], ["exact.given_up", "y"]].map { |type, id|
+      Laterd::Testing.perform(app, type, { id: id }).value
+    }
+    assert_raises(Laterd::Refused) { app.on("exact", on_dead: "alert") { 1 } }
+    app.on("other.given_up") { 1 }
+    assert_raises(Laterd::Refused) { app.given_up("other") { 1 } }
+  end
+
+  def test_later_needs_a_client_and_a_type
+    lonely = Laterd::Handlers.new
+    assert_match(/app.queues is not set/, assert_raises(Laterd::Error) { lonely.task("a") { 1 }.later }.message)
+    assert_raises(ArgumentError) { lonely.task("a.*") { 1 } }
+    assert_raises(Laterd::Refused) { fake.push("a", context: [1]) }
+    assert_raises(Laterd::Refused) { fake.push("a", context: { a: Float::NAN }) }
+    assert_equal 0, Laterd::Testing::Fake.new(APP).call("feed.x", 0)
+  end
+end

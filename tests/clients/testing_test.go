@@ -344,3 +344,117 @@ func TestARunningJobAddsToItsFlow(t *testing.T) {
 	must(t, err)
 	same(t, string(value), `{"1":0}`)
 }
+
+// ---- hooks, and what middleware carries along
+
+type tenantKey struct{}
+
+func hooked() (app *laterd.Handlers, fake *laterd.Fake, heard *[]string) {
+	fake, heard = laterd.NewFake(), &[]string{}
+	app = &laterd.Handlers{Queues: fake}
+	hear := func(format string, words ...interface{}) { *heard = append(*heard, fmt.Sprintf(format, words...)) }
+	app.Around(func(next laterd.Handler) laterd.Handler {
+		return func(ctx context.Context, job *laterd.Job) (interface{}, error) {
+			return next(context.WithValue(ctx, tenantKey{}, job.Context["tenant"]), job)
+		}
+	})
+	app.Before(func(_ context.Context, job *laterd.Job) error {
+		hear("before %s", job.Type)
+		if string(job.Payload) == `"no"` {
+			return laterd.Bury(errors.New("not today"))
+		}
+		return nil
+	})
+	app.After(func(ctx context.Context, job *laterd.Job, value interface{}) {
+		hear("after %s %v %v", job.Type, value, ctx.Value(tenantKey{}))
+	})
+	app.Failed(func(_ context.Context, job *laterd.Job, err error) { hear("failed %s %v", job.Type, err) })
+	return app, fake, heard
+}
+
+func TestContextGoesFromJobToJob(t *testing.T) {
+	app, fake, heard := hooked()
+	fake.BeforePush(func(job laterd.NewJob) laterd.NewJob {
+		job.Trace = "t"
+		return job
+	})
+	last := app.Task("last", func(_ context.Context, job *laterd.Job) (interface{}, error) { return job.Context["locale"], nil })
+	first := app.Task("first", func(ctx context.Context, job *laterd.Job) (interface{}, error) {
+		job.Context["locale"] = "de"
+		_, err := last.Later("default", laterd.NewJob{Context: job.Context, Priority: 5})
+		return ctx.Value(tenantKey{}), err
+	}, laterd.Policy{Retries: 3})
+	_, err := first.Later("default", laterd.NewJob{ID: "f", Payload: object{"n": 1}, Context: object{"tenant": "shop"}})
+	must(t, err)
+	fake.AssertPushed(t, "default", laterd.NewJob{Type: "first", ID: "f", Trace: "t", Context: object{"tenant": "shop"}})
+	attempts, err := fake.Drain(app)
+	must(t, err)
+	same(t, string(attempts[0].Value)+string(attempts[1].Value), `"shop""de"`)
+	same(t, *heard, []string{"before first", "after first shop shop", "before last", "after last de shop"})
+}
+
+func TestHooksOfFailures(t *testing.T) {
+	app, _, heard := hooked()
+	bad := errors.New("bad")
+	fails := func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		if string(job.Payload) == `"later"` {
+			return nil, laterd.Return(errors.New("later"), 0)
+		}
+		return nil, bad
+	}
+	app.On("a", fails, laterd.Policy{Bury: []error{bad}}).On("b", fails, laterd.Policy{Bury: []error{context.Canceled}})
+	app.On("fine", func(context.Context, *laterd.Job) (interface{}, error) { return 7, nil })
+	app.On("panics", func(context.Context, *laterd.Job) (interface{}, error) { panic("at the disco") })
+	app.After(func(context.Context, *laterd.Job, interface{}) { panic("in a hook") })
+	results := ""
+	for _, job := range []laterd.NewJob{{Type: "a"}, {Type: "b"}, {Type: "a", Payload: "later"}, {Type: "a", Payload: "no"},
+		{Type: "fine"}, {Type: "panics"}} {
+		one, err := laterd.Perform(app, laterd.Try{NewJob: job})
+		must(t, err)
+		results += one.Result + " "
+	}
+	same(t, results, "bury retry return bury done retry ") // each type keeps its own
+	same(t, *heard, []string{"before a", "failed a bad", "before b", "failed b bad", "before a", "before a",
+		"failed a not today", "before fine", "after fine 7 <nil>", "before panics", "failed panics panic: at the disco"})
+}
+
+// panics returns what the function panics with.
+func panics(do func()) (cause interface{}) {
+	defer func() { cause = recover() }()
+	do()
+	return nil
+}
+
+func TestGivenUpAndLater(t *testing.T) {
+	app, fake, _ := hooked()
+	tell := func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		var gone struct{ ID string }
+		err := job.Into(&gone)
+		return gone.ID, err
+	}
+	app.GivenUp("mail.*", tell).GivenUp("exact", tell)
+	for kind, id := range map[string]string{"mail.given_up": "x", "exact.given_up": "y"} {
+		one, err := laterd.Perform(app, laterd.Try{NewJob: laterd.NewJob{Type: kind, Payload: object{"id": id}}})
+		must(t, err)
+		same(t, string(one.Value), `"`+id+`"`)
+	}
+	for _, wrong := range []func(){func() { app.On("exact", tell, laterd.Policy{OnDead: "alert"}) },
+		func() { app.GivenUp("exact", tell) }, func() { app.Task("a.*", tell) }} {
+		same(t, panics(wrong) != nil, true)
+	}
+	lonely := laterd.Handlers{}
+	_, err := lonely.Task("a", tell).Later("default", laterd.NewJob{})
+	same(t, err != nil && strings.Contains(err.Error(), "Queues are not set"), true)
+	_, err = fake.Push("default", laterd.NewJob{Type: "a", Context: object{"a": func() {}}})
+	same(t, err != nil && strings.HasPrefix(err.Error(), "laterd: Context: "), true)
+}
+
+func TestCall(t *testing.T) {
+	s, _ := newShop()
+	var sent struct{ Sent string }
+	inline := laterd.NewFake(&s.app)
+	must(t, inline.Call(ctx, "default", laterd.NewJob{Type: "welcome", Payload: object{"to": "a"}}, &sent))
+	same(t, sent.Sent, "a")
+	var failed *laterd.Failed
+	same(t, errors.As(inline.Call(ctx, "default", laterd.NewJob{Type: "nobody"}, nil), &failed), true)
+}

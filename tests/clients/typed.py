@@ -40,11 +40,20 @@ def send(job: laterd.Job) -> None:
     raise laterd.Retry("busy", delay=60)
 
 
-@app.on("wrong")  # type: ignore[type-var]
+@app.on("wrong")  # type: ignore[arg-type]
 def wrong(job: int) -> None:
     pass
 
 
+@app.before
+def note(job: laterd.Job) -> None:
+    print(job.context.get("tenant"))
+
+
+later = send.later({"to": "a@b.c"}, queue="mail", delay=datetime.timedelta(minutes=1), context={"tenant": "t"})
+send.later({"to": "a@b.c"}, dealy=60)  # type: ignore[call-arg]
+queues.push("mail.send", priority="high")  # type: ignore[arg-type]
+total: int = queues.call("sum", [1, 2], timeout=5)
 fake = laterd.testing.Fake(app)
 kept: List[laterd.testing.Kept] = fake.pushed("mail.send")
 fake.drain(app)

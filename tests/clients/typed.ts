@@ -32,4 +32,14 @@ app.on<{ url: string }>(["feed.poll", "feed.import.*"], async (job) => {
     return { url, fence: job.lockFence };
 });
 app.on("any", (job) => job.payload.whatever);
+const welcome = app.task<{ to: string }>("welcome", { retries: 3 }, (job) => job.payload.to + job.context.tenant);
+app.queues = queues;
+app.before((job) => job.id).failed((job, error) => [job.id, error]).around(async (job, next) => [job, await next()]);
+app.givenUp("welcome", ({ payload }) => payload.error?.text);
+queues.beforePush((job) => ({ ...job, context: { tenant: "t", ...job.context } }));
+console.log((await welcome.later({ to: "a@b.c" }, { in: 60, context: { locale: "de" } })).id);
+// @ts-expect-error its payload has another member
+await welcome.later({ too: "a@b.c" });
+const total: number = await queues.call<number>("sum", [1, 2], { timeout: 5 });
+console.log(total);
 await app.run({ maxJobs: 1000 });

@@ -42,7 +42,7 @@ export function numberOf(said) {
  * handler's. */
 function stackOf(error) {
     const lines = String(error.stack || error).split("\n");
-    let end = lines.findIndex((line) => line.includes(`Handlers.perform (${OWN}`));
+    let end = lines.findIndex((line) => line.includes(`(${OWN}`) && /at (async )?Handlers\./.test(line));
     while (end > 1 && /^ +at .*node:/.test(lines[end - 1])) end--; // how it was called
     return (end < 0 ? lines : lines.slice(0, end)).join("\n");
 }

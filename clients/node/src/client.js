@@ -5,6 +5,7 @@ import { checkQueue, newId, newNumber, prepare } from "./document.js";
 import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol } from "./errors.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
+import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
 import { CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE } from "./script.js";
 import { headOf, wait } from "./wait.js";
@@ -16,6 +17,7 @@ const JOBS_MAX = 500; // per call
 const BYTES_MAX = 1 << 20;
 const TRIES = 20; // changes of plan, or of a job's holder, in a row before it gives up
 const PAUSE = 50; // milliseconds
+const RESULT_KEPT = 60; // seconds, after a caller has given up
 const WHOLE = new Plan(null);
 
 /** Splits items into calls of bounded size. */
@@ -56,7 +58,7 @@ function foundOf(id, place, [state, score, record, document]) {
     };
 }
 
-export class Laterd {
+export class Laterd extends Pushing {
     #redis;
     #prefix;
     #greeted = null;
@@ -68,6 +70,7 @@ export class Laterd {
     #flows;
 
     constructor(client, { prefix = "later" } = {}) {
+        super();
         this.#redis = adapt(client);
         this.#prefix = prefix;
         this.#flows = new Flows({
@@ -88,7 +91,7 @@ export class Laterd {
         checkQueue(queue);
         options.type = type;
         options.payload = payload;
-        const one = prepare(options);
+        const one = prepare(this.passed(options));
         if (!this.#announced.has(queue)) await this.#greet();
         if (one.tie) return this.#flows.add(one, queue);
         const plan = this.#plan(queue);
@@ -118,8 +121,9 @@ export class Laterd {
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
-        const items = jobs.map((job, i) => {
+        const items = jobs.map((one, i) => {
             try {
+                const job = this.passed(one);
                 if (job.flow !== undefined) {
                     throw new Refused("flow: not here; flow() pushes many jobs of a flow, push() one");
                 }
@@ -131,6 +135,11 @@ export class Laterd {
         });
         await this.#greet();
         return this.#pushAll(items, queue);
+    }
+
+    async call(type, payload, { queue = "default", timeout = 60, signal } = {}) {
+        const { id } = await this.push(type, payload, { queue, result: timeout + RESULT_KEPT });
+        return this.wait(id, { queue, timeout, signal });
     }
 
     async show(id, { queue = "default" } = {}) {
@@ -170,7 +179,7 @@ export class Laterd {
     }
 
     async flow(name, jobs = [], { queue = "default", open = false } = {}) {
-        return this.#flows.push(name, [...jobs], queue, open);
+        return this.#flows.push(name, Array.from(jobs, (job) => this.passed(job)), queue, open);
     }
 
     async showFlow(name, { queue = "default" } = {}) {

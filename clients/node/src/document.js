@@ -114,6 +114,17 @@ const KINDS = {
     fate: (name, value) => made(name, value, /^(done|ended|failed)$/, "done, ended or failed"),
 };
 
+/** What middleware carries along: an object of JSON. */
+function carried(name, value) {
+    if (!value || Object.getPrototypeOf(value) !== Object.prototype) refuse(name, value, "an object");
+    try {
+        const json = payloadOf(value);
+        return JSON.parse(json);
+    } catch (error) {
+        throw new Refused(`${name}: ${error.message.replace(/^payload: /, "")}`);
+    }
+}
+
 // Of each option its name in Redis, its check, its range, and whether the document has it.
 const OPTIONS = {
     // @options document: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, true],
@@ -134,6 +145,7 @@ const OPTIONS = {
     after: ["after", KINDS.steps, 1, 100, true],
     when: ["when", KINDS.fate, 1, 6, true],
     // @end
+    context: ["context", carried, 0, 0, true],
     // @options line,item,tie,part: {camel}: ["{name}", KINDS.{kind}, {least}, {most}, false],
     in: ["in", KINDS.seconds, 0, 315360000, false],
     at: ["at", KINDS.time, 1e9, 1e11, false],

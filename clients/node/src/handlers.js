@@ -10,6 +10,7 @@ import { format } from "node:util";
 
 import { prepare } from "./document.js";
 import { errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
+import { LaterdError, Refused } from "./errors.js";
 
 const READ = 1 << 18;
 const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
@@ -69,6 +70,7 @@ export class Job {
         const { id, type, queue, attempt, max_attempts: maxAttempts, token, trace, document } = line;
         Object.assign(this, { id, type, queue, attempt, maxAttempts, token, trace, document });
         this.payload = document.payload ?? null;
+        this.context = document.context ?? {};
         this.lockFence = line.lock_fence;
         this.values = line.values ?? {};
         this.flow = line.flow ?? null;
@@ -111,11 +113,36 @@ function policyOf({ retries, backoff, onDead, onDone }) {
     return { max_attempts, backoff: waits, on_dead, on_done };
 }
 
-/** The functions of a program, by type. */
+/** A type whose jobs are pushed by its program: what app.task() returns. */
+class Task {
+    constructor(app, type) {
+        this.app = app;
+        this.type = type;
+    }
+
+    /** Pushes a job of the type, by app.queues. The options are those of push(). */
+    later(payload, options) {
+        if (!this.app.queues) throw new LaterdError("later: app.queues is not set; give it a Laterd");
+        return this.app.queues.push(this.type, payload, options);
+    }
+}
+
+/** Returns the type of the jobs that tell of one that was given up. */
+function givenUpOf(type) {
+    return [type.replace(/\.?\*$/, ""), "given_up"].filter(Boolean).join(".");
+}
+
+/** The functions of a program, by type. queues: a Laterd, or a Fake in a test, by which tasks push. */
 export class Handlers {
     #functions = new Map();
     #policies = new Map();
     #bury = new Map();
+    #givenUp = new Map();
+    #hooks = { before: [], after: [], failed: [], around: [] };
+
+    constructor({ queues = null } = {}) {
+        this.queues = queues;
+    }
 
     /**
      * Registers the handler for this type: on(type, handler) or on(type, policy, handler), with
@@ -133,16 +160,105 @@ export class Handlers {
         if (name) throw new TypeError(`on: ${name}: no such option`);
         const policy = policyOf({ retries, backoff, onDead, onDone });
         for (const one of [type].flat()) {
+            this.#checkOnDead(one, onDead);
             this.#functions.set(one, handler);
             this.#policies.set(one, policy);
-            this.#bury.set(handler, bury);
+            this.#bury.set(one, bury);
         }
         return this;
     }
 
+    /** The same, for one type without a star; returns its task, whose later(payload, options) pushes. */
+    task(type, ...words) {
+        if (Array.isArray(type) || type.endsWith("*")) throw new TypeError(`task: ${type} is not one type`);
+        this.on(type, ...words);
+        return new Task(this, type);
+    }
+
+    /** The handler gets a job when one of this type is dead, whatever the reason, also after a crash. Its
+     * payload has id, type, queue, attempts and error of the other. Its own type is TYPE.given_up, which
+     * laterd.conf must give to the program, too, where it names types. */
+    givenUp(type, handler) {
+        for (const one of [type].flat()) {
+            const name = givenUpOf(one);
+            this.#checkOnDead(one, this.#policies.get(one)?.on_dead, name);
+            this.on(name, handler);
+            this.#givenUp.set(one, name);
+        }
+        return this;
+    }
+
+    #checkOnDead(type, onDead, name = this.#givenUp.get(type)) {
+        if (onDead && name) throw new Refused(`onDead: of type ${type} it is givenUp()`);
+        if (name && !this.#givenUp.has(type) && this.#functions.has(name)) {
+            throw new Refused(`givenUp: there is a handler for ${name}`);
+        }
+    }
+
+    // ---- around a job
+
+    /** Calls hook(job) before each job. What it throws ends the attempt. */
+    before(hook) {
+        return this.#hook("before", hook);
+    }
+
+    /** Calls hook(job, value) after each job that is done. What it throws is logged. */
+    after(hook) {
+        return this.#hook("after", hook);
+    }
+
+    /** Calls hook(job, error) after each attempt that has thrown, but Return. What it throws is logged. It
+     * does not see crashes and time-outs; givenUp() does. */
+    failed(hook) {
+        return this.#hook("failed", hook);
+    }
+
+    /** Calls around(job, next) in the place of each job with its other hooks; next() performs it. */
+    around(middleware) {
+        return this.#hook("around", middleware);
+    }
+
+    #hook(name, hook) {
+        this.#hooks[name].push(hook);
+        return this;
+    }
+
+    async #tell(name, job, what) {
+        for (const hook of this.#hooks[name]) {
+            try {
+                await hook(job, what);
+            } catch (error) {
+                console.error(`the hook ${name}: ${errorOf(error)}`);
+            }
+        }
+    }
+
+    async #hooked(handler, job) {
+        try {
+            for (const hook of this.#hooks.before) await hook(job);
+            const value = await handler(job);
+            await this.#tell("after", job, value);
+            return value;
+        } catch (error) {
+            if (!(error instanceof Return)) await this.#tell("failed", job, error);
+            throw error;
+        }
+    }
+
+    /** Returns the handler with all that is around it. */
+    #withHooks(handler) {
+        const { before, after, failed, around } = this.#hooks;
+        if (!(before.length + after.length + failed.length + around.length)) return handler;
+        return (job) => around.reduceRight((next, one) => () => one(job, next), () => this.#hooked(handler, job))();
+    }
+
     /** The line by which the program introduces itself. */
     get hello() {
-        return { hello: 1, types: this.types.map((name) => ({ name, ...this.#policies.get(name) })) };
+        return { hello: 1, types: this.types.map((name) => ({ name, ...this.#policies.get(name), ...this.#gone(name) })) };
+    }
+
+    #gone(type) {
+        return this.#givenUp.has(type) ? { on_dead: this.#givenUp.get(type) } : {};
     }
 
     get types() {
@@ -150,21 +266,28 @@ export class Handlers {
     }
 
     /** Finds the exact name, otherwise the longest prefix. */
+    #match(type) {
+        let name = this.#functions.has(type) ? type : undefined;
+        for (let end = type.length; name === undefined && end >= 0; end--) {
+            if (this.#functions.has(`${type.slice(0, end)}*`)) name = `${type.slice(0, end)}*`;
+        }
+        return name;
+    }
+
     find(type) {
-        let found = this.#functions.get(type);
-        for (let end = type.length; !found && end >= 0; end--) found = this.#functions.get(`${type.slice(0, end)}*`);
-        return found;
+        return this.#functions.get(this.#match(type));
     }
 
     /** Performs one job and returns its answer. */
     async perform(job) {
-        const handler = this.find(job.type);
+        const name = this.#match(job.type);
+        const handler = this.#functions.get(name);
         if (!handler) return { result: "bury", error: `the program has no handler for type ${job.type}` };
         try {
-            const value = await current.run(job, handler, job);
+            const value = await current.run(job, this.#withHooks(handler), job);
             return value === undefined ? { result: "done" } : { result: "done", value };
         } catch (error) {
-            if (this.#bury.get(handler).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
+            if (this.#bury.get(name).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
             return answerOf(error);
         }
     }

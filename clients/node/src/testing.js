@@ -20,6 +20,7 @@ import { checkLabel, checkQueue, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { check, prepared } from "./flow.js";
 import { Job } from "./handlers.js";
+import { Pushing } from "./pushing.js";
 import { KeptFlow } from "./testing_flows.js";
 
 const MAX_ATTEMPTS = 25; // as laterd is configured by default
@@ -85,7 +86,7 @@ class Kept {
 }
 
 /** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */
-export class Fake {
+export class Fake extends Pushing {
     jobs = []; // all, in the order of their pushes
     #byId = new Map(); // the last one of each queue and id
     #taken = new Set(); // ids that stay taken
@@ -94,6 +95,7 @@ export class Fake {
     #app;
 
     constructor(app = null) {
+        super();
         this.#app = app;
     }
 
@@ -106,7 +108,7 @@ export class Fake {
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
         const pushed = [];
-        for (const kept of jobs.map((job) => new Kept(job, queue))) {
+        for (const kept of jobs.map((job) => new Kept(this.passed(job), queue))) {
             pushed.push(await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
         }
         return pushed;
@@ -127,6 +129,11 @@ export class Fake {
         const last = this.#byId.get(`${queue} ${id}`);
         if (last?.state === "done" && last.job.result !== undefined) return last.value ?? null;
         throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
+    }
+
+    /** Only inline, with an app: what pushes and waits would wait for ever. */
+    async call(type, payload, { queue = "default", timeout = 60 } = {}) {
+        return this.wait((await this.push(type, payload, { queue, result: timeout })).id, { queue });
     }
 
     async size({ queue = "default" } = {}) {
@@ -157,7 +164,7 @@ export class Fake {
 
     async flow(name, jobs, { queue = "default", open = false } = {}) {
         this.#key(name, queue);
-        const list = [...jobs], made = prepared(name, list, queue);
+        const list = Array.from(jobs, (job) => this.passed(job)), made = prepared(name, list, queue);
         check(made, open);
         const flow = this.#flowOf(name, queue);
         if (flow.closed && made.some(({ id }) => !flow.jobs.has(id))) throw new FlowClosed(name);

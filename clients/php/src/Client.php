@@ -15,6 +15,8 @@ use Laterd\Redis\Url;
  */
 final class Client implements Queues
 {
+    use Pushing;
+
     public const PROTOCOL = '2';
     private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
     private const REMEMBERED = '60'; // seconds; a call is repeated at once or not at all
@@ -25,6 +27,7 @@ final class Client implements Queues
     private const LOADS_MAX = 5;     // the same for loads of a script
     private const PAUSE = 50000;     // microseconds
     private const TURN = 1.0;        // seconds
+    private const RESULT_KEPT = 60;  // seconds, after a caller has given up
 
     private ?Link $link = null;
     private \Closure $dial;
@@ -72,10 +75,18 @@ final class Client implements Queues
     {
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
         self::checkQueue($queue);
+        $job = $this->changed($job);
         if ($job->flow !== null) {
             return (new Flows($this))->add($job, $queue);
         }
-        return $this->pushPlainly($job, $queue) ?? $this->pushMany([$job], $queue)[0];
+        return $this->pushPlainly($job, $queue) ?? $this->pushAll([$job], $queue)[0];
+    }
+
+    /** Pushes one job and waits for its end: see wait(). If that returns null, the job goes on. */
+    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result
+    {
+        $job = $this->push($type, $payload, $queue, result: $seconds + self::RESULT_KEPT);
+        return $this->wait($job->id, $queue, $seconds);
     }
 
     /**
@@ -91,6 +102,11 @@ final class Client implements Queues
         if (array_filter($jobs, fn ($job) => $job->flow !== null)) {
             throw new \InvalidArgumentException('flow: not here; flow() pushes many jobs of a flow, push() one');
         }
+        return $this->pushAll(array_map($this->changed(...), array_values($jobs)), $queue);
+    }
+
+    private function pushAll(array $jobs, string $queue): array
+    {
         // All jobs are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
         $answers = [];
@@ -110,7 +126,7 @@ final class Client implements Queues
     public function show(string $id, string $queue = 'default'): ?KnownJob
     {
         foreach ($this->plan($queue)->route($queue, $id) as $place) {
-            [$state, $score, $record, $document] = $this->call('show', $place, [$id]);
+            [$state, $score, $record, $document] = $this->script('show', $place, [$id]);
             if ($state !== '') {
                 return new KnownJob($id, $state, $score === '' ? null : (float) $score, $record, $document);
             }
@@ -148,7 +164,7 @@ final class Client implements Queues
      */
     public function kick(string $id, string $queue = 'default'): ?string
     {
-        return $this->act($id, $queue, fn ($place) => $this->call('kick', $place, [$id])[0]);
+        return $this->act($id, $queue, fn ($place) => $this->script('kick', $place, [$id])[0]);
     }
 
     /**
@@ -163,7 +179,7 @@ final class Client implements Queues
     /** Counts the jobs of a queue, in all its shards. */
     public function size(string $queue = 'default'): Size
     {
-        return Size::sum(array_map(fn ($place) => $this->call('size', $place, []), $this->places($queue)));
+        return Size::sum(array_map(fn ($place) => $this->script('size', $place, []), $this->places($queue)));
     }
 
     /** Drops the ready and delayed jobs, and returns how many there were. */
@@ -173,7 +189,7 @@ final class Client implements Queues
         foreach ($this->places($queue) as $place) {
             foreach (['ready', 'delayed'] as $state) {
                 do {
-                    $gone += $now = $this->call('purge', $place, [$state, self::JOBS_MAX]);
+                    $gone += $now = $this->script('purge', $place, [$state, self::JOBS_MAX]);
                 } while ($now >= self::JOBS_MAX);
             }
         }
@@ -193,7 +209,7 @@ final class Client implements Queues
     public function flow(string $name, array $jobs, string $queue = 'default', bool $open = false): array
     {
         self::checkQueue($queue);
-        return (new Flows($this))->push($name, $jobs, $queue, $open);
+        return (new Flows($this))->push($name, array_map($this->changed(...), $jobs), $queue, $open);
     }
 
     /** Returns how a flow stands, or null if there is none of this name. */
@@ -253,11 +269,11 @@ final class Client implements Queues
     private function cancelAt(string $id, string $place): string
     {
         for ($tries = 0, $token = ''; $tries < self::HOLDERS_MAX; $tries++) {
-            [$state] = $this->call('cancel', $place, [$id], ['held' => "reserved:$token"]);
+            [$state] = $this->script('cancel', $place, [$id], ['held' => "reserved:$token"]);
             if ($state !== '') {
                 return $state;
             }
-            if (in_array($this->call('show', $place, [$id])[0], ['', 'done'], true)) {
+            if (in_array($this->script('show', $place, [$id])[0], ['', 'done'], true)) {
                 return '';
             }
             $token = $this->holder($id, $place);
@@ -293,7 +309,7 @@ final class Client implements Queues
         }
         $document = $job->document();
         $this->announce($queue);
-        return $this->call('push_now', $queue, ['0', $job->id, $document, $this->newNumber()], $this->calls) === 'PUSHED'
+        return $this->script('push_now', $queue, ['0', $job->id, $document, $this->newNumber()], $this->calls) === 'PUSHED'
             ? new Pushed($job->id, $queue, 'pushed')
             : null;
     }
@@ -337,7 +353,7 @@ final class Client implements Queues
         foreach ($this->plan($queue)->route($queue, $id) as $place) {
             $key = $this->key($place, "result:$id");
             $element = $this->ask($place, 'LINDEX', $key, '0');
-            [$state, , $record, $document] = $this->call('show', $place, [$id]);
+            [$state, , $record, $document] = $this->script('show', $place, [$id]);
             if ($state === 'dead') {
                 return [$place, Result::dead(new KnownJob($id, $state, null, $record, $document)), false];
             }
@@ -417,7 +433,7 @@ final class Client implements Queues
         foreach ($batch as [$job, $document]) {
             array_push($args, $job->id, $job->when(), $job->rank(), $document);
         }
-        return $this->call('push', $place, $args, self::newCall());
+        return $this->script('push', $place, $args, self::newCall());
     }
 
     /** @internal enters the queue in later:queues, so that `later size` finds it */
@@ -471,7 +487,7 @@ final class Client implements Queues
      * @internal
      * @param array $own what to use for its KEYS `call` and `held`
      */
-    public function call(string $name, string $place, array $args, array $own = []): mixed
+    public function script(string $name, string $place, array $args, array $own = []): mixed
     {
         $script = Script::named($name);
         $keys = $script->keys($this->prefix, $place, $own);

@@ -220,7 +220,7 @@ final class Flows
 
     private function call(string $script, string $name, string $queue, array $args): array
     {
-        $told = $this->later->call($script, $queue, $args, ['flow' => "flow:$name", 'unknown' => "flow:$name:unknown"]);
+        $told = $this->later->script($script, $queue, $args, ['flow' => "flow:$name", 'unknown' => "flow:$name:unknown"]);
         return is_array($told) ? $told : throw new FlowClosed($name);
     }
 
@@ -285,7 +285,7 @@ final class Flows
                 foreach ($group as $n) {
                     array_push($args, $part[$n][0]->id, $numbers[$n], $part[$n][0]->rank(), $part[$n][1]);
                 }
-                foreach ($this->later->call('flow_park', $place, $args) as $i => $answer) {
+                foreach ($this->later->script('flow_park', $place, $args) as $i => $answer) {
                     $n = $group[$i];
                     if ($answer === 'ABSENT') {
                         $again[$n] = array_slice($open[$n], 1);

@@ -24,9 +24,19 @@ final class Handlers
     private array $policies = [];
     /** @var array<string, class-string[]> */
     private array $bury = [];
+    /** @var array<string, string> the type of the jobs that tell of one that was given up, by its type */
+    private array $givenUp = [];
+    /** @var array<string, callable[]> */
+    private array $hooks = ['before' => [], 'after' => [], 'failed' => [], 'around' => []];
+    private bool $hooked = false;
     private Lines $lines;
     private ?Job $job = null;
     private ?string $spare = null;
+
+    /** @param ?Queues $queues a Client, or a Fake in a test: tasks push by it */
+    public function __construct(public ?Queues $queues = null)
+    {
+    }
 
     /**
      * @param string $type a type that ends in * is a prefix
@@ -41,11 +51,120 @@ final class Handlers
     {
         $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $backoff,
             onDead: $onDead, onDone: $onDone);
+        $this->checkOnDead($type, $onDead, $this->givenUp[$type] ?? null);
         $this->functions[$type] = $function;
         $this->policies[$type] = array_intersect_key(json_decode($job->document(), true),
             ['max_attempts' => 1, 'backoff' => 1, 'on_dead' => 1, 'on_done' => 1]);
         $this->bury[$type] = $bury;
         return $this;
+    }
+
+    /** The same as on(), for a type without a star; returns its Task, whose later() pushes. */
+    public function task(string $type, callable $function, mixed ...$policy): Task
+    {
+        if (str_ends_with($type, '*')) {
+            throw new \InvalidArgumentException("task: $type is no type");
+        }
+        $this->on($type, $function, ...$policy);
+        return new Task($this, $type);
+    }
+
+    /**
+     * The function gets a job when one of this type is dead, whatever the reason, also after a crash. Its payload
+     * has id, type, queue, attempts and error of the other. Its own type is TYPE.given_up, which laterd.conf must
+     * give to the program, too, where it names types.
+     */
+    public function givenUp(string $type, callable $function): static
+    {
+        $name = ltrim(preg_replace('/\.?\*$/', '', $type) . '.given_up', '.');
+        $this->checkOnDead($type, $this->policies[$type]['on_dead'] ?? null, $name);
+        if (isset($this->functions[$name]) && !isset($this->givenUp[$type])) {
+            throw new \InvalidArgumentException("givenUp: there is a function for $name");
+        }
+        $this->on($name, $function);
+        $this->givenUp[$type] = $name;
+        return $this;
+    }
+
+    private function checkOnDead(string $type, ?string $onDead, ?string $givenUp): void
+    {
+        if ($onDead !== null && $givenUp !== null) {
+            throw new \InvalidArgumentException("onDead: of type $type it is givenUp()");
+        }
+    }
+
+    /** @param callable(Job): void $hook called before each job. What it throws ends the attempt */
+    public function before(callable $hook): static
+    {
+        return $this->hook('before', $hook);
+    }
+
+    /** @param callable(Job, mixed): void $hook called after each job that is done. What it throws is logged */
+    public function after(callable $hook): static
+    {
+        return $this->hook('after', $hook);
+    }
+
+    /**
+     * It does not see crashes and time-outs; givenUp() does.
+     *
+     * @param callable(Job, \Throwable): void $hook called after each attempt that has thrown, but ReturnJob. What
+     *     it throws is logged
+     */
+    public function failed(callable $hook): static
+    {
+        return $this->hook('failed', $hook);
+    }
+
+    /** @param callable(Job, \Closure): mixed $middleware called in the place of each job with its other hooks; the
+     *     closure performs it */
+    public function around(callable $middleware): static
+    {
+        return $this->hook('around', $middleware);
+    }
+
+    private function hook(string $name, callable $hook): static
+    {
+        $this->hooks[$name][] = $hook;
+        $this->hooked = true;
+        return $this;
+    }
+
+    private function withHooks(callable $function, Job $job): mixed
+    {
+        $perform = function () use ($function, $job): mixed {
+            try {
+                foreach ($this->hooks['before'] as $hook) {
+                    $hook($job);
+                }
+                $value = $function($job);
+                $this->tell('after', $job, $value);
+                return $value;
+            } catch (\Throwable $e) {
+                if (!$e instanceof ReturnJob) {
+                    $this->tell('failed', $job, $e);
+                }
+                throw $e;
+            }
+        };
+        foreach (array_reverse($this->hooks['around']) as $around) {
+            $perform = fn () => $around($job, $perform);
+        }
+        return $perform();
+    }
+
+    private function tell(string $name, Job $job, mixed $what): void
+    {
+        foreach ($this->hooks[$name] as $hook) {
+            try {
+                $hook($job, $what);
+            } catch (\Exception | \Error $e) {
+                if ($e instanceof TimeIsUp) {
+                    throw $e;
+                }
+                $job->log('error', "the hook $name: " . self::text($e));
+            }
+        }
     }
 
     /** Finds the exact name, otherwise the longest prefix. */
@@ -88,8 +207,7 @@ final class Handlers
         $this->guard();
         // The names are texts again: as keys, those of digits are numbers.
         $this->lines->write(['hello' => 1,
-            'types' => array_map(fn ($type) => ['name' => (string) $type] + $this->policies[$type],
-                array_keys($this->functions))]);
+            'types' => $this->types()]);
         for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
             $this->job = new Job($line, $this->lines);
             $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
@@ -100,6 +218,13 @@ final class Handlers
         }
     }
 
+    /** @internal what hello says of its types */
+    public function types(): array
+    {
+        return array_map(fn ($type) => ['name' => (string) $type] + $this->policies[$type]
+            + (isset($this->givenUp[$type]) ? ['on_dead' => $this->givenUp[$type]] : []), array_keys($this->functions));
+    }
+
     /** Performs one job, and returns the members of its answer. */
     public function perform(Job $job): array
     {
@@ -108,7 +233,7 @@ final class Handlers
             return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
         }
         try {
-            $value = ($this->functions[$name])($job);
+            $value = $this->hooked ? $this->withHooks($this->functions[$name], $job) : ($this->functions[$name])($job);
             return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
         } catch (RetryJob $e) {
             return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in)];

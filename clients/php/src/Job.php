@@ -18,6 +18,8 @@ final class Job
     /** The payload as it was pushed, with objects as arrays. */
     public readonly mixed $payload;
     public readonly array $document;
+    /** What middleware has carried along. */
+    public readonly array $context;
     /** What the steps that it has waited for gave back, by step; null for one that gave nothing. */
     public readonly array $values;
     /** If it has waited for all others (`*`): the flow's name, its counts, and `failed`. */
@@ -40,6 +42,7 @@ final class Job
         $this->flow = $job['flow'] ?? null;
         $this->document = $job['document'];
         $this->payload = $job['document']['payload'] ?? null;
+        $this->context = $job['document']['context'] ?? [];
         $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);
     }
 

@@ -84,6 +84,7 @@ final class NewJob
      * @param $maxWait with debounce: but at the latest this long after the first push (seconds, above 0)
      * @param $throttle the id stays taken this long from now, at least until the job ends (seconds, above 0)
      * @end
+     * @param array $context what middleware carries along (locale, tenant …), by name; laterd hands it on
      */
     public function __construct(
         public string $type,
@@ -118,6 +119,7 @@ final class NewJob
         public ?float $maxWait = null,
         public ?float $throttle = null,
         // @end
+        public array $context = [],
     ) {
         $this->at = self::seconds($at);
         $this->expiresAt = self::seconds($expiresAt);
@@ -127,7 +129,7 @@ final class NewJob
         $this->id ??= $flow !== null && $step !== null ? "$flow.$step" : self::newId();
     }
 
-    /** @internal the same job with other options */
+    /** Returns the same job with other options, by their names. */
     public function with(array $options): self
     {
         $own = ['id' => $this->named ? $this->id : null] + get_object_vars($this);
@@ -163,6 +165,9 @@ final class NewJob
             }
         }
         $bytes = json_encode($members, self::FLAGS | JSON_THROW_ON_ERROR);
+        if ($this->context) {
+            $bytes = substr($bytes, 0, -1) . ',"context":' . self::json('context', $this->context) . '}';
+        }
         if ($this->payload !== null) {
             $bytes = substr($bytes, 0, -1) . ',"payload":' . $this->payloadBytes() . '}';
         }
@@ -223,8 +228,13 @@ final class NewJob
         if ($this->payload instanceof Json) {
             return $this->payload->bytes;
         }
-        $bytes = json_encode($this->payload, self::FLAGS, Json::DEPTH_MAX);
-        return $bytes !== false ? $bytes : self::refuse('payload: ' . json_last_error_msg());
+        return self::json('payload', $this->payload);
+    }
+
+    private static function json(string $name, mixed $value): string
+    {
+        $bytes = json_encode($value, self::FLAGS, Json::DEPTH_MAX);
+        return $bytes !== false ? $bytes : self::refuse("$name: " . json_last_error_msg());
     }
 
     private function check(): void
@@ -238,6 +248,9 @@ final class NewJob
             if ($wrong !== null) {
                 self::refuse("$option: $wrong");
             }
+        }
+        if ($this->context && array_is_list($this->context)) {
+            self::refuse('context: an array with names');
         }
         $wrong = $this->wrongTurn() ?? $this->wrongLife();
         if ($wrong !== null) {

@@ -17,6 +17,8 @@ interface Queues
 
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result;
 
+    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result;
+
     public function kick(string $id, string $queue = 'default'): ?string;
 
     public function cancel(string $id, string $queue = 'default'): ?string;

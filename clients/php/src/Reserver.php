@@ -22,7 +22,7 @@ final class Reserver
     {
         foreach ($this->later->places($queue) as $place) {
             $token = substr(bin2hex(random_bytes(8)), 0, 16);
-            $reply = $this->later->call('reserve', $place, [$token, NewJob::decimal($lease), $limit,
+            $reply = $this->later->script('reserve', $place, [$token, NewJob::decimal($lease), $limit,
                 self::BYTES_MAX, 0], ['held' => "reserved:$token"]);
             $found = array_map(
                 fn ($job) => new Reservation($this, $place, $token, $job[0], (string) $job[1], $job[2]),
@@ -55,10 +55,10 @@ final class Reserver
     {
         foreach ($this->later->places($queue) as $place) {
             do {
-                $reply = $this->later->call('migrate', $place, [self::MIGRATED]);
+                $reply = $this->later->script('migrate', $place, [self::MIGRATED]);
             } while ($reply[0] >= self::MIGRATED);
             foreach (array_slice($reply, 4) as $token) {
-                $this->later->call('lapse', $place, ['0', ''], ['held' => "reserved:$token"]);
+                $this->later->script('lapse', $place, ['0', ''], ['held' => "reserved:$token"]);
             }
         }
     }
@@ -66,7 +66,7 @@ final class Reserver
     /** @internal */
     public function settle(string $verb, Reservation $job, array $args): void
     {
-        $lost = $this->later->call($verb, $job->place, [$job->id, ...$args], ['held' => "reserved:$job->token"]);
+        $lost = $this->later->script($verb, $job->place, [$job->id, ...$args], ['held' => "reserved:$job->token"]);
         if ($lost) {
             throw new Lost("$verb of $job->id: its reservation is lost");
         }

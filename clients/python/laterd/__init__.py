@@ -11,6 +11,7 @@ from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
                      QueueFull, Refused, WrongProtocol)
 from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
+from .task import Task
 from .told import Found, Pushed, Size
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "Size", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing"]
+           "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing"]
 
 _PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}
 

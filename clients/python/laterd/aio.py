@@ -1,19 +1,20 @@
 """Pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
-from typing import Any, Iterable, List, Optional, Sequence
+from typing import Any, Coroutine, Iterable, List, Optional, Sequence
 
 import redis
 
 from . import flow_steps
-from .client import block_of, refuse_prefix
+from .client import RESULT_KEPT, block_of, refuse_prefix
 from .document import NewJob
 from .flows import Flow
+from .pushing import Pushing
 from .script import Call
 from .steps import State, Steps, T
 from .told import Found, Pushed, Size
 
 
-class Client:
+class Client(Pushing[Coroutine[Any, Any, Pushed]]):
     """Like laterd.Client, but awaited; `client` is one of redis.asyncio.
 
     queues = laterd.aio.Client(redis.asyncio.Redis(...))
@@ -25,12 +26,15 @@ class Client:
         self._redis = client
         self._state = State(prefix)
 
-    async def push(self, type: str, payload: Any = None, *, queue: str = "default",
-                   **options: Any) -> Pushed:
-        return await self._run(self._state.push(NewJob(type, payload, **options), queue))
+    async def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
+        return await self._run(self._state.push(self._passed(job), queue))
 
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        return await self._run(self._state.push_many(jobs, queue))
+        return await self._run(self._state.push_many(self._all_passed(jobs), queue))
+
+    async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        pushed = await self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
+        return await self.wait(pushed.id, queue, timeout)
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return await self._run(self._state.show(id, queue))
@@ -49,7 +53,7 @@ class Client:
 
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
              open: bool = False) -> List[Pushed]:
-        return await self._run(flow_steps.push(self._state, name, jobs, queue, open))
+        return await self._run(flow_steps.push(self._state, name, self._all_passed(jobs), queue, open))
 
     async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         return await self._run(flow_steps.look(self._state, name, queue))

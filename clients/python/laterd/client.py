@@ -8,11 +8,13 @@ from . import flow_steps
 from .document import NewJob
 from .errors import PrefixRefused
 from .flows import Flow
+from .pushing import Pushing
 from .script import Call
 from .steps import State, Steps, T
 from .told import Found, Pushed, Size
 
 
+RESULT_KEPT = 60  # seconds, after the caller has given up
 BLOCK = 5.0  # seconds of one waiting call
 
 
@@ -31,7 +33,7 @@ def refuse_prefix(client: Any) -> None:
                             "take one without" % (prefix,))
 
 
-class Client:
+class Client(Pushing[Pushed]):
     """Pushes to the queues of one Redis. `client` is a redis.Redis, also from a Sentinel's
     master_for(), or a redis.RedisCluster. It is as thread-safe as that client.
 
@@ -44,14 +46,18 @@ class Client:
         self._redis = client
         self._state = State(prefix)
 
-    def push(self, type: str, payload: Any = None, *, queue: str = "default",
-             **options: Any) -> Pushed:
-        """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
-        return self._run(self._state.push(NewJob(type, payload, **options), queue))
+    def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
+        return self._run(self._state.push(self._passed(job), queue))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         """Pushes many jobs, up to 500 per call to Redis. All are checked before any is sent."""
-        return self._run(self._state.push_many(jobs, queue))
+        return self._run(self._state.push_many(self._all_passed(jobs), queue))
+
+    def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        """Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the
+        job goes on."""
+        pushed = self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
+        return self.wait(pushed.id, queue, timeout)
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         """Returns what Redis knows of a job, or None if there is none of this id."""
@@ -85,7 +91,7 @@ class Client:
         """Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits
         for what is checked before anything is sent. The same call again pushes only what is missing.
         open: more jobs of it are pushed later, until close_flow()."""
-        return self._run(flow_steps.push(self._state, name, jobs, queue, open))
+        return self._run(flow_steps.push(self._state, name, self._all_passed(jobs), queue, open))
 
     def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         """Returns how a flow stands, or None if there is none of this name."""

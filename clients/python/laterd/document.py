@@ -5,7 +5,7 @@ import json
 import math
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 from .errors import Refused
@@ -98,6 +98,8 @@ class NewJob:
     # the id stays taken this long from now, at least until the job ends (seconds, above 0)
     throttle: Optional[Seconds] = None
     # @end
+    # what middleware carries along (locale, tenant …): any JSON, by name; laterd hands it on
+    context: Dict[str, Any] = field(default_factory=dict)
 
 
 def new_id() -> str:
@@ -307,13 +309,17 @@ def _depth(text: bytes) -> int:
     return deepest
 
 
+def _member(name: str, value: Any) -> bytes:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused("%s: %s" % (name, error)) from None
+    return _utf8(name, text)
+
+
 def _payload(payload: Any) -> bytes:
     if not isinstance(payload, RawJSON):
-        try:
-            text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise Refused("payload: %s" % error) from None
-        return _utf8("payload", text)
+        return _member("payload", payload)
     try:
         value = json.loads(payload, object_pairs_hook=_no_twins, parse_constant=_no_constant,
                            parse_float=_finite)
@@ -417,7 +423,7 @@ def _rank(members: Dict[str, Any], push: Dict[str, Any]) -> str:
         rank += "/+" + seconds(push["throttle"])
     elif push.get("unique_for"):
         rank += "/" + seconds(push["unique_for"])
-    return rank + "@" + members["group"] if "group" in members else rank
+    return "%s@%s" % (rank, members["group"]) if "group" in members else rank
 
 
 def _document(job: NewJob, job_id: str) -> Dict[str, Any]:
@@ -427,6 +433,8 @@ def _document(job: NewJob, job_id: str) -> Dict[str, Any]:
     members.update(_checked(job, _DOCUMENT))
     if members.get("priority") == 0:
         del members["priority"]
+    if job.context:
+        members["context"] = json.loads(_member("context", dict(job.context)))
     return members
 
 

@@ -16,8 +16,10 @@ reads and writes.
 """
 import asyncio
 import collections
+import contextlib
 import contextvars
 import datetime
+import functools
 import inspect
 import io
 import json
@@ -29,10 +31,13 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 from .answers import ERROR_MAX, Answers, LogHandler, error_of, number_of, text_of
 from .document import NewJob, Waits, prepare
+from .errors import Refused
+from .pushing import Pushing
+from .task import Result, Task, plain_of
 
 READ = 1 << 18
 PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
@@ -84,7 +89,7 @@ class Job:
 
     id type queue attempt max_attempts token trace    as laterd tells them; attempts count from 1
     lock_fence    of a job with `lock`: the number of its taking; whoever guards a thing refuses a lower one
-    document, payload                                 as they were pushed, parsed
+    document, payload, context                        as they were pushed, parsed
     values           what the steps that it has waited for gave back, by step; None for one that gave nothing
     flow             if it has waited for all others ("*"): a dict with the flow's name, its counts, and `failed`
     cancelled                                         it is asked to stop: its result will not count
@@ -101,6 +106,7 @@ class Job:
         self.lock_fence: Optional[int] = line.get("lock_fence")
         self.document: Dict[str, Any] = line["document"]
         self.payload: Any = self.document.get("payload")
+        self.context: Dict[str, Any] = self.document.get("context") or {}
         self.values: Dict[str, Any] = line.get("values", {})
         self.flow: Optional[Dict[str, Any]] = line.get("flow")
         self.cancelled = False
@@ -122,7 +128,7 @@ class Job:
         self._answers.put({"id": self.id, "progress": far})
 
 
-Function = TypeVar("Function", bound=Callable[[Job], Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def current_job() -> Optional[Job]:
@@ -154,19 +160,31 @@ def _policy_of(retries: Optional[int], backoff: Optional[Waits], on_dead: Option
     return {name: document[name] for name in ("max_attempts", "backoff", "on_dead", "on_done") if name in document}
 
 
-class Handlers:
-    """The functions of a program, by type."""
+def given_up_of(type: str) -> str:
+    """Returns the type of the jobs that tell of one that was given up."""
+    return ".".join(part for part in (type.rstrip("*").rstrip("."), "given_up") if part)
 
-    def __init__(self) -> None:
+
+class Handlers:
+    """The functions of a program, by type.
+
+    queues: a Client, or a Fake in a test; Task.later() pushes by it.
+    """
+
+    def __init__(self, queues: "Optional[Pushing[Any]]" = None) -> None:
+        self.queues = queues
+        self._hooks: Dict[str, List[Callable[..., Any]]] = {"before": [], "after": [], "failed": [], "around": []}
+        self._hooked = False
+        self._given_up: Dict[str, str] = {}
         self._functions: Dict[str, Callable[[Job], Any]] = {}
         self._policies: Dict[str, Dict[str, Any]] = {}
         self._bury: Dict[str, Tuple[Type[BaseException], ...]] = {}
 
     def on(self, *types: str, retries: Optional[int] = None, backoff: Optional[Waits] = None,
            bury: Tuple[Type[BaseException], ...] = (), on_dead: Optional[str] = None,
-           on_done: Optional[str] = None) -> Callable[[Function], Function]:
+           on_done: Optional[str] = None) -> "Callable[[Callable[[Job], Result]], Task[Result]]":
         """A decorator that registers the function for these types. A type that ends in * is a
-        prefix.
+        prefix. The function is a Task then: its later() pushes a job of the first type.
 
         retries, backoff    how often a job is tried again and after which waits, as of NewJob, if neither
                             the job nor laterd.conf says otherwise
@@ -176,12 +194,84 @@ class Handlers:
         """
         policy = _policy_of(retries, backoff, on_dead, on_done)
 
-        def decorate(function: Function) -> Function:
+        def decorate(function: "Callable[[Job], Result]") -> "Task[Result]":
+            plain = plain_of(function)
+            task = Task(self, types[0], plain)
             for type in types:
-                self._functions[type], self._policies[type], self._bury[type] = function, policy, bury
-            return function
+                self._check_on_dead(type, policy)
+                self._functions[type], self._policies[type], self._bury[type] = plain, policy, bury
+            return task
 
         return decorate
+
+    def _check_on_dead(self, type: str, policy: Dict[str, Any]) -> None:
+        if "on_dead" in policy and type in self._given_up:
+            raise Refused("on_dead: of type %s it is given_up()" % type)
+
+    # ---- around a job
+
+    def before(self, function: Function) -> Function:
+        """A decorator: function(job) is called before each job. What it raises ends the attempt."""
+        return self._hook("before", function)
+
+    def after(self, function: Function) -> Function:
+        """A decorator: function(job, value) is called after each job that is done. What it raises is
+        logged."""
+        return self._hook("after", function)
+
+    def failed(self, function: Function) -> Function:
+        """A decorator: function(job, error) is called after each attempt that has raised an error, but
+        Return. What it raises is logged. It does not see crashes and time-outs; given_up() does."""
+        return self._hook("failed", function)
+
+    def around(self, function: "Callable[[Job], ContextManager[Any]]") -> "Callable[[Job], ContextManager[Any]]":
+        """A decorator: function(job) is a context manager, entered before each job and its other hooks.
+
+            @app.around
+            @contextlib.contextmanager
+            def with_tenant(job):
+                with tenants.use(job.context["tenant"]):
+                    yield
+        """
+        return self._hook("around", function)
+
+    def _hook(self, name: str, function: Function) -> Function:
+        self._hooks[name].append(function)
+        self._hooked = True
+        return function
+
+    def given_up(self, *types: str) -> "Callable[[Callable[[Job], Result]], Task[Result]]":
+        """A decorator: the function gets a job when one of these types is dead, whatever the reason, also
+        after a crash. Its payload has id, type, queue, attempts and error of the other. Its own type is
+        TYPE.given_up, which laterd.conf must give to the program, too, where it names types."""
+        names = [given_up_of(type) for type in types]
+        for type, name in zip(types, names):
+            self._check_on_dead(type, self._policies.get(type, {}))
+            if name in self._functions:
+                raise Refused("given_up: there is a function for %s" % name)
+            self._given_up[type] = name
+        return self.on(*names)
+
+    def _tell(self, name: str, job: Job, *words: Any) -> None:
+        for hook in self._hooks[name]:
+            try:
+                hook(job, *words)
+            except Exception:
+                logging.getLogger("laterd").exception("the hook %s of job %s", name, job.id)
+
+    @contextlib.contextmanager
+    def _around(self, job: Job) -> Any:
+        with contextlib.ExitStack() as stack:
+            for function in self._hooks["around"]:
+                stack.enter_context(function(job))
+            try:
+                for hook in self._hooks["before"]:
+                    hook(job)
+                yield functools.partial(self._tell, "after", job)
+            except BaseException as error:
+                if not isinstance(error, Return):
+                    self._tell("failed", job, error)
+                raise
 
     @property
     def types(self) -> List[str]:
@@ -190,7 +280,10 @@ class Handlers:
     @property
     def hello(self) -> Dict[str, Any]:
         """The line by which the program introduces itself."""
-        return {"hello": 1, "types": [{"name": name, **self._policies[name]} for name in self.types]}
+        return {"hello": 1, "types": [{"name": name, **self._policies[name], **self._gone(name)} for name in self.types]}
+
+    def _gone(self, type: str) -> Dict[str, str]:
+        return {"on_dead": self._given_up[type]} if type in self._given_up else {}
 
     def _match(self, type: str) -> Optional[str]:
         """Finds the exact name, otherwise the longest prefix."""
@@ -231,14 +324,35 @@ class Handlers:
             return {"result": "bury", "error": "the program has no handler for type %s" % job.type}
         token = _current.set(job)
         try:
-            value = function(job)
-            if inspect.isawaitable(value):
-                value = asyncio.run(_wait(value))
+            if self._hooked:
+                with self._around(job) as after:
+                    value = _awaited(function(job))
+                    after(value)
+            else:
+                value = _awaited(function(job))
         except BaseException as error:  # sys.exit() too ends only its job
             return self.answer_of(job, error)
         finally:
             _current.reset(token)
         return done(value)
+
+    async def perform_async(self, function: Callable[[Job], Any], job: Job) -> Dict[str, Any]:
+        """The same for a coroutine function."""
+        _current.set(job)
+        try:
+            if self._hooked:
+                with self._around(job) as after:
+                    value = await function(job)
+                    after(value)
+            else:
+                value = await function(job)
+        except BaseException as error:
+            return self.answer_of(job, error)
+        return done(value)
+
+
+def _awaited(value: Any) -> Any:
+    return asyncio.run(_wait(value)) if inspect.isawaitable(value) else value
 
 
 async def _wait(value: Any) -> Any:
@@ -397,12 +511,7 @@ class Program:
     # ---- three ways to perform
 
     async def perform_async(self, function: Callable[[Job], Any], job: Job) -> None:
-        _current.set(job)
-        try:
-            answer = done(await function(job))
-        except BaseException as error:  # as in Handlers.perform
-            answer = self.handlers.answer_of(job, error)
-        self.finish(job, answer)
+        self.finish(job, await self.handlers.perform_async(function, job))
 
     def perform_inline(self, job: Job) -> None:
         self.answers.inline = True

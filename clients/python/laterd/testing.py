@@ -16,13 +16,14 @@ import heapq
 import json
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
 from .document import NewJob, Prepared, check_label, check_queue, prepare
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
+from .pushing import Pushing
 from .testing_flows import KeptFlow
 from .told import Found, Pushed, Size
 
@@ -119,7 +120,7 @@ def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
     return Kept(job, queue, made, "delayed" if made.when.partition("!")[0] else "ready")
 
 
-class Fake:
+class Fake(Pushing[Pushed]):
     """Keeps what is pushed, in the place of a laterd.Client.
 
     app: it runs inline: each job is performed as it is pushed, also one with a delay.
@@ -135,12 +136,12 @@ class Fake:
 
     # ---- what a client can
 
-    def push(self, type: str, payload: Any = None, *, queue: str = "default", **options: Any) -> Pushed:
-        return self.push_many([NewJob(type, payload, **options)], queue)[0]
+    def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
+        return self.push_many([job], queue)[0]
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         check_queue(queue)
-        made = [_kept(job, queue, one) for job, one in [(job, prepare(job)) for job in jobs]]
+        made = [_kept(job, queue, one) for job, one in [(job, prepare(job)) for job in self._all_passed(jobs)]]
         return [self._add(one) if one.made.flow else self._push(one) for one in made]
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
@@ -159,6 +160,10 @@ class Fake:
         if kept and kept.state == "done" and kept.job.result is not None:
             return kept.value
         raise JobUnknown("no job %s in queue %s, and no result of it" % (id, queue))
+
+    def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        """Only inline, with an app: what pushes and waits would wait for ever."""
+        return self.wait(self.push(type, payload, queue=queue, result=timeout).id, queue)
 
     def size(self, queue: str = "default") -> Size:
         check_queue(queue)
@@ -191,7 +196,7 @@ class Fake:
              open: bool = False) -> List[Pushed]:
         check_queue(queue)
         check_label("flow", name)
-        jobs = list(jobs)
+        jobs = self._all_passed(jobs)
         made = prepared(name, jobs, queue)
         check(made, open)
         flow = self._flows.setdefault((queue, name), KeptFlow(name))
@@ -386,18 +391,21 @@ class Fake:
         kept.attempts -= attempt.result == "return"
 
 
-class AsyncFake:
+class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
     """The same in the place of a laterd.aio.Client: its calls are awaited, and `fake` is asked what
     was pushed."""
 
     def __init__(self, app: Optional[Handlers] = None):
         self.fake = Fake(app)
 
-    async def push(self, type: str, payload: Any = None, *, queue: str = "default", **options: Any) -> Pushed:
-        return self.fake.push(type, payload, queue=queue, **options)
+    async def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
+        return self.fake.push_job(self._passed(job), queue)
 
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        return self.fake.push_many(jobs, queue)
+        return self.fake.push_many(self._all_passed(jobs), queue)
+
+    async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        return self.fake.wait((await self.push(type, payload, queue=queue, result=timeout)).id, queue)
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return self.fake.show(id, queue)
@@ -416,7 +424,7 @@ class AsyncFake:
 
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
                    open: bool = False) -> List[Pushed]:
-        return self.fake.flow(name, jobs, queue, open)
+        return self.fake.flow(name, self._all_passed(jobs), queue, open)
 
     async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         return self.fake.show_flow(name, queue)

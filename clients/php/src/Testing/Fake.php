@@ -13,6 +13,7 @@ use Laterd\KnownJob;
 use Laterd\Lines;
 use Laterd\NewJob;
 use Laterd\Pushed;
+use Laterd\Pushing;
 use Laterd\Queues;
 use Laterd\Result;
 use Laterd\Size;
@@ -33,6 +34,8 @@ use Laterd\Size;
  */
 final class Fake implements Queues
 {
+    use Pushing;
+
     public const ANY = "\0any payload";
     private const DRAINED_MAX = 10000; // a handler may push without end
 
@@ -73,7 +76,7 @@ final class Fake implements Queues
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         Client::checkQueue($queue);
-        $kept = array_map(fn ($job) => new Kept($job, $queue), array_values($jobs));
+        $kept = array_map(fn ($job) => new Kept($this->changed($job), $queue), array_values($jobs));
         return array_map(fn ($one) => $one->job->flow === null ? $this->keep($one) : $this->add($one), $kept);
     }
 
@@ -95,6 +98,12 @@ final class Fake implements Queues
             return Result::gone();
         }
         return Result::parse("{\"state\":\"done\",\"attempt\":$last->attempts}\n" . json_encode($last->value));
+    }
+
+    /** Only inline, with an app: otherwise it returns null, as if the time were up. */
+    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result
+    {
+        return $this->wait($this->push($type, $payload, $queue, result: $seconds)->id, $queue);
     }
 
     public function kick(string $id, string $queue = 'default'): ?string
@@ -133,7 +142,7 @@ final class Fake implements Queues
     public function flow(string $name, array $jobs = [], string $queue = 'default', bool $open = false): array
     {
         Client::checkQueue($queue);
-        $plan = array_map(fn ($one) => new Kept($one[0], $one[2]), Flows::plan($name, $jobs, $queue, $open));
+        $plan = array_map(fn ($one) => new Kept($one[0], $one[2]), Flows::plan($name, array_map($this->changed(...), $jobs), $queue, $open));
         $flow = $this->flows["$queue $name"] ??= new KeptFlow($name);
         if ($flow->closed && array_filter($plan, fn ($kept) => !isset($flow->jobs[$kept->id]))) {
             throw new FlowClosed($name);

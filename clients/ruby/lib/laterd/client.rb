@@ -5,6 +5,7 @@ require "redis"
 require_relative "flow"
 require_relative "new_job"
 require_relative "plan"
+require_relative "pushing"
 require_relative "script"
 require_relative "told"
 
@@ -17,6 +18,8 @@ module Laterd
   # redis: a client of the gem redis, for one server, Sentinels or a Cluster. A Redis::Namespace is
   # removed from it.
   class Client
+    include Pushing
+
     PROTOCOL = "2"
     REMEMBERED = 60   # seconds; a call is repeated at once or not at all
     JOBS_MAX = 500    # per call; also a limit in bytes, unless one job is larger
@@ -25,6 +28,7 @@ module Laterd
     HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
     PAUSE = 0.05      # seconds
+    RESULT_KEPT = 60  # seconds, after a caller has given up
     BLOCK = 5.0       # seconds of one waiting call; a job may end without leaving anything
 
     def initialize(redis, prefix: "later")
@@ -41,10 +45,15 @@ module Laterd
     # changes. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
       NewJob.demand_label("queue", queue)
-      job = NewJob.new(type, payload, **options)
+      job = passed(NewJob.new(type, payload, **options))
       return @flows.add(job, queue) if job.flow
 
-      push_plainly(job, queue) || push_many([job], queue: queue).first
+      push_plainly(job, queue) || push_all([job], queue).first
+    end
+
+    # Pushes one job, waits for its end, and returns its result: see wait. After a TimeoutError the job goes on.
+    def call(type, payload = nil, queue: "default", timeout: 60)
+      wait(push(type, payload, queue: queue, result: timeout + RESULT_KEPT).id, queue: queue, timeout: timeout)
     end
 
     # Pushes many jobs, up to 500 per call. Returns results in their order. With QueueFull, all were
@@ -53,6 +62,10 @@ module Laterd
       NewJob.demand_label("queue", queue)
       raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
 
+      push_all(jobs.map { |job| passed(job) }, queue)
+    end
+
+    def push_all(jobs, queue)
       jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
       by_plan(queue) do
@@ -62,6 +75,7 @@ module Laterd
       answers = answers.sort.map(&:last)
       answers.any? { |answer| answer.result == "full" } ? raise(QueueFull.new(queue, answers)) : answers
     end
+    private :push_all
 
     # Returns what Redis knows of a job, or nil if the job has ended or never existed.
     def show(id, queue: "default")
@@ -122,7 +136,7 @@ module Laterd
     # of it are pushed later, until close_flow. Raises FlowClosed, QueueFull.
     def flow(name, jobs, queue: "default", open: false)
       NewJob.demand_label("queue", queue)
-      @flows.push(name, jobs, queue, open)
+      @flows.push(name, jobs.map { |job| passed(job) }, queue, open)
     end
 
     # Returns how a flow stands, or nil if there is none of this name.

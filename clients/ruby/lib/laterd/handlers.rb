@@ -7,6 +7,7 @@ require_relative "answers"
 require_relative "job"
 require_relative "new_job"
 require_relative "program"
+require_relative "task"
 
 module Laterd
   # Raised by a handler that ends its attempt in another way than by returning.
@@ -54,10 +55,16 @@ module Laterd
     RESULTS = { Retry => "retry", Bury => "bury", Return => "return" }.freeze
     STATUS = { "done" => 0, "bury" => 65, "retry" => 75, "return" => 75 }.freeze
 
-    def initialize
+    # queues: a Client, or a Fake in a test; tasks push by it
+    attr_accessor :queues
+
+    def initialize(queues: nil)
+      @queues = queues
       @functions = {}
       @policies = {}
       @bury = {}
+      @given_up = {}
+      @hooks = { before: [], after: [], failed: [], around: [] }
     end
 
     # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix.
@@ -71,16 +78,63 @@ module Laterd
 
       policy = policy_of(max_attempts: retries && retries + 1, backoff: backoff, on_dead: on_dead, on_done: on_done)
       types.each do |type|
+        check_on_dead(type, policy, @given_up[type])
         @functions[type] = function || block
         @policies[type] = policy
+        @bury[type] = bury
       end
-      @bury[function || block] = bury
       self
+    end
+
+    # The same, for one type without a star; returns its Task, whose `later` pushes.
+    def task(type, **options, &block)
+      raise ArgumentError, "task: #{type} is no type" if type.end_with?("*")
+
+      on(type, **options, &block)
+      Task.new(self, type)
+    end
+
+    # The block gets a job when one of these types is dead, whatever the reason, also after a crash. Its payload
+    # has id, type, queue, attempts and error of the other. Its own type is TYPE.given_up, which laterd.conf must
+    # give to the program, too, where it names types.
+    def given_up(*types, &block)
+      types.each do |type|
+        name = [type.sub(/\.?\*\z/, ""), "given_up"].reject(&:empty?).join(".")
+        check_on_dead(type, @policies.fetch(type, {}), name)
+        raise Refused, "given_up: there is a function for #{name}" if @functions.key?(name) && !@given_up.key?(type)
+
+        on(name, &block)
+        @given_up[type] = name
+      end
+      self
+    end
+
+    # The block gets each job before it is performed. What it raises ends the attempt.
+    def before(&hook)
+      add_hook(:before, hook)
+    end
+
+    # The block gets each job that is done, and its value. What it raises is logged.
+    def after(&hook)
+      add_hook(:after, hook)
+    end
+
+    # The block gets each job whose attempt has raised an error, but Return, and the error. What it raises is
+    # logged. It does not see crashes and time-outs; given_up does.
+    def failed(&hook)
+      add_hook(:failed, hook)
+    end
+
+    # The block gets each job and what performs it with its other hooks:
+    #
+    #   app.around { |job, perform| Tenant.use(job.context["tenant"]) { perform.call } }
+    def around(&middleware)
+      add_hook(:around, middleware)
     end
 
     # The line by which the program introduces itself.
     def hello
-      { hello: 1, types: types.map { |name| { name: name, **@policies[name] } } }
+      { hello: 1, types: types.map { |name| { name: name, **@policies[name], **gone(name) } } }
     end
 
     def types
@@ -88,20 +142,28 @@ module Laterd
     end
 
     # Finds the exact name, otherwise the longest prefix.
+    def match(type)
+      return type if @functions.key?(type)
+
+      type.length.downto(0).lazy.map { |n| "#{type[0, n]}*" }.find { |name| @functions.key?(name) }
+    end
+    private :match
+
     def find(type)
-      @functions[type] || type.length.downto(0).lazy.filter_map { |n| @functions["#{type[0, n]}*"] }.first
+      @functions[match(type)]
     end
 
     # Performs one job, and returns the members of its answer.
     def perform(job)
-      function = find(job.type)
+      name = match(job.type)
+      function = @functions[name]
       return { result: "bury", error: "the program has no handler for type #{job.type}" } unless function
 
       Thread.current.thread_variable_set(:laterd_job, job)
-      value = function.call(job)
+      value = @hooked ? hooked(function, job) : function.call(job)
       value.nil? ? { result: "done" } : { result: "done", value: value }
     rescue Exception => e # exit ends its own job only # rubocop:disable Lint/RescueException
-      @bury.fetch(function, []).any? { |kind| e.is_a?(kind) } ? { result: "bury", error: Answers.error(e) } : answer(e)
+      @bury.fetch(name, []).any? { |kind| e.is_a?(kind) } ? { result: "bury", error: Answers.error(e) } : answer(e)
     ensure
       Thread.current.thread_variable_set(:laterd_job, nil)
     end
@@ -131,6 +193,39 @@ module Laterd
     end
 
     private
+
+    def add_hook(name, hook)
+      @hooks[name] << hook
+      @hooked = true
+      self
+    end
+
+    def hooked(function, job)
+      perform = lambda do
+        @hooks[:before].each { |hook| hook.call(job) }
+        function.call(job).tap { |value| tell(:after, job, value) }
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        tell(:failed, job, e) unless e.is_a?(Return)
+        raise
+      end
+      @hooks[:around].reverse.reduce(perform) { |inner, one| -> { one.call(job, inner) } }.call
+    end
+
+    def tell(name, job, what)
+      @hooks[name].each do |hook|
+        hook.call(job, what)
+      rescue StandardError => e
+        job.log("the hook #{name}: #{Answers.error(e)}", :error)
+      end
+    end
+
+    def gone(type)
+      @given_up.key?(type) ? { on_dead: @given_up[type] } : {}
+    end
+
+    def check_on_dead(type, policy, given_up)
+      raise Refused, "on_dead: of type #{type} it is given_up" if policy[:on_dead] && given_up
+    end
 
     # Returns the members of a job's document that say the same.
     def policy_of(options)

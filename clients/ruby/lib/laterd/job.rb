@@ -4,7 +4,7 @@ require_relative "answers"
 
 module Laterd
   # A job as its handler is given it: id, type, queue, attempt (from 1), max_attempts, token, trace as
-  # laterd tells them; document and payload as they were pushed, parsed. lock_fence, of a job with a
+  # laterd tells them; document, payload and context as they were pushed, parsed. lock_fence, of a job with a
   # lock: the number of its taking; whoever guards a thing refuses a lower one. values: what the steps
   # that it has waited for gave back, by step. flow: if it has waited for all others ("*"), the flow's name,
   # its counts, and "failed".
@@ -12,7 +12,7 @@ module Laterd
     PROGRESS_EVERY = 0.1 # seconds between two progress lines of a job
 
     attr_reader :id, :type, :queue, :attempt, :max_attempts, :token, :trace, :lock_fence, :document, :payload,
-                :values, :flow
+                :context, :values, :flow
 
     # line: what laterd has written, parsed. answers: takes what the job says.
     def initialize(line, answers)
@@ -21,6 +21,7 @@ module Laterd
       @attempt = line.fetch("attempt", 1)
       @max_attempts = line.fetch("max_attempts", 1)
       @payload = @document["payload"]
+      @context = @document["context"] || {}
       @values = line.fetch("values", {})
       @flow = line["flow"]
       @end = Job.now + line.fetch("time_left", 0)

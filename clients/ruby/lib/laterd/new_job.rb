@@ -39,6 +39,7 @@ module Laterd
   #   max_wait: with debounce: but at the latest this long after the first push (seconds, above 0)
   #   throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
   # @end
+  #   context: what middleware carries along (locale, tenant …): a Hash of JSON; laterd hands it on
   class NewJob
     DEPTH_MAX = 127 # the document is one level more
     BYTES_MAX = 1_048_576
@@ -66,6 +67,7 @@ module Laterd
     }.freeze
     OPTIONS = {
       **MEMBERS,
+      context: [:carried, 0, 0],
       # @options line,item,tie,part: {name}: [:{kind}, {least}, {most}],
       in: [:seconds, 0, 315360000],
       at: [:time, 1e9, 1e11],
@@ -120,6 +122,10 @@ module Laterd
       @options[:adder]
     end
 
+    def context
+      @options[:context] || {}
+    end
+
     def home
       @options[:home]
     end
@@ -148,6 +154,7 @@ module Laterd
       members = @options.slice(*MEMBERS.keys)
       members.delete(:priority) if members[:priority] == 0
       bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
+      bytes << ",\"context\":" << json("context", context) unless context.empty?
       bytes << ",\"payload\":" << payload_bytes unless payload.nil?
       bytes << "}"
       size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
@@ -213,9 +220,15 @@ module Laterd
         demand(JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1, "payload: not one JSON value")
         return text
       end
-      JSON.generate(payload, max_nesting: DEPTH_MAX)
+      json("payload", payload)
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "payload: #{e.message}"
+    end
+
+    def json(name, value)
+      JSON.generate(value, max_nesting: DEPTH_MAX)
+    rescue JSON::JSONError, EncodingError => e
+      raise Refused, "#{name}: #{e.message}"
     end
 
     def check
@@ -249,6 +262,7 @@ module Laterd
         demand(number?(value) && value >= least && value < most,
                "#{name}: #{value} is not a plausible UNIX time; for a duration use #{name.to_s.sub(/at\z/, "in")}")
       when :waits then check_waits(name, value, least, most)
+      when :carried then demand(value.is_a?(Hash), "#{name}: a Hash")
       when :flag then demand([true, false].include?(value), "#{name}: true or false")
       when :label then NewJob.demand_label(name, value)
       when :steps then check_steps(name, value, least, most)

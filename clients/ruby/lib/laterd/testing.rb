@@ -102,6 +102,8 @@ module Laterd
 
     # Keeps what is pushed, in the place of a Laterd::Client. With an app, each job is performed as it is pushed.
     class Fake
+      include Pushing
+
       attr_reader :jobs # all, in the order of their pushes
 
       def initialize(app = nil)
@@ -117,13 +119,13 @@ module Laterd
 
       def push(type, payload = nil, queue: "default", **options)
         NewJob.demand_label("queue", queue)
-        keep_or_add(Kept.new(NewJob.new(type, payload, **options), queue))
+        keep_or_add(Kept.new(passed(NewJob.new(type, payload, **options)), queue))
       end
 
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        jobs.map { |job| Kept.new(job, queue) }.map { |kept| keep_or_add(kept) }
+        jobs.map { |job| Kept.new(passed(job), queue) }.map { |kept| keep_or_add(kept) }
       end
 
       def show(id, queue: "default")
@@ -141,6 +143,11 @@ module Laterd
         return last.value if last&.state == "done" && last.options[:result]
 
         raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
+      end
+
+      # Only inline, with an app: what pushes and waits would wait for ever.
+      def call(type, payload = nil, queue: "default", timeout: 60)
+        wait(push(type, payload, queue: queue, result: timeout).id, queue: queue)
       end
 
       def size(queue: "default")
@@ -175,7 +182,7 @@ module Laterd
       # jobs: of NewJob
       def flow(name, jobs = [], queue: "default", open: false)
         NewJob.demand_label("queue", queue)
-        plan = Flows.plan(name, jobs, queue, open).map { |one| Kept.new(one.job, one.queue) }
+        plan = Flows.plan(name, jobs.map { |job| passed(job) }, queue, open).map { |one| Kept.new(one.job, one.queue) }
         flow = @flows[[queue, name]] ||= KeptFlow.new(name)
         raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
 

@@ -1,0 +1,99 @@
+"""What all clients and fakes have in common: push() with named options, and what is called before a push."""
+from typing import Any, Callable, Generic, Iterable, List, Optional, Tuple, TypeVar
+
+from .document import NewJob, Seconds, Steps, Time, Waits
+
+Told = TypeVar("Told")  # what push() gives back: Pushed, or what is awaited for it
+Middleware = Callable[[NewJob], NewJob]
+
+
+class Pushing(Generic[Told]):
+    _before: Tuple[Middleware, ...] = ()
+
+    def before_push(self, function: Middleware) -> Middleware:
+        """A decorator: each job that is pushed is given to the function, which returns the job to push.
+
+            @queues.before_push
+            def carry(job):
+                return replace(job, context={"tenant": tenant.get(), **job.context})
+        """
+        self._before += (function,)
+        return function
+
+    def _passed(self, job: NewJob) -> NewJob:
+        for function in self._before:
+            job = function(job)
+        return job
+
+    def _all_passed(self, jobs: Iterable[NewJob]) -> List[NewJob]:
+        return [self._passed(job) for job in jobs] if self._before else list(jobs)
+
+    def push_job(self, job: NewJob, queue: str = "default") -> Told:
+        """Pushes one job. A known id is no error: see Pushed."""
+        raise NotImplementedError
+
+    def push(self, type: str, payload: Any = None, *, queue: str = "default",
+             context: Optional[dict] = None,  # type: ignore[type-arg]
+             # @options document,line,item,tie: {py}: {python},
+             id: Optional[str] = None,
+             priority: int = 0,
+             delay: Optional[Seconds] = None,
+             at: Optional[Time] = None,
+             max_attempts: Optional[int] = None,
+             timeout: Optional[Seconds] = None,
+             backoff: Optional[Waits] = None,
+             expires_at: Optional[Time] = None,
+             expires_in: Optional[Seconds] = None,
+             result: Optional[Seconds] = None,
+             lock: Optional[str] = None,
+             group: Optional[str] = None,
+             trace: Optional[str] = None,
+             on_dead: Optional[str] = None,
+             on_done: Optional[str] = None,
+             flow: Optional[str] = None,
+             step: Optional[str] = None,
+             after: Optional[Steps] = None,
+             when: Optional[str] = None,
+             adder: Optional[str] = None,
+             home: Optional[str] = None,
+             unique_for: Optional[Seconds] = None,
+             replace: bool = False,
+             again: bool = False,
+             debounce: Optional[Seconds] = None,
+             max_wait: Optional[Seconds] = None,
+             throttle: Optional[Seconds] = None,
+             # @end
+             ) -> Told:
+        """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
+        return self.push_job(NewJob(
+            type, payload, context=context or {},
+            # @options document,line,item,tie: {py}={py},
+            id=id,
+            priority=priority,
+            delay=delay,
+            at=at,
+            max_attempts=max_attempts,
+            timeout=timeout,
+            backoff=backoff,
+            expires_at=expires_at,
+            expires_in=expires_in,
+            result=result,
+            lock=lock,
+            group=group,
+            trace=trace,
+            on_dead=on_dead,
+            on_done=on_done,
+            flow=flow,
+            step=step,
+            after=after,
+            when=when,
+            adder=adder,
+            home=home,
+            unique_for=unique_for,
+            replace=replace,
+            again=again,
+            debounce=debounce,
+            max_wait=max_wait,
+            throttle=throttle,
+            # @end
+        ), queue)
