@@ -1,4 +1,4 @@
-# laterd/testing, as a user's tests use it: clients_testing.sh runs them where there is no gem redis.
+# laterd/testing, as a user's tests use it: rake test. It needs no gem redis.
 require "minitest/autorun"
 require "laterd/testing"
 

@@ -1,4 +1,4 @@
-// laterd/testing, as a user's tests use it: clients_testing.sh runs them where there is no client of Redis.
+// laterd/testing, as a user's tests use it: npm test. It needs no client of Redis.
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";

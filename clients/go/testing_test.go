@@ -1,5 +1,5 @@
-// laterd.Fake and laterd.Perform, as a user's tests use them: clients_testing.sh runs them by `go test`.
-package shop
+// laterd.Fake and laterd.Perform, as a user's tests use them.
+package laterd_test
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 <?php
 
-// Laterd\Testing, as a user's tests use it: clients_testing.sh runs them where no client of Redis is loaded.
-require $argv[1] . '/autoload.php';
+// Laterd\Testing, as a user's tests use it: composer test. It needs no client of Redis.
+require __DIR__ . '/../autoload.php';
 
 use Laterd\Testing\Fake;
 

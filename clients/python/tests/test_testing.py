@@ -1,4 +1,4 @@
-"""laterd.testing, as a user's tests use it: clients_testing.sh runs them where redis-py cannot be imported."""
+"""laterd.testing, as a user's tests use it: python3 -m unittest, in the folder above. It needs no redis-py."""
 import asyncio
 import contextlib
 import contextvars
@@ -288,7 +288,7 @@ class Performs(unittest.TestCase):
         one = perform(app, "welcome", {"to": "a"}, attempt=2)
         self.assertEqual((one.result, one.value, one.progress), ("done", {"sent": "a", "attempt": 2}, [(1, 2, "half")]))
         one = perform(app, "welcome", {"to": "busy"})
-        self.assertEqual((one.result, one.error.split("\n")[0]), ("retry", "Busy: the mailer is busy"))
+        self.assertEqual((one.result, one.error.split("\n")[0].split(".")[-1]), ("retry", "Busy: the mailer is busy"))
         self.assertEqual(perform(app, "welcome", {"to": "later"}).delay, 60)
         one = perform(app, "odd")
         self.assertEqual((one.result, one.error[:24]), ("bury", "its value is not JSON: T"))
