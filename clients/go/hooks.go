@@ -152,3 +152,14 @@ func quietly(name string, job *Job, hook func()) {
 	}()
 	hook()
 }
+
+// Gone is the payload of a job for GivenUp.
+type Gone struct {
+	ID, Type, Queue string
+	Attempts        int
+	Error           struct {
+		At         float64
+		Kind, Text string
+		Host       string
+	}
+}
