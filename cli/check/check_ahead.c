@@ -1,7 +1,7 @@
 /* check_ahead.c: asks for what the check of a small queue needs. */
 #include "check/check_ahead.h"
 
-#include "jobs/members.h"
+#include "choose/members.h"
 #include "queue/inspect.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* check_beside.c: checks records, wakes, kept jobs and documents. */
 #include "check/check_beside.h"
 
-#include "jobs/members.h"
+#include "choose/members.h"
 #include "queue/inspect.h"
 
 #include <stdlib.h>

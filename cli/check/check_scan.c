@@ -2,7 +2,7 @@
 #include "check/check_scan.h"
 
 #include "queue/inspect.h"
-#include "jobs/members.h"
+#include "choose/members.h"
 #include "queue/queue.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "jobs/cancel.h"
-#include "jobs/wait.h"
+#include "push/wait.h"
 #include "output/jsonl.h"
 
 #include <stdlib.h>

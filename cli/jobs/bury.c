@@ -2,7 +2,7 @@
  * token. */
 #include "commands.h"
 #include "jobs/each.h"
-#include "jobs/many.h"
+#include "choose/many.h"
 #include "work/settle.h"
 #include "work/take.h"
 

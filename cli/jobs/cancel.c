@@ -4,8 +4,8 @@
 #include "commands.h"
 #include "jobs/each.h"
 #include "jobs/find.h"
-#include "jobs/many.h"
-#include "jobs/members.h"
+#include "choose/many.h"
+#include "choose/members.h"
 #include "queue/queue.h"
 
 #define TRIES 3 /* a job may change its state between the search and the call */

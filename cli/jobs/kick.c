@@ -1,7 +1,7 @@
 /* kick.c: `later kick`. */
 #include "commands.h"
 #include "jobs/each.h"
-#include "jobs/many.h"
+#include "choose/many.h"
 
 static int kick(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
                 char was[EACH_STATE], struct later_error *err)

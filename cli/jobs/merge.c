@@ -1,7 +1,7 @@
 /* merge.c: all jobs of a queue and its shards in one order. */
 #include "jobs/merge.h"
 
-#include "jobs/members.h"
+#include "choose/members.h"
 
 #include <string.h>
 

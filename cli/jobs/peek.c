@@ -6,7 +6,7 @@
 #include "jobs/find.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
-#include "jobs/why.h"
+#include "why/why.h"
 #include "queue_list.h"
 #include "queue/queue.h"
 #include "text.h"

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "status/hosts.h"
 #include "status/running.h"
-#include "jobs/size.h"
+#include "queues/size.h"
 #include "status/status_local.h"
 #include "status/trouble.h"
 

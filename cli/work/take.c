@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "queue/inspect.h"
-#include "jobs/members.h"
+#include "choose/members.h"
 #include "status/served.h"
 
 #include <math.h>

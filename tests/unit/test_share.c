@@ -1,5 +1,5 @@
 /* test_share.c: pauses that keep long work to a tenth of Redis's time, however it goes. */
-#include "jobs/share.h"
+#include "choose/share.h"
 
 #include "unit.h"
 

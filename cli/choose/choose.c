@@ -1,9 +1,9 @@
 /* choose.c: finds the jobs of a queue that match a filter. */
-#include "jobs/choose.h"
+#include "choose/choose.h"
 
 #include "jobs/fields.h"
-#include "jobs/members.h"
-#include "jobs/walk.h"
+#include "choose/members.h"
+#include "choose/walk.h"
 #include "base/clock.h"
 #include "output/jsonl.h"
 

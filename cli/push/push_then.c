@@ -2,7 +2,7 @@
 #include "queue/flow.h"
 
 #include "client/push.h"
-#include "jobs/push.h"
+#include "push/push.h"
 #include "status/served.h"
 
 #include <stdio.h>

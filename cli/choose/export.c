@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "base/digest.h"
 #include "job/document_line.h"
-#include "jobs/choose.h"
+#include "choose/choose.h"
 
 #include <inttypes.h>
 #include <stdio.h>

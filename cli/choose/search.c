@@ -1,10 +1,10 @@
 /* search.c: `later search` finds jobs that meet conditions, the newest first. */
 #include "commands.h"
 #include "base/digest.h"
-#include "jobs/choose.h"
-#include "jobs/count.h"
+#include "choose/choose.h"
+#include "choose/count.h"
 #include "jobs/peek.h"
-#include "jobs/walk.h"
+#include "choose/walk.h"
 #include "sizes.h"
 
 #include <inttypes.h>

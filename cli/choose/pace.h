@@ -13,7 +13,7 @@
 #define LATER_CLI_PACE_H
 
 #include "cli.h"
-#include "jobs/share.h"
+#include "choose/share.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* wait.c: `later wait`. */
-#include "jobs/wait.h"
+#include "push/wait.h"
 
 #include "base/clock.h"
 #include "commands.h"

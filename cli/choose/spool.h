@@ -5,7 +5,7 @@
 #ifndef LATER_CLI_SPOOL_H
 #define LATER_CLI_SPOOL_H
 
-#include "jobs/choose.h"
+#include "choose/choose.h"
 
 #define SPOOL_BYTES 1048576 /* bytes of members in a batch, unless the first is longer */
 

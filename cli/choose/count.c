@@ -1,7 +1,7 @@
 /* count.c: `later search --count`. */
-#include "jobs/count.h"
+#include "choose/count.h"
 
-#include "jobs/choose.h"
+#include "choose/choose.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* pace.c: limits the share of Redis's time, and handles ^C. */
-#include "jobs/pace.h"
+#include "choose/pace.h"
 
 #include "base/clock.h"
 #include "queue/inspect.h"

@@ -1,8 +1,8 @@
 /* size.c: `later size` of many queues in few round trips; `later size --names` and `--groups`. */
-#include "jobs/size.h"
+#include "queues/size.h"
 
 #include "commands.h"
-#include "jobs/groups.h"
+#include "queues/groups.h"
 #include "output/jsonl.h"
 #include "sizes.h"
 

@@ -8,7 +8,7 @@
 #ifndef LATER_CLI_MANY_H
 #define LATER_CLI_MANY_H
 
-#include "jobs/choose.h"
+#include "choose/choose.h"
 
 struct many_verb {
     const char *name, *done; /* "kick", "kicked" */

@@ -1,5 +1,5 @@
 /* why.c: why a job does not run: its queue, the daemons, Redis. */
-#include "jobs/why_inner.h"
+#include "why/why_inner.h"
 
 #include "history/history.h"
 #include "text.h"

@@ -10,7 +10,7 @@
 #define LATER_CLI_CHOOSE_H
 
 #include "job/filter.h"
-#include "jobs/pace.h"
+#include "choose/pace.h"
 #include "output/progress.h"
 #include "queue/inspect.h"
 #include "queue/queue.h"

@@ -1,5 +1,5 @@
 /* groups.c: the groups that share a queue. */
-#include "jobs/groups.h"
+#include "queues/groups.h"
 
 #include "queue/inspect.h"
 

@@ -1,5 +1,5 @@
 /* spool.c: notes which jobs were chosen. */
-#include "jobs/spool.h"
+#include "choose/spool.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* why_flow.c: the steps of its flows that a job waits for. */
-#include "jobs/why_inner.h"
+#include "why/why_inner.h"
 
 #include "queue/flow.h"
 

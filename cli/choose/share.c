@@ -1,5 +1,5 @@
 /* share.c: keeps to a tenth of Redis's time. */
-#include "jobs/share.h"
+#include "choose/share.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #define LATER_CLI_WHY_INNER_H
 
 #include "ahead.h"
-#include "jobs/why.h"
+#include "why/why.h"
 #include "status/served.h"
 
 /* One job that is looked at. All is looked at twice: in the first round questions are only sent,

@@ -1,5 +1,5 @@
 /* walk.c: all members of a set in use, each once. */
-#include "jobs/walk.h"
+#include "choose/walk.h"
 
 #include "base/digest.h"
 #include "queue/inspect.h"

@@ -1,6 +1,6 @@
 /* push.c: `later push` of one job. */
-#include "jobs/push.h"
-#include "jobs/wait.h"
+#include "push/push.h"
+#include "push/wait.h"
 
 #include "commands.h"
 #include "flow/flow.h"

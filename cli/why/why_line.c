@@ -1,5 +1,5 @@
 /* why_line.c: the lock, the permit or the limit that a delayed job waits for. */
-#include "jobs/why_inner.h"
+#include "why/why_inner.h"
 
 #include "queue/held.h"
 #include "queue/line.h"

@@ -1,9 +1,9 @@
 /* push_file.c: `later push --file` pushes many jobs, one per line. */
-#include "jobs/push.h"
+#include "push/push.h"
 
 #include "client/bulk.h"
 #include "job/document_line.h"
-#include "jobs/unpushed.h"
+#include "push/unpushed.h"
 #include "lines.h"
 #include "output/progress.h"
 

@@ -1,5 +1,5 @@
 /* members.c: finds members of a set. */
-#include "jobs/members.h"
+#include "choose/members.h"
 
 #include "queue/inspect.h"
 #include "queue/queue.h"

@@ -1,7 +1,7 @@
 /* many.c: acts on all jobs that match a filter. */
-#include "jobs/many.h"
+#include "choose/many.h"
 
-#include "jobs/spool.h"
+#include "choose/spool.h"
 #include "work/take.h"
 
 #include <inttypes.h>

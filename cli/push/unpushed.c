@@ -1,5 +1,5 @@
 /* unpushed.c: the lines of a file that are not known to be pushed. */
-#include "jobs/unpushed.h"
+#include "push/unpushed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
