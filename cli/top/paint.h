@@ -35,7 +35,4 @@ char *paint_count(char *out, size_t room, uint64_t number);
 char *paint_rate(char *out, size_t room, double rate);
 char *paint_age(char *out, size_t room, double seconds);
 
-/* In frame_queues.c: draws the table of queues, and moves view->first into its bounds. */
-void frame_queues(struct frame *frame, struct top_view *view);
-
 #endif
