@@ -5,6 +5,7 @@
 #include "live.h"
 #include "queues/migrator.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct config next;
@@ -94,11 +95,11 @@ START_TEST(test_a_reload_is_a_difference)
     struct queue *q = queues_find(live_queues, "q");
 
     LIVE_UNTIL(migrator_redis_now(live_queues->migrator) > 0 && q->open == 0);
-    q->migrate.sent = 17;
+    q->tick.at = 17;
     use("q", "s");
     ck_assert_ptr_eq(queues_find(live_queues, "q"), q);
     ck_assert_ptr_eq(q->config, &rows[0]);
-    ck_assert(q->migrate.sent == 17);
+    ck_assert(q->tick.at == 17); /* not begun anew */
     ck_assert_ptr_eq(queues_find(live_queues, "s")->config, &rows[1]);
     push("s");
     LIVE_UNTIL(is_ready("s"));
@@ -153,6 +154,31 @@ START_TEST(test_not_freed_while_a_part_is_kept)
 }
 END_TEST
 
+static int connections(void)
+{
+    const char *line = strstr(live_string("INFO stats"), "total_connections_received:");
+
+    return line ? atoi(strchr(line, ':') + 1) : 0;
+}
+
+/* A new connection of the subscriber hears only of what is served. */
+START_TEST(test_connections_stay_while_none_is_gone)
+{
+    int before;
+
+    LIVE_UNTIL(live_number("PUBLISH later:{r}:due 9e9") == 1);
+    LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1);
+    before = connections();
+    use("q", "r");
+    LIVE_FOR(0.3, true);
+    ck_assert_int_eq(connections(), before);
+    use("q", "");
+    LIVE_UNTIL(connections() > before);
+    LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1);
+    LIVE_UNTIL(live_number("PUBLISH later:{r}:due 9e9") == 0);
+}
+END_TEST
+
 START_TEST(test_one_that_is_found_later)
 {
     services_follow(live_queues, &(struct config_queue){ .name = "t" });
@@ -168,6 +194,7 @@ static TCase *queues(void)
                                    test_one_that_is_gone_rests,
                                    test_not_freed_under_a_call,
                                    test_not_freed_while_a_part_is_kept,
+                                   test_connections_stay_while_none_is_gone,
                                    test_one_that_is_found_later,
                                    NULL };
 
