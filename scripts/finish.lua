@@ -19,6 +19,38 @@
 -- never gone in between. If the id was pushed again meanwhile (inc/again.lua), the first line also
 -- has `"again":true`: there is a later job of this id.
 
+-- @include number
+-- @include results_for
+-- @include lines
+
+local wait = number(seconds, 0, 86400)
+wait = wait and (wait == 0 or wait >= 0.001) and wait
+
+local function leave(state, attempt, record, left)
+    if wait > 0 then
+        local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'
+        local followed = value_of(record, 'n') and ',"again":true' or ''
+        head = string.format(head, state, attempt, now, followed)
+        if redis.call('LPUSH', result, head .. left) > 1 then
+            redis.call('LTRIM', result, 0, 0)
+        end
+        redis.call('PEXPIRE', result, string.format('%.0f', math.ceil(wait * 1000)))
+        results_for(wait)
+    end
+end
+
+-- The short way: mostly it is done, is the only job of its token, and leaves a result and nothing
+-- else.
+local only = how == 'done' and #ARGV == 4 and wait and id
+if only then
+    redis.call('LINDEX', result, 0)
+end
+-- @include end_one
+if ended then
+    leave('done', count_of(record or '', 'a') + 1, record or '', what)
+    return {}
+end
+
 -- @include bury
 -- @include settle
 -- @include remain
@@ -26,9 +58,8 @@
 
 local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11)
 local hook, about = ARGV[8] or '', ARGV[9]
-local wait = number(seconds, 0, 86400)
 local keeps = room and room > 0 and life and life > 0 and how == 'done'
-if not wait or wait > 0 and wait < 0.001 or how ~= 'done' and not buried_how[how]
+if not wait or how ~= 'done' and not buried_how[how]
     or #hook > 128 or string.find(hook, '[^%w_.:-]')
     or #ARGV > 9 or not (#ARGV == 4 or keeps or room == 0) then
     return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to '
@@ -37,7 +68,8 @@ end
 redis.call('LINDEX', result, 0)
 guard(1, { done, delayed }, { kept })
 
-local record, lost = records_of({ id })[1], nil
+local lost
+record = records_of({ id })[1]
 local document = keeps and redis.call('HGET', jobs, id)
 local exists = hook ~= '' and redis.call('HEXISTS', jobs, id) == 1 -- else another token ended it
 local is_wanted = how == 'done' and what ~= 'null' and value_of(record, 's')
@@ -62,13 +94,8 @@ if #lost == 0 and document then
     redis.call('ZADD', done, string.format('%.6f', now + life), id)
     keep_at_most(room, 1)
 end
-if #lost == 0 and wait > 0 then
-    local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'
-    local followed = value_of(record, 'n') and ',"again":true' or ''
-    redis.call('LPUSH', result, string.format(head, state, attempt, now, followed) .. left)
-    redis.call('LTRIM', result, 0, 0)
-    redis.call('PEXPIRE', result, math.ceil(wait * 1000))
-    results_for(wait)
+if #lost == 0 then
+    leave(state, attempt, record, left)
 end
 if #lost == 0 and exists then
     local failure, value = left, 'null'

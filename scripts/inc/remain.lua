@@ -1,6 +1,6 @@
 -- @include record
 -- @include done
--- @include results
+-- @include results_for
 -- @include flow
 
 -- What jobs that are done leave.
@@ -29,13 +29,5 @@ local function hand_on(member, value)
     if step ~= '-' and (redis.call('HEXISTS', key, 'a:' .. step) == 1
         or redis.call('HGET', key, 'closed') ~= '1') then
         redis.pcall('HSET', key .. ':values', step, value)
-    end
-end
-
--- There may be results for so many seconds from now.
-local function results_for(seconds)
-    -- A minute more, so that this is rarely written.
-    if seconds > 0 and not has_results(redis.call('HGET', stats, 'results'), now + seconds) then
-        redis.call('HSET', stats, 'results', math.ceil(now + seconds) + 60)
     end
 end

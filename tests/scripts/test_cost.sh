@@ -34,7 +34,7 @@ listens()
 keys()
 {
     sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
-        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/.*/later:{q}:&/" | tr '\n' ' '
+        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/^result\$/result:$3/; s/.*/later:{q}:&/" | tr '\n' ' '
 }
 
 # call SCRIPT HELD FRESH ARGUMENT...: a line for redis-cli.
@@ -61,6 +61,7 @@ rounds_of()
                 HINCRBY 'stats reserved 1' ZRANGE "reserved:$now 0 1" DEL "reserved:$now" \
                 ZREM "reserved $now" HDEL "jobs job-$n" HINCRBY 'stats done 1'
             ;;
+        results) call reserve "$now" '' "$now" 30 1 262144 0 && call finish "$now" "job-$n" job-$n 'done' 1 60 ;;
         apart) call reserve "$now" '' "$now" 30 1 262144 0 && call ack "$now" '' job-$n ;;
         step)
             if [ $n -eq 1 ]; then
@@ -86,7 +87,7 @@ run()
         [ $tries -lt 600 ] || { cat "$box/log" >&2; exit 1; }
         sleep 0.1
     done
-    for script in reserve ack step; do
+    for script in reserve ack step finish; do
         redis -x script load <"$scripts/$script.lua" >"$box/sha.$script"
     done
     seq 300 | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/' | redis >"$box/pushed"
@@ -115,6 +116,9 @@ apart=$((($(run apart) - none) / rounds))
 is "$(cat "$box/done")" $rounds "as many are done, each by a reserve and an ack"
 step=$((($(run step) - none) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and by a step each"
+results=$((($(run results) - none) / rounds))
+is "$(cat "$box/done")" $rounds "and by a reserve and a finish each"
+at_most "$results" 365 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 270 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 232 "$bare" "a step against bare commands"
 finish

@@ -56,6 +56,27 @@ START_TEST(done_leaves_its_value)
 }
 END_TEST
 
+/* It is not the only job of its token: that is another way through the script. */
+START_TEST(done_beside_others)
+{
+    for (int i = 0; i < 2; i++) {
+        push("a");
+        push("b");
+        if (i > 0)
+            note("p", "b", "1"); /* there are records, but none of a */
+        reserve('t', 500);
+        ck_assert_str_eq(flat(run("finish", mine("a"), "done", "[1]", "60", NULL)), "");
+        check_left("done", 1, 0, "[1]");
+        ck_assert_int_eq(ask("ZCARD later:{q}:reserved:tttttttttttttttt")->integer, 1);
+        ck_assert_str_eq(flat(run("finish", mine("b"), "done", "[2]", "60", NULL)), "");
+        check_left("done", 1, 0, "[2]");
+        ck_assert_int_eq(size_of("jobs") + size_of("records") + size_of("reserved"), 0);
+        ck_assert_int_eq(stat_of("done"), 2 + 2 * i);
+        check_sums();
+    }
+}
+END_TEST
+
 START_TEST(dead_leaves_its_error)
 {
     double before = now();
@@ -658,6 +679,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         done_leaves_its_value,
+        done_beside_others,
         dead_leaves_its_error,
         dead_unrun_leaves_the_last_error,
         lost_leaves_nothing,
