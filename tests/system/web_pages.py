@@ -496,6 +496,53 @@ try:
     check(70 <= float(pace or 0) <= 78, 'attempts a second: since the first of them', browser.text('tbody'))
     browser.script('window.fetch = sent')
 
+    # what runs, by host; what failed and what is planned; why jobs died
+    now = time.time()
+    running = [{'id': '<b>late</b>', 'queue': 'mail', 'type': 'mail.send', 'since': now, 'timeout': 30, 'attempt': 2, 'worker': 1},
+               {'id': 'fine', 'queue': 'mail', 'type': 'mail.send', 'since': now + 3000, 'timeout': 0, 'attempt': 1, 'worker': 2}]
+    redis('HSET', 'later:hosts', 'runs:7', json.dumps({
+        'host': 'runs', 'pid': 7, 'version': '1', 'seen': now + 3600, 'started': now, 'workers': 2, 'running': 5, 'performed': 1, 'failed': 0, 'rate': 0,
+        'queues': ['mail'], 'jobs': running}))
+    go('running')
+    check(browser.wait('document.querySelector("section[aria-label=\\"runs:7\\"] small")?.innerText === "5 running on 2 workers, the 2 longest"'), 'what runs, by host',
+          browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll("section[aria-label=\\"runs:7\\"] tbody tr")].map((r) => [r.querySelector("th").innerText,'
+                        ' ...[...r.querySelectorAll("td.n")].filter((e) => e.dataset.head !== "Usually within").map((e) => e.innerText)])'),
+         [['<b>late</b>', '60 min !', '30 s', '2', '1'], ['fine', '10 min', '–', '1', '2']], 'for how long, and what is over its time')
+    redis('HDEL', 'later:hosts', 'runs:7')
+    check(browser.wait('!document.querySelector("section[aria-label=\\"runs:7\\"]")'), 'a host that is gone runs nothing')
+    run('push', 't', '-q', 'apart', '--id', 'failed')
+    taken = json.loads(run('reserve', 'apart', '--json'))
+    run('release', 'failed', '--token', taken['token'], '-q', 'apart', '--in', '1h')
+    run('push', 't', '-q', 'apart', '--id', 'planned', '--in', '1h')
+    for words, name in (('Retrying', 'failed'), ('Planned', 'planned')):
+        go('queue?name=apart&state=delayed')
+        browser.click(words, 'main')
+        check(browser.wait('document.querySelector("main .facts")?.innerText.includes("that is all") && document.querySelector("tbody").innerText.trim()'),
+              f'{words}: a search', browser.text('main'))
+        same(browser.script('return [...document.querySelectorAll("tbody th")].map((e) => e.innerText)'), [name], f'{words}: only those')
+    ended = [f'e{i}' for i in range(66)]
+    run('push', '--file', '-', input='\n'.join(json.dumps({'type': 't', 'queue': 'ended', 'id': name}) for name in ended))
+    run('bury', *ended[:40], '-q', 'ended', '--error', 'HTTP 503 from https://a.example/1?q="x"')
+    run('bury', *ended[40:65], '-q', 'ended', '--error', 'HTTP 503 from https://a.example/22')
+    run('bury', ended[65], '-q', 'ended', '--error', 'HTTP 503 from nobody')
+    go('')  # the page shows those that are known when it is opened
+    check(wait_until(lambda: cell('ended', 'Dead') == '66'), 'many died', row('ended'))
+    go('dead')
+    reason = '[...document.querySelectorAll("tr")].find((e) => e.innerText.includes("HTTP 503 from https") && e.querySelector("a[aria-label]"))'
+    check(browser.wait(f'{reason}?.querySelector("td").innerText === "65"'), 'a reason is counted among all dead jobs', browser.text('main'))
+    check(browser.wait('/^All \\d+ are counted|died for other reasons/.test(document.querySelector("main p.facts").innerText)'), 'and so are the others', browser.text('main'))
+    browser.script(f'{reason}.querySelector("a").click()')
+    check(browser.wait('document.querySelector("main .facts")?.innerText.includes("65 found; that is all")'), 'see all', browser.text('main'))
+    go('dead')
+    check(browser.wait(f'{reason}?.querySelector("td").innerText === "65"'), 'again', browser.text('main'))
+    browser.script(f'{reason}.querySelector("button").click()')
+    browser.click('Kick all', 'dialog')
+    check(wait_until(lambda: run('size', 'ended').split('\t')[1:5] == ['65', '0', '0', '1']), 'kick all', run('size', 'ended'))
+    check(browser.wait(f'!({reason})'), 'and it is no reason any more', browser.text('main'))
+    run('cancel', '-q', 'ended', '--all', '--yes')
+    run('forget', 'ended')
+
     # keys
     go('')
     browser.press('/')

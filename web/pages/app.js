@@ -14,7 +14,7 @@ import { entitle, trouble, update as showTrouble } from './trouble.js';
 
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
-    running: ['Reserved', reserved], history: ['History', history], cron: ['Periodic jobs', cron],
+    running: ['Running', reserved], history: ['History', history], cron: ['Periodic jobs', cron],
     hosts: ['Hosts', hosts], search: ['Search', search],
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
@@ -60,7 +60,7 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, reserved, dead, history, periodic jobs, hosts'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, history, periodic jobs, hosts'],
               ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'], ['f', 'filter the queues'],
               ['?', 'this list'], ['Esc', 'back out']];
 const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };

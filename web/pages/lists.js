@@ -1,8 +1,9 @@
-// lists.js: the dead jobs and why they died, the reserved jobs, the hosts.
+// lists.js: the dead jobs, those that run and are reserved, the hosts.
 import { get } from './api.js';
-import { age, command, empty, h, link, number, rate, setAttribute, setText, since, table } from './dom.js';
-import { errorLine, errorText, jobTable } from './jobs.js';
+import { age, command, empty, h, link, number, path, rate, setAttribute, setText, since, table } from './dom.js';
+import { jobTable, progressText } from './jobs.js';
 import { listen, live, numbersAge } from './live.js';
+import { reasonTable } from './reasons.js';
 
 const SHOWN = 50; // of each queue
 
@@ -45,41 +46,79 @@ function gather(state, last, show, fail) {
 
 export function dead(main) {
     const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
-    const why = table('Reasons', [['Of these', 'n'], ['Why', 'words'], ['Types', '']]);
+    const why = reasonTable(() => gathered.load());
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
-    const sample = h('small');
-    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why the latest ones died ', sample), why.element,
+    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why they died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
-
-    function reasons(all) {
-        const groups = new Map();
-        for (const job of all) {
-            // The same reason may come with different numbers.
-            const text = errorText(job.error).replace(/\d+/g, '#') || 'no reason is known';
-            const group = groups.get(text) || { count: 0, types: new Set(), shown: errorLine(job.error) || text };
-            group.count++;
-            group.types.add(job.type ?? 'none');
-            groups.set(text, group);
-        }
-        return [...groups.values()].sort((a, b) => b.count - a.count);
-    }
 
     const gathered = gather('dead', true, (all, from, commands) => {
         all.sort((a, b) => b.score - a.score);
         jobs.set(all);
-        const count = from.reduce((sum, queue) => sum + queue.dead, 0);
-        setText(sample, all.length < count
-            ? `in a sample of ${number(all.length)} of ${number(count)}: the latest ${SHOWN} of each queue` : '');
-        why.body.replaceChildren(...reasons(all).slice(0, 20).map((group) => h('tr', {},
-            h('td', { class: 'n' }, number(group.count)),
-            h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
-            h('td', {}, [...group.types].join(', ')))));
+        why.show(all, from.reduce((sum, queue) => sum + queue.dead, 0));
         queues.replaceChildren(...from.map((queue) =>
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
         typed.replaceChildren(...commands.filter(Boolean).slice(0, 1).map(command));
     }, (reason) => words.replaceChildren(empty(reason)));
-    return gathered.end;
+    return () => {
+        gathered.end();
+        why.end();
+    };
+}
+
+// The jobs that run for the longest time on each host, as the host reports them every five seconds.
+function runningBox() {
+    const box = h('div'), sections = new Map();
+    const heard = new Map(); // host → its last report, and when it came, by our clock
+    const usual = new Map(); // queue and type → seconds within which 99 of 100 end
+    const stop = new AbortController();
+    get('types', { since: '1d' }, stop.signal).then(({ answers }) => {
+        for (const one of answers) usual.set(`${one.queue} ${one.type}`, one.run?.p99);
+    }, () => {}); // then it is not known
+
+    function section(id) {
+        const list = table(`Running on ${id}`, [['Job', ''], ['Type, queue', ''], ['Running for', 'n'], ['Usually within', 'n'],
+                                                ['Timeout', 'n'], ['Attempt', 'n'], ['Worker', 'n'], ['Progress', 'words']]);
+        const facts = h('small');
+        list.element.classList.add('cards');
+        return { element: h('section', { 'aria-label': id }, h('h2', {}, id, ' ', facts), list.element), facts, list };
+    }
+
+    function row(job, now, progress) {
+        const runs = Math.max(0, now - job.since), most = usual.get(`${job.queue} ${job.type}`) ?? null;
+        const over = (most && runs > most) || (job.timeout && runs > job.timeout);
+        const cell = (head, text, kind = 'n') => h('td', { class: kind, 'data-head': head }, text);
+        return h('tr', { 'data-row': path('job', { id: job.id, queue: job.queue }) },
+            h('th', { scope: 'row', class: 'id', title: job.id }, link('job', { id: job.id, queue: job.queue }, job.id)),
+            h('td', { class: 'type' }, job.type, link('queue', { name: job.queue, state: 'reserved' }, job.queue)),
+            cell('Running for', `${age(runs)}${over ? ' !' : ''}`, over ? 'n late' : 'n'), cell('Usually within', age(most)),
+            cell('Timeout', job.timeout ? age(job.timeout) : '–'), cell('Attempt', number(job.attempt)),
+            cell('Worker', String(job.worker)), cell('Progress', progress ?? '', 'words'));
+    }
+
+    function update(progress) {
+        const here = live.snap.hosts.filter((host) => !host.gone && host.running);
+        for (const [id, one] of sections) {
+            if (here.some((host) => host.id === id)) continue;
+            one.element.remove();
+            sections.delete(id);
+        }
+        for (const host of here) {
+            if (!sections.has(host.id)) sections.set(host.id, section(host.id));
+            const { element, facts, list } = sections.get(host.id), jobs = host.jobs ?? [];
+            if (heard.get(host.id)?.seen !== host.seen) heard.set(host.id, { seen: host.seen, at: Date.now() });
+            const now = host.seen + (Date.now() - heard.get(host.id).at) / 1000;
+            box.append(element);
+            setText(facts, `${number(host.running)} running on ${number(host.workers)} worker${host.workers === 1 ? '' : 's'}${
+                jobs.length < host.running ? `, ${jobs.length ? `the ${number(jobs.length)} longest` : 'none for longer than a second'}` : ''}`);
+            list.element.hidden = !jobs.length;
+            const typing = list.body.contains(document.activeElement) && document.activeElement.closest('tr').dataset.row;
+            list.body.replaceChildren(...jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
+            if (typing) list.body.querySelector(`[data-row="${CSS.escape(typing)}"] a`)?.focus();
+        }
+        return here.length;
+    }
+    return { element: box, update, end: () => stop.abort() };
 }
 
 export function reserved(main) {
@@ -87,14 +126,26 @@ export function reserved(main) {
     const words = h('div', { role: 'status' });
     const refresh = h('button', { type: 'button', class: 'quiet', onclick: () => gathered.load() },
                       'Look again');
-    main.append(h('h1', {}, 'Reserved'),
+    const running = runningBox(), none = h('div'), progress = new Map();
+    main.append(h('h1', {}, 'Running'), running.element, none, h('h2', {}, 'Reserved'),
                 h('p', { class: 'facts' }, 'Jobs that workers hold: they run, or are about to. ', refresh),
                 jobs.element, words);
     const gathered = gather('reserved', false, (all) => {
         jobs.set(all);
+        for (const job of all)
+            if (job.progress?.done !== undefined) progress.set(`${job.queue} ${job.id}`, progressText(job.progress));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is reserved now.')]));
     }, (reason) => words.replaceChildren(empty(reason)));
-    return gathered.end;
+    const stopListening = listen(() => {
+        if (!live.snap.known) return;
+        const some = running.update(progress);
+        none.replaceChildren(...(some ? [] : [empty('No host reports a job that runs.')]));
+    });
+    return () => {
+        stopListening();
+        running.end();
+        gathered.end();
+    };
 }
 
 export function hosts(main) {

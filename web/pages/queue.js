@@ -18,6 +18,10 @@ export function queue(main, parameters) {
     const tabs = STATES.map((one) => link('queue', { name, state: one === 'ready' ? '' : one },
                                           h('span', {}, one), h('b', {}, one === 'done' ? '' : '–')));
     tabs[STATES.indexOf(state)].setAttribute('aria-current', 'page');
+    const apart = state === 'delayed' ? h('p', { class: 'examples' },
+        ['retrying', 'planned'].map((one) => link('search', {
+            q: `queue:${name} state:delayed attempts:${one === 'planned' ? '0' : '>0'}` },
+            one === 'planned' ? 'Planned: never tried' : 'Retrying: have failed'))) : '';
     const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': 'Pages of jobs' });
     const typed = h('div'), words = h('div', { role: 'status' });
     const jobs = jobTable(`Jobs of ${name}, ${state}`, () => load(), { state });
@@ -43,7 +47,7 @@ export function queue(main, parameters) {
                 { class: 'danger' }) : null);
 
     main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,
-                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), buttons, jobs.element, words,
+                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), apart, buttons, jobs.element, words,
                 pages, typed);
 
     function page(label, at, able) {

@@ -103,7 +103,7 @@ export function queueTable() {
         chosen.more++;
         update();
     } });
-    const table = h('div', { class: 'scroll queues', tabindex: '0', role: 'region', 'aria-label': 'Queues' },
+    const table = h('div', { class: 'scroll queues cards', tabindex: '0', role: 'region', 'aria-label': 'Queues' },
         h('table', {}, h('thead', {}, h('tr', {}, heads, h('th', { class: 'do', scope: 'col' }, 'Action'))), body));
     const none = h('p', { class: 'empty', role: 'status' });
     const element = h('div', {}, h('div', { class: 'above' }, h('h2', {}, 'Queues'), quiet,

@@ -1,0 +1,126 @@
+// reasons.js: why jobs died. What differs from job to job is folded: numbers, addresses, what is quoted.
+// Each reason that the latest ones have is then counted among all dead jobs, one walk after the other.
+import { button, confirm, performLong } from './action.js';
+import { getLong } from './api.js';
+import { h, number, path, setText, table } from './dom.js';
+import { errorLine } from './jobs.js';
+import { mean } from './search.js';
+
+const SHOWN = 20, COUNTED = 12;
+const ERROR_MAX = 200; // of the 256 bytes that a regular expression may have
+
+// Each kind of what differs, and how it is found again.
+const VARYING = [[/https?:\/\/[^\s"']+/, "https?://[^ ']+"], [/[\w.+-]+@[\w.-]+\w/, '[A-Za-z0-9_.+-]+@[A-Za-z0-9_.-]+'], [/"[^"]*"/, '.+'],
+                 [/'[^']*'/, "'[^']*'"], [/\b0x[0-9a-f]+\b|\b(?=[a-z-]*\d)[0-9a-f-]{8,}\b/, '[0-9A-Fa-fx-]+'], [/\d+(?:\.\d+)*/, '[0-9.]+']];
+const ANY = new RegExp(VARYING.map(([one]) => `(${one.source})`).join('|'), 'gi');
+
+// Returns {key, pattern} of a text: the same key for those that differ in nothing but what is folded.
+export function fold(text) {
+    const [line, ...more] = text.trimEnd().split('\n');
+    const parts = [];
+    let at = 0, cut = more.length > 0;
+    // A quote would end the condition; what is not printable may not be in it.
+    const literal = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/["\x00-\x1f\x7f-\uffff]+/g, '.+');
+    for (const found of line.matchAll(ANY)) {
+        parts.push(literal(line.slice(at, found.index)), VARYING[found.slice(1).findIndex((one) => one !== undefined)][1]);
+        at = found.index + found[0].length;
+    }
+    parts.push(literal(line.slice(at)));
+    let pattern = '^';
+    for (const part of parts) {
+        if (pattern.length + part.length > ERROR_MAX) {
+            cut = true;
+            break;
+        }
+        pattern += part;
+    }
+    return { key: line.replace(ANY, '…'), pattern: pattern === '^' ? '' : `${pattern}${cut ? '' : '$'}` };
+}
+
+function groupsOf(jobs) {
+    const groups = new Map();
+    for (const job of jobs) {
+        const { kind = '', text = '' } = typeof job.error === 'string' ? { text: job.error } : job.error ?? {};
+        const { key, pattern } = fold(text), name = `${kind}: ${key}`;
+        const group = groups.get(name) || { kind, pattern, count: 0, types: new Set(), shown: job.error ? errorLine(job.error) : 'no reason is known' };
+        group.count++;
+        group.types.add(job.type ?? 'none');
+        groups.set(name, group);
+    }
+    return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+const asked = ({ kind, pattern }) => ({ state: 'dead', error: pattern, kind: /^[a-z]+$/i.test(kind) ? kind : '' });
+const question = (group) => Object.entries(asked(group)).filter(([, value]) => value)
+    .map(([name, value]) => (/^[\w]+$/.test(value) ? `${name}:${value}` : `${name}:"${value}"`)).join(' ');
+
+// again() is called after something was done to some of them.
+export function reasonTable(again) {
+    const list = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', ''], ['Action', 'do']]);
+    const words = h('p', { class: 'facts', role: 'status' }), acting = h('div');
+    let stop = new AbortController();
+    list.element.classList.add('cards');
+
+    async function count(group) {
+        let sum = 0;
+        const end = await getLong('count', asked(group), (name, line) => { sum += line.count ?? 0; }, stop.signal);
+        return end.status ? null : sum;
+    }
+
+    async function kick(group) {
+        const most = group.all ?? await count(group);
+        if (!most || !await confirm(`Kick ${number(most)} jobs that died so?`, most, 'Kick all')) return;
+        await performLong('kick-matching', { ...asked(group), most }, `Kick ${number(most)} jobs`, acting,
+                          (sums) => `${number(sums.kicked || 0)} jobs are kicked`);
+        again();
+    }
+
+    function row(group) {
+        const q = question(group);
+        const can = group.pattern || asked(group).kind;
+        const cell = h('td', { class: 'n', 'data-head': 'Jobs' }, number(group.count));
+        return { group, cell, element: h('tr', {}, cell, h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
+            h('td', {}, [...group.types].join(', ')),
+            h('td', { class: 'do' }, can && h('a', { href: path('search', { q }), onclick: () => mean(q),
+                                                     'aria-label': `See all: ${group.shown}` }, 'See all'), ' ',
+              can && button('Kick all', () => kick(group), { class: 'quiet small', 'aria-label': `Kick all: ${group.shown}` }))) };
+    }
+
+    async function countAll(rows, all) {
+        let known = 0;
+        for (const { group, cell } of rows.slice(0, COUNTED)) {
+            if (!group.pattern && !asked(group).kind) continue;
+            group.all = await count(group);
+            if (group.all === null) continue;
+            known += group.all;
+            setText(cell, number(group.all));
+            cell.classList.remove('part');
+        }
+        rows.sort((a, b) => (b.group.all ?? b.group.count) - (a.group.all ?? a.group.count));
+        list.body.append(...rows.map((one) => one.element));
+        setText(words, known < all ? `${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
+            : `All ${number(all)} are counted.`);
+    }
+
+    return {
+        element: h('div', {}, list.element, words, acting),
+        // jobs: the latest ones. all: how many are dead.
+        show(jobs, all) {
+            const rows = groupsOf(jobs).slice(0, SHOWN).map(row);
+            stop.abort();
+            stop = new AbortController();
+            list.body.replaceChildren(...rows.map((one) => one.element));
+            setText(words, '');
+            if (jobs.length >= all) return;
+            for (const { cell } of rows) {
+                setText(cell, `≥ ${cell.textContent}`);
+                cell.classList.add('part');
+            }
+            setText(words, `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
+            countAll(rows, all).catch((error) => {
+                if (error.name !== 'AbortError') setText(words, error.message);
+            });
+        },
+        end: () => stop.abort(),
+    };
+}
