@@ -23,7 +23,14 @@ class Connection(http.client.HTTPConnection):
             return super().connect()
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self.where[5:])
+        end = time.monotonic() + self.timeout
+        while True:
+            try:
+                return self.sock.connect(self.where[5:])
+            except BlockingIOError:  # so many wait to be let in that the line is full
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
 
 def ask(where, path, body=None, method=None, headers=None):
