@@ -74,6 +74,9 @@ local document = keeps and redis.call('HGET', jobs, id)
 local exists = hook ~= '' and redis.call('HEXISTS', jobs, id) == 1 -- else another token ended it
 local is_wanted = how == 'done' and what ~= 'null' and value_of(record, 's')
 local members = is_wanted and flow_of({ id }, { record })
+if members then
+    flow_leave(id, what)
+end
 local state, attempt, left = 'done', count_of(record, 'a') + 1, what
 if how == 'done' then
     lost = settle({ id }, 'done')
@@ -87,7 +90,7 @@ else
     left = value_of(texts[1], 'e') or 'null'
 end
 for _, member in ipairs(#lost == 0 and members or {}) do
-    hand_on(member, what)
+    hand_on(flow_key(member[1]), id, what)
 end
 if #lost == 0 and document then
     redis.call('HSET', kept, id, kept_as(record, attempt, ARGV[7], document))

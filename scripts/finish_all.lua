@@ -42,6 +42,7 @@ local texts, wanted, steps = records_of(ids), {}, {}
 for n = 1, recorded and #ids or 0 do
     if values[n] ~= 'null' and value_of(texts[n], 's') then
         wanted[#wanted + 1], steps[#steps + 1] = ids[n], texts[n]
+        flow_leave(ids[n], values[n])
     end
 end
 local members = #wanted > 0 and flow_of(wanted, steps) or {}
@@ -94,7 +95,7 @@ for n = 1, #ids do
 end
 for _, member in ipairs(members) do
     if value_by[member[2]] then
-        hand_on(member, value_by[member[2]])
+        hand_on(flow_key(member[1]), member[2], value_by[member[2]])
     end
 end
 if #due > 0 then

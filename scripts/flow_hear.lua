@@ -10,6 +10,7 @@
 -- To the queue of a flow:  p N ASKED   the job waits there
 --                          o N ASKED, x N ASKED   it lives, or is dead; `o N`, `x N`: from now on
 --                          d N, g N, s N   it is done; it is gone; it is not needed
+--                          d N =VALUE      the same, and what it left, as JSON
 --                          n N         it is not there
 -- To that of a job:        run N DELAY, bury N WHY, drop N   what becomes of it, as it waits
 --                          look N STATE   tell what it is, unless it is that
@@ -20,7 +21,7 @@
 
 -- @include now
 -- @include guard
--- @include flow
+-- @include hand_on
 
 -- Returns the key of the flow, and its job that the news is about; nil: it is not about it.
 local function flow_lead(one)
@@ -67,6 +68,9 @@ local function ends(one)
     local key, job = flow_lead(one)
     if job then
         flow_move(key, job, one.kind == 'n' and 'l' or one.kind)
+        if one.value then
+            hand_on(key, one.id, one.value)
+        end
     end
 end
 
@@ -136,6 +140,7 @@ for i = 2, #ARGV do
         local one = { kind = kind, flow = flow, id = id, number = tonumber(number), rest = rest }
         one.tie = tie == '=' and number or tie
         one.asked = kind ~= 'look' and string.match(rest, '^%d+$') and #kind == 1 and rest or nil
+        one.value = kind == 'd' and string.match(rest, '^=(.+)$')
         kinds[kind](one)
         heard = heard + 1
     end

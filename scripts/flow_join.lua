@@ -5,8 +5,8 @@
 --
 -- name … due  as flow_push has them
 -- queue  the queue, or the shard, in which the job is to be
--- PARK   flow_park puts it there now, with this number; until then the flow waits for it. To repeat
---        both is safe
+-- PARK   flow_park puts it there now, with this number, to which marks may be appended; until then
+--        the flow waits for it. To repeat both is safe
 -- state  waiting, open, dead; done, gone or skipped
 --
 -- This comes first, so that the flow knows of each job before anything can become of it. A job runs
@@ -56,7 +56,8 @@ for i, job in ipairs(flow_list) do
         flow_add(job, 'w', job.queue, member.number)
     end
     local is_awaited = member.state == 'w' and member.queue and tonumber(member.number) < 0
-    answers[i] = is_awaited and 'PARK ' .. string.sub(member.number, 2)
+    local marks = (job.step ~= '' and 's' or '') .. (job.after ~= '' and 'v' or '')
+    answers[i] = is_awaited and 'PARK ' .. string.sub(member.number, 2) .. marks
         or 'EXISTS ' .. words[member.state]
 end
 redis.call('HSET', flow, 'asked', spell(now)) -- first: a full Redis refuses it

@@ -5,7 +5,7 @@
 --
 -- mode    new. seek: an unknown id is not put here, and answers ABSENT. `/EPOCH` after it as in push
 -- name    of the flow; home: the queue that it lies in
--- number  as flow_join has answered it there
+-- number  as flow_join has answered it there: digits; then s for a step, v for one that gets values
 -- priority  as in flow_push, with its group
 --
 -- A job that is new waits, and the flow is told so; it says what becomes of it. A known job belongs to
@@ -41,7 +41,8 @@ for i = 1, total do
     local id, rank, group = ARGV[at], string.match(ARGV[at + 2], '^([^@]*)@?(.*)$')
     local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
             and 'an id is 1 to 200 printable characters without space'
-        or not whole(ARGV[at + 1], 0, 1e16) and 'a number is what flow_join has answered'
+        or not whole(string.match(ARGV[at + 1], '^(%d*)s?v?$') or '', 0, 1e16)
+            and 'a number is what flow_join has answered'
         or not whole(rank, -100, 100) and 'a priority is a whole number from -100 to 100'
         or group ~= '' and (#group > 64 or not string.find(group, '^[!-z|~]+$'))
             and 'a group is 1 to 64 printable characters without space and braces'
@@ -70,7 +71,7 @@ local function tie_of(text)
     end
 end
 
-local function known(id, asked, text, at)
+local function known(id, asked, text, at, is_step)
     local tie, own = tie_of(text)
     local waits = at == 'waiting' and tie and value_of(text, 'w') == tie
     local kind = waits and 'p' or at == 'dead' and 'x' or 'o'
@@ -82,17 +83,20 @@ local function known(id, asked, text, at)
     local flows_of = value_of(text, 'f')
     tie = name .. '@' .. home .. '#' .. own
     names[#names + 1] = id
-    notes[#notes + 1] = with_value(text, 'f', flows_of and flows_of .. ' ' .. tie or tie)
+    text = with_value(text, 'f', flows_of and flows_of .. ' ' .. tie or tie)
+    notes[#notes + 1] = is_step and with_value(text, 's', 1) or text
 end
 
-local function park(i, id, asked, rank, document)
+local function park(i, id, asked, marks, rank, document)
     local group = string.match(rank, '@(.*)$')
     rank = tonumber(string.match(rank, '^[^@]*'))
     local tie = name .. '@' .. home .. '#' .. flow_send('p', home, name, id, '=', asked)
     fresh[#fresh + 1], fresh[#fresh + 2] = id, document
     names[#names + 1] = id
     notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. tie .. '\nw=' .. tie
-        .. '\n' .. (group and 'q=0 ' .. group .. '\n' or '')
+        .. '\n' .. (string.find(marks, 's', 1, true) and 's=1\n' or '')
+        .. (string.find(marks, 'v', 1, true) and 'v=' .. name .. '@' .. home .. '\n' or '')
+        .. (group and 'q=0 ' .. group .. '\n' or '')
     held_back[#held_back + 1], held_back[#held_back + 2] = spell(now + i / 1000000), id
     old[#old + 1] = result_of(id)
     seen[id] = 'waiting'
@@ -100,13 +104,13 @@ end
 
 for i = 1, total do
     local at = 4 * i
-    local id, asked = ARGV[at], ARGV[at + 1]
+    local id, asked, marks = ARGV[at], string.match(ARGV[at + 1], '^(%d+)(.*)$')
     if seen[id] then
         answers[i] = 'EXISTS ' .. seen[id]
         duplicate = duplicate + 1
     elseif redis.call('HEXISTS', jobs, id) == 1 then
         seen[id] = where(id)
-        known(id, asked, records_of({ id })[1], seen[id])
+        known(id, asked, records_of({ id })[1], seen[id], string.find(marks, 's', 1, true))
         answers[i] = 'EXISTS ' .. seen[id]
         duplicate = duplicate + 1
     elseif how == 'seek' then
@@ -115,7 +119,7 @@ for i = 1, total do
         answers[i] = 'FULL'
         full = full + 1
     else
-        park(i, id, asked, ARGV[at + 2], ARGV[at + 3])
+        park(i, id, asked, marks, ARGV[at + 2], ARGV[at + 3])
         answers[i] = 'WAITING'
         pushed = pushed + 1
     end

@@ -4,7 +4,7 @@
 -- reply  the flow as JSON if it has waited for `*`, else ''; then each step and its value. Or nothing
 --
 -- value  '' if the step gave none, nil if it did not fit
--- name   of the flow
+-- name   of the flow, in whose queue this is asked
 -- most   how many bytes all values may have together, up to 1048576; the ids, a sixteenth of that
 --
 -- The counts are those of the jobs without `*`. The ids are of jobs that are dead or gone, those that
@@ -17,7 +17,7 @@ if not room then
     return redis.error_reply('ERR values: most is 0 to 1048576')
 end
 local text = redis.call('HGET', flow, 'j:' .. id)
-local after = text and string.match(text, '^%a %S+ %S+ %S+ (%S+)$')
+local after = text and string.match(text, '^%a %S+ %S+ %S+ (%S+)')
 if not after or after == '-' then
     return {}
 end

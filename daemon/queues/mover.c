@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FURTHEST 10000 /* the rank up to which news is read past what cannot be moved */
-#define DEAF_MAX 16    /* queues that do not hear, in one round */
+#define FURTHEST 10000   /* the rank up to which news is read past what cannot be moved */
+#define DEAF_MAX 16      /* queues that do not hear, in one round */
+#define FEW      50      /* pieces in the first round */
+#define BYTES    1048576 /* of a round, about: steps may have left much */
 
 typedef char queue_name[LATER_QUEUE_MAX + 1];
 
@@ -27,6 +29,7 @@ struct mover_news {
     struct item items[LATER_NEWS_MAX];
     size_t count, open; /* calls that are not answered */
     size_t kept;        /* news at the front that nobody hears */
+    size_t most;        /* pieces in the next round */
     queue_name deaf[DEAF_MAX];
     size_t deaf_count;
 };
@@ -153,16 +156,30 @@ static bool mover_take(struct mover_news *news, const char *text)
     return true;
 }
 
+/* Twice as many in the next round, but no more than fit. */
+static void mover_adapt(struct mover_news *news, size_t bytes)
+{
+    news->most *= 2;
+    if (bytes > BYTES)
+        news->most = news->most * BYTES / bytes / 2;
+    if (news->most > LATER_NEWS_MAX)
+        news->most = LATER_NEWS_MAX;
+    if (news->most == 0)
+        news->most = 1;
+}
+
 static void mover_on_read(void *arg, struct later_answer *answer)
 {
     struct mover_news *news = arg;
-    size_t count = later_reply_count(answer->reply);
+    size_t count = later_reply_count(answer->reply), bytes = 0, len;
 
     news->open = 1; /* ours, until all are sent */
     for (size_t i = 0; i < count && i < LATER_NEWS_MAX; i++) {
-        if (!mover_take(news, later_reply_text(later_reply_at(answer->reply, i), NULL)))
+        if (!mover_take(news, later_reply_text(later_reply_at(answer->reply, i), &len)))
             break;
+        bytes += len;
     }
+    mover_adapt(news, bytes);
     if (news->count == 0) {
         news->busy = false;
         return;
@@ -184,7 +201,7 @@ static void mover_read(struct mover_news *news)
         news->busy = false;
         return;
     }
-    later_flow_news(&cmd, &news->queue->keys, news->kept);
+    later_flow_news(&cmd, &news->queue->keys, news->kept, news->most);
     news->busy = queue_send(news->queue, &cmd, mover_on_read, news) == 0;
 }
 
@@ -192,7 +209,7 @@ static struct mover_news *mover_add(struct queue *queue)
 {
     queue->news = calloc(1, sizeof *queue->news);
     if (queue->news)
-        queue->news->queue = queue;
+        *queue->news = (struct mover_news){ .queue = queue, .most = FEW };
     return queue->news;
 }
 

@@ -21,6 +21,8 @@ struct worker;
 struct worker_queue;
 struct batch;
 
+#define JOB_FLOW_SIZE (LATER_FLOW_MAX + 1 + LATER_QUEUE_MAX + 1)
+
 struct later_job {
     struct worker *worker;           /* NULL: `laterd --perform` */
     struct slot *slot;               /* NULL: `laterd --perform`, or settled */
@@ -54,9 +56,10 @@ struct later_job {
     bool is_step; /* of a flow: its value may be wanted */
 
     /* What it gets from the jobs that it has waited for; owned. */
-    char flow[LATER_FLOW_MAX + 1]; /* in which it has waited; "" = none */
-    struct later_reply *given;     /* queue/flow.h; NULL: not asked for yet */
-    char *values;                  /* the same as a JSON object, once a plugin has asked for that */
+    char flow[JOB_FLOW_SIZE];  /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
+                                * "" = none */
+    struct later_reply *given; /* queue/flow.h; NULL: not asked for yet */
+    char *values;              /* the same as a JSON object, once a plugin has asked for that */
     size_t values_len;
 
     /* Event jobs. */

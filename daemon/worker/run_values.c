@@ -8,6 +8,7 @@
 #include "queue/flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define AWAY_SECONDS 1.0 /* until the job comes back if Redis does not answer */
 
@@ -34,10 +35,16 @@ static void run_on_values(void *arg, struct later_answer *answer)
 
 void run_ask_values(struct later_job *job)
 {
+    const char *home = strchr(job->flow, '@');
     struct worker *worker = job->worker;
+    struct later_keys keys = job->from->keys;
     struct later_command cmd = { 0 };
+    char name[LATER_FLOW_MAX + 1];
 
-    later_flow_values(&cmd, &job->from->keys, job->flow, job->id, LATER_FLOW_VALUES);
+    if (home && later_key_queue_valid(home + 1))
+        later_keys_init(&keys, worker->config->redis.prefix, home + 1);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(job->flow, "@"), job->flow);
+    later_flow_values(&cmd, &keys, name, job->id, LATER_FLOW_VALUES);
     if (link_send(worker->main, &cmd, LINK_TIMEOUT, run_on_values, job) == 0)
         worker_pump_soon(worker); /* which flushes */
     else

@@ -195,10 +195,11 @@ const char *later_flow_left_out(const struct later_reply *reply)
 
 /* ---- news */
 
-void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank)
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank,
+                     size_t most)
 {
     later_command_say(cmd, "ZRANGE %s %ju %ju", keys->name[LATER_KEY_NEWS], (uintmax_t)rank,
-                      (uintmax_t)(rank + LATER_NEWS_MAX - 1));
+                      (uintmax_t)(rank + most - 1));
 }
 
 bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1])

@@ -91,8 +91,10 @@ void later_flow_park(struct later_command *cmd, const struct later_keys *keys,
 
 #define LATER_NEWS_MAX 500 /* in one call */
 
-/* Asks for the first news of a queue, from this rank on. */
-void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank);
+/* Asks for the first news of a queue, from this rank on, at most `most` pieces up to
+ * LATER_NEWS_MAX. */
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank,
+                     size_t most);
 
 /* For which queue is it? False: it is none of ours. */
 bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1]);

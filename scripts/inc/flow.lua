@@ -74,6 +74,7 @@ end
 -- the last ones.
 
 local flow_news, flow_number = {}, nil
+local flow_left = {} -- what steps have left that are done now: id → value, as JSON
 
 -- Returns the number of the news.
 local function flow_send(...)
@@ -160,7 +161,7 @@ local function flow_tied(tie, id, state)
         redis.call('ZREM', in_waiting, id) -- a plain ZADD had named it, and it has run
     end
     if flow then
-        flow_send(state, home, flow, id, number)
+        flow_send(state, home, flow, id, number, state == 'd' and flow_left[id] or nil)
     elseif job then
         flow_move(flow_key(tie), job, state)
     end

@@ -1,7 +1,7 @@
 -- @include record
 -- @include done
 -- @include results_for
--- @include flow
+-- @include hand_on
 
 -- What jobs that are done leave.
 
@@ -18,16 +18,5 @@ local function keep_at_most(room, added)
     local over = redis.call('ZCARD', done) - room
     if over > 0 then
         drop_done(math.min(over, added + 100))
-    end
-end
-
--- The value of a step is for those that wait for it, or still may. A flow may have gone already.
-local function hand_on(member, value)
-    local key = flow_key(member[1]) -- in another queue there is nothing of this name
-    local job = flow_read(key, member[2])
-    local step = job and job.state == 'd' and job.step or '-'
-    if step ~= '-' and (redis.call('HEXISTS', key, 'a:' .. step) == 1
-        or redis.call('HGET', key, 'closed') ~= '1') then
-        redis.pcall('HSET', key .. ':values', step, value)
     end
 end

@@ -174,6 +174,68 @@ START_TEST(one_after_the_other)
 }
 END_TEST
 
+/* What a step has left is there for who waits for it, wherever either lies. */
+static void leaves(const char *id, const char *value)
+{
+    on_queue("r");
+    ck_assert_str_eq(flat(run("finish", member('l', id), "done", value, "0", NULL)), "");
+}
+
+static const char *values_of(const char *id)
+{
+    on_queue("q");
+    return flat(run("values", "f", id, "1048576", NULL));
+}
+
+START_TEST(values_go_along)
+{
+    struct load left;
+
+    park("b", join("b", "a,c", "done"));
+    park("a", join("a", "", "done"));
+    park("c", join("c", "", "done"));
+    park("alone", join("alone", "", "done"));
+    close_flow();
+    move();
+    on_queue("r");
+    run("migrate", "500", NULL);
+    reserve('l', 3);
+    leaves("alone", "[]");
+    leaves("a", "{\"n\":[1,\"=\\n\"]}");
+    left = look_at_news("r");
+    move();
+    leaves("c", "7");
+    hear(left); /* late */
+    move();
+    on_queue("r");
+    ck_assert_str_eq(noted("v", "b"), "f@q");
+    ck_assert_str_eq(noted("s", "b"), "1");
+    ck_assert_str_eq(values_of("b"), " a {\"n\":[1,\"=\\n\"]} c 7");
+    on_queue("q");
+    ck_assert_int_eq(size_of("flow:f:values"), 2); /* nobody waits for the other's */
+    done("b");
+    move();
+    nothing_is_left();
+}
+END_TEST
+
+/* Zero bytes are no JSON, but somebody may leave them. Movers could not take them. */
+START_TEST(a_value_that_is_no_text)
+{
+    two("done");
+    move();
+    arg(member(begin("a"), "a"));
+    arg("done");
+    arg_bytes("\"a\0\"", 4);
+    ck_assert_str_eq(flat(run("finish", "0", NULL)), "");
+    move();
+    ck_assert_str_eq(values_of("b"), " a ");
+    done("b");
+    move();
+    nothing_is_left();
+}
+END_TEST
+
 START_TEST(all_of_both_queues)
 {
     park("over", join("over", "*", "done"));
@@ -504,6 +566,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = { one_after_the_other,
+                                   values_go_along,
+                                   a_value_that_is_no_text,
                                    all_of_both_queues,
                                    pushed_again_adds_what_is_missing,
                                    a_late_pusher,

@@ -121,6 +121,20 @@ is "$(later flow kick mixed)" 1 "kick runs it all the same"
 mixed_ended() { state_is mixed ended; }
 awaited 30 "and the flow ends" mixed_ended
 
+# ---- values go along, from queue to queue, and to a spread one
+
+runs "a flow whose steps leave something" later push --flow left --file - -q one <<'END'
+{"type":"do","step":"there","after":["a","b"],"payload":{"do":"values"},"queue":"wide"}
+{"type":"do","step":"here","after":["b","a"],"payload":{"do":"values"},"queue":"one"}
+{"type":"do","step":"all","after":["*"],"payload":{"do":"values"},"queue":"three"}
+{"type":"do","step":"a","payload":{"do":"value","value":{"n":1}},"queue":"one"}
+{"type":"do","step":"b","payload":{"do":"value","value":[2]},"queue":"two"}
+END
+runs "it ends" later flow wait left --timeout 60s
+is "$(sed -n 2p "$work/values-left.there")" '{"a":{"n":1},"b":[2]}' "who waits in a shard gets what steps in two queues have left"
+is "$(sed -n 2p "$work/values-left.here")" '{"b":[2],"a":{"n":1}}' "and so does who waits in the flow's queue"
+is "$(sed -n 3p "$work/values-left.all" | grep -c '"name":"left","total":4')" 1 "counts are there, too"
+
 kill -KILL "$other_pid"
 wait "$other_pid" 2>/dev/null
 stop_laterd

@@ -128,7 +128,7 @@ def _join(state: "State", name: str, home: str, items: List[Prepared], part: Lis
     if not isinstance(answers, (list, tuple)):
         raise FlowClosed(name)
     told = {i: _take(items[i], answer, i, results) for i, answer in zip(part, answers)}
-    return {i: number for i, number in told.items() if number.isdigit()}
+    return {i: number for i, number in told.items() if number[:1].isdigit()}
 
 
 def _park(state: "State", name: str, home: str, items: List[Prepared], numbers: Dict[int, str],
