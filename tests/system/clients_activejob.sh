@@ -1,0 +1,126 @@
+#!/bin/sh
+# Rails' Active Job with its adapter for laterd: the real framework pushes and performs.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+needs ruby
+if ! ruby -e 'require "active_job"; require "redis"' 2>/dev/null; then
+    echo "1..0 # SKIP ruby-activejob or ruby-redis is not installed"
+    exit 0
+fi
+start_redis 'appendonly no'
+clients=$(cd "$top_srcdir" && pwd)/clients
+PATH=$(cd "$(dirname "$later_bin")" && pwd):$PATH RUBYLIB=$clients/ruby/lib NOTES=$work/notes
+export PATH RUBYLIB NOTES
+: >"$NOTES"
+cd "$work" || exit 99
+
+cat >environment.rb <<RUBY
+require "laterd/active_job"
+require "time"
+Laterd::ActiveJob.client = Laterd::Client.new(Redis.new(path: "$redis_socket"))
+ActiveJob::Base.queue_adapter = :laterd
+ActiveJob::Base.logger = nil
+
+class Notes < ActiveJob::Base
+  def note(*words)
+    File.write(ENV["NOTES"], "#{self.class} #{words.join(" ")}\n", mode: "a")
+  end
+end
+
+class GreetJob < Notes
+  def perform(who, at:, how: nil)
+    note(who, at.class, how.inspect, executions, queue_name)
+  end
+end
+
+class Busy < StandardError; end
+class Gone < StandardError; end
+
+class TriesJob < Notes
+  retry_on(Busy, wait: 0, attempts: 3) { |job, error| job.note("gave up", error.message) }
+  discard_on(Gone) { |job, error| job.note("discarded", error.message) }
+
+  def perform(what)
+    note(what, executions)
+    raise what == "busy" ? Busy : Gone, what
+  end
+end
+
+module Admin
+  class BreaksJob < Notes
+    def perform
+      note("breaks")
+      raise "broken"
+    end
+  end
+end
+RUBY
+cat >jobs.rb <<'RUBY'
+require_relative "environment"
+Laterd::ActiveJob.handlers.run
+RUBY
+cat >shop.rb <<'RUBY'
+require_relative "environment"
+job = GreetJob.perform_later("ann", at: Time.now, how: :softly)
+puts job.provider_job_id == job.job_id ? "one id" : "its own id"
+late = GreetJob.set(wait: 3600, queue: "low", priority: -7).perform_later("bob", at: Date.today)
+found = Laterd::ActiveJob.client.show(late.provider_job_id, queue: "low")
+puts [found.state, found.priority, JSON.parse(found.document)["type"]].join(" ")
+Laterd::ActiveJob.client.kick(late.provider_job_id, queue: "low")
+TriesJob.perform_later("busy")
+TriesJob.perform_later("gone")
+Admin::BreaksJob.perform_later
+begin
+  GreetJob.set(priority: 101).perform_later("cleo", at: 1)
+rescue Laterd::Refused => e
+  puts e.message
+end
+jobs = %w[dan eve].map { |who| GreetJob.new(who, at: 1) }
+jobs.last.queue_name = "low"
+puts ActiveJob::Base.queue_adapter.enqueue_all(jobs)
+RUBY
+
+run timeout 120 ruby shop.rb
+is "$out" "$(printf '%s\n' 'its own id' 'delayed 7 GreetJob' 'priority: -100..100, lower first: 101' 2)" "what is pushed, and refused"
+[ "$status" -eq 0 ] || printf '%s\n' "$err" | sed 's/^/# /'
+ruby jobs.rb --work default low -p 2 >worked 2>&1 </dev/null &
+worker=$!
+own "$worker"
+
+# notes WORDS NAME
+notes()
+{
+    wait_until 60 grep -qx "$1" "$NOTES"
+    is "$(grep -cx "$1" "$NOTES")" 1 "$2"
+}
+notes 'GreetJob ann Time :softly 1 default' "a job with a Time and a symbol"
+notes 'GreetJob bob Date nil 1 low' "one for later, of another queue"
+notes 'GreetJob eve Integer nil 1 low' "one of many"
+for n in 1 2 3; do notes "TriesJob busy $n" "retry_on: attempt $n"; done
+notes 'TriesJob gave up busy' "retry_on: then its block"
+notes 'TriesJob discarded gone' "discard_on: its block"
+is "$(grep -c 'TriesJob gone' "$NOTES")" 1 "discard_on: it ran once"
+wait_until 60 grep -qx 'Admin::BreaksJob breaks' "$NOTES" # it may be tried again at any time
+like "$(cat "$NOTES")" 'Admin::BreaksJob breaks' "a job of a module"
+broken()
+{
+    later search -q default --type Admin::BreaksJob --json 2>/dev/null | grep -q broken
+}
+wait_until 60 broken
+like "$(later search -q default --type Admin::BreaksJob --json)" 'broken' "an error that it does not handle is laterd's"
+kill -TERM "$worker"
+wait "$worker"
+is "$?" 0 "the worker ends when it is asked"
+
+# Without Redis: the same adapter, on a fake.
+cat >fake.rb <<'RUBY'
+require_relative "environment"
+require "laterd/testing"
+Laterd::ActiveJob.client = fake = Laterd::Testing::Fake.new
+GreetJob.perform_later("fay", at: 1)
+fake.assert_pushed("GreetJob")
+puts fake.drain(Laterd::ActiveJob.handlers).map(&:result).join
+RUBY
+run timeout 60 ruby fake.rb
+is "$out" "done" "with a fake"
+is "$(later check default low | cut -f 3 | sort -u)" ok "later check holds"
+finish
