@@ -16,20 +16,37 @@ local most, span, time = whole(max, 1, 1e9), number(per, 0.001, 1e9), number(at,
 if not most or not span or not time then
     return redis.error_reply('ERR limit_begun: max from 1, per seconds, at is a time')
 end
-local known = redis.call('LREM', limit, 1, at)
+local known = redis.call('LREM', limit, '1', at)
 local begun = spell(now + math.min(span / 50, 0.05))
--- The list stays in order: those that have not begun are the newest. There are seldom many.
-local i, newer = 0, redis.call('LINDEX', limit, 0)
-local last = newer
-while newer and i < 1000 and tonumber(newer) > tonumber(begun) do
-    i, last = i + 1, newer
-    newer = redis.call('LINDEX', limit, i)
+-- The list stays in order: those that have not begun are the newest. There are seldom many, so the
+-- first ones are looked at, and then by halving; at most 1,000 are passed over.
+local function newer(place)
+    local time = redis.call('LINDEX', limit, string.format('%d', place))
+    return time and tonumber(time) > tonumber(begun) and time
 end
-if i == 0 then
-    redis.call('LPUSH', limit, begun)
-else
+local last, low, high = newer(0), 0, 1
+if last then
+    local step = 1
+    while high < 1000 and step do
+        step = newer(high)
+        if step then
+            last, low, high = step, high, high * 2
+        end
+    end
+    high = math.min(high, 1000)
+    while high - low > 1 do
+        local middle = math.floor((low + high) / 2)
+        local time = newer(middle)
+        if time then
+            last, low = time, middle
+        else
+            high = middle
+        end
+    end
     redis.call('LINSERT', limit, 'AFTER', last, begun)
+else
+    redis.call('LPUSH', limit, begun)
 end
-redis.call('LTRIM', limit, 0, most - 1)
-redis.call('PEXPIRE', limit, math.ceil((span + LIMIT_OPEN) * 1000))
+redis.call('LTRIM', limit, '0', string.format('%d', most - 1))
+redis.call('PEXPIRE', limit, string.format('%.0f', math.ceil((span + LIMIT_OPEN) * 1000)))
 return known

@@ -33,10 +33,11 @@ if window == 'fixed' then
 else
     -- LTRIM comes first, too, since a full Redis accepts a script that begins with it.
     at = spell(now + LIMIT_OPEN)
-    redis.call('LTRIM', limit, 0, most - 1)
+    local last = string.format('%d', most - 1) -- a number in its place would cost far more
+    redis.call('LTRIM', limit, '0', last)
     redis.call('LPUSH', limit, at)
-    redis.call('LTRIM', limit, 0, most - 1)
-    redis.call('PEXPIRE', limit, math.ceil((span + LIMIT_OPEN) * 1000))
+    redis.call('LTRIM', limit, '0', last)
+    redis.call('PEXPIRE', limit, string.format('%.0f', math.ceil((span + LIMIT_OPEN) * 1000)))
 end
 leave_line()
 room, opens = limit_room(most, span, 1)

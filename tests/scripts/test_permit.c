@@ -340,6 +340,77 @@ START_TEST(a_limit_counts_from_the_begin)
 }
 END_TEST
 
+/* A limit's list, newest first: `fresh` times of the last second, then `old` of long ago. */
+static void fill_limit(int fresh, int old)
+{
+    double present = now();
+
+    ask("FLUSHALL");
+    for (int i = 0; i < fresh + old; i++)
+        ask("RPUSH later:limit:{f} %f", i < fresh ? present - i * 0.001 : present - 100 - i);
+}
+
+/* Of 120 jobs in its line as many are called as there is room for, 100 at most. */
+START_TEST(a_limit_knows_its_room)
+{
+    static const int cases[][4] = {
+        /* max, fresh, old: room */
+        { 1, 0, 0, 1 },       { 1, 1, 0, 0 },         { 1, 0, 1, 1 },     { 2, 1, 1, 1 },
+        { 3, 1, 2, 2 },       { 7, 7, 0, 0 },         { 7, 4, 3, 3 },     { 50, 0, 0, 50 },
+        { 50, 0, 50, 50 },    { 130, 60, 0, 70 },     { 130, 129, 0, 1 }, { 130, 128, 2, 2 },
+        { 130, 130, 0, 0 },   { 101, 1, 100, 100 },   { 101, 2, 50, 99 }, { 300, 150, 0, 100 },
+        { 300, 205, 20, 95 }, { 1000000, 3, 0, 100 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int room = cases[i][3];
+        const redisReply *reply;
+
+        fill_limit(cases[i][1], cases[i][2]);
+        for (int n = 1; n <= 120; n++)
+            ask("ZADD later:limit:{f}:waiting %d %s", n, text("job%d", n));
+        reply = run("limit_line", text("%d", cases[i][0]), "60", "sliding", "", "0", "", NULL);
+        ck_assert_msg(reply->elements == 2 + 3 * (size_t)room, "case %zu: %zu", i, reply->elements);
+        if (room > 0) {
+            ck_assert_str_eq(reply->element[1]->str, "0.000000");
+            continue;
+        }
+        ck_assert_double_gt(atof(reply->element[1]->str), 40);
+        ck_assert_double_le(atof(reply->element[1]->str), 60);
+    }
+}
+END_TEST
+
+/* However many there are that have not begun, one that has begun is right behind them. */
+START_TEST(a_limit_stays_in_order)
+{
+    static const int counts[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 37, 64 };
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const char *last = "9999999999";
+        const redisReply *list;
+        double present;
+        int later = 0;
+
+        fill_limit(3, 0);
+        present = now();
+        for (int n = 0; n < counts[i]; n++)
+            ask("LPUSH later:limit:{f} %f", present + 1000 + n * 0.001);
+        ask("LPUSH later:limit:{f} %f", present + 1001);
+        ck_assert_int_eq(
+            run("limit_begun", "500", "60", text("%.6f", present + 1001), NULL)->integer, 1);
+        list = ask("LRANGE later:limit:{f} 0 -1");
+        ck_assert_uint_eq(list->elements, (size_t)counts[i] + 4);
+        for (size_t n = 0; n < list->elements; n++) {
+            ck_assert_double_le(atof(list->element[n]->str), atof(last));
+            last = list->element[n]->str;
+            later += atof(last) > present + 900;
+        }
+        ck_assert_int_eq(later, counts[i]);
+    }
+}
+END_TEST
+
 static long long hasten(double due, const char *id)
 {
     argf("%f", due);
@@ -383,6 +454,8 @@ int main(void)
         a_queue_that_nobody_serves,
         a_limit_takes_back,
         a_limit_counts_from_the_begin,
+        a_limit_knows_its_room,
+        a_limit_stays_in_order,
         called_while_there_is_room,
         the_line_of_a_lock,
         hastened_is_ready,
