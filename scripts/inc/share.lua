@@ -310,6 +310,10 @@ local function fair(texts, left)
     -- there are too many groups.
     local function plain()
         local count = recorded and redis.call('HLEN', key) or 0
+        if count > 0 and redis.call('EXISTS', line) == 0 then
+            redis.call('DEL', key) -- the last one that was ready was such a member
+            return
+        end
         local last = count > 0 and redis.call('ZRANGE', line, format('%.6f', now), '-inf',
             'BYSCORE', 'REV', 'LIMIT', 0, 100, 'WITHSCORES') or {}
         if count < MOST and #last == 0 then

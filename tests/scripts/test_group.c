@@ -308,6 +308,19 @@ START_TEST(a_plain_member_is_not_left_behind)
 }
 END_TEST
 
+START_TEST(a_plain_member_that_is_the_last_leaves_nothing)
+{
+    push_one("a", "0@A");
+    ask("ZADD %s %f {\"type\":\"t\"}", key("ready"), now() + 5);
+    ck_assert_str_eq(next(), "a");
+    ck_assert_str_ne(next(), "");
+    run("migrate", "500", NULL);
+    ck_assert_int_eq(size_of("fair"), 0);
+    ck_assert_int_eq(size_of("ready"), 0);
+    check_sums();
+}
+END_TEST
+
 /* All was done meanwhile, so a place ahead of the clock says nothing any more. */
 START_TEST(a_place_of_another_time_is_at_the_front)
 {
@@ -542,6 +555,7 @@ int main(void)
                                    what_is_dropped_does_not_count,
                                    ten_thousand_groups_of_one_job,
                                    a_plain_member_is_not_left_behind,
+                                   a_plain_member_that_is_the_last_leaves_nothing,
                                    a_place_of_another_time_is_at_the_front,
                                    a_backlog_does_not_reach_another_priority,
                                    a_queue_without_groups_has_no_more_than_before,

@@ -258,7 +258,18 @@ def check_flow(name):
 
 
 verbs = [push] * 4 + [push_step] * 8 + [push_known] * 2 + [push_file] * 3 + [act] * 5 + [flow] + [by_hand] + [signals]
-verbs += [shares] * 3
+
+
+def while_paused():
+    """Nothing runs, so that much is ready, and what happens to it is seen."""
+    call("pause", queue)
+    for _ in range(12):
+        chance.choice([push, push, push_step, push_file, act, act, shares])()
+        shares()
+    call("resume", queue)
+
+
+verbs += [shares, while_paused]
 until = time.monotonic() + seconds
 while time.monotonic() < until:
     chance.choice(verbs)()
@@ -268,6 +279,9 @@ for name in store.zrange(key("flows"), 0, -1):
 until = time.monotonic() + 300
 while not settled() and time.monotonic() < until:
     time.sleep(0.1)
+until = time.monotonic() + 60
+while store.exists(key("fair")) and time.monotonic() < until:
+    time.sleep(0.1)  # migrate drops what a plain member has left
 if store.exists(key("fair")):
     print("nothing is ready, and there is fair: %s" % store.hgetall(key("fair")))
 if not settled():
