@@ -4,6 +4,8 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FIRST_AGAIN 60.0 /* seconds, doubling */
 #define LAST_AGAIN  3600.0
@@ -13,13 +15,16 @@ __attribute__((format(printf, 3, 0))) static void fault_note_text(struct fault *
                                                                   const char *format, va_list args)
 {
     double now = later_clock();
+    char text[400];
 
-    vsnprintf(fault->text, sizeof fault->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
+    fault_free(fault);
+    fault->text = strdup(text);
     if (fault->since <= 0) {
         fault->since = fault->told = now;
         fault->again = FIRST_AGAIN;
         fault->count = 1;
-        log_line(level, "%s", fault->text);
+        log_line(level, "%s", text);
         return;
     }
     fault->count++;
@@ -27,7 +32,7 @@ __attribute__((format(printf, 3, 0))) static void fault_note_text(struct fault *
         return;
     fault->told = now;
     fault->again = fault->again * 2 < LAST_AGAIN ? fault->again * 2 : LAST_AGAIN;
-    log_line(level, "%s (%lu times in %.0f s)", fault->text, fault->count, now - fault->since);
+    log_line(level, "%s (%lu times in %.0f s)", text, fault->count, now - fault->since);
 }
 
 void fault_note(struct fault *fault, enum log_level level, const char *format, ...)
@@ -57,11 +62,20 @@ void fault_over(struct fault *fault)
     if (fault->since <= 0)
         return;
     log_line(LOG_INFO, "over after %.1f s, %lu times: %s", later_clock() - fault->since,
-             fault->count, fault->text);
+             fault->count, fault_text(fault));
     fault->since = 0;
+    fault_free(fault);
+}
+
+void fault_free(struct fault *fault)
+{
+    free(fault->text);
+    fault->text = NULL;
 }
 
 const char *fault_text(const struct fault *fault)
 {
-    return fault->since > 0 ? fault->text : NULL;
+    if (fault->since <= 0)
+        return NULL;
+    return fault->text ? fault->text : "no memory";
 }

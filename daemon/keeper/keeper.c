@@ -497,6 +497,7 @@ void keeper_free(struct keeper *keeper)
     while (keeper->first) {
         struct leases *next = keeper->first->next;
 
+        fault_free(&keeper->first->refused);
         free(keeper->first);
         keeper->first = next;
     }

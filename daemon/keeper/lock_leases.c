@@ -316,7 +316,9 @@ struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
 
 void lock_leases_free(struct lock_leases *leases)
 {
-    if (leases)
-        line_free(leases->line);
+    if (!leases)
+        return;
+    line_free(leases->line);
+    fault_free(&leases->refused);
     free(leases);
 }

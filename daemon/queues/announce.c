@@ -65,6 +65,7 @@ void announce_free(struct announce *announce)
     if (!announce)
         return;
     redis_check_free(announce->check);
+    fault_free(&announce->refused);
     free(announce);
 }
 

@@ -400,6 +400,8 @@ void migrator_drop(struct queue *queue)
     struct migrator *migrator = queue->queues->migrator;
 
     timer_free(queue->migrate.timer);
+    fault_free(&queue->migrate.refused);
+    fault_free(&queue->migrate.no_lapse);
     if (migrator->seek) { /* it has numbers of the list of queues */
         seek_free(migrator->seek);
         migrator->seek = NULL;

@@ -260,6 +260,8 @@ int mover_new(struct queues *queues, struct later_error *err)
 
 void mover_free(struct queues *queues)
 {
+    if (queues->mover)
+        fault_free(&queues->mover->refused);
     free(queues->mover);
     queues->mover = NULL;
 }

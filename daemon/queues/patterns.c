@@ -332,5 +332,7 @@ void patterns_free(struct patterns *patterns)
     timer_free(patterns->look);
     seek_free(patterns->seek);
     later_names_free(&patterns->seen, free);
+    fault_free(&patterns->full);
+    fault_free(&patterns->refused);
     free(patterns);
 }

@@ -464,6 +464,7 @@ void ticker_end(struct queue *queue)
 void ticker_drop(struct queue *queue)
 {
     timer_free(queue->tick.timer);
+    fault_free(&queue->tick.fault);
 }
 
 int ticker_new(struct queues *queues, struct later_error *err)

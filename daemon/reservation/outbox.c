@@ -93,6 +93,7 @@ void outbox_free(struct outbox *outbox)
         free(outbox->groups[i].items);
     free(outbox->groups);
     timer_free(outbox->retry);
+    fault_free(&outbox->refused);
     free(outbox);
 }
 

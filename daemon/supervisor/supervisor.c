@@ -426,6 +426,8 @@ static void supervisor_tear_down(struct supervisor *supervisor)
     server_log_free(supervisor->server_log);
     if (supervisor->base)
         event_base_free(supervisor->base);
+    fault_free(&supervisor->crowded);
+    fault_free(&supervisor->server_fault);
     free(supervisor->refused);
     config_free(supervisor->next);
     generation_release(supervisor->trying);

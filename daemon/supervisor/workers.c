@@ -562,5 +562,7 @@ void workers_free(struct workers *workers)
     free_seats(workers, &workers->trial);
     free_seats(workers, &workers->seats);
     timer_free(workers->trial_timer);
+    fault_free(&workers->refusal);
+    fault_free(&workers->unstarted);
     free(workers);
 }

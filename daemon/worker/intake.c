@@ -321,6 +321,8 @@ void intake_free(struct intake *intake)
     timer_free(intake->late);
     later_names_free(&intake->names, NULL);
     free(intake->held);
+    for (uint32_t i = 0; i < intake->queue_count; i++)
+        fault_free(&intake->queues[i].refused);
     free(intake->queues);
     free(intake->order);
     free(intake->groups);
