@@ -82,6 +82,12 @@ static const struct route routes[] = {
       .patience = QUICK },
     { "/api/1/cron-resume", "cron --json --queue=?queue -- resume ?name", .post = true,
       .patience = QUICK },
+    { "/api/1/flows", "flow --json [--queue=?queue]", .patience = QUICK },
+    { "/api/1/flow", "flow --json [--queue=?queue] -- show ?flow", .patience = QUICK },
+    { "/api/1/flow-kick", "flow --json --queue=?queue -- kick ?flow", .post = true,
+      .patience = LONG },
+    { "/api/1/flow-cancel", "flow --json --queue=?queue -- cancel ?flow", .post = true,
+      .patience = LONG },
     { "/api/1/search",
       "search --json --progress --all-queues [--number=?limit] [--after=?after] " CONDITIONS,
       .stream = true, .patience = LONG },
@@ -222,6 +228,7 @@ static const struct form {
     const char *why;
 } forms[] = {
     { "queue", is_queue, "queue: the name of a queue" },
+    { "flow", is_queue, "flow: the name of a flow" },
     { "state", is_state, "state: ready, delayed, reserved, dead, waiting or done" },
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },

@@ -124,7 +124,7 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
 PAGES = ['', 'running', 'dead', 'hosts', 'cron', 'history', 'history?since=7d&queue=mail',
          'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
          'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'job?id=failing&queue=failing',
-         'job?id=kept&queue=mail', 'search?q=type%3Ahostile', 'nothing']
+         'job?id=kept&queue=mail', 'search?q=type%3Ahostile', 'flows', 'flow?name=night&queue=steps', 'nothing']
 
 
 def settled():
@@ -542,6 +542,27 @@ try:
     check(browser.wait(f'!({reason})'), 'and it is no reason any more', browser.text('main'))
     run('cancel', '-q', 'ended', '--all', '--yes')
     run('forget', 'ended')
+
+    # flows
+    steps = [{'type': 't', 'step': 'a'}, {'type': 't', 'step': 'b'}, {'type': 't', 'step': 'c', 'after': ['a', 'b']},
+             {'type': 't', 'step': 'end', 'after': ['*'], 'when': 'ended'}]
+    run('push', '--flow', 'night', '--file', '-', '-q', 'steps', input='\n'.join(json.dumps(step) for step in steps))
+    run('bury', 'night.a', '-q', 'steps', '--error', hostile[4])
+    run('cancel', 'night.b', '-q', 'steps')
+    go('flows')
+    check(browser.wait('[...document.querySelectorAll("tbody th")].some((e) => e.innerText === "night")'), 'flows', browser.text('main'))
+    browser.click('night', 'tbody')
+    check(browser.wait('document.querySelectorAll(".levels > li").length >= 2'), 'a flow, level by level', browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll(".levels > li")].map((e) => [...e.querySelectorAll("li a")].map((a) => a.innerText).sort())')[0],
+         ['a', 'b'], 'its first level')
+    check(browser.wait('document.querySelector("main [role=status]").innerText.startsWith("✕ a is dead: buried: " + arguments[0])', hostile[4]), 'what blocks it',
+          browser.text('main'))
+    browser.click('Kick its dead', 'main')
+    browser.click('Kick', 'dialog')
+    check(wait_until(lambda: '"state":"ready"' in run('show', 'night.a', '-q', 'steps', '--json')), 'its dead are kicked')
+    check(browser.wait('!document.querySelector("main").innerText.includes("is dead")'), 'the page shows it', browser.text('main'))
+    browser.click('a', '.levels')
+    check(browser.wait('[...document.querySelectorAll("dl.facts a")].some((e) => e.innerText === "night")'), 'a job leads to its flow', browser.text('main'))
 
     # keys
     go('')

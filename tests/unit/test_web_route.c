@@ -41,6 +41,9 @@ START_TEST(commands)
                      "later push --queue=q --in=5m t '{}'");
     ck_assert_str_eq(typed("/api/1/kick-all", true, "queue=q&state=dead"),
                      "later kick --queue=q --state=dead");
+    ck_assert_str_eq(typed("/api/1/flow", false, "flow=f&queue=q"), "later flow --queue=q show f");
+    ck_assert_str_eq(typed("/api/1/flow-cancel", true, "flow=f&queue=q"),
+                     "later flow --queue=q cancel f");
 }
 END_TEST
 
@@ -48,6 +51,8 @@ START_TEST(refusals)
 {
     ck_assert_str_eq(typed("/api/1/cancel", false, "id=a&queue=a"), "405");
     ck_assert_str_eq(typed("/api/1/jobs", true, "queue=a"), "405");
+    ck_assert_str_eq(typed("/api/1/flow-kick", false, "flow=f&queue=a"), "405");
+    ck_assert_str_eq(typed("/api/1/flow", false, "flow=f%20g"), "400");
     ck_assert_str_eq(typed("/api/1/", false, ""), "404");
     ck_assert_str_eq(typed("/api/1/jobs", false, ""), "400");
     ck_assert_str_eq(typed("/api/1/jobs", false, "queue="), "400");

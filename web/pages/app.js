@@ -12,10 +12,21 @@ import { queue } from './queue.js';
 import { mean, search } from './search.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
 
+// A page whose script is loaded when it is opened, so that the first page stays small.
+const onDemand = (file, name) => (to, parameters) => {
+    let end = null, left = false;
+    import(file).then((module) => { end = left ? null : module[name](to, parameters); },
+                      () => { if (!left) to.append(h('h1', {}, 'Flows'), empty('later-web does not answer')); });
+    return () => {
+        left = true;
+        end?.();
+    };
+};
+
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
     running: ['Running', reserved], history: ['History', history], cron: ['Periodic jobs', cron],
-    hosts: ['Hosts', hosts], search: ['Search', search],
+    flows: ['Flows', onDemand('./flows.js', 'flows')], flow: ['Flow', onDemand('./flows.js', 'flow')], hosts: ['Hosts', hosts], search: ['Search', search],
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';
@@ -60,10 +71,10 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, h', 'overview, running, dead, history, periodic jobs, hosts'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, f, h', 'overview, running, dead, history, periodic jobs, flows, hosts'],
               ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'], ['f', 'filter the queues'],
               ['?', 'this list'], ['Esc', 'back out']];
-const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', h: '#/hosts' };
+const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', f: '#/flows', h: '#/hosts' };
 let waiting = false;
 
 function help() {

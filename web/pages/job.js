@@ -35,18 +35,32 @@ function whyLine({ state, why }) {
              why.also.map((one) => h('span', {}, `; ${one.text}`)));
 }
 
+// The flow of a job, as far as its page tells it: its id begins with it, or it waits in it. null if it
+// has none.
+function flowOf(job) {
+    if (/^flow/.test(job.why?.reason ?? '')) return job.why.for;
+    let step = null;
+    try {
+        ({ step } = JSON.parse(job.document));
+    } catch {
+        // it is no JSON
+    }
+    return typeof step === 'string' && job.id.endsWith(`.${step}`) ? job.id.slice(0, -step.length - 1) : null;
+}
+
 function show(main, job, typed, again) {
     const act = async (where, question, verb, done) => {
         if (!question || await confirm(question, 1, verb)) {
             if (await perform(where, { id: job.id, queue: job.queue }, done)) again();
         }
     };
-    const known = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
+    const flow = flowOf(job), known = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
                    'progress', 'document'];
     const facts = [['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state },
                                   job.queue)],
                    ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.finished?.attempt ?? job.attempts)],
                    ['Priority', String(job.priority)],
+                   ...(flow ? [['Flow', link('flow', { name: flow, queue: job.queue }, flow)]] : []),
                    ...Object.entries(job).filter(([name, value]) => !known.includes(name) && value !== null)
                        .map(([name, value]) => [name, typeof value === 'string' ? value
                            : JSON.stringify(value)])];

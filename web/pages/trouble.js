@@ -15,7 +15,7 @@ const PLACES = {
     failing: ({ queue, type }) => ['search', { q: `queue:${queue} type:${type} attempts:>0` }],
     dead_growing: ({ queue }) => ['queue', { name: queue, state: 'dead' }],
     over_time: ({ queue }) => ['queue', { name: queue, state: 'reserved' }],
-    schedule_missed: () => ['cron'],
+    schedule_missed: () => ['cron'], flow_blocked: () => ['flows'],
 };
 
 function place(trouble) {
