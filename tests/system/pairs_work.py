@@ -33,7 +33,7 @@ BASE = {
              ' { name = "exec.kept"; keep = 60; result = 60.0; } );',
     "limits": 'limits = ( { type = "exec.limit"; max = 2; per = 1.0; } );',
     "cron": 'cron = ( { name = "every"; every = 1.0; type = "exec.once"; queue = "c"; catch_up = "all"; } );',
-    "pools": "", "log": "", "keep": "",
+    "pools": "", "log": "", "keep": "", "groups": "",
     "times": "lease = 5.0; drain = 60.0; grace = 2.0; crash_max = 20;"
              " retry = { max_attempts = 40; base = 0.1; max = 0.2; jitter = 0.0; };",
 }
@@ -47,7 +47,9 @@ CHANGES = {
                        ' { name = "do"; base = 0.2; max = 0.4; jitter = 0.1; }, { name = "event"; backoff = ( 0.1, 0.2 ); },'
                        ' { name = "exec.kept"; keep = 60; result = 60.0; } );'},
     "limits": {"limits": 'limits = ( { type = "exec.limit"; max = 2; per = 1.0; }, { queue = "c"; max = 90; per = 1.0; },'
-                         ' { type = "do"; member = "do"; max = 90; per = 1.0; window = "fixed"; } );'},
+                         ' { type = "do"; member = "do"; max = 90; per = 1.0; window = "fixed"; },'
+                         ' { queue = "a"; by = "group"; max = 90; per = 1.0; } );'},
+    "groups": {"groups": 'groups = ( { queue = "a"; max_running = 2; }, { queue = "a"; group = "heavy"; weight = 4.0; } );'},
     "cron": {"cron": 'cron = ( { name = "every"; every = 1.0; type = "exec.once"; queue = "c"; catch_up = "all"; },'
                      ' { name = "other"; at = "* * * * *"; zone = "Europe/Berlin"; type = "note"; queue = "c";'
                      ' payload = "7"; overlap = "skip"; spread = 1.0; late = 90.0; priority = 3; expires_in = 60.0;'
@@ -86,6 +88,8 @@ def jobs():
     add("permit", 4, "s", "exec.permit")
     add("limit", 5, "a", "exec.limit")
     add("locked", 3, "a", "do", {"do": "sleep", "for": 0.2}, lock="L")
+    add("heavy", 4, "a", "do", {"do": "sleep", "for": 0.1}, group="heavy")
+    add("quiet", 2, "a", "exec.once", group="quiet")
     add("retry", 2, "a", "do", {"do": "retry", "in": 0.2, "upto": 1}, runs=2)
     add("result", 2, "a", "exec.once", result=60)
     add("kept", 2, "a", "exec.kept")
