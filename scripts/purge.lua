@@ -7,6 +7,7 @@
 -- @include number
 -- @include drop
 -- @include done
+-- @include share
 
 local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local most = whole(limit, 1, 500)
@@ -18,4 +19,11 @@ if state == 'done' then
     guard(most, { done }, { kept })
     return drop_done(most)
 end
-return drop(sets[state], most, 'purged')
+
+local function leave_groups(ids, texts)
+    local shared = fair(texts, true)
+    if shared then
+        shared.leave(ids, texts)
+    end
+end
+return drop(sets[state], most, 'purged', state == 'ready' and leave_groups)

@@ -230,8 +230,17 @@ run purge ready 1 >/dev/null
 
 is "$(run probe)" '' 'probe'
 
+# The debugger's process is a child of Redis 7, in which an EVAL whose words have 4 KiB or more on
+# average has lost its memory: its script would be garbage, now and then.
+is_small()
+{
+    words=$(sed -n 's/^-- KEYS//p; s/^-- ARGV//p' "$scripts/$1.lua" | wc -w)
+    [ "$(wc -c <"$scripts/$1.lua")" -lt $((4000 * (words + 3))) ]
+}
+
 for script in "$scripts"/*.lua; do
     name=${script##*/}
+    runs "$name is not too large for the debugger" is_small "${name%.lua}"
     runs "$name by hand and under the debugger" well "${name%.lua}"
 done
 finish
