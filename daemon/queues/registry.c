@@ -1,13 +1,15 @@
-/* registry.c: later:protocol, later:queues, max_jobs, weights, the scripts of pushers. */
+/* registry.c: later:protocol, later:queues, max_jobs, flows_kept, weights, the scripts of pushers.
+ */
 #include "queues/registry.h"
 
+#include "queue/flow.h"
 #include "queue/inspect.h"
 #include "redis/script.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define RENEWED 64 /* limits at each turn: thousands of queues may have one */
+#define RENEWED 64 /* queues at each turn: thousands may have a limit */
 #define SCRIPTS 12 /* turns until the scripts are loaded again: a minute */
 
 /* The first laterd writes it; redis.c has compared what is there. */
@@ -91,8 +93,8 @@ static void name_all(const struct config *config, struct link *link)
         registry_name_queues(config, &config->pools[p], link);
 }
 
-void registry_limit(const struct config *config, const struct config_queue *queue,
-                    struct link *link)
+static void registry_limit(const struct config *config, const struct config_queue *queue,
+                           struct link *link)
 {
     struct later_command cmd = { 0 };
     struct later_keys keys;
@@ -100,6 +102,24 @@ void registry_limit(const struct config *config, const struct config_queue *queu
     later_keys_init(&keys, config->redis.prefix, queue->name);
     later_inspect_limit(&cmd, &keys, part_of(config, queue));
     link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+}
+
+static void registry_keep(const struct config *config, const struct config_queue *queue,
+                          struct link *link)
+{
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+
+    later_keys_init(&keys, config->redis.prefix, queue->name);
+    later_flow_keep(&cmd, &keys, config->flows.keep);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+}
+
+void registry_queue(const struct config *config, const struct config_queue *queue,
+                    struct link *link)
+{
+    registry_limit(config, queue, link);
+    registry_keep(config, queue, link);
 }
 
 /* Is this entry the weight of a group in this queue, or in the queue whose shard it is? */
@@ -150,38 +170,54 @@ void registry_write(const struct config *config, struct link *link)
     load_scripts(link);
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
-            registry_limit(config, &config->pools[p].queues[q], link);
+            registry_queue(config, &config->pools[p].queues[q], link);
             registry_weigh(config, &config->pools[p].queues[q], link, true);
         }
     }
 }
 
-static uint32_t count_limited(const struct config_pool *pool)
+/* Does the configuration say of the queue what is not so without it? */
+static bool is_told(const struct config *config, const struct config_queue *queue)
+{
+    return queue->max_jobs > 0 || config->flows.keep != LATER_FLOW_KEPT;
+}
+
+static uint32_t count_told(const struct config *config, const struct config_pool *pool)
 {
     uint32_t count = 0;
 
     for (uint32_t q = 0; q < pool->queue_count; q++)
-        count += pool->queues[q].max_jobs > 0;
+        count += is_told(config, &pool->queues[q]);
     return count;
+}
+
+/* What it says, and no more: another host's configuration may say the rest. */
+static void registry_tell(const struct config *config, const struct config_queue *queue,
+                          struct link *link)
+{
+    if (queue->max_jobs > 0)
+        registry_limit(config, queue, link);
+    if (config->flows.keep != LATER_FLOW_KEPT)
+        registry_keep(config, queue, link);
 }
 
 void registry_renew(const struct config *config, struct link *link, uint32_t turn)
 {
-    uint32_t limited = 0, turns, nth = 0;
+    uint32_t told = 0, turns, nth = 0;
 
     name_all(config, link);
     if (turn % SCRIPTS == 0)
         load_scripts(link);
     for (uint32_t p = 0; p < config->pool_count; p++)
-        limited += count_limited(&config->pools[p]);
-    turns = limited / RENEWED + 1;
+        told += count_told(config, &config->pools[p]);
+    turns = told / RENEWED + 1;
     for (uint32_t p = 0; p < config->pool_count; p++) {
         for (uint32_t q = 0; q < config->pools[p].queue_count; q++) {
             const struct config_queue *queue = &config->pools[p].queues[q];
 
             registry_weigh(config, queue, link, false);
-            if (queue->max_jobs > 0 && nth++ % turns == turn % turns)
-                registry_limit(config, queue, link);
+            if (is_told(config, queue) && nth++ % turns == turn % turns)
+                registry_tell(config, queue, link);
         }
     }
 }

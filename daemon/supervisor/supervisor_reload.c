@@ -54,7 +54,7 @@ bool supervisor_on_found(void *arg, const char *name, bool used)
         return followed != CONFIG_FOLLOW_LATER;
     pool = &config->pools[number];
     log_line(LOG_DEBUG, "queue %s is new, and served in pool %s", name, pool->name);
-    registry_limit(config, &pool->queues[pool->queue_count - 1], supervisor->link);
+    registry_queue(config, &pool->queues[pool->queue_count - 1], supervisor->link);
     link_flush(supervisor->link);
     services_follow(supervisor->queues, &pool->queues[pool->queue_count - 1]);
     return true;

@@ -163,6 +163,9 @@ struct config {
     struct {
         uint32_t max; /* of a queue */
     } keep;
+    struct {
+        double keep; /* seconds that a flow is kept when it has ended */
+    } flows;
     struct config_limit *limits;
     uint32_t limit_count;
     struct config_group *groups;

@@ -2,6 +2,7 @@
 #include "config/config_table.h"
 
 #include "config/config_check.h"
+#include "queue/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,8 @@ const struct config_row config_table[] = {
       .help = "How long a dead job is kept; 0 = for ever." },
     { UINT(TOP, "keep.max", keep.max, 1000, 1, 1000000, "jobs"),
       .help = "Done jobs kept per queue if types.keep asks for it." },
+    { REAL(TOP, "flows.keep", flows.keep, LATER_FLOW_KEPT, 1, 31536000, "seconds"),
+      .help = "How long a flow that has ended is kept, to be looked at." },
     { LIST(TOP, "limits", "list of groups", "none"),
       .help = "How many jobs of a type or a queue may begin in a span of time, on all hosts "
               "together." },

@@ -237,6 +237,18 @@ static const char *const flow_counts[] = { "total", "open", "waiting", "dead",
                                            "done",  "gone", "skipped" };
 #define COUNTS (sizeof flow_counts / sizeof *flow_counts)
 
+void later_flow_keep(struct later_command *cmd, const struct later_keys *keys, double seconds)
+{
+    bool is_set = seconds != LATER_FLOW_KEPT;
+
+    later_command_begin(cmd, is_set ? 4 : 3);
+    later_command_text(cmd, is_set ? "HSET" : "HDEL");
+    later_command_text(cmd, keys->name[LATER_KEY_STATS]);
+    later_command_text(cmd, "flows_kept");
+    if (is_set)
+        later_command_seconds(cmd, seconds);
+}
+
 void later_flow_look(struct later_command *cmd, const struct later_keys *keys, const char *name)
 {
     char key[LATER_KEY_MAX], starred[16];

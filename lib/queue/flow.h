@@ -10,6 +10,7 @@
 #define LATER_FLOW_MAX   64      /* bytes of the name of a flow or a step */
 #define LATER_FLOW_JOBS  1000000 /* jobs of a flow */
 #define LATER_FLOW_BATCH 200     /* jobs in one push */
+#define LATER_FLOW_KEPT  86400   /* seconds for which a flow that has ended is kept */
 
 /* --- push --- */
 
@@ -109,6 +110,12 @@ void later_flow_heard(struct later_command *cmd, const struct later_keys *keys,
 
 /* Has flows of the queue look after jobs of other queues. */
 void later_flow_seek(struct later_command *cmd, const struct later_keys *keys);
+
+/* --- how long flows are kept --- */
+
+/* Sets for how many seconds flows that the queue will have are kept when they have ended
+ * (`flows_kept` of `stats`): HSET; or HDEL if it is LATER_FLOW_KEPT, which holds without it. */
+void later_flow_keep(struct later_command *cmd, const struct later_keys *keys, double seconds);
 
 /* --- look --- */
 

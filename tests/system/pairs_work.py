@@ -62,7 +62,7 @@ CHANGES = {
                        " jitter = 0.1; attempts_max = 99; wait_min = 0.0; };"
                        " recycle = { jobs = 20; memory = 1000; age = 300.0; };"},
     "log": {"log": 'log = { level = "debug"; format = "text"; rate = 5000; }; history = "off";'},
-    "keep": {"keep": "keep = { max = 500; }; dead = { max = 500; days = 3; }; document = { max = 100000; };"},
+    "keep": {"keep": "keep = { max = 500; }; flows = { keep = 600; }; dead = { max = 500; days = 3; }; document = { max = 100000; };"},
 }
 # Options of laterd.conf(5) that no reload changes, and why.
 FIXED = {"redis.url": "needs a restart", "redis.password_file": "needs a restart", "redis.prefix": "needs a restart",

@@ -42,6 +42,7 @@ static void assert_defaults(const struct config *c)
     ck_assert_uint_eq(c->type_count, 0);
     ck_assert_uint_eq(c->dead.max, 0);
     assert_real(c->dead.days, 0);
+    assert_real(c->flows.keep, 86400);
     ck_assert_uint_eq(c->limit_count, 0);
     ck_assert_uint_eq(c->document_max, 1048576);
     ck_assert_str_eq(c->plugins.dir, LATER_PLUGIN_DIR);

@@ -77,6 +77,7 @@ static const char full[] =
     "\"y\"; } );\n"
     "dead = { max = 1000000000000; days = 0.1; };\n"
     "keep = { max = 7; };\n"
+    "flows = { keep = 3600.5; };\n"
     "groups = ( { queue = \"q\"; max_running = 2; },\n"
     "           { queue = \"q\"; group = \"a@b\"; weight = 0.5; } );\n"
     "limits = ( { type = \"v*\"; max = 1; per = 0.001; window = \"fixed\"; },\n"
