@@ -49,7 +49,8 @@ static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
 
 /* ---- close, kick, cancel */
 
-/* The jobs in some states: `ID` or `ID QUEUE`. */
+/* The jobs in some states: `QUEUE ID`, in the order of their queues; QUEUE is empty for that of the
+ * flow. */
 struct flow_ids {
     const char *states;
     char **ids; /* owned */
@@ -72,27 +73,39 @@ static int flow_ids_add(void *arg, const struct later_flow_member *member)
         list->ids = ids;
         list->room = room;
     }
-    snprintf(text, sizeof text, "%s%s%s", member->id, member->queue[0] ? " " : "", member->queue);
+    snprintf(text, sizeof text, "%s %s", member->queue, member->id);
     list->ids[list->count] = strdup(text);
     return list->ids[list->count++] == NULL;
 }
 
-typedef int flow_act_fn(struct cli *cli, const struct later_keys *keys, const char *id,
-                        char was[EACH_STATE], struct later_error *err);
-
-/* Acts on a job in its queue. */
-static int flow_act_one(struct cli *cli, const struct flow_found *found, char *text,
-                        flow_act_fn *fn, char was[EACH_STATE], struct later_error *err)
+static int flow_by_queue(const void *a, const void *b)
 {
-    char *queue = strchr(text, ' ');
-    struct later_keys keys = found->keys;
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
-    if (queue) {
-        *queue++ = '\0';
-        if (later_call_keys(cli->client, queue, &keys, err) < 0)
-            return -1;
+/* Acts on jobs of one queue. Returns how many there were, or -1 with *err. */
+typedef int64_t flow_act_fn(struct cli *cli, const struct later_keys *keys, const char *const *ids,
+                            size_t count, struct later_error *err);
+
+/* Acts on the first of these jobs, as many as are in one queue and fit into a call; *took: how
+ * many. Returns as fn. */
+static int64_t flow_act_some(struct cli *cli, const struct flow_found *found, char *const *jobs,
+                             size_t count, size_t *took, flow_act_fn *fn, struct later_error *err)
+{
+    const char *ids[LATER_FLOW_BATCH];
+    size_t len = strcspn(jobs[0], " ");
+    struct later_keys keys = found->keys;
+    later_queue_name queue = "";
+
+    for (*took = 0; *took < count && *took < LATER_FLOW_BATCH; ++*took) {
+        if (strncmp(jobs[*took], jobs[0], len + 1) != 0)
+            break;
+        ids[*took] = jobs[*took] + len + 1;
     }
-    return fn(cli, &keys, text, was, err);
+    snprintf(queue, sizeof queue, "%.*s", (int)len, jobs[0]);
+    if (*queue && later_call_keys(cli->client, queue, &keys, err) < 0)
+        return -1;
+    return fn(cli, &keys, ids, *took, err);
 }
 
 /* Acts on each job of the flow in one of these states. Returns how many, or -1 with *err. */
@@ -101,18 +114,21 @@ static int64_t flow_act(struct cli *cli, const struct flow_found *found, const c
 {
     struct flow_ids list = { .states = states };
     int ok = flow_each(cli, &found->keys, name, flow_ids_add, &list, err);
-    int64_t acted = 0;
+    int64_t acted = 0, some;
 
     if (ok > 0)
         ok = later_fail(err, LATER_E_SYSTEM, "no memory");
-    for (size_t i = 0; i < list.count; i++) {
-        char was[EACH_STATE] = "";
-
-        if (ok == 0)
-            ok = flow_act_one(cli, found, list.ids[i], fn, was, err);
-        acted += *was != '\0';
-        free(list.ids[i]);
+    else if (list.count)
+        qsort(list.ids, list.count, sizeof *list.ids, flow_by_queue);
+    for (size_t i = 0, took; ok == 0 && i < list.count; i += took) {
+        some = flow_act_some(cli, found, list.ids + i, list.count - i, &took, fn, err);
+        if (some < 0)
+            ok = -1;
+        else
+            acted += some;
     }
+    for (size_t i = 0; i < list.count; i++)
+        free(list.ids[i]);
     free(list.ids);
     return ok < 0 ? -1 : acted;
 }
@@ -160,13 +176,21 @@ static int flow_close(struct cli *cli, const char *name, struct later_error *err
     return flow_print(cli, &found, name, "closed", -1);
 }
 
-static int flow_kick_one(struct cli *cli, const struct later_keys *keys, const char *id,
-                         char was[EACH_STATE], struct later_error *err)
+static int64_t flow_kick_some(struct cli *cli, const struct later_keys *keys,
+                              const char *const *ids, size_t count, struct later_error *err)
 {
     struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    int64_t kicked = 0;
 
-    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, &id, 1);
-    return each_call(cli, &cmd, was, err);
+    later_queue_ids(&cmd, LATER_SCRIPT_KICK, keys, ids, count);
+    reply = cli_call_once(cli, &cmd, err);
+    if (!reply)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        kicked += *later_reply_text(later_reply_at(reply, i), NULL) != '\0';
+    later_reply_free(reply);
+    return kicked;
 }
 
 static int flow_kick(struct cli *cli, const char *name, struct later_error *err)
@@ -176,7 +200,7 @@ static int flow_kick(struct cli *cli, const char *name, struct later_error *err)
 
     if (flow_find(cli, name, &found, err) < 0)
         return -1;
-    kicked = flow_act(cli, &found, name, "x", flow_kick_one, err);
+    kicked = flow_act(cli, &found, name, "x", flow_kick_some, err);
     return kicked < 0 ? -1 : flow_print(cli, &found, name, "kicked", kicked);
 }
 
@@ -188,8 +212,8 @@ static int flow_cancel(struct cli *cli, const char *name, struct later_error *er
 
     if (flow_find(cli, name, &found, err) < 0)
         return -1;
-    waited = flow_act(cli, &found, name, "w", cancel_one, err);
-    others = waited < 0 ? -1 : flow_act(cli, &found, name, "wox", cancel_one, err);
+    waited = flow_act(cli, &found, name, "w", cancel_some, err);
+    others = waited < 0 ? -1 : flow_act(cli, &found, name, "wox", cancel_some, err);
     if (others < 0 || flow_shut(cli, &found, name, err) < 0)
         return -1;
     return flow_print(cli, &found, name, "cancelled", waited + others);

@@ -8,6 +8,8 @@
 #include "choose/members.h"
 #include "queue/queue.h"
 
+#include <string.h>
+
 #define TRIES 3 /* a job may change its state between the search and the call */
 
 /* Calls the script once. token: the one that holds the job, or "". *state becomes the state that
@@ -21,8 +23,9 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
     return each_call(cli, &cmd, state, err);
 }
 
-int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id,
-               char state[EACH_STATE], struct later_error *err)
+/* `state` becomes the state that the job had, or "" if there is none. */
+static int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id,
+                      char state[EACH_STATE], struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, "", state, err);
 
@@ -34,6 +37,79 @@ int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id,
             ok = cancel_as(cli, keys, id, token, state, err);
     }
     return ok;
+}
+
+/* Cancels jobs, and leaves in the list those that were not found. Returns how many were, or -1 with
+ * *err. */
+static int64_t cancel_known(struct cli *cli, const struct later_keys *keys, const char *token,
+                            const char **ids, size_t *count, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    size_t asked = *count;
+
+    later_queue_cancel(&cmd, keys, token, ids, asked);
+    reply = cli_call_once(cli, &cmd, err);
+    if (!reply)
+        return -1;
+    *count = 0;
+    for (size_t i = 0; i < asked; i++) {
+        if (!*later_reply_text(later_reply_at(reply, i), NULL))
+            ids[(*count)++] = ids[i];
+    }
+    later_reply_free(reply);
+    return (int64_t)(asked - *count);
+}
+
+/* Does a token hold one of the jobs? Returns -1 with *err. */
+static int cancel_is_held(struct cli *cli, const struct later_keys *keys, const char *token,
+                          const char *const *ids, size_t count, struct later_error *err)
+{
+    struct later_reply *held = members_held(cli, keys, token, err);
+    int found = held ? 0 : -1;
+
+    for (size_t i = 0; found == 0 && i < later_reply_count(held); i++) {
+        for (size_t k = 0; found == 0 && k < count; k++)
+            found = strcmp(later_reply_text(later_reply_at(held, i), NULL), ids[k]) == 0;
+    }
+    later_reply_free(held);
+    return found;
+}
+
+/* Looks for them among those that run, and then where they were. As cancel_known(). */
+static int64_t cancel_running(struct cli *cli, const struct later_keys *keys, const char **ids,
+                              size_t *count, struct later_error *err)
+{
+    struct later_reply *tokens;
+    int64_t all = 0, some = members_tokens(cli, keys, &tokens, err);
+
+    for (size_t i = 0; some >= 0 && *count > 0 && i < later_reply_count(tokens) / 2; i++) {
+        some = cancel_is_held(cli, keys, members_token(tokens, i), ids, *count, err);
+        if (some > 0)
+            some = cancel_known(cli, keys, members_token(tokens, i), ids, count, err);
+        all += some;
+    }
+    later_reply_free(tokens);
+    if (some >= 0 && *count > 0) {
+        some = cancel_known(cli, keys, "", ids, count, err);
+        all += some;
+    }
+    return some < 0 ? -1 : all;
+}
+
+int64_t cancel_some(struct cli *cli, const struct later_keys *keys, const char *const *ids,
+                    size_t count, struct later_error *err)
+{
+    const char *left[LATER_BATCH_MAX];
+    int64_t all, some;
+
+    memcpy(left, ids, count * sizeof *left);
+    all = some = cancel_known(cli, keys, "", left, &count, err);
+    for (int i = 0; some >= 0 && count > 0 && i < TRIES; i++) {
+        some = cancel_running(cli, keys, left, &count, err);
+        all += some;
+    }
+    return some < 0 ? -1 : all;
 }
 
 static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const char *id,

@@ -1,11 +1,12 @@
-/* cancel.h: cancels one job, whatever its state. */
+/* cancel.h: cancels jobs, whatever their states. */
 #ifndef LATER_CLI_CANCEL_H
 #define LATER_CLI_CANCEL_H
 
-#include "jobs/each.h"
+#include "cli.h"
+#include "redis/key.h"
 
-/* `was` becomes the state that the job had, or "" if there is none. Returns 0, or -1 with *err. */
-int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id, char was[EACH_STATE],
-               struct later_error *err);
+/* Cancels jobs of one queue, 1 to LATER_BATCH_MAX. Returns how many there were, or -1 with *err. */
+int64_t cancel_some(struct cli *cli, const struct later_keys *keys, const char *const *ids,
+                    size_t count, struct later_error *err);
 
 #endif

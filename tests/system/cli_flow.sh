@@ -122,6 +122,36 @@ contains "$(later flow --json)" '{"queue":"other","flow":"wide2"' "the first job
 later flow cancel wide2 >/dev/null
 redis DEL 'later:{default}:news' 'later:{other}:news' >/dev/null
 
+# ---- many jobs: they are kicked and cancelled by hundreds, in each queue by itself
+
+# few_calls: has this server, or node, been asked for fewer than twenty scripts since the last reset?
+few_calls()
+{
+    redis INFO commandstats | awk -F '[=,]' '/^cmdstat_eval/ { sum += $2 } END { exit sum >= 20 }'
+}
+# sizes QUEUE: ready, dead, waiting
+sizes() { later size "$1" --json | sed 's/.*"ready":\([0-9]*\).*"dead":\([0-9]*\).*"waiting":\([0-9]*\).*/\1 \2 \3/'; }
+
+{
+    seq 450 | sed 's/.*/{"type":"null","step":"s&"}/'
+    seq 250 | sed 's/.*/{"type":"null","step":"w&","after":["s&"],"when":"failed","queue":"other"}/'
+} >"$work/hundreds"
+later push --flow hundreds --file "$work/hundreds" -q many >/dev/null
+later bury -q many --state ready --yes >/dev/null
+is "$(sizes many) $(sizes other)" "0 450 0 0 0 250" "450 are dead; nobody has told the others"
+redis CONFIG RESETSTAT >/dev/null
+is "$(later flow kick hundreds)" 450 "kick: each of them"
+runs "in few calls" few_calls
+is "$(sizes many)" "450 0 0" "all are ready"
+redis CONFIG RESETSTAT >/dev/null
+is "$(later flow cancel hundreds)" 700 "cancel: in both queues"
+runs "in few calls" few_calls
+is "$(sizes many) $(sizes other)" "0 0 0 0 0 0" "nothing is left"
+is "$(redis HGET 'later:{other}:stats' buried_waiting)" "" "and none of those that waited has moved before"
+later check many other >/dev/null
+is "$?" 0 "the sums hold"
+redis DEL 'later:{many}:news' 'later:{other}:news' >/dev/null
+
 # ---- what is refused, before anything is pushed
 
 # refused NAME WORDS LINE...
