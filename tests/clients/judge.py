@@ -79,6 +79,13 @@ class Store:
         for node in self.redis.get_primaries():
             self.redis.get_redis_connection(node).execute_command(*words)
 
+    def on_node_of(self, key, *words):
+        """On the node of a Cluster where this key is; else on the server."""
+        if self.kind != "cluster":
+            self.redis.execute_command(*words)
+            return
+        self.redis.get_redis_connection(self.redis.get_node_from_key(key)).execute_command(*words)
+
     def await_blocked(self, count):
         """Until so many clients wait; or for a minute, if a client never does."""
         deadline = time.monotonic() + 60
@@ -276,15 +283,18 @@ class Driver:
 
 def tell_paused(store, driver, step):
     """What the call reads first is from before the command, what its first script reads from after it:
-    Redis lets both wait, and goes on in the order in which they came."""
+    Redis lets both wait, and goes on in the order in which they came. On a Cluster the script may wait
+    on another node first; so the command's node goes on first, and the others after it."""
+    key = next(word for word in step["between"] if str(word).startswith("later:"))
     store.on_all("CLIENT", "PAUSE", 60000, "WRITE")
     command = threading.Thread(target=store.do, args=step["between"])
     command.start()
     store.await_blocked(1)
     driver.tell(step["call"])
     store.await_blocked(2)
-    store.on_all("CLIENT", "UNPAUSE")
+    store.on_node_of(key, "CLIENT", "UNPAUSE")
     command.join()
+    store.on_all("CLIENT", "UNPAUSE")
 
 
 def judge(store, driver, place, step, before_first):
