@@ -52,9 +52,10 @@ static void leave_lines(const struct later_job *job, uint32_t refused)
 }
 
 /* The job enters the line when its return has been answered. Without memory, or as long as Redis's
- * clock is not known, it comes back by itself. */
+ * clock is not known, it comes back by itself. `in_line`: it is in the line already. */
 static void admission_refuse(struct later_job *job, uint32_t refused,
-                             const struct admission_need *need, struct backlog_row *row)
+                             const struct admission_need *need, struct backlog_row *row,
+                             bool in_line)
 {
     struct worker *worker = job->worker;
     struct admission *admission = worker->admission;
@@ -65,7 +66,7 @@ static void admission_refuse(struct later_job *job, uint32_t refused,
         admission->done(job, AWAY_SECONDS, need->name);
         return;
     }
-    due = present + backlog_wait(row, now);
+    due = present + backlog_wait(row, now, in_line);
     waited = job_waited(job->score, present);
     admission->returns[job->slot - worker->slots->page->slots] =
         line_entry(admission->line, &need->line, due, waited > 0 ? present - waited : 0,
@@ -73,8 +74,16 @@ static void admission_refuse(struct later_job *job, uint32_t refused,
     admission->done(job, due, need->name);
 }
 
-/* Redis said no. A limit opens after `opens` seconds. */
-static void on_closed(struct later_job *job, const struct admission_need *need, double opens)
+/* What Redis has said. */
+struct admission_answer {
+    bool open;
+    bool in_line; /* it is not, but the job is in the line */
+    double opens; /* after so many seconds, if it is a limit */
+};
+
+/* Redis said no. */
+static void on_closed(struct later_job *job, const struct admission_need *need,
+                      const struct admission_answer *said)
 {
     double now = later_clock();
     struct backlog_row *row = admission_row_made(job->worker->admission, &need->line);
@@ -82,9 +91,9 @@ static void on_closed(struct later_job *job, const struct admission_need *need, 
     admission_leave(job);
     if (row) {
         row->shut = now + SHUT_SECONDS;
-        row->opens = now + opens;
+        row->opens = now + said->opens;
     }
-    admission_refuse(job, job->asked, need, row);
+    admission_refuse(job, job->asked, need, row, said->in_line);
 }
 
 /* --- asking Redis --- */
@@ -92,22 +101,23 @@ static void on_closed(struct later_job *job, const struct admission_need *need, 
 static void admission_ask_next(struct later_job *job);
 
 /* Reads the answer: is it free? It may have been counted by a limit. */
-static bool is_open(struct later_job *job, const struct later_line *line,
-                    const struct later_reply *reply, double *opens)
+static struct admission_answer admission_read(struct later_job *job, const struct later_line *line,
+                                              const struct later_reply *reply)
 {
+    struct admission_answer said = { 0 };
     struct later_limit_answer limit;
 
-    *opens = 0;
-    if (line->what == LATER_LINE_LOCK)
-        return later_lock_taken(reply, &job->asking->fence, NULL) == LATER_LOCK_YES;
-    if (line->what == LATER_LINE_PERMIT)
-        return later_permit_wait(reply) <= 0;
-    if (later_limit_taken(reply, &limit)) {
+    if (line->what == LATER_LINE_LOCK) {
+        said.open = later_lock_taken(reply, &job->asking->fence, NULL) == LATER_LOCK_YES;
+    } else if (line->what == LATER_LINE_PERMIT) {
+        said.open = later_permit_taken(reply, &said.in_line);
+    } else if (later_limit_taken(reply, &limit)) {
+        said.open = true;
         admission_counted(job, line, &limit);
-        return true;
+    } else {
+        said.opens = limit.opens;
     }
-    *opens = limit.opens;
-    return false;
+    return said;
 }
 
 static void admission_on_answer(void *arg, struct later_answer *answer)
@@ -115,8 +125,7 @@ static void admission_on_answer(void *arg, struct later_answer *answer)
     struct later_job *job = arg;
     struct lock_lease *lease = job->asking;
     struct admission_need need;
-    double opens;
-    bool open;
+    struct admission_answer said;
 
     admission_need(job, job->asked, &need);
     if (answer->outcome != LATER_ANSWERED) {
@@ -128,14 +137,14 @@ static void admission_on_answer(void *arg, struct later_answer *answer)
         job->worker->admission->done(job, AWAY_SECONDS, need.name);
         return;
     }
-    open = is_open(job, &need.line, answer->reply, &opens);
+    said = admission_read(job, &need.line, answer->reply);
     job->asking = NULL;
-    if (!open && lease)
+    if (!said.open && lease)
         admission_lease_leave(job->worker->admission, lease, LEASE_NONE);
     else if (lease)
         atomic_store_explicit(&lease->state, LEASE_TAKEN, memory_order_release);
-    if (!open) {
-        on_closed(job, &need, opens);
+    if (!said.open) {
+        on_closed(job, &need, &said);
     } else {
         job->asked++;
         admission_ask_next(job);
@@ -208,7 +217,7 @@ void admission_ask(struct later_job *job)
 
         now = now > 0 ? now : later_clock();
         if (row && now < row->shut) {
-            admission_refuse(job, n, &need, row);
+            admission_refuse(job, n, &need, row, false);
             return;
         }
     }

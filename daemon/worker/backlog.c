@@ -8,6 +8,7 @@
 #define BUCKETS      1024
 #define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
 #define LOOKS        10  /* jobs that look in a second, if many wait */
+#define HOUR         3600.0
 #define LATE_SECONDS 1.0 /* after its turn at a limit a job looks by itself */
 
 struct backlog {
@@ -110,16 +111,21 @@ double backlog_each(const struct backlog *backlog, double now,
     return next;
 }
 
-double backlog_wait(struct backlog_row *row, double now)
+/* The n-th of those that would look at the same time looks between half of these seconds and one
+ * and a half times as many, so that they do not come back together. */
+static double backlog_spread(struct backlog_row *row, double seconds)
+{
+    return seconds / 2 + seconds * (double)(row->spread++ * 619 % 1024) / 1024;
+}
+
+double backlog_wait(struct backlog_row *row, double now, bool in_line)
 {
     double turns = floor((double)row->waiting++ / row->max);
     double wait = row->per > 0 ? fmax(row->opens - now, 0) + turns * row->per + LATE_SECONDS
                                : fmax((double)row->waiting / LOOKS, LOOK_SECONDS);
 
-    if (wait <= BACKLOG_MOST)
-        return wait;
-    if (row->per == 0)
-        return BACKLOG_MOST;
-    /* Spread over the second half of that time. */
-    return BACKLOG_MOST / 2 + BACKLOG_MOST / 2 * (double)(row->beyond++ % 1024) / 1024;
+    if (in_line && row->per == 0)
+        return fmax(backlog_spread(row, fmin((double)row->waiting, HOUR)), LOOK_SECONDS);
+    /* Of those that would wait too long, each waits a part of the bound. */
+    return wait <= BACKLOG_MOST ? wait : backlog_spread(row, BACKLOG_MOST / 1.5);
 }

@@ -17,8 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKLOG_ROWS 4096  /* things remembered */
-#define BACKLOG_MOST 300.0 /* seconds until a job looks again, at most: a limit may be raised */
+#define BACKLOG_ROWS 4096   /* things remembered */
+#define BACKLOG_MOST 300.0  /* seconds until a job looks again, at most: a limit may be raised */
+#define BACKLOG_LONG 5400.0 /* the same if it is known to be in the line, where others call it */
 
 struct backlog;
 
@@ -32,7 +33,7 @@ struct backlog_row {
     uint32_t max;
     double per; /* of a limit; else 0 */
     bool sliding;
-    uint32_t beyond; /* how many would wait longer than is allowed */
+    uint32_t spread; /* how many were told to look at different times */
     char name[];
 };
 
@@ -54,7 +55,10 @@ double backlog_each(const struct backlog *waits, double now,
 
 /* One more job waits: returns the seconds after which it looks by itself. In most cases it is
  * called before that. So a job that waits for a limit looks a second after its turn; of those that
- * wait for a lock or for permits only few look soon, and if many wait, each looks rarely. */
-double backlog_wait(struct backlog_row *row, double now);
+ * wait for a lock or for permits only few look soon, and if many wait, each looks rarely.
+ * in_line: it has come by itself from its place in the line, so that it need not be afraid that
+ * nobody knows of it. All of these together look once a second; if more than 3,600 wait, each looks
+ * once an hour. */
+double backlog_wait(struct backlog_row *row, double now, bool in_line);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "redis/script.h"
 
+#include <string.h>
+
 static void permit_begin(struct later_command *cmd, enum later_script script, const char *prefix,
                          const char *name, size_t groups)
 {
@@ -28,9 +30,13 @@ void later_permit_take(struct later_command *cmd, const char *prefix, const char
     later_command_text(cmd, waiter);
 }
 
-double later_permit_wait(const struct later_reply *reply)
+bool later_permit_taken(const struct later_reply *reply, bool *waits)
 {
-    return later_reply_seconds(reply, 0);
+    size_t len;
+    const char *text = later_reply_text(reply, &len);
+
+    *waits = strchr(text, ' ') != NULL;
+    return len == 0;
 }
 
 void later_permit_touch(struct later_command *cmd, const char *prefix, const char *name, double ttl,

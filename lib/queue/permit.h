@@ -19,9 +19,8 @@
 void later_permit_take(struct later_command *cmd, const char *prefix, const char *name,
                        const char *token, uint32_t max, double ttl, const char *waiter);
 
-/* Returns 0 if it has a permit; else the seconds after which one is free at the latest, if its
- * holder is gone. */
-double later_permit_wait(const struct later_reply *reply);
+/* Has it a permit? *waits: it has none, but is in the line. */
+bool later_permit_taken(const struct later_reply *reply, bool *waits);
 
 /* Keeps the permits of up to LATER_BATCH_MAX tokens for ttl seconds from now.
  * LATER_SCRIPT_PERMIT_TOUCH. Read the answer by later_queue_lost(). */

@@ -243,6 +243,20 @@ START_TEST(nobody_overtakes)
 }
 END_TEST
 
+/* A job that comes by itself is told that it is in the line, so it need not come again soon. */
+START_TEST(whoever_is_in_the_line_is_told)
+{
+    take("x", "1", "30");
+    ck_assert_ptr_null(strstr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), "waits"));
+    enter("permit_line", 500, "q a");
+    ck_assert_ptr_nonnull(strstr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), " waits"));
+    ck_assert_ptr_null(strstr(flat(run("permit_take", "t", "1", "30", "q b", NULL)), "waits"));
+    ck_assert_ptr_null(strstr(take("t", "1", "30"), "waits"));
+    let_go(RUNNING);
+    ck_assert_str_eq(flat(run("permit_take", "t", "1", "30", "q a", NULL)), "");
+}
+END_TEST
+
 /* If called jobs do not come, more and more are called; they are forgotten after a minute. */
 START_TEST(a_queue_that_nobody_serves)
 {
@@ -451,6 +465,7 @@ int main(void)
         wrong_places_are_refused,
         the_first_that_was_ready,
         nobody_overtakes,
+        whoever_is_in_the_line_is_told,
         a_queue_that_nobody_serves,
         a_limit_takes_back,
         a_limit_counts_from_the_begin,

@@ -17,6 +17,8 @@ has_begun() { grep -q "^$1 " "$work/begun"; }
 begun() { if [ -e "$work/begun" ]; then wc -l <"$work/begun"; else echo 0; fi; }
 begun_at_least() { [ "$(begun)" -ge "$1" ]; }
 
+line='later:running:{group:default:full}'
+settled_but_one() { [ "$(reserved)" = 1 ]; }
 settled() { [ "$(reserved)" = 0 ]; }
 # push_b ID: pushes a job of B while nothing runs, so that what has begun before it can be counted.
 push_b()
@@ -111,6 +113,31 @@ within 20 "each group has its own" y
 is "$(grep -c '^more-' "$work/ended")" 10 "and no more of the first"
 is "$(redis EXISTS 'later:limit:{queue:default:group=one}')" 1 "its name says so"
 is "$(counted released)" 0 "a job that waits for its group is returned, not released"
+
+# ---- those that wait in the line look rarely
+
+push_group full hold- 1 '"until":"go"' event
+within 20 "one holds its group's permit" settled_but_one
+push_group full f- 200 '"do":"done"'
+in_line() { [ "$(redis ZCARD "$line:waiting")" = "$1" ] && settled_but_one && [ "$(ready)" = 0 ]; }
+within 60 "200 of its group are in its line" in_line 200
+# looks_rarely ID: it is due in N / 4 seconds at the earliest, not in N / 10; else it is made to look, which
+# it does in vain if Redis has just said no to another.
+looks_rarely()
+{
+    due=$(redis ZSCORE "$(key delayed)" "$1" | cut -d . -f 1)
+    [ "${due:-0}" -lt $(($(redis TIME | sed -n 1p) + 50)) ] || return 0
+    later kick "$1" >/dev/null 2>&1
+    return 1
+}
+for i in 10 60 110 190; do
+    within 20 "f-$i has looked, and need not soon again" looks_rarely "f-$i"
+done
+configure 'workers = 3;' 'groups = ( { queue = "default"; max_running = 300; } );'
+kill -HUP "$laterd_pid"
+touch "$work/go"
+all_of_it() { [ "$(grep -c '^f-' "$work/ended")" = 200 ]; }
+within 20 "a raised limit calls them all" all_of_it
 
 end_well
 finish

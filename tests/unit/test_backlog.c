@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static struct backlog *backlog;
@@ -47,8 +48,8 @@ START_TEST(a_limit_has_turns)
     row->per = 10;
     row->opens = 104;
     for (int i = 0; i < 9; i++)
-        ck_assert_double_eq(backlog_wait(row, 100), 4 + i / 3 * 10 + 1);
-    ck_assert_double_eq(backlog_wait(row, 200), 31); /* it has opened */
+        ck_assert_double_eq(backlog_wait(row, 100, false), 4 + i / 3 * 10 + 1);
+    ck_assert_double_eq(backlog_wait(row, 200, false), 31); /* it has opened */
 }
 END_TEST
 
@@ -60,12 +61,12 @@ START_TEST(nobody_waits_longer_than_the_bound)
     row->opens = 86500;
     row->per = 86400;
     for (int i = 0; i < 2000; i++) {
-        double wait = backlog_wait(row, 100);
+        double wait = backlog_wait(row, 100, false);
 
         least = wait < least ? wait : least;
         most = wait > most ? wait : most;
     }
-    ck_assert_double_ge(least, BACKLOG_MOST / 2);
+    ck_assert_double_ge(least, BACKLOG_MOST / 3);
     ck_assert_double_le(most, BACKLOG_MOST);
     ck_assert_double_ge(most - least, BACKLOG_MOST / 2 * 0.9); /* spread */
 }
@@ -113,17 +114,65 @@ START_TEST(lines_are_looked_after)
 }
 END_TEST
 
-/* A few look again soon. Of many, only so many in a second. */
+/* A few look again soon. Of many, only so many in a second; and of very many, no more come back
+ * together than at any other time. */
 START_TEST(looks_in_a_line)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
+    double sum = 0, least = 1e9, most = 0;
 
-    ck_assert_double_eq(backlog_wait(line, 100), 5);
+    ck_assert_double_eq(backlog_wait(line, 100, false), 5);
     ck_assert_uint_eq(line->waiting, 1);
     line->waiting = 999;
-    ck_assert_double_eq(backlog_wait(line, 100), 100);
-    line->waiting = 1000000;
-    ck_assert_double_eq(backlog_wait(line, 100), BACKLOG_MOST);
+    ck_assert_double_eq(backlog_wait(line, 100, false), 100);
+    for (int i = 0; i < 1024; i++) {
+        double wait;
+
+        line->waiting = 100000;
+        wait = backlog_wait(line, 100, false);
+        least = fmin(least, wait);
+        most = fmax(most, wait);
+        sum += wait;
+    }
+    ck_assert_double_ge(least, BACKLOG_MOST / 3);
+    ck_assert_double_le(least, BACKLOG_MOST / 3 + 1);
+    ck_assert_double_le(most, BACKLOG_MOST);
+    ck_assert_double_ge(most, BACKLOG_MOST - 1);
+    ck_assert_double_eq_tol(sum / 1024, BACKLOG_MOST * 2 / 3, 1);
+}
+END_TEST
+
+/* Adds up how often a second `waiting` jobs look that are known to be in the line. */
+static double looks_of(size_t waiting)
+{
+    struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
+    double sum = 0, most = 0;
+
+    for (int i = 0; i < 1024; i++) {
+        double wait;
+
+        line->waiting = waiting - 1;
+        wait = backlog_wait(line, 100, true);
+        ck_assert_double_ge(wait, 5);
+        most = fmax(most, wait);
+        sum += wait;
+    }
+    ck_assert_double_le(most, BACKLOG_LONG);
+    return (double)waiting / (sum / 1024);
+}
+
+/* Those that the line knows look once a second, all together, until each looks once an hour. */
+START_TEST(known_jobs_look_rarely)
+{
+    struct backlog_row *limit = backlog_make(backlog, 'm', "limit", 100);
+
+    ck_assert_double_le(looks_of(1), 1);
+    ck_assert_double_eq_tol(looks_of(100), 1, 0.02);
+    ck_assert_double_eq_tol(looks_of(3600), 1, 0.02);
+    ck_assert_double_le(looks_of(100000), 100000 / 3600.0 * 1.02);
+    limit->per = 10;
+    limit->opens = 104;
+    ck_assert_double_eq(backlog_wait(limit, 100, true), 5); /* a limit has turns all the same */
 }
 END_TEST
 
@@ -140,6 +189,7 @@ int main(void)
     tcase_add_test(tc, rows_are_bounded_and_forgotten);
     tcase_add_test(tc, lines_are_looked_after);
     tcase_add_test(tc, looks_in_a_line);
+    tcase_add_test(tc, known_jobs_look_rarely);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

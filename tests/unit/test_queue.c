@@ -599,6 +599,7 @@ END_TEST
 START_TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
+    bool waits;
 
     later_permit_take(&cmd, "later", "type:a", "t1", 2, 30, "q id");
     CALL(PERMIT_TAKE, "permit_take", "3", "later:running:{type:a}",
@@ -608,8 +609,9 @@ START_TEST(test_place)
     CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
     later_permit_free(&cmd, "later", "type:a", tokens, 1);
     CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
-    ck_assert_double_eq(later_permit_wait(reply_of("$0\r\n\r\n")), 0);
-    ck_assert_double_eq(later_permit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
+    ck_assert(later_permit_taken(reply_of("$0\r\n\r\n"), &waits) && !waits);
+    ck_assert(!later_permit_taken(reply_of("$8\r\n0.125000\r\n"), &waits) && !waits);
+    ck_assert(!later_permit_taken(reply_of("$14\r\n0.125000 waits\r\n"), &waits) && waits);
 }
 END_TEST
 
