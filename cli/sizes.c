@@ -214,6 +214,7 @@ static int take_part(struct asking *asking, struct part *part, bool exact, struc
 
     if (sized->err.code != LATER_OK)
         return 0;
+    sized->fair = sized->fair || part->glance.fair;
     if (!part->exact && !later_glance_done(&part->glance, asking->now))
         return sizes_add_part(asking, sized, part->name, true, err);
     sizes_add(&sized->sizes, &part->glance.sizes);

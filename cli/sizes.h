@@ -23,6 +23,7 @@ struct sized {
     struct later_sizes sizes; /* `jobs` is only set with `exact` */
     /* How many queues it is, with its shards; how many of them are paused. */
     uint32_t parts, paused;
+    bool fair;              /* jobs of groups are ready; not looked at with `exact` */
     struct later_error err; /* the first refusal; code 0 = none */
 };
 

@@ -170,16 +170,24 @@ static int groups_look(struct cli *cli, const struct later_keys *keys, double no
     return ok;
 }
 
-int groups_read(struct cli *cli, const struct whole *whole, struct group_list *list,
-                struct later_error *err)
+int groups_count(struct cli *cli, const struct whole *whole, struct group_list *list,
+                 struct later_error *err)
 {
-    double now;
-
     for (size_t i = 0; i < whole->count; i++) {
         if (groups_scan(cli, &whole->parts[i], list, err) < 0)
             return -1;
     }
     groups_merge(list);
+    return 0;
+}
+
+int groups_read(struct cli *cli, const struct whole *whole, struct group_list *list,
+                struct later_error *err)
+{
+    double now;
+
+    if (groups_count(cli, whole, list, err) < 0)
+        return -1;
     if (!list->count || cli_clock(cli, &now, err) < 0)
         return list->count ? -1 : 0;
     for (size_t i = 0; i < whole->count; i++) {

@@ -21,9 +21,12 @@ struct group_list {
     size_t count, room;
 };
 
-/* Reads the groups of a queue, in pages; and of each that has one among the first 500 ready jobs
- * the age of its oldest. Zero *list first, and free it by groups_free() in any case. Returns 0, or
- * -1 with *err. */
+/* Reads the groups of a queue, in pages, without any `oldest`. Zero *list first, and free it by
+ * groups_free() in any case. Returns 0, or -1 with *err. */
+int groups_count(struct cli *cli, const struct whole *whole, struct group_list *list,
+                 struct later_error *err);
+
+/* The same, and of each group that has one among the first 500 ready jobs the age of its oldest. */
 int groups_read(struct cli *cli, const struct whole *whole, struct group_list *list,
                 struct later_error *err);
 

@@ -51,12 +51,23 @@ static void exposition_add(struct line *line, const char *text)
     line->len += len;
 }
 
+static void exposition_escape(struct line *line, const char *value)
+{
+    for (char c[3] = "\\"; *value; value++) {
+        c[1] = *value;
+        exposition_add(line, *value == '"' || *value == '\\' ? c : c + 1);
+    }
+}
+
 static void add_label(struct line *line, const char *before, const char *name, const char *value)
 {
     exposition_add(line, before);
     exposition_add(line, name);
     exposition_add(line, "=\"");
-    exposition_add(line, value);
+    if (strpbrk(value, "\"\\"))
+        exposition_escape(line, value);
+    else
+        exposition_add(line, value);
     exposition_add(line, "\"");
 }
 

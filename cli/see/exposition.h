@@ -6,8 +6,7 @@
  *     exposition_end(&text);
  *
  * The two differ in counters' names, which OpenMetrics gives without `_total`, in units, and in the
- * last line. Label names and values are names of queues, types and the like, so nothing needs to be
- * escaped.
+ * last line. In the values of labels, `"` and `\` are escaped; they have no line ends.
  */
 #ifndef LATER_CLI_EXPOSITION_H
 #define LATER_CLI_EXPOSITION_H

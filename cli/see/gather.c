@@ -40,6 +40,35 @@ static int ask_queues(struct cli *cli, struct gathered *gathered, struct later_e
     return ok;
 }
 
+static int ask_groups(struct cli *cli, struct gathered_queue *queue, struct later_error *err)
+{
+    struct whole *whole = malloc(sizeof *whole);
+    int ok = whole ? whole_find(cli, queue->sized->name, whole, err)
+                   : later_fail(err, LATER_E_SYSTEM, "no memory");
+
+    if (ok == 0)
+        ok = groups_count(cli, whole, &queue->groups, err);
+    if (queue->groups.count > GATHER_GROUPS)
+        queue->groups.count = GATHER_GROUPS;
+    free(whole);
+    return ok;
+}
+
+/* Of queues in which jobs of groups are ready. */
+static int ask_shared(struct cli *cli, struct gathered *gathered, struct later_error *err)
+{
+    size_t left = GATHER_SHARED;
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && left && i < gathered->list.count; i++) {
+        if (!gathered->sized[i].fair)
+            continue;
+        ok = ask_groups(cli, &gathered->queues[i], err);
+        left--;
+    }
+    return ok;
+}
+
 /* The first ones, in the order of the queues' names, so that they stay the same ones. */
 static void choose_histograms(struct gathered *gathered)
 {
@@ -112,7 +141,8 @@ int gather(struct cli *cli, struct gathered *gathered, struct later_error *err)
         *err = why;
         return -1;
     }
-    if (ask_queues(cli, gathered, err) < 0 || ask_besides(cli, gathered, err) < 0)
+    if (ask_queues(cli, gathered, err) < 0 || ask_shared(cli, gathered, err) < 0 ||
+        ask_besides(cli, gathered, err) < 0)
         return -1;
     choose_histograms(gathered);
     if (denied)
@@ -122,8 +152,10 @@ int gather(struct cli *cli, struct gathered *gathered, struct later_error *err)
 
 void gather_free(struct gathered *gathered)
 {
-    for (size_t i = 0; gathered->queues && i < gathered->list.count; i++)
+    for (size_t i = 0; gathered->queues && i < gathered->list.count; i++) {
         later_tallies_free(&gathered->queues[i].totals);
+        groups_free(&gathered->queues[i].groups);
+    }
     later_tallies_free(&gathered->besides);
     free(gathered->queues);
     free(gathered->sized);

@@ -6,10 +6,13 @@
 #define LATER_CLI_GATHER_H
 
 #include "queue_list.h"
+#include "queues/groups.h"
 #include "sizes.h"
 
 /* Queues and types that are shown as histograms, which take 6 KB each. */
 #define GATHER_HISTOGRAMS_MAX 1000
+#define GATHER_GROUPS         20 /* groups of a queue that are shown, those with most ready jobs */
+#define GATHER_SHARED         50 /* queues with groups, the first by name, whose groups are read */
 
 /* A queue with its shards added up. */
 struct gathered_queue {
@@ -17,6 +20,7 @@ struct gathered_queue {
     struct later_tallies totals;
     uint64_t running;  /* running jobs, as reported by the daemons */
     size_t histograms; /* how many rows of `totals` are shown as histograms */
+    struct group_list groups;
 };
 
 struct gathered {

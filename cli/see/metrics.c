@@ -36,6 +36,13 @@ static void put_news(struct exposition *text, const struct gathered_queue *queue
     exposition_int(text, queue->sized->sizes.news, LABELS("queue", queue->sized->name));
 }
 
+static void put_groups(struct exposition *text, const struct gathered_queue *queue)
+{
+    for (size_t i = 0; i < queue->groups.count; i++)
+        exposition_int(text, queue->groups.groups[i].ready,
+                       LABELS("queue", queue->sized->name, "group", queue->groups.groups[i].name));
+}
+
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
 {
     double age = queue->sized->sizes.oldest_ready;
@@ -116,6 +123,9 @@ static void put_queues(struct exposition *text, const struct gathered *gathered)
     exposition_family(text, "laterd_queue_news", GAUGE, NULL,
                       "News of flows that no laterd has taken to another queue yet.");
     each_queue(text, gathered, put_news);
+    exposition_family(text, "laterd_group_ready_jobs", GAUGE, NULL,
+                      "Ready jobs of the 20 groups of a queue that have most; \"\" has no group.");
+    each_queue(text, gathered, put_groups);
     exposition_family(text, "laterd_queue_oldest_ready_seconds", GAUGE, "seconds",
                       "Age of the oldest job that could run; 0 if there is none.");
     each_queue(text, gathered, put_oldest);

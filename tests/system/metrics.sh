@@ -32,6 +32,32 @@ bounds=$(sed -n 's/^laterd_job_run_seconds_bucket{queue="default",type="note",le
 is "$(echo "$bounds" | awk 'NR > 1 && $1 != 2 * last { print } { last = $1 }')" '' "each bucket is twice the one before"
 is "$(echo "$bounds" | sed -n '1p;$p' | tr '\n' ' ')" '0.0009765625 16384.0 ' "from a millisecond to four hours"
 
+# ---- groups
+
+is "$(grep '^laterd_group_' "$work/metrics")" '' "a queue without groups has no metrics of them"
+redis SET 'later:{rent}:shards' 2 >/dev/null
+cat >"$work/line" <<'E'
+{"type":"note","queue":"rent","group":"a\"b\\c"}
+E
+{
+    for i in $(seq 22); do
+        seq "$i" | sed "s|.*|{\"type\":\"note\",\"queue\":\"rent\",\"group\":\"g$i\"}|"
+    done
+    seq 30 | sed 's|.*|{"type":"note","queue":"rent"}|'
+    for i in $(seq 40); do cat "$work/line"; done
+} | later push --file - >/dev/null
+later metrics >"$work/metrics"
+runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
+{
+    printf '%s\n' '"a\"b\\c"} 40' '""} 30'
+    for i in $(seq 22 -1 5); do echo "\"g$i\"} $i"; done
+} | sed 's/^/laterd_group_ready_jobs{queue="rent",group=/' >"$work/groups"
+grep '^laterd_group_ready_jobs' "$work/metrics" >"$work/told"
+runs "the 20 groups with most ready jobs, of both shards" cmp "$work/groups" "$work/told"
+later cancel -q rent --all --yes >/dev/null
+later metrics >"$work/metrics"
+is "$(grep '^laterd_group_' "$work/metrics")" '' "without ready jobs they are gone"
+
 # ---- counters never go back
 
 # counters: prints all samples of counters and histograms, in order.
