@@ -74,6 +74,13 @@ is "$(later kick x -q e)" "$(printf 'x\tdead')" "and can be kicked"
 is "$(echo '{"type":"t","payload":"piped"}' | later edit x -q e --file - | cut -f 2)" ready "from standard input"
 is "$(document e x)" '{"type":"t","payload":"piped"}' "that is what it has now"
 
+# ---- another group
+
+echo '{"type":"t","queue":"shared","id":"g","group":"old"}' | later push --file - >/dev/null
+edit shared g '{"type":"t","group":"new"}'
+is "$(later size shared --groups | cut -f 1-3)" "$(printf 'shared\told\t1')" "its place is that of its old group"
+like "$(document shared g)" '"group":"new"' "its document has the new one"
+
 # ---- what is no document
 
 # refuses DOCUMENT WORDS NAME
