@@ -1,5 +1,5 @@
 -- flow_hear: a queue hears news of flows from another one
--- KEYS   delayed dead jobs records stats waiting flows news
+-- KEYS   ready delayed dead jobs records wake paused stats waiting flows news
 -- ARGV   from (news)...
 -- reply  how many were understood
 --
@@ -93,7 +93,7 @@ end
 
 local decided = {
     run = function(one, text)
-        flow_run(one.id, one.rest)
+        flow_run(one.id, one.rest, text)
         flow_others(one.id, text, one.name, 'o')
     end,
     bury = function(one)
@@ -130,7 +130,8 @@ local kinds = { p = waits, o = lives, x = lives, d = ends, g = ends, s = ends,
     n = ends, run = decide,
     bury = decide, drop = decide, look = look }
 
-guard(#ARGV - 1, { delayed, dead, waiting, flows, news }, { jobs, records, stats })
+guard(#ARGV - 1, { ready, delayed, dead, waiting, flows, news }, { jobs, records, stats })
+flow_guard()
 redis.call('ZREM', news, '') -- first: a full Redis takes all that comes after it
 local heard = 0
 for i = 2, #ARGV do

@@ -17,8 +17,10 @@ local only = #ARGV == 5 and ARGV[5]
 local lost = {}
 if not ended then
 -- @inside settle
-    lost = settle({ unpack(ARGV, 5) }, 'done')
+    local freed
+    lost, freed = settle({ unpack(ARGV, 5) }, 'done')
     others = others or recorded -- it may have put jobs into `delayed`
+    awake = awake or freed -- by the end of these; they left a wake
 end
 -- @include take_one
 if not one then

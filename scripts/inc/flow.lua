@@ -44,6 +44,7 @@ end
 
 -- Calls of one script share what they found and what they have to do.
 local flow_due, flow_asked, flow_queue, flow_ended = {}, {}, {}, {}
+local flow_soon = {} -- the ids and records of those that become ready at once, one after the other
 
 local function flow_read(key, id)
     local text = redis.call('HGET', key, 'j:' .. id)
@@ -145,7 +146,9 @@ local function flow_move(key, job, state)
             and tonumber(redis.call('HGET', key, job.star .. other[from]) or 0) == 0
     end
     flow_ended[key] = true
-    flow_ask(key, job, is_last)
+    if not other[to] then -- nobody waits for a job to begin
+        flow_ask(key, job, is_last)
+    end
     return true
 end
 
@@ -178,20 +181,26 @@ end
 
 -- ---- what becomes of a job that waits
 
--- It runs: it goes into `delayed`, due now, or as late as its push asked for.
-local function flow_run(id, delay)
+-- It runs: it becomes ready, or goes into `delayed`, if its push asked for that. Of very many jobs
+-- the rest goes there, too, due now: migrate moves them in small steps.
+local function flow_run(id, delay, text)
     local seconds = tonumber(string.match(delay, '^%+(.*)$') or '')
     local due = seconds and now + seconds or math.max(now, tonumber(delay) or now)
-    flow_due[#flow_due + 1] = string.format('%.6f', due)
-    flow_due[#flow_due + 1] = id
+    if due > now or #flow_soon == 1000 then
+        flow_due[#flow_due + 1] = string.format('%.6f', due)
+        flow_due[#flow_due + 1] = id
+    else
+        flow_soon[#flow_soon + 1], flow_soon[#flow_soon + 2] = id, text
+    end
 end
 
 local function flow_release(key, job)
     if job.queue then
         flow_send('run', job.queue, flow_name(key), job.id, job.number, job.delay)
     else
-        flow_run(job.id, job.delay)
-        flow_others(job.id, records_of({ job.id })[1], flow_name(key), 'o')
+        local text = records_of({ job.id })[1]
+        flow_run(job.id, job.delay, text)
+        flow_others(job.id, text, flow_name(key), 'o')
     end
     flow_move(key, job, 'o')
 end
@@ -261,12 +270,12 @@ local function flow_some(key, flow, job)
     for step in string.gmatch(job.after, '[^,]+') do
         names[#names + 1], fields[#fields + 1] = step, 's:' .. step
     end
-    local ids = redis.call('HMGET', key, unpack(fields))
+    local ids = redis.call('HMGET', key, 'closed', unpack(fields))
+    local closed = table.remove(ids, 1) == '1'
     for i = 1, #names do
         known[i] = 'j:' .. (ids[i] or '')
     end
     local texts = redis.call('HMGET', key, unpack(known))
-    local closed = redis.call('HGET', key, 'closed') == '1'
     local all_done, all_ended, failure, lacking = true, true, false, nil
     for i = 1, #names do
         local state = ids[i] and string.sub(texts[i] or 'u', 1, 1) or closed and 'u' or '?'
@@ -327,6 +336,7 @@ local function flow_keep(key)
 end
 
 -- Does what the calls before have left to do. Every script that ends jobs calls it at its end.
+-- Returns whether jobs have become ready.
 local function flow_go_on()
     local at = 1
     while flow_queue[at] do
@@ -337,6 +347,14 @@ local function flow_go_on()
     end
     for key in pairs(flow_ended) do
         flow_keep(key)
+    end
+    if #flow_soon > 0 and (string.find(table.concat(flow_soon, '\n'), 'q=', 1, true)
+        or redis.call('HLEN', base .. 'fair') > 0) then
+        for i = 1, #flow_soon, 2 do -- where places go by groups, migrate gives them
+            flow_due[#flow_due + 1] = string.format('%.6f', now)
+            flow_due[#flow_due + 1] = flow_soon[i]
+        end
+        flow_soon = {}
     end
     if #flow_due > 0 then
         local set = base .. 'delayed'
@@ -350,9 +368,29 @@ local function flow_go_on()
         end
     end
     flow_post()
+    if #flow_soon == 0 then
+        return false
+    end
+    -- Few scripts that end jobs name these keys.
+    local ready, wake, paused = base .. 'ready', base .. 'wake', base .. 'paused'
+-- @inside wake
+    local soon = {}
+    for i = 1, #flow_soon, 2 do
+        soon[i] = string.format('%.6f', now + (i + 1) / 2000000 - rank(flow_soon[i + 1]))
+        soon[i + 1] = flow_soon[i]
+    end
+    redis.call('ZADD', ready, unpack(backwards(soon)))
+    leave_wake(true)
+    return true
 end
 
 -- ---- what scripts call that end jobs, or revive dead ones
+
+-- Before the first write: it fails on a key of a wrong type.
+local function flow_guard()
+    guard(0, { in_flows, in_waiting, in_news, base .. 'delayed', base .. 'dead', base .. 'ready' },
+        { base .. 'fair' })
+end
 
 -- Returns those of these jobs that belong to flows, { tie, id } each; nil if none does. Before the
 -- first write: it fails on a key of a wrong type.
@@ -372,19 +410,18 @@ local function flow_of(ids, texts)
         end
     end
     if found then
-        guard(0, { in_flows, in_waiting, in_news, base .. 'delayed', base .. 'dead' }, {})
+        flow_guard()
     end
     return found
 end
 
--- These jobs (of flow_of) are now in this state: d, g, x, or o if they live again.
+-- These jobs (of flow_of) are now in this state: d, g, x, or o if they live again. Returns whether
+-- others have become ready by that.
 local function flow_tell(found, state, only)
     for _, one in ipairs(found or {}) do
         if not only or only[one[2]] then
             flow_tied(one[1], one[2], state)
         end
     end
-    if found then
-        flow_go_on()
-    end
+    return found and flow_go_on()
 end

@@ -61,6 +61,7 @@ end
 -- Makes room for the flow if an ended one has its name. Returns whether it is there already and
 -- open (`0`), closed (`1`) or new (nil); then what is wrong.
 local function flow_open()
+    guard(0, {}, { base .. 'fair' }) -- of jobs that become ready
     local till = redis.call('ZSCORE', flows, name)
     if till and tonumber(till) <= now then
         count(stats, 'pushed', 0) -- first: a full Redis refuses it

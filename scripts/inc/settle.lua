@@ -16,16 +16,18 @@ local function going(ids, state)
         if pushed > 0 then
             count(stats, 'pushed', pushed)
         end
-        flow_tell(members, state)
+        return flow_tell(members, state)
     end
 end
 
--- Ends reserved jobs for good and counts them; returns the positions of the LOST. A job without a
--- document counts as withdrawn: somebody had put the id of a reserved job into `ready` by hand, so
--- two tokens had it, and the other one has ended it.
+-- Ends reserved jobs for good and counts them; returns the positions of the LOST, and whether
+-- others have become ready by that. A job without a document counts as withdrawn: somebody had put
+-- the id of a reserved job into `ready` by hand, so two tokens had it, and the other one has ended
+-- it.
 local function settle(list, counter)
     guard(#list, recorded and { unique } or {}, { jobs, stats })
     local ids, _, lost = owned(list)
+    local freed = false
     if #ids > 0 then
         local gone = recorded and going(ids, counter == 'done' and 'd' or 'g')
         take_out(ids)
@@ -36,9 +38,7 @@ local function settle(list, counter)
         if known < #ids then
             count(stats, 'withdrawn', #ids - known)
         end
-        if gone then
-            gone()
-        end
+        freed = gone and gone()
     end
-    return lost
+    return lost, freed
 end

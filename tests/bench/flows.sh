@@ -38,8 +38,12 @@ start_laterd
 later flow wait batch --timeout 10m >/dev/null
 told "batch: run" "$jobs"
 printf "batch: calls of Redis over 10 ms, of which it notes 128\t%s\n" "$(redis SLOWLOG LEN)"
+later pause default >/dev/null
 begin
 later push --flow chain --file "$work/chain" >/dev/null
+told "chain: push" "$steps"
+begin
+later resume default >/dev/null
 later flow wait chain --timeout 10m >/dev/null
-told "chain: push and run" "$steps"
+told "chain: run" "$steps"
 stop_laterd

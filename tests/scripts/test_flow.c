@@ -241,7 +241,7 @@ START_TEST(pushed_again_adds_what_is_missing)
     job("c", "b", "done");
     job("b", "a", "done");
     job("a", "", "done");
-    ck_assert_str_eq(pushed(), "WAITING EXISTS delayed EXISTS done");
+    ck_assert_str_eq(pushed(), "WAITING EXISTS ready EXISTS done");
     check_sums();
     done("b");
     done("c");
@@ -472,6 +472,163 @@ START_TEST(a_delay_counts_from_then)
     ck_assert_str_eq(members("delayed"), "b");
     ck_assert_double_gt(score("delayed", "b"), now() + 90);
     ck_assert_str_eq(noted("p", "b"), "7");
+}
+END_TEST
+
+/* One with a priority, and perhaps a group. */
+static void ranked(const char *step, const char *after, const char *priority)
+{
+    arg(step);
+    arg(step);
+    arg(after);
+    arg("done");
+    arg("");
+    arg(priority);
+    arg("{}");
+}
+
+START_TEST(what_may_run_is_ready_at_once)
+{
+    flow("1");
+    job("b", "a", "done");
+    ranked("c", "a", "7");
+    job("d", "a", "done");
+    job("a", "", "done");
+    pushed();
+    done("a");
+    ck_assert_str_eq(members("ready"), "c b d");
+    ck_assert_double_eq_tol(score("ready", "c"), now() - 7000000, 30);
+    ck_assert_int_eq(size_of("delayed"), 0);
+    check_wake();
+    ck_assert_int_eq(size_of("wake"), 1);
+    check_sums();
+}
+END_TEST
+
+START_TEST(a_paused_queue_gets_no_wake)
+{
+    char token;
+
+    flow("1");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    token = begin("a");
+    run("pause", NULL);
+    run("ack", member(token, "a"), NULL);
+    ck_assert_str_eq(members("ready"), "b");
+    check_wake();
+    ck_assert_int_eq(size_of("wake"), 0);
+    run("resume", NULL);
+    done("b");
+}
+END_TEST
+
+/* The first that may run now is handed out in the same call. */
+START_TEST(a_step_takes_what_it_frees)
+{
+    const redisReply *reply;
+
+    flow("1");
+    job("d", "b", "done");
+    job("c", "a", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    reserve('t', 1);
+    reply = run("step", "ssssssssssssssss", "30", "1", "262144", member('t', "a"), NULL);
+    ck_assert_uint_eq(reply->elements, 4);
+    ck_assert_str_eq(told(reply, 0, ID), "c");
+    ck_assert_str_eq(members("ready"), "b");
+    ck_assert_int_eq(size_of("wake"), 1);
+    check_sums();
+    reply = run("step", "uuuuuuuuuuuuuuuu", "30", "1", "262144", member('s', "c"), NULL);
+    ck_assert_str_eq(told(reply, 0, ID), "b");
+    ck_assert_int_eq(size_of("wake"), 0);
+    reply = run("step", "vvvvvvvvvvvvvvvv", "30", "1", "262144", member('u', "b"), NULL);
+    ck_assert_str_eq(told(reply, 0, ID), "d");
+    ck_assert_int_eq(size_of("ready") + size_of("wake"), 0);
+    check_sums();
+}
+END_TEST
+
+/* Of very many the rest becomes ready by migrate. */
+START_TEST(no_more_than_500_at_once)
+{
+    flow("0");
+    for (int i = 0; i < 6; i++)
+        job(text("s%d", i), "", "done");
+    pushed();
+    for (int i = 0; i < 6; i++) {
+        flow(i == 5 ? "1" : "0");
+        for (int n = 0; n < 100; n++)
+            job(text("w%d.%d", i, n), text("s%d", i), "done");
+        pushed();
+    }
+    reserve('t', 6);
+    for (int i = 0; i < 6; i++)
+        arg(member('t', text("s%d", i)));
+    ck_assert_str_eq(flat(run("ack", NULL)), "");
+    ck_assert_int_eq(size_of("ready"), 500);
+    ck_assert_int_eq(size_of("delayed"), 100);
+    check_wake();
+    check_sums();
+    run("migrate", "500", NULL);
+    ck_assert_int_eq(size_of("ready"), 600);
+    check_sums();
+}
+END_TEST
+
+/* They take turns with those of other groups. */
+START_TEST(its_group_has_its_share)
+{
+    flow("1");
+    for (int i = 0; i < 3; i++)
+        ranked(text("b%d", i), "a", "0@B");
+    for (int i = 0; i < 3; i++)
+        ranked(text("c%d", i), "", "0@C");
+    ranked("a", "", "9");
+    pushed();
+    done("a");
+    run("migrate", "500", NULL); /* gives places */
+    ck_assert_str_eq(members("ready"), "b0 c0 b1 c1 b2 c2");
+    ck_assert_str_eq(strchr(noted("q", "b0"), ' '), " B");
+    check_sums();
+    for (const char *const *id = (const char *const[]){ "b0", "c0", "b1", "c1", NULL }; *id; id++)
+        done(*id);
+    check_sums();
+}
+END_TEST
+
+/* All is checked first; and a full Redis lets it go on. */
+START_TEST(an_end_that_cannot_be_told_is_none)
+{
+    static const char *const wrong[] = { "ready", "fair", "delayed", "dead", "waiting" };
+    const char *held;
+
+    flow("1");
+    job("c", "b", "done");
+    job("b", "a", "done");
+    job("a", "", "done");
+    pushed();
+    held = member(begin("a"), "a");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        uint64_t before;
+
+        ask_error("RENAME %s %s", key(wrong[i]), key("aside"));
+        ask("SET %s 1", key(wrong[i]));
+        before = digest();
+        ck_assert_mem_eq(run_error("ack", held, NULL), "WRONGTYPE", 9);
+        ck_assert_uint_eq(digest(), before);
+        ask("DEL %s", key(wrong[i]));
+        ask_error("RENAME %s %s", key("aside"), key(wrong[i]));
+    }
+    ask("CONFIG SET maxmemory 1");
+    ck_assert_str_eq(flat(run("ack", held, NULL)), "");
+    ask("CONFIG SET maxmemory 0");
+    ck_assert_str_eq(members("ready"), "b");
+    check_wake();
+    check_sums();
 }
 END_TEST
 
@@ -754,6 +911,12 @@ int main(void)
                                    a_replaced_one_is_still_of_the_flow,
                                    kick_runs_one_that_waits,
                                    a_delay_counts_from_then,
+                                   what_may_run_is_ready_at_once,
+                                   a_paused_queue_gets_no_wake,
+                                   a_step_takes_what_it_frees,
+                                   no_more_than_500_at_once,
+                                   its_group_has_its_share,
+                                   an_end_that_cannot_be_told_is_none,
                                    told_twice_counts_once,
                                    an_old_name_is_free_again,
                                    what_cannot_be,

@@ -161,7 +161,7 @@ START_TEST(one_after_the_other)
     move();
     on_queue("r");
     ck_assert_str_eq(members("waiting"), "b");
-    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_str_eq(members("ready"), "a");
     done("a");
     move();
     done("b");
@@ -331,7 +331,7 @@ START_TEST(gone_is_final_and_spreads)
     two("done");
     move();
     on_queue("r");
-    ck_assert_str_eq(flat(run("cancel", "a", NULL)), "delayed");
+    ck_assert_str_eq(flat(run("cancel", "a", NULL)), "ready");
     move();
     on_queue("r");
     ck_assert_str_eq(members("dead"), "b");
