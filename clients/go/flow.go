@@ -528,45 +528,74 @@ func (c *Client) CloseFlow(queue, name string) error {
 
 // KickFlow kicks the dead jobs of a flow, so that it goes on. It returns how many there were.
 func (c *Client) KickFlow(queue, name string) (int, error) {
-	return c.actOnFlow(queue, name, "x", c.Kick)
+	return c.actOnFlow(queue, name, "x", kick, c.Kick)
 }
 
 // CancelFlow cancels the jobs of a flow that have not ended, and returns how many there were. Those that
 // wait go first: otherwise one that waits for a failure would run now.
 func (c *Client) CancelFlow(queue, name string) (int, error) {
-	waited, err := c.actOnFlow(queue, name, "w", c.Cancel)
+	waited, err := c.actOnFlow(queue, name, "w", cancel, c.Cancel)
 	if err != nil {
 		return waited, err
 	}
-	others, err := c.actOnFlow(queue, name, "wox", c.Cancel)
+	others, err := c.actOnFlow(queue, name, "wox", cancel, c.Cancel)
 	if err == nil {
 		err = c.CloseFlow(queue, name)
 	}
 	return waited + others, err
 }
 
-// actOnFlow acts on the jobs that are in one of these states; it returns for how many it could.
-func (c *Client) actOnFlow(queue, name, states string, act func(queue, id string) (string, error)) (int, error) {
+// actOnFlow acts on the jobs that are in one of these states, many in a call; it returns for how many it
+// could. One that is not found there, since it runs or has moved, is looked for by itself.
+func (c *Client) actOnFlow(queue, name, states string, s *script,
+	act func(queue, id string) (string, error)) (int, error) {
 	if _, err := c.knownFlow(queue, name); err != nil {
 		return 0, err
 	}
-	queues, err := c.flowQueues(queue, name, states)
+	of, err := c.flowPlaces(queue, name, states)
+	places := map[string][]string{}
+	for id, place := range of {
+		places[place] = append(places[place], id)
+	}
 	acted := 0
-	for id, own := range queues {
-		var state string
-		if state, err = act(own, id); err != nil {
-			break
+	for place, ids := range places {
+		for len(ids) > 0 && err == nil {
+			some := ids
+			if len(some) > partMax {
+				some = ids[:partMax]
+			}
+			ids = ids[len(some):]
+			var count int
+			count, err = c.actOnSome(place, some, s, act)
+			acted += count
 		}
-		if state != "" {
+	}
+	return acted, err
+}
+
+func (c *Client) actOnSome(place string, ids []string, s *script,
+	act func(queue, id string) (string, error)) (int, error) {
+	args := make([]interface{}, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	was, err := redis.Strings(c.call(s, place, "none", args...))
+	acted := 0
+	for i := 0; i < len(was) && err == nil; i++ {
+		if was[i] == "" {
+			own, _, _ := strings.Cut(place, "/")
+			was[i], err = act(own, ids[i])
+		}
+		if was[i] != "" {
 			acted++
 		}
 	}
 	return acted, err
 }
 
-// flowQueues returns the queue of each job in one of these states.
-func (c *Client) flowQueues(queue, name, states string) (map[string]string, error) {
-	key, queues := c.flowKey(queue, name), map[string]string{}
+// flowPlaces returns the queue, or shard, of each job in one of these states.
+func (c *Client) flowPlaces(queue, name, states string) (map[string]string, error) {
+	key, places := c.flowKey(queue, name), map[string]string{}
 	for cursor := "0"; ; {
 		page, err := redis.Values(c.do(key, "HSCAN", key, cursor, "MATCH", "j:*", "COUNT", 500))
 		if err != nil {
@@ -583,12 +612,12 @@ func (c *Client) flowQueues(queue, name, states string) (map[string]string, erro
 			// `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue.
 			own := queue
 			if words := strings.Fields(fields[i+1]); len(words) > 5 {
-				own = strings.FieldsFunc(words[5], func(r rune) bool { return r == '/' || r == ':' })[0]
+				own, _, _ = strings.Cut(words[5], ":")
 			}
-			queues[fields[i][2:]] = own
+			places[fields[i][2:]] = own
 		}
 		if cursor == "0" {
-			return queues, nil
+			return places, nil
 		}
 	}
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { checkLabel, checkQueue, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } from "./errors.js";
-import { FLOW_JOIN, FLOW_PARK, FLOW_PUSH } from "./script.js";
+import { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } from "./script.js";
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
 const JOBS_MAX = 200; // per call
@@ -119,8 +119,18 @@ function resultOf(id, answer) {
 }
 
 /** `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue. */
-function queueOf(text) {
-    return text.split(" ")[5]?.split(/[/:]/)[0];
+function placeOf(text) {
+    return text.split(" ")[5]?.split(":")[0];
+}
+
+/** Returns the ids at each place, of a map that has the place of each. */
+function byPlace(places) {
+    const ids = new Map();
+    for (const [id, place] of places) {
+        if (!ids.has(place)) ids.set(place, []);
+        ids.get(place).push(id);
+    }
+    return ids;
 }
 
 export function stateOf({ open, waiting, dead, gone }, closed) {
@@ -272,31 +282,41 @@ export class Flows {
     }
 
     kick(name, queue) {
-        return this.#act(name, queue, "x", this.#link.kick);
+        return this.#act(name, queue, "x", KICK, this.#link.kick);
     }
 
     /** Those that wait go first: otherwise one that waits for a failure would run now. */
     async cancel(name, queue) {
-        const waited = await this.#act(name, queue, "w", this.#link.cancel);
-        const others = await this.#act(name, queue, "wox", this.#link.cancel);
+        const waited = await this.#act(name, queue, "w", CANCEL, this.#link.cancel);
+        const others = await this.#act(name, queue, "wox", CANCEL, this.#link.cancel);
         await this.close(name, queue);
         return waited + others;
     }
 
-    async #act(name, queue, states, act) {
+    /** Acts on the jobs that are in one of these states, many in a call. One that is not found there,
+     * since it runs or has moved, is looked for by itself. */
+    async #act(name, queue, states, script, act) {
         await this.#known(name, queue);
         const key = this.#key(name, queue);
-        const queues = new Map(); // of each job
+        const places = new Map(); // of each job
         let cursor = "0";
         do {
             const [next, fields] = await this.#link.do(key, ["HSCAN", key, cursor, "MATCH", "j:*", "COUNT", "500"]);
             for (let i = 0; i < fields.length; i += 2) {
-                if (states.includes(fields[i + 1][0])) queues.set(fields[i].slice(2), queueOf(fields[i + 1]) ?? queue);
+                if (states.includes(fields[i + 1][0])) places.set(fields[i].slice(2), placeOf(fields[i + 1]) ?? queue);
             }
             cursor = String(next);
         } while (cursor !== "0");
         let acted = 0;
-        for (const [id, own] of queues) acted += (await act(id, { queue: own })) !== null;
+        for (const [place, ids] of byPlace(places)) {
+            for (let i = 0; i < ids.length; i += JOBS_MAX) {
+                const some = ids.slice(i, i + JOBS_MAX);
+                const was = await this.#link.call(script.call(this.#link.prefix, place, some));
+                for (let k = 0; k < some.length; k++) {
+                    acted += was[k] !== "" || (await act(some[k], { queue: place.split("/")[0] })) !== null;
+                }
+            }
+        }
         return acted;
     }
 }

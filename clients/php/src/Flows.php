@@ -75,14 +75,15 @@ final class Flows
 
     public function kick(string $name, string $queue): int
     {
-        return $this->act($name, $queue, 'x', fn ($id, $own) => $this->later->kick($id, $own));
+        return $this->act($name, $queue, 'x', 'kick', fn ($id, $own) => $this->later->kick($id, $own));
     }
 
     /** Those that wait go first: otherwise one that waits for a failure would run now. */
     public function cancel(string $name, string $queue): int
     {
         $cancel = fn ($id, $own) => $this->later->cancel($id, $own);
-        $count = $this->act($name, $queue, 'w', $cancel) + $this->act($name, $queue, 'wox', $cancel);
+        $count = $this->act($name, $queue, 'w', 'cancel', $cancel);
+        $count += $this->act($name, $queue, 'wox', 'cancel', $cancel);
         $this->close($name, $queue);
         return $count;
     }
@@ -92,32 +93,40 @@ final class Flows
         return $this->look($name, $queue) ?? throw new FlowUnknown($name, $queue);
     }
 
-    private function act(string $name, string $queue, string $states, \Closure $act): int
+    /** Acts on the jobs that are in one of these states, many in a call. One that is not found there,
+     * since it runs or has moved, is looked for by itself. */
+    private function act(string $name, string $queue, string $states, string $script, \Closure $act): int
     {
         $this->known($name, $queue);
         $key = $this->later->key($queue, "flow:$name");
-        $queues = []; // of each job
+        $places = []; // of each job
         $cursor = '0';
         do {
             [$cursor, $fields] = $this->later->ask($queue, 'HSCAN', $key, (string) $cursor, 'MATCH', 'j:*', 'COUNT', '500');
             foreach (array_chunk($fields, 2) as [$field, $text]) {
                 if (str_contains($states, $text[0])) {
-                    $queues[substr($field, 2)] = self::queueOf($text) ?? $queue;
+                    $places[substr($field, 2)] = self::placeOf($text) ?? $queue;
                 }
             }
         } while ((string) $cursor !== '0');
         $acted = 0;
-        foreach ($queues as $id => $own) {
-            $acted += $act((string) $id, $own) !== null ? 1 : 0;
+        foreach (array_unique($places) as $place) {
+            $ids = array_map(strval(...), array_keys($places, $place, true));
+            foreach (array_chunk($ids, self::JOBS_MAX) as $some) {
+                $was = $this->later->script($script, $place, $some);
+                foreach ($some as $i => $id) {
+                    $acted += $was[$i] !== '' || $act($id, explode('/', $place)[0]) !== null ? 1 : 0;
+                }
+            }
         }
         return $acted;
     }
 
     /** `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue. */
-    private static function queueOf(string $text): ?string
+    private static function placeOf(string $text): ?string
     {
         $place = explode(' ', $text)[5] ?? null;
-        return $place === null ? null : preg_split('~[/:]~', $place)[0];
+        return $place === null ? null : explode(':', $place)[0];
     }
 
     /**

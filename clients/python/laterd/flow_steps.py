@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional,
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared
-from .script import FLOW_JOIN, FLOW_PARK, FLOW_PUSH
+from .script import CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK, Script
 from .told import Pushed
 
 if TYPE_CHECKING:
@@ -204,13 +204,13 @@ def close(state: "State", name: str, queue: str) -> "Steps[None]":
 
 
 def kick(state: "State", name: str, queue: str) -> "Steps[int]":
-    return (yield from _act(state, name, queue, "x", state.kick))
+    return (yield from _act(state, name, queue, "x", KICK, state.kick))
 
 
 def cancel(state: "State", name: str, queue: str) -> "Steps[int]":
     """Those that wait go first: otherwise one that waits for a failure would run now."""
-    waited = yield from _act(state, name, queue, "w", state.cancel)
-    others = yield from _act(state, name, queue, "wox", state.cancel)
+    waited = yield from _act(state, name, queue, "w", CANCEL, state.cancel)
+    others = yield from _act(state, name, queue, "wox", CANCEL, state.cancel)
     yield from close(state, name, queue)
     return waited + others
 
@@ -222,23 +222,31 @@ def _pairs(fields: Any) -> List[Tuple[str, str]]:
     return list(zip(text[::2], text[1::2]))
 
 
-def _act(state: "State", name: str, queue: str, states: str, act: Any) -> "Steps[int]":
+def _act(state: "State", name: str, queue: str, states: str, script: Script, act: Any) -> "Steps[int]":
+    """Acts on the jobs that are in one of these states, many in a call. One that is not found there,
+    since it runs or has moved, is looked for by itself."""
     if (yield from look(state, name, queue)) is None:
         raise FlowUnknown(name, queue)
-    jobs: Dict[str, str] = {}  # the queue of each
+    jobs: Dict[str, str] = {}  # the queue, or shard, of each
     cursor = b"0"
     while True:
         cursor, fields = yield ["HSCAN", _key(state, name, queue), cursor, "MATCH", "j:*", "COUNT", 500]
-        jobs.update((field[2:], _queue_of(text) or queue) for field, text in _pairs(fields) if text[0] in states)
+        jobs.update((field[2:], _place_of(text) or queue) for field, text in _pairs(fields) if text[0] in states)
         if int(cursor) == 0:
             break
+    places: Dict[str, List[str]] = {}
+    for job_id, place in jobs.items():
+        places.setdefault(place, []).append(job_id)
     acted = 0
-    for job_id, own in jobs.items():
-        acted += (yield from act(job_id, own)) is not None
+    for place, ids in places.items():
+        for start in range(0, len(ids), JOBS_MAX):
+            some = ids[start:start + JOBS_MAX]
+            for job_id, was in zip(some, (yield script.call(state.prefix, place, some))):
+                acted += bool(was) or (yield from act(job_id, place.partition("/")[0])) is not None
     return acted
 
 
-def _queue_of(text: str) -> str:
+def _place_of(text: str) -> str:
     """`STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue."""
     words = text.split(" ")
-    return words[5].partition("/")[0].partition(":")[0] if len(words) > 5 else ""
+    return words[5].partition(":")[0] if len(words) > 5 else ""

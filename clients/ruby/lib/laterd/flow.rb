@@ -152,12 +152,14 @@ module Laterd
     end
 
     def kick(name, queue)
-      act(name, queue, "x") { |id, own| @client.kick(id, queue: own) }
+      act(name, queue, "x", "kick") { |id, own| @client.kick(id, queue: own) }
     end
 
     # Those that wait go first: otherwise one that waits for a failure would run now.
     def cancel(name, queue)
-      count = %w[w wox].sum { |states| act(name, queue, states) { |id, own| @client.cancel(id, queue: own) } }
+      count = %w[w wox].sum do |states|
+        act(name, queue, states, "cancel") { |id, own| @client.cancel(id, queue: own) }
+      end
       close(name, queue)
       count
     end
@@ -173,23 +175,31 @@ module Laterd
       look(name, queue) || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
     end
 
-    # Acts on the jobs that are in one of these states; returns for how many it could.
-    def act(name, queue, states)
+    # Acts on the jobs that are in one of these states, many in a call; returns for how many it could. One
+    # that is not found there, since it runs or has moved, is left to the block.
+    def act(name, queue, states, script, &block)
       known(name, queue)
-      queues = {}
+      places = {}
       cursor = "0"
       loop do
         cursor, fields = @redis.call("HSCAN", key(name, queue), cursor, "MATCH", "j:*", "COUNT", 500)
-        fields.each_slice(2) { |field, text| queues[field[2..]] = queue_of(text) || queue if states.include?(text[0]) }
+        fields.each_slice(2) { |field, text| places[field[2..]] = lies_at(text) || queue if states.include?(text[0]) }
         break if cursor == "0"
       end
-      queues.count { |id, own| yield id, own }
+      places.keys.group_by { |id| places[id] }.sum do |place, ids|
+        ids.each_slice(JOBS_MAX).sum { |some| act_on(some, place, script, &block) }
+      end
+    end
+
+    def act_on(ids, place, script)
+      was = @link.script(script, place, ids)
+      ids.zip(was).count { |id, state| !state.empty? || yield(id, place[%r{\A[^/]+}]) }
     end
 
     # `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue.
-    def queue_of(text)
+    def lies_at(text)
       place = text.split[5]
-      place && place[%r{\A[^/:]+}]
+      place && place[/\A[^:]+/]
     end
 
     # ---- pushing
