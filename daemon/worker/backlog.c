@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define BUCKETS      1024
-#define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
-#define LOOKS        10  /* jobs that look in a second, if many wait */
-#define HOUR         3600.0
-#define LATE_SECONDS 1.0 /* after its turn at a limit a job looks by itself */
+#define LOOK_SECONDS 5.0   /* a job that waits for a lock looks no sooner */
+#define LOOKS        10    /* jobs that look in a second, if many wait */
+#define RARELY       600.0 /* seconds between two looks of a job in the line, if many wait */
+#define LATE_SECONDS 1.0   /* after its turn at a limit a job looks by itself */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -125,7 +125,7 @@ double backlog_wait(struct backlog_row *row, double now, bool in_line)
                                : fmax((double)row->waiting / LOOKS, LOOK_SECONDS);
 
     if (in_line && row->per == 0)
-        return fmax(backlog_spread(row, fmin((double)row->waiting, HOUR)), LOOK_SECONDS);
+        return fmax(backlog_spread(row, fmin((double)row->waiting, RARELY)), LOOK_SECONDS);
     /* Of those that would wait too long, each waits a part of the bound. */
     return wait <= BACKLOG_MOST ? wait : backlog_spread(row, BACKLOG_MOST / 1.5);
 }

@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKLOG_ROWS 4096   /* things remembered */
-#define BACKLOG_MOST 300.0  /* seconds until a job looks again, at most: a limit may be raised */
-#define BACKLOG_LONG 5400.0 /* the same if it is known to be in the line, where others call it */
+#define BACKLOG_ROWS 4096  /* things remembered */
+#define BACKLOG_MOST 300.0 /* seconds until a job looks again, at most: a limit may be raised */
+#define BACKLOG_LONG 900.0 /* the same if it is known to be in the line, where others call it */
 
 struct backlog;
 
@@ -57,8 +57,8 @@ double backlog_each(const struct backlog *waits, double now,
  * called before that. So a job that waits for a limit looks a second after its turn; of those that
  * wait for a lock or for permits only few look soon, and if many wait, each looks rarely.
  * in_line: it has come by itself from its place in the line, so that it need not be afraid that
- * nobody knows of it. All of these together look once a second; if more than 3,600 wait, each looks
- * once an hour. */
+ * nobody knows of it. All of these together look once a second; if more than 600 wait, each looks
+ * every ten minutes: its option may be taken out, and then nobody calls it. */
 double backlog_wait(struct backlog_row *row, double now, bool in_line);
 
 #endif

@@ -161,15 +161,16 @@ static double looks_of(size_t waiting)
     return (double)waiting / (sum / 1024);
 }
 
-/* Those that the line knows look once a second, all together, until each looks once an hour. */
+/* Those that the line knows look once a second, all together, until each looks every ten minutes.
+ */
 START_TEST(known_jobs_look_rarely)
 {
     struct backlog_row *limit = backlog_make(backlog, 'm', "limit", 100);
 
     ck_assert_double_le(looks_of(1), 1);
     ck_assert_double_eq_tol(looks_of(100), 1, 0.02);
-    ck_assert_double_eq_tol(looks_of(3600), 1, 0.02);
-    ck_assert_double_le(looks_of(100000), 100000 / 3600.0 * 1.02);
+    ck_assert_double_eq_tol(looks_of(600), 1, 0.02);
+    ck_assert_double_le(looks_of(100000), 100000 / 600.0 * 1.02);
     limit->per = 10;
     limit->opens = 104;
     ck_assert_double_eq(backlog_wait(limit, 100, true), 5); /* a limit has turns all the same */
