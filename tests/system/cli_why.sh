@@ -168,8 +168,8 @@ later push note '{}' --id note-x --lock invoices-2 >/dev/null
 within 20 "one of an exclusive type" runs note-x
 later lock type:note --ttl 60 --wait 20 -- sleep 30 2>/dev/null & # note-x may have it for a moment
 own $!
-lock_is() { later lock type:note --show | grep -v note-x | grep -q .; }
-wait_until 10 lock_is
+lock_is_ours() { later lock type:note --show --json | grep '"held":true' | grep -vq note-x; }
+wait_until 10 lock_is_ours
 later push note --id note-1 >/dev/null
 why_is note-1 'lock: waits for the lock type:note, held by .* for [0-9.]* (s|min), first in line' \
     "an exclusive type: held by a program"
