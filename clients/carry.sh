@@ -1,7 +1,8 @@
 #!/bin/sh
 # Puts the scripts that a client calls into its package: clients/carry.sh [PACKAGE...]. `make` does it for
-# all of them, and each package's own tool for its own when it makes a package. A package that is on
-# its own, without laterd's sources around it, has its copies already.
+# all of them, and each package's own tool for its own when it makes a package, which then gets the
+# licence and what is new, too. A package that is on its own, without laterd's sources around it, has
+# its copies already.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -43,9 +44,12 @@ carry()
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 1' INT TERM HUP
+packs=$#
 [ $# -gt 0 ] || set -- go node php python ruby
-for package in "$@"; do
+for package; do
     what=$(folder "$package")
     # shellcheck disable=SC2086 # words
     carry $what
+    [ "$packs" -eq 0 ] || cp LICENSE "clients/$package/LICENSE"
+    [ "$packs" -eq 0 ] || cp NEWS "clients/$package/CHANGELOG"
 done

@@ -21,6 +21,7 @@ mkdir -p "$tree/lib/redis" "$tree/clients"
 cp -R "$top_srcdir/scripts" "$tree"
 cp "$top_srcdir/lib/redis/key.h" "$tree/lib/redis"
 cp "$top_srcdir/clients/carry.sh" "$tree/clients"
+cp "$top_srcdir/LICENSE" "$top_srcdir/NEWS" "$tree"
 printf '%s\n' '-- another word' >>"$tree/scripts/push.lua"
 runs "carry.sh makes the copies of one package" sh "$tree/clients/carry.sh" node
 is "$(cd "$tree/clients" && find . -name '*.lua' | sort | tr '\n' ' ')" \

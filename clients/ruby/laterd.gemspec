@@ -8,7 +8,8 @@ Gem::Specification.new do |gem|
   gem.summary = "Push jobs to the queues of laterd in Redis, and perform them"
   gem.authors = ["The laterd authors"]
   gem.license = "MIT"
-  gem.files = Dir.chdir(__dir__) { Dir["lib/**/*.{rb,lua}"] + ["README.md"] }
+  gem.description = "Pushes jobs, waits for them and performs them; tests without Redis; a door into Active Job."
+  gem.files = Dir.chdir(__dir__) { Dir["lib/**/*.{rb,lua}"] + %w[README.md LICENSE CHANGELOG] }
   gem.required_ruby_version = ">= 2.7"
   gem.add_runtime_dependency "redis", ">= 4.6"
 end

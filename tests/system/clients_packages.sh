@@ -15,7 +15,7 @@ tree=$work/tree
 mkdir -p "$tree/lib/redis"
 cp -R "$here/clients" "$here/scripts" "$tree"
 cp "$here/lib/redis/key.h" "$tree/lib/redis"
-cp "$here/README.md" "$tree"
+cp "$here/README.md" "$here/LICENSE" "$here/NEWS" "$tree"
 find "$tree/clients" -name '*.lua' -exec rm {} +
 is "$(find "$tree/clients" -name '*.lua')" '' "the clone has no Lua in clients/"
 
@@ -46,6 +46,15 @@ carries()
         cmp "$copy" "$top_builddir/scripts/expanded/${copy##*/}" 2>&1
     done)
     is "$(echo "$copies" | grep -c 'push_now.lua$') $differing" '1 ' "$1: the package has its scripts"
+    is "$(has "$2" LICENSE "$here/LICENSE") $(has "$2" CHANGELOG "$here/NEWS")" "yes yes" \
+        "$1: the package has the licence and what is new"
+}
+
+# has FOLDER NAME FILE: prints yes if a file of that name is there once, and is that file.
+has()
+{
+    found=$(find "$1" -name "$2")
+    if [ -n "$found" ] && cmp -s "$found" "$3"; then echo yes; else echo "no: $found"; fi
 }
 
 # ---- Python
