@@ -1,0 +1,275 @@
+/* sending.c: which settlements go in one call, and its encoding. */
+#include "reservation/sending.h"
+
+#include "base/uncleared.h"
+#include "queue/shards.h"
+#include "reservation/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX 262144 /* bytes of values in a call, as of documents in a reserve */
+
+/* Of a job that leaves something, or is kept, the call is another one. */
+enum later_verb sending_verb(const struct slot *slot)
+{
+    enum later_verb verb = slot_verb(slot);
+    char hook[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    struct later_kept kept;
+
+    if (verb != LATER_VERB_ACK && verb != LATER_VERB_BURY)
+        return verb;
+    if (slot_kept(slot) > 0 || slot_hook(slot, hook, of) ||
+        (verb == LATER_VERB_ACK && (slot->value_len > 0 || slot_keeps(slot, &kept))))
+        return LATER_VERB_FINISH;
+    return verb;
+}
+
+/* --- what goes together --- */
+
+/* A call that is being filled from the items of a group. */
+struct filling {
+    char token[LATER_TOKEN_LEN + 1];
+    struct later_kept kept; /* how the first one is kept; most 0: not at all */
+    bool alone;             /* it goes by itself */
+    size_t count, bytes;
+};
+
+/* Of what leaves something, only jobs that are done go together, and none that has a hook. */
+static bool leaves_alone(const struct slot *slot)
+{
+    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+
+    return slot_verb(slot) != LATER_VERB_ACK || slot_hook(slot, type, of);
+}
+
+static bool leaves_with_first(struct filling *filling, const struct slot *slot)
+{
+    size_t len = *(const volatile uint32_t *)&slot->value_len; /* read once: it may change */
+    struct later_kept kept = { 0 };
+    bool alone = leaves_alone(slot);
+
+    slot_keeps(slot, &kept);
+    if (!filling->count) {
+        filling->kept = kept;
+        filling->alone = alone;
+    } else if (filling->alone || alone || kept.most != filling->kept.most ||
+               kept.life != filling->kept.life || filling->bytes + len > VALUES_MAX) {
+        return false;
+    }
+    filling->bytes += len;
+    return true;
+}
+
+/* Is this one of a call that begins with the first: of the same token? Then it is counted. */
+static bool sending_goes_with(enum later_verb verb, struct filling *filling,
+                              const struct sending_item *item)
+{
+    if (!filling->count)
+        memcpy(filling->token, item->token, sizeof filling->token);
+    if (filling->count == LATER_BATCH_MAX || strcmp(filling->token, item->token) != 0 ||
+        (verb == LATER_VERB_FINISH && !leaves_with_first(filling, item->slot)))
+        return false;
+    filling->count++;
+    return true;
+}
+
+size_t sending_count(enum later_verb verb, const struct sending_item *items, size_t count)
+{
+    struct filling filling = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        sending_goes_with(verb, &filling, &items[i]);
+    return filling.count;
+}
+
+/* A page may have changed since they were counted: there may be fewer now, and no more are taken
+ * than there is room for. */
+static void sending_fill(struct sending *sending, size_t room, struct sending_item *items,
+                         size_t *count)
+{
+    struct filling filling = { 0 };
+    size_t left = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        struct sending_item item = items[i];
+
+        if (sending->count < room && sending_goes_with(sending->verb, &filling, &item))
+            sending->items[sending->count++] = item;
+        else
+            items[left++] = item;
+    }
+    *count = left;
+}
+
+/* Are these all the jobs that the token was ever given? Then Redis takes their ids from its own
+ * set. A worker mostly ends all jobs of a reserve before it acks the first of them. Of one job by
+ * its id there is nothing to save. */
+static bool sending_is_whole(const struct sending *sending)
+{
+    return sending->verb == LATER_VERB_ACK && sending->count > 1 &&
+           sending->items[0].slot->given == sending->count;
+}
+
+struct sending *sending_take(const struct later_keys *keys, enum later_verb verb,
+                             struct sending_item *items, size_t *count)
+{
+    size_t room = sending_count(verb, items, *count);
+    struct sending *sending = malloc(sizeof *sending + room * sizeof *sending->items);
+
+    if (!sending)
+        return NULL;
+    *sending = (struct sending){ .keys = keys, .verb = verb };
+    sending_fill(sending, room, items, count);
+    sending->whole = sending_is_whole(sending);
+    return sending;
+}
+
+/* --- the call --- */
+
+/* NULL: none is to be noted. */
+static char *error_of(const struct slot *slot, const struct slot_copy *copy, const char *host)
+{
+    char text[SLOT_TEXT + 1];
+
+    if (!copy->kind)
+        return NULL;
+    slot_copy_text(slot, text);
+    return *text ? later_queue_error(copy->kind, text, host, slot_ran(slot)) : NULL;
+}
+
+/* Encodes the settlements by way of `copies`, one for each: whoever has a page mapped may write
+ * there meanwhile. Errors are made here, not when the job ended: most have none. take: of a reserve
+ * in the same call; or NULL. */
+static void encode_each(const struct sending *sending, struct slot_copy *copies,
+                        const struct later_take *take, struct later_command *cmd)
+{
+    struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
+    char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
+
+    for (size_t i = 0; i < sending->count; i++) {
+        const struct slot *slot = sending->items[i].slot;
+        struct slot_copy *copy = &copies[i];
+
+        slot_copy(slot, sending->verb, copy);
+        errors[i] = error_of(slot, copy, sending->host);
+        jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
+                                             .id = copy->id,
+                                             .wait = copy->wait,
+                                             .how = copy->how,
+                                             .error = errors[i] };
+    }
+    if (take)
+        later_queue_step(cmd, sending->keys, take, jobs, sending->count);
+    else
+        later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
+    for (size_t i = 0; i < sending->count; i++)
+        free(errors[i]);
+}
+
+/* What a slot's job leaves, and where its parts are. */
+struct sending_left {
+    struct later_remains left;
+    struct later_kept kept;
+    struct later_hook hook;
+    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    later_queue_name queue;
+};
+
+/* value: room for one, or NULL; the caller's. */
+static void sending_leave(const struct sending *sending, struct sending_left *it, char *value)
+{
+    const struct sending_item *item = &sending->items[0];
+
+    it->left = (struct later_remains){ .result = slot_kept(item->slot), .value = value };
+    if (value)
+        it->left.value_len = value_read(item->slots, item->slot, value);
+    if (slot_verb(item->slot) == LATER_VERB_ACK && slot_keeps(item->slot, &it->kept)) {
+        it->kept.host = sending->host;
+        it->left.kept = &it->kept;
+    }
+    if (slot_hook(item->slot, it->type, it->of)) {
+        later_shard_whole(it->queue, sending->keys->queue);
+        it->hook = (struct later_hook){ .type = it->type, .of = it->of, .queue = it->queue };
+        it->left.hook = &it->hook;
+    }
+}
+
+/* Several that leave something. */
+static bool encode_finish_all(const struct sending *sending, struct later_command *cmd)
+{
+    const struct sending_item *items = sending->items;
+    struct later_kept kept;
+    bool keeps = slot_keeps(items[0].slot, &kept);
+    char *value = malloc(LATER_VALUE_MAX);
+
+    if (!value)
+        return false;
+    later_queue_finish_all(cmd, sending->keys, items[0].token, sending->count,
+                           keeps ? &kept : NULL);
+    for (size_t i = 0; i < sending->count; i++) {
+        struct later_remains left = { .result = slot_kept(items[i].slot), .value = value };
+        struct slot_copy copy;
+
+        slot_copy(items[i].slot, LATER_VERB_ACK, &copy);
+        left.value_len = value_read(items[i].slots, items[i].slot, value);
+        if (keeps) {
+            kept.ms = slot_ran(items[i].slot) * 1000;
+            kept.host = sending->host;
+            left.kept = &kept;
+        }
+        later_queue_finish_add(cmd, copy.id, &left);
+    }
+    free(value);
+    return true;
+}
+
+/* One that leaves something. */
+static void encode_finish(const struct sending *sending, struct later_command *cmd)
+{
+    const struct sending_item *item = &sending->items[0];
+    bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
+    struct later_settlement job = { .token = item->token, .how = "done" };
+    char *value = dead ? NULL : malloc(LATER_VALUE_MAX), *error = NULL;
+    struct sending_left it;
+    struct slot_copy copy;
+
+    slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
+    job.id = copy.id;
+    if (dead) {
+        error = error_of(item->slot, &copy, sending->host);
+        job.how = copy.how ? copy.how : "ran";
+        job.error = error;
+    }
+    sending_leave(sending, &it, value);
+    later_queue_finish(cmd, sending->keys, &job, &it.left);
+    free(value);
+    free(error);
+}
+
+bool sending_encode_with(const struct sending *sending, const struct later_take *take,
+                         struct later_command *cmd)
+{
+    struct slot_copy *copies = malloc(sending->count * sizeof *copies);
+
+    if (!copies)
+        return false;
+    encode_each(sending, copies, take, cmd);
+    free(copies);
+    return true;
+}
+
+bool sending_encode(const struct sending *sending, struct later_command *cmd)
+{
+    if (sending->whole) {
+        later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
+        return true;
+    }
+    if (sending->verb == LATER_VERB_FINISH && sending->count > 1)
+        return encode_finish_all(sending, cmd);
+    if (sending->verb == LATER_VERB_FINISH) {
+        encode_finish(sending, cmd);
+        return true;
+    }
+    return sending_encode_with(sending, NULL, cmd);
+}
