@@ -2,6 +2,7 @@
 # Flows under a laterd that is killed (kill -9) again and again: each ends, nothing runs before what it
 # waits for, and nothing is lost or doubled.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/system/flow_lib.sh"
 needs redis-server redis-cli
 
 start_redis 'appendonly yes'
@@ -19,11 +20,7 @@ for i in $(seq 40); do
         '{"type":"note","step":"alarm","after":["*"],"when":"failed"}' |
         later push --flow "g$i" --file - >/dev/null
     case $i in
-    *[05])
-        kill -KILL "$laterd_pid"
-        wait "$laterd_pid" 2>/dev/null
-        launch
-        ;;
+    *[05]) again ;;
     esac
 done
 {
@@ -31,43 +28,16 @@ done
     echo '{"type":"note","step":"report","after":["*"]}'
 } >"$work/batch"
 # The push itself is killed, too, and repeated.
-for n in 0.01 0.03 0.05; do
-    timeout -s KILL "$n" "$later_bin" push --flow batch --file "$work/batch" >/dev/null 2>&1
-    kill -KILL "$laterd_pid"
-    wait "$laterd_pid" 2>/dev/null
-    launch
-done
+push_batch_killed
 later push --flow batch --file "$work/batch" >/dev/null 2>&1
 
 runs "the batch ends" later flow wait batch --timeout 60s
-left()
-{
-    later flow --json | grep -vc '"state":"done"'
-}
-none_left() { [ "$(left)" = 0 ]; }
-awaited 60 "all flows are done" none_left
-is "$(later flow --json | grep -c '"total":5,"open":0,"waiting":0,"dead":0,"done":4,"gone":0,"skipped":1')" 40 \
-    "four jobs of each graph are done, and its alarm was not needed"
-is "$(later flow --json | grep -c '"total":501,"open":0,"waiting":0,"dead":0,"done":501')" 1 "501 jobs of the batch are done"
+awaited 60 "all flows are done" all_flows_done
+graphs_done
 is "$(counted pushed) $(counted 'done') $(counted cancelled)" "701 661 40" "each was pushed and done once"
 
-# ---- the order: the first beginning of a job comes after the last end of those before it
+in_order
 
-"$AWK" '
-    FILENAME ~ /ended$/ { if ($5 > last[$1]) last[$1] = $5; next }
-    !($1 in first) || $4 < first[$1] { first[$1] = $4 }
-    END {
-        for (i = 1; i <= 40; i++) {
-            f = "g" i "."
-            if (first[f "left"] >= last[f "begin"] && first[f "right"] >= last[f "begin"] &&
-                first[f "end"] >= last[f "left"] && first[f "end"] >= last[f "right"])
-                well++
-        }
-        for (id in last)
-            if (id ~ /^batch:/ && last[id] > latest) latest = last[id]
-        print well, (first["batch.report"] >= latest)
-    }' "$work/ended" "$work/begun" >"$work/order"
-is "$(cat "$work/order")" "40 1" "nothing has begun before what it waits for had ended"
 # ---- a running job adds to its own flow, which is closed
 
 printf '%s\n' '{"type":"do","step":"grow","payload":{"do":"add","flow":"grow","step":"grown"}}' \

@@ -3,6 +3,7 @@
 # and again: each ends, nothing runs before what it waits for, and nothing is lost or doubled. The movers
 # of news live in laterd, so they die with it; a second laterd's are late.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/system/flow_lib.sh"
 needs redis-server redis-cli
 
 start_redis 'appendonly yes'
@@ -29,14 +30,6 @@ graph()
         '{"type":"note","step":"alarm","after":["*"],"when":"failed","queue":"two"}'
 }
 
-# again: laterd is killed, and another one started.
-again()
-{
-    kill -KILL "$laterd_pid"
-    wait "$laterd_pid" 2>/dev/null
-    launch
-}
-
 for i in $(seq 40); do
     graph >"$work/graph"
     case $i in
@@ -50,25 +43,15 @@ done
     echo '{"type":"note","step":"report","after":["*"],"queue":"three"}'
 } >"$work/batch"
 # The push itself is killed, too, and repeated.
-for n in 0.01 0.03 0.05; do
-    timeout -s KILL "$n" "$later_bin" push --flow batch --file "$work/batch" >/dev/null 2>&1
-    again
-done
+push_batch_killed
 # A mover that stands still in the middle of its work, and goes on when all is over.
 kill -STOP "$other_pid"
 later push --flow batch --file "$work/batch" >/dev/null 2>&1
 
 runs "the batch ends" later flow wait batch --timeout 60s
-left()
-{
-    later flow --json | grep -vc '"state":"done"'
-}
-none_left() { [ "$(left)" = 0 ]; }
-awaited 60 "all flows are done" none_left
+awaited 60 "all flows are done" all_flows_done
 kill -CONT "$other_pid"
-is "$(later flow --json | grep -c '"total":5,"open":0,"waiting":0,"dead":0,"done":4,"gone":0,"skipped":1')" 40 \
-    "four jobs of each graph are done, and its alarm was not needed"
-is "$(later flow --json | grep -c '"total":501,"open":0,"waiting":0,"dead":0,"done":501')" 1 "501 jobs of the batch are done"
+graphs_done
 
 # sum COUNTER: over all queues.
 sum()
@@ -83,23 +66,7 @@ is "$(sum 'done')" 661 "each was done once"
 is "$(($(sum pushed) - $(sum cancelled)))" 661 "what was put there too often has gone"
 is "$(for queue in $queues; do redis HLEN "later:{$queue}:jobs"; done | tr -d '\n')" 000000 "no job is left"
 
-# ---- the order: the first beginning of a job comes after the last end of those before it
-
-"$AWK" '
-    FILENAME ~ /ended$/ { if ($5 > last[$1]) last[$1] = $5; next }
-    !($1 in first) || $4 < first[$1] { first[$1] = $4 }
-    END {
-        for (i = 1; i <= 40; i++) {
-            f = "g" i "."
-            if (first[f "left"] >= last[f "begin"] && first[f "right"] >= last[f "begin"] &&
-                first[f "end"] >= last[f "left"] && first[f "end"] >= last[f "right"])
-                well++
-        }
-        for (id in last)
-            if (id ~ /^batch:/ && last[id] > latest) latest = last[id]
-        print well, (first["batch.report"] >= latest)
-    }' "$work/ended" "$work/begun" >"$work/order"
-is "$(cat "$work/order")" "40 1" "nothing has begun before what it waits for had ended"
+in_order
 
 # ---- dead is not final, gone is, and both are heard across queues
 
