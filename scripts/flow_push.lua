@@ -146,12 +146,6 @@ if has_results(results[2], now) and #old > 0 then
     redis.call('DEL', unpack(old))
 end
 flow_enter(closed, full == 0 and close)
-for counter, n in pairs({ pushed = pushed, duplicate = duplicate }) do
-    if n > 0 then
-        count(stats, counter, n)
-    end
-end
-if full > 0 then
-    redis.pcall('HINCRBY', stats, 'refused', full)
-end
-return answers
+local tally = { pushed = pushed, duplicate = duplicate }
+
+-- @include answer

@@ -334,12 +334,6 @@ if remember ~= '0' then
     redis.call('SET', call, table.concat(answers, '\n'), 'EX', remember)
 end
 local duplicate = total - pushed - replaced - kept - absent - full
-for name, n in pairs({ pushed = pushed, replaced = replaced, duplicate = duplicate }) do
-    if n > 0 then
-        count(stats, name, n)
-    end
-end
-if full > 0 then
-    redis.pcall('HINCRBY', stats, 'refused', full)
-end
-return answers
+local tally = { pushed = pushed, replaced = replaced, duplicate = duplicate }
+
+-- @include answer
