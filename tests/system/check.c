@@ -86,17 +86,18 @@ void check_end(const struct later_job *job, double start)
     add_line(ended_fd, job, start, check_now());
 }
 
-/* Writes a file of its own into the folder. */
+/* Writes a file of its own into the folder. Whoever finds it there finds all of it. */
 static void write_file(const char *kind, const char *name, const void *bytes, size_t len)
 {
-    char path[800];
+    char path[800], draft[600];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s-%s", dir, kind, name);
-    file = fopen(path, "we");
+    snprintf(draft, sizeof draft, "%s/.draft-%d", dir, (int)getpid());
+    file = fopen(draft, "we");
     if (file)
         fwrite(bytes, 1, len, file);
-    if (!file || fclose(file) != 0)
+    if (!file || fclose(file) != 0 || rename(draft, path) < 0)
         later_log("check", LATER_ERROR, "%s: %s", path, strerror(errno));
 }
 

@@ -206,10 +206,12 @@ unknown() { ! is_known "$1"; }
 is_dead() { [ -n "$(redis ZSCORE "$(key dead)" "$1")" ]; }
 is_delayed() { [ -n "$(redis ZSCORE "$(key delayed)" "$1")" ]; }
 
-# settled [QUEUE]: are only dead jobs left?
+# settled [QUEUE]: are only dead jobs left? (Those that are known come last: a job that becomes ready or
+# dead in between, or pushes another one, is among them.)
 settled()
 {
-    [ "$(known "$@")" = "$(dead "$@")" ] && [ "$(ready "$@")" = 0 ] && [ "$(delayed "$@")" = 0 ]
+    dead_jobs=$(dead "$@")
+    [ "$(ready "$@")" = 0 ] && [ "$(delayed "$@")" = 0 ] && [ "$(known "$@")" = "$dead_jobs" ]
 }
 
 # push_script ID DOCUMENT [WHEN [PRIORITY]]: runs push.lua by hand and prints its answer.
