@@ -11,8 +11,8 @@ start_laterd
 
 # told ID ENDING: prints the payloads of the hooks for these ends. once ID ENDING: is there one?
 told() { cat "$work/bytes-$1.$2."* 2>/dev/null; }
-times() { find "$work" -name "bytes-$1.$2.*" | wc -l; }
-once() { [ "$(times "$1" "$2")" = 1 ]; }
+how_many() { find "$work" -name "bytes-$1.$2.*" | wc -l; }
+once() { [ "$(how_many "$1" "$2")" = 1 ]; }
 quiet() { settled && settled mail; }
 fails() { within 20 "$1: a hook" once "$1" dead; }
 
@@ -71,12 +71,12 @@ later cancel cancelled >/dev/null
 push_do fine '"do":"done"'
 wait_until 10 unknown expired
 awaited 20 "all is done" quiet
-is "$(times expired '*'):$(times cancelled '*'):$(times fine '*'):$(times by-queue '*')" 0:0:0:0 \
+is "$(how_many expired '*'):$(how_many cancelled '*'):$(how_many fine '*'):$(how_many by-queue '*')" 0:0:0:0 \
     "expired, cancelled, done where only on_dead is set: none"
 is "$(find "$work" -name 'bytes-*.*.*.*.*' | wc -l)" 0 "a hook has no hook, whatever its type says"
 is "$(counted pushed mail):$(counted adopted mail)" 4:1 "they are counted as pushed"
 later kick buried >/dev/null
-twice() { [ "$(times buried dead)" = 2 ]; }
+twice() { [ "$(how_many buried dead)" = 2 ]; }
 within 20 "one that is kicked and dead again has another hook" twice
 
 # ---- workers and laterd are killed between the end of a job and its settlement: once each
