@@ -31,7 +31,7 @@ done
 push_batch_killed
 later push --flow batch --file "$work/batch" >/dev/null 2>&1
 
-runs "the batch ends" later flow wait batch --timeout 60s
+runs "the batch ends" later flow wait batch --timeout 300s
 awaited 60 "all flows are done" all_flows_done
 graphs_done
 is "$(counted pushed) $(counted 'done') $(counted cancelled)" "701 661 40" "each was pushed and done once"
@@ -48,7 +48,7 @@ later push 'do' '{"do":"add","flow":"grow","step":"strange"}' --id stranger >/de
 later push 'do' '{"do":"add","flow":"fresh","step":"one","queue":"other"}' --id foreign >/dev/null
 all_ended() { [ "$(cut -d ' ' -f 1 "$work/ended" | grep -cE '^(grow\.|stranger|foreign)')" = 7 ]; }
 awaited 60 "all have ended" all_ended
-is "$(later flow wait grow --timeout 60s | cut -f 3,4,8)" "$(printf 'done\t5\t5')" "the flow has two more jobs, and is done"
+is "$(later flow wait grow --timeout 300s | cut -f 3,4,8)" "$(printf 'done\t5\t5')" "the flow has two more jobs, and is done"
 is "$(cat "$work/added-grow.grow" "$work/added-grow.last" "$work/added-stranger")" "00-1" \
     "both could add, a job of no flow could not"
 is "$(cat "$work/added-foreign"; later flow --json -q other | cut -d , -f 2-4)" '0"flow":"fresh","state":"open","closed":false' \

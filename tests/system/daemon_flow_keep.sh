@@ -22,7 +22,7 @@ kept()
 ended_flow()
 {
     echo '{"type":"note"}' | later push --flow "$1" --file - -q "${2:-default}" >/dev/null
-    later flow wait "$1" --timeout 20s >/dev/null
+    later flow wait "$1" --timeout 300s >/dev/null
     is "$?" 0 "flow $1 is done"
 }
 # time_of NAME: for how many seconds this flow is kept.
