@@ -93,8 +93,9 @@ redis HINCRBY "$(key stats)" pushed 1 >/dev/null
 redis ZADD "$(key ready)" 1 large >/dev/null
 # A member that is not a document, and has none in jobs.
 redis ZADD "$(key ready)" 2 ghost >/dev/null
-# A document that reaches every limit but exceeds none.
-push_job limit "\"type\":\"note\",\"trace\":\"$(repeat 256 t)\",\"max_attempts\":1,\"timeout\":0.001,\"payload\":$(repeat 127 '[')$(repeat 127 ']')"
+# A document that reaches every limit but exceeds none. (The shortest timeout has none, and would end the
+# worker if that stood still.)
+push_job limit "\"type\":\"note\",\"trace\":\"$(repeat 256 t)\",\"max_attempts\":1,\"timeout\":604800,\"payload\":$(repeat 127 '[')$(repeat 127 ']')"
 
 within 20 "$((count + 1)) good jobs are done" counts 'done' $((count + 1))
 within 20 "$((count + 2)) bad ones are dead" counts buried $((count + 2))

@@ -84,7 +84,8 @@ within 5 "a plain ZADD is performed" begun "$id"
 in_time "$(sum "$(began "$id") - $before")" 1 "s until it was found"
 
 # Equal bytes that wait in one set at the same time are one job. In two sets, or later again, they
-# are two.
+# are two. (Its id is the same if the first has ended.)
+awaited 5 "the first has ended" unknown "$id"
 redis ZADD "$(key ready)" 0 "$document" >/dev/null
 within 5 "the same bytes again are another job" begun "$id" 2
 

@@ -82,7 +82,9 @@ for i in 1 2; do
 done
 within 10 "all are done" settled
 is "$(cut -d' ' -f1,2 "$work/begun" | sort | uniq -d)" "" "no attempt began twice"
-is "$(counted lapsed) $(find "$work/state/slots" -type f | wc -l)" "0 2" "no lease ran out"
+is "$(counted lapsed)" 0 "no lease ran out"
+pages() { [ "$(find "$work/state/slots" -type f | wc -l)" = 2 ]; }
+within 5 "the pages of the dead are removed" pages
 within 5 "the log tells" logged 'an earlier laterd was killed'
 
 # ---- everything at once: laterd and its workers, with acks under way; five times
@@ -104,7 +106,16 @@ is "$(cut -d' ' -f1 "$work/ended" | sort -u | wc -l) $(dead)" "4000 0" "no job i
 repeated=$(cut -d' ' -f1 "$work/begun" | sort | uniq -d | wc -l)
 echo "# $repeated jobs were begun twice"
 at_most "$repeated" 10 "jobs were begun twice"
-is "$(cut -d' ' -f1 "$work/ended" | sort | uniq -d | wc -l)" 0 "no job that had ended ran again"
+# A job ends a moment after it has noted that, so a kill can come between: to the last one of a worker.
+"$AWK" '{ count[$1]++; last[$6] = $1; if (count[$1] == 1) by[$1] = $6 }
+    END {
+        for (id in count)
+            if (count[id] > 1 && last[by[id]] == id) between++; else if (count[id] > 1) bad++
+        print bad + 0, between + 0
+    }' "$work/ended" >"$work/again"
+read -r bad between <"$work/again"
+is "$bad" 0 "no job that had ended ran again"
+at_most "$between" 1 "jobs ran again that had noted their end, and were killed at that moment"
 runs "the sums hold" conserved
 
 # ---- the embedded Redis: it is started again, and nothing is lost
@@ -116,7 +127,9 @@ start_embedded
 later push 'do' '{"do":"sleep","for":2}' --id running >/dev/null
 wait_until 5 begun running
 later push note --id later --in 2 >/dev/null
-sleep 1.2 # the append-only file is written every second
+# The append-only file is written at once, or after two seconds if the disk is busy.
+written() { redis INFO persistence | tr -d '\r' | grep -qx 'aof_buffer_length:0'; }
+awaited 10 "Redis has written it" written
 server=$(redis INFO server | tr -d '\r' | sed -n 's/^process_id://p')
 kill -KILL "$server"
 within 10 "laterd starts its Redis again" logged 'starting it again'

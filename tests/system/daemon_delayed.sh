@@ -17,7 +17,6 @@ i=0
 while [ "$i" -lt 300 ]; do
     i=$((i + 1))
     due=$(sum "$(present) + 0.3 + ($i * 7919 % 300) / 200")
-    echo "$i $due" >>"$work/due"
     if [ $((i % 3)) -eq 0 ]; then
         redis ZADD "$(key delayed)" "$due" "{\"type\":\"note\",\"payload\":$i}" >/dev/null
         echo "$(printf '{"type":"note","payload":%d}' "$i" | sha1sum | cut -d' ' -f1) $due"

@@ -32,6 +32,8 @@ while [ $round -lt "${LATER_ROUNDS:-5}" ]; do
     push_job "round-$round" '"type":"note"'
     awaited 10 "a job after reload $round" ended "round-$round"
 done
+# A job is counted after it has noted its end.
+awaited 10 "all are counted" counts 'done' "$round"
 is "$(counted 'done') $(how_often ' error ')" "$round 0" "jobs after $round reloads and reconnects"
 runs "laterd is there" alive "$laterd_pid"
 
@@ -48,14 +50,18 @@ unfit()
     runs "laterd is there" alive "$laterd_pid"
 }
 
+fit_again() { [ "$(how_often 'is fit to keep jobs again')" -ge "$1" ]; }
+
 redis ACL SETUSER default -hset >/dev/null
 unfit "a command is denied" 'denies our scripts' denied "$round"
 redis ACL SETUSER default +hset >/dev/null
 within 10 "what waited is done when it is allowed again" ended denied
+awaited 10 "it is counted" counts 'done' $((round + 1))
 redis CONFIG SET maxmemory 100mb maxmemory-policy allkeys-lru >/dev/null
 unfit "jobs would be thrown away" 'set it to noeviction' evicted $((round + 1))
 redis CONFIG SET maxmemory-policy noeviction >/dev/null
 within 10 "what waited is done when they are kept again" ended evicted
+awaited 10 "the log says so" fit_again 2
 is "$(how_often '; until then nothing is begun') $(how_often 'is fit to keep jobs again')" "2 2" \
     "a line when it begins, one when it is over"
 
