@@ -199,7 +199,7 @@ is "$status" 75 "nor one that is reserved"
 later cancel 1 -q gone >/dev/null
 later pause gone
 redis HSET 'later:{gone}:totals' h:1:r x >/dev/null
-redis HSET later:hosts f:1 "{\"seen\":$(redis TIME | head -n 1),\"queues\":[\"gone\"]}" >/dev/null
+redis HSET later:hosts f:1 "{\"seen\":$(($(redis TIME | head -n 1) + 3600)),\"queues\":[\"gone\"]}" >/dev/null
 run later forget gone
 is "$status" 75 "nor while somebody serves it"
 like "$err" 'queue gone is served by 1 laterd; take it out' "forget of a served queue names the remedy"

@@ -26,8 +26,9 @@ before=$(later show d -q e | cut -f 4)
 # ---- an editor
 
 # shellcheck disable=SC2016 # for the editor
-editor 'cp "$1" '"$work"'/opened; sed -i s/exmaple/example/ "$1"'
-run later edit r
+editor 'echo "$1" >'"$work"'/name; cp "$1" '"$work"'/opened; sed -i s/exmaple/example/ "$1"'
+mkdir "$work/tmp"
+TMPDIR=$work/tmp run later edit r
 is "$status $out" "$(printf '0 r\tready')" "edit: id and state"
 is "$(document e r)" '{"type":"t","payload":{"to":"a@example.org","n":1.50},"id":"r","priority":5}' "all but the change is as it was, byte for byte"
 is "$(cat "$work/opened")" '{
@@ -39,8 +40,9 @@ is "$(cat "$work/opened")" '{
   "id": "r",
   "priority": 5
 }' "the editor sees a line for each member"
+like "$(cat "$work/name")" "^$work/tmp/later-edit-" "in a file of its own in TMPDIR"
 is "$(later show r -q e | cut -f 6)" 5 "the priority stays"
-is "$(find /tmp -maxdepth 1 -name 'later-edit-*' -user "$(id -u)" -newer "$work/editor" | wc -l)" 0 "no file is left"
+is "$(ls -A "$work/tmp")" "" "no file is left"
 editor true
 run later edit r
 is "$status $err" "0 later edit: job r is as it was" "without a change nothing is written"

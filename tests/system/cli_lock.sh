@@ -61,7 +61,7 @@ locker a --ttl 20 -- sleep 900
 wait_until 10 held a
 like "$(later lock a --show)" "^a	held	(1?[0-9](\.[0-9]+)?|20)	7	.*:$locker sleep\$" "held, by whom, under which number"
 like "$(later lock a --show --json)" \
-    '^\{"lock":"a","held":true,"remaining":(1?[0-9]\.[0-9]+|20),"owner":".*:'"$locker"' sleep","since":[0-9.]+,"ttl":20,"fence":7\}$' \
+    '^\{"lock":"a","held":true,"remaining":(1?[0-9](\.[0-9]+)?|20),"owner":".*:'"$locker"' sleep","since":[0-9.]+,"ttl":20,"fence":7\}$' \
     "--show --json of a lock that is held"
 run later lock a -- touch "$work/never"
 is "$status $err" "75 later lock: a: somebody else has it" "another has it: status 75"
@@ -231,7 +231,7 @@ COUNT=$work/count
 export COUNT
 echo 0 >"$COUNT"
 for i in 1 2 3 4 5 6; do
-    (for _ in 1 2 3 4 5; do later lock many --wait 60 -- "$work/add_one" || echo failed; done) \
+    (for _ in 1 2 3 4 5; do later lock many --wait 900 -- "$work/add_one" || echo failed; done) \
         >"$work/many$i" 2>&1 &
     own "$!"
     eval "many$i=\$!"

@@ -127,7 +127,7 @@ export LATER_REDIS_URL
 
 # ---- status
 
-redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(redis TIME | head -n 1).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"],\"runs\":{\"q\":2}}" \
+redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(($(redis TIME | head -n 1) + 3600)).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"],\"runs\":{\"q\":2}}" \
     b:2 '{"host":"beta","pid":2,"version":"0.1","started":1000,"seen":2000,"workers":1,"running":0,"performed":0,"failed":0,"queues":[]}' \
     c:3 nonsense >/dev/null
 run later status

@@ -271,7 +271,7 @@ is "$(sum acts 8 ZCARD ready)" 0 "cancel leaves no ready job in any shard"
 
 # ---- waiting
 
-(later reserve acts --wait 20 >"$work/waited") &
+(later reserve acts --wait 300 >"$work/waited") &
 own $!
 # On a Cluster there is one waiter per slot, otherwise one for all.
 runs "one that waits is blocked in Redis" \
