@@ -9,13 +9,13 @@ if ($argv[2] === 'predis') {
 }
 $later = Laterd\Client::connect("unix:$argv[1]", library: $argv[2]);
 
-/** Another process ends the job as laterd would, in this many microseconds. */
+/** Another process ends the job as laterd would, at once, in this many microseconds. */
 function ends(string $id, string $element, int $after): void
 {
     global $argv;
-    $code = 'usleep((int) $argv[4]); $redis = new Redis(); $redis->connect($argv[1]);'
+    $code = 'usleep((int) $argv[4]); $redis = new Redis(); $redis->connect($argv[1]); $redis->multi();'
         . '$redis->hDel("later:{w}:jobs", $argv[2]); $redis->zRem("later:{w}:delayed", $argv[2]);'
-        . '$redis->rPush("later:{w}:result:$argv[2]", $argv[3]);';
+        . '$redis->rPush("later:{w}:result:$argv[2]", $argv[3]); $redis->exec();';
     proc_open([PHP_BINARY, '-r', $code, $argv[1], $id, $element, (string) $after], [], $pipes);
 }
 

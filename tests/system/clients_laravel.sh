@@ -54,7 +54,7 @@ within 15 "one that kills its program" told 'killed failed Illuminate\\Queue\\Ma
 is "$(often 'killed handle [0-9]')" 2 "fails after its tries"
 within 15 "one that ends it" told 'exiting failed Illuminate\\Queue\\MaxAttemptsExceededException'
 within 15 "what has failed is dead" counts buried 5
-is "$(dead) $(delayed) $(known)" "5 1 6" "one waits as long as it says"
+within 15 "one waits as long as it says" eval '[ "$(dead) $(delayed) $(known)" = "5 1 6" ]'
 contains "$(later peek default --state dead --json)" 'it throws in ' "the trace is in laterd's error"
 is "$(redis --scan --pattern 'shop_database_*later*' | wc -l)" 0 "no key has the prefix of Laravel's"
 
@@ -75,16 +75,15 @@ end_well
 redis flushall >/dev/null
 : >"$work/notes"
 php "$app/move.php" 300
-spawn php "$app/artisan" queue:work redis --stop-when-empty --sleep=0
+spawn php "$app/artisan" queue:work redis --stop-when-empty --sleep=0 --timeout=600
 worker=$spawned
-wait_until 20 test -s "$work/notes"
-kill -STOP "$worker" # otherwise it might have performed them all before the move begins
+wait_until 20 test -s "$work/notes" # it goes on when the move has begun
 php "$app/artisan" laterd:move >"$work/moved" &
 mover=$!
 own "$mover"
 begins_to_move() { [ "$(known)" -gt 0 ] || gone "$mover"; }
 wait_until 30 begins_to_move
-kill -CONT "$worker"
+touch "$work/go_on"
 wait "$mover"
 like "$(cat "$work/moved")" '^[0-9]+ jobs moved$' "jobs are moved"
 wait_until 30 gone "$worker"

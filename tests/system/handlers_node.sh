@@ -62,7 +62,7 @@ plugins = { config = { exec = {
               env = { MAX_JOBS = "10"; }; };
 }; }; };
 CONF
-configure 'workers = 1;' 'grace = 2.0;' 'drain = 5.0;' \
+configure 'workers = 1;' 'grace = 10.0;' 'drain = 20.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 
@@ -111,19 +111,24 @@ job odd odd
 within 20 "a value that is no JSON: buried" is_dead odd
 later cancel bad retry bury return odd >/dev/null
 
+# A program that stands still for a second, on a busy machine, does not hear of it in time: laterd says so,
+# and starts another.
+late() { logged "did not give up job $1 "; }
+hears() { grep -q "$1" "$work/cancelled" || late "$1"; }
 job long-1 long
-job long-2 long '' '"timeout":1,"max_attempts":1'
+job long-2 long '' '"timeout":4,"max_attempts":1'
 wait_until 10 eval '[ "$(lines long)" = 2 ]'
 runs "a running job is cancelled" later cancel long-1
-within 20 "its handler hears of it" grep -q long-1 "$work/cancelled"
+within 20 "its handler hears of it" hears long-1
 within 20 "one over its time: buried" is_dead long-2
 contains "$(error_of long-2)" '"kind":"timeout"' "a job that ignores its cancel is a time-out"
-is "$(lines pids)" 1 "by the same program"
-job deaf deaf '' '"timeout":1,"max_attempts":1'
+late long-1 || late long-2 || is "$(lines pids)" 1 "by the same program"
+pids=$(lines pids)
+job deaf deaf '' '"timeout":4,"max_attempts":1'
 within 20 "a deaf one over its time: buried" is_dead deaf
 job nap nap
 within 20 "the next is done, by another program" unknown nap
-is "$(lines pids)" 2 "another program was started"
+is "$(lines pids)" $((pids + 1)) "another program was started"
 within 20 "and the first was ended" gone "$(cat "$work/deaf")"
 
 job die die '' '"max_attempts":1'

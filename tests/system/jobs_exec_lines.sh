@@ -21,6 +21,9 @@ for line in sys.stdin:
         with open(os.environ["NOTES"] + "/" + job["id"] + ".pid", "w") as note:
             note.write("%d\n" % os.getpid())
         time.sleep(payload["for"])
+    elif what == "meet":
+        while len(open(os.environ["NOTES"] + "/pids").readlines()) < payload["for"]:
+            time.sleep(0.01)
     elif what == "die" or what == "once" and job["attempt"] == 1:
         print("about to die", file=sys.stderr, flush=True)
         sys.exit(7)
@@ -113,7 +116,7 @@ configure 'workers = 4;' 'grace = 1.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 for i in 1 2 3 4; do
-    job "warm-$i" lines '"do":"sleep","for":0.5'
+    job "warm-$i" lines '"do":"meet","for":4'
 done
 within 20 "four workers have a program each" reached pids 4
 within 20 "which do their jobs" settled

@@ -190,10 +190,11 @@ is "$(workers)" "$pids" "by the one worker"
 # ---- bad servers beside good ones
 
 redis FLUSHALL >/dev/null
-for name in hang drip giant headers; do
-    for i in 1 2 3 4 5; do
-        post "$name-$i" "$name" '"timeout":4'
-    done
+for i in 1 2 3 4 5; do
+    post "hang-$i" hang '"timeout":10'
+    post "drip-$i" drip '"timeout":10'
+    post "giant-$i" giant
+    post "headers-$i" headers
 done
 within 20 "bad servers have the worker's attention" \
     eval '[ "$(grep -c "^/\(hang\|drip\)" "$work/requests")" -ge 10 ]'

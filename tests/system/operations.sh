@@ -46,7 +46,7 @@ set -eu
 pid=\$(cat "$work/pid")
 ready() { [ "\$(grep -c ' ready: ' "$work/log")" -gt "\$before" ]; }
 running() { [ -n "\$(ps -o stat= -p "\$pid" | grep -v Z)" ]; }
-wait_for() { for _ in \$(seq 150); do ! "\$@" || return 0; sleep 0.1; done; exit 1; }
+wait_for() { for _ in \$(seq 600); do ! "\$@" || return 0; sleep 0.1; done; exit 1; }
 stopped() { ! running; }
 start()
 {
@@ -76,7 +76,9 @@ block()
 {
     runs "$1" sh -eux "$work/blocks/$1"
     wait_until 10 later size
-    own "$(tr '\n' ' ' <"$work/pids")"
+    while read -r pid; do
+        own "$pid"
+    done <"$work/pids"
 }
 
 later()
@@ -129,7 +131,7 @@ sed "s|later size|later --redis unix:$work/nobody size|" "$work/blocks/alarm" >"
 run sh "$work/alarm"
 is "$status" 1 "there is an alarm where Redis is not"
 contains "$out" "cannot reach Redis" "the alarm prints why Redis cannot be asked"
-later push sleep '{"seconds":1.5}' --id running >/dev/null
+later push sleep '{"seconds":4}' --id running >/dev/null
 wait_until 10 sh -c 'later show running | grep -q reserved'
 block move-1
 later push null --id waiting >/dev/null

@@ -81,7 +81,7 @@ case $* in
     command=$(sed -n "s|^ExecStart=/usr/local\(.*\) -c /etc/|$box/usr/local\1 -c $box/etc/|p" "$unit")
     $service $command </dev/null >"$log" 2>&1 &
     echo $! >"$work/laterd.pid"
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         ! later status --local >/dev/null 2>&1 || exit 0
         sleep 0.1
     done
@@ -211,8 +211,15 @@ after_reload()
     runs "new workers come" wait_until 20 grep -q ' reloaded: ' "$log"
 }
 
+# The job that is pushed twice must not be done in between, however slow the machine.
+before_shell()
+{
+    PATH=$box/bin:$PATH later pause default >/dev/null
+}
+
 after_shell()
 {
+    PATH=$box/bin:$PATH later resume default >/dev/null
     greets shell later once
     contains "$(cat "$work/shell.out")" exists "an id that is known is told"
 }
@@ -241,6 +248,7 @@ while read -r kind name; do
     elif [ "$name" = python ] && [ -z "$python" ]; then
         skip_block python "python3-redis is not installed"
     else
+        ! command -v "before_$name" >/dev/null || "before_$name"
         run_block "$name"
         ! command -v "after_$name" >/dev/null || "after_$name"
     fi

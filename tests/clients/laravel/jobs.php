@@ -36,10 +36,17 @@ class Tried extends Noted
     public $tries = 9;
 }
 
+/** A process performs one of these, and the others when NOTES has a file go_on. */
 class Slow extends Noted
 {
+    private static int $performed = 0;
+
     public function handle(): void
     {
+        while (self::$performed > 0 && !file_exists($_SERVER['NOTES'] . '/go_on')) {
+            usleep(4000);
+        }
+        self::$performed++;
         usleep(4000);
         parent::handle();
     }
