@@ -203,18 +203,33 @@ final class Handlers
             $words = array_slice($_SERVER['argv'] ?? [], 1);
             exit(($words[0] ?? '') === '--work' ? $this->work(array_slice($words, 1)) : $this->try($words));
         }
+        $handed = $this->handed();
+        for ($done = 1; $handed->valid(); $done++) {
+            $answer = $this->perform($handed->current());
+            $last = $done === $jobs || $memory && memory_get_usage() > $memory || $goOn && !$goOn();
+            $handed->send($answer + ($last ? ['last' => true] : []));
+            $handed->next();
+        }
+    }
+
+    /**
+     * @internal Yields the jobs that laterd hands over, until it closes standard input. It is sent the members of a
+     * job's answer, then yields null. After an answer with `last`, laterd hands over no more.
+     */
+    public function handed(): \Generator
+    {
         $this->lines = new Lines(STDIN, fopen('php://fd/' . getenv('LATER_ANSWERS'), 'w'));
         $this->guard();
         // The names are texts again: as keys, those of digits are numbers.
-        $this->lines->write(['hello' => 1,
-            'types' => $this->types()]);
-        for ($done = 1; ($line = $this->lines->next()) !== null; $done++) {
+        $this->lines->write(['hello' => 1, 'types' => $this->types()]);
+        while (($line = $this->lines->next()) !== null) {
             $this->job = new Job($line, $this->lines);
-            $answer = $this->job->cancelled() ? self::UNBEGUN : $this->perform($this->job);
-            $last = $done === $jobs || $memory && memory_get_usage() > $memory || $goOn && !$goOn();
-            $this->answer($answer + ($last ? ['last' => true] : []));
-            // After the last job, laterd closes standard input once the jobs that it had handed
-            // over are done.
+            if ($this->job->cancelled()) {
+                $this->answer(self::UNBEGUN);
+            } else {
+                $this->answer(yield $this->job);
+                yield;
+            }
         }
     }
 
