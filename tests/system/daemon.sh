@@ -202,7 +202,7 @@ attempts_of()
 
 error_of() { noted e "$1"; }
 is_known() { [ "$(redis HEXISTS "$(key jobs)" "$1")" = 1 ]; }
-unknown() { ! is_known "$1"; }
+unknown() { [ "$(redis HEXISTS "$(key jobs)" "$1")" = 0 ]; }
 is_dead() { [ -n "$(redis ZSCORE "$(key dead)" "$1")" ]; }
 is_delayed() { [ -n "$(redis ZSCORE "$(key delayed)" "$1")" ]; }
 

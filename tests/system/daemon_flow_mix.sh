@@ -10,7 +10,7 @@ configure 'workers = 3;' 'crash_max = 1000;' 'queues = ( { name = "mixed"; } );'
     'retry = { base = 0.05; max = 0.1; max_attempts = 2; };'
 start_laterd
 seed=${LATER_SEED:-$(date +%s)}
-REDIS_SOCKET=$redis_socket "$python" "$top_srcdir/tests/system/flow_mix.py" "$later_bin" "$laterd_pid" mixed \
+REDIS_SOCKET=$redis_socket REDIS_PORT=${redis_masters%%[!0-9]*} "$python" "$top_srcdir/tests/system/flow_mix.py" "$later_bin" "$laterd_pid" mixed \
     "$seed" "${LATER_SOAK:-8}" >"$work/mix" 2>&1
 is "$?" 0 "the mix of seed $seed comes to an end"
 grep '^#' "$work/mix"

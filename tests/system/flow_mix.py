@@ -14,7 +14,13 @@ import redis
 
 later, laterd, queue, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 seconds = float(sys.argv[5])
-store = redis.Redis(unix_socket_path=os.environ["REDIS_SOCKET"], decode_responses=True)
+port = os.environ["REDIS_PORT"]
+if not port:
+    store = redis.Redis(unix_socket_path=os.environ["REDIS_SOCKET"], decode_responses=True)
+elif os.environ["LATER_TEST_REDIS"] == "cluster":
+    store = redis.RedisCluster(host="127.0.0.1", port=int(port), decode_responses=True)
+else:
+    store = redis.Redis(port=int(port), decode_responses=True)
 chance = random.Random(seed)
 asked = 0
 statuses = {}
