@@ -58,9 +58,10 @@ is "$(dead) $(counted released) $(how_often 'ending it')" "0 0 0" "none failed, 
 
 # ---- a type that nobody has
 
+# Has each been returned? (One of them may just be due again.)
 all_wait()
 {
-    [ "$(delayed)" = "$unknown" ]
+    [ "$(noting e)" = "$unknown" ] && [ "$(known)" = "$unknown" ]
 }
 
 : >"$log"

@@ -26,7 +26,7 @@ owned() { redis HGET "later:lock:{$1}" owner | grep -q " default $2\$"; }
 within 5 "a job's lock is held while it runs, its owner named" owned one done-1
 touch "$work/go-done-1"
 within 5 "done: it is free" free one
-is "$(counted 'done')" 1 "the job is done"
+within 5 "the job is done" counts 'done' 1
 push_do retry-1 '"do":"retry","in":60' '"lock":"two"'
 within 5 "retry" is_delayed retry-1
 within 5 "retry: it is free" free two
@@ -55,8 +55,9 @@ push_event ev-2 '"for":900' '"lock":"six"'
 within 5 "an event job's lock is held" held six
 later cancel ev-2 >/dev/null
 within 12 "cancelled: it is free" free six
-# Every job in the queue had a permit of the queue.
-is "$(redis ZCARD 'later:running:{queue:default}')" 0 "no place is held in the end"
+# Every job in the queue had a permit of the queue. It is given back a moment after the job has ended.
+places() { [ "$(redis ZCARD 'later:running:{queue:default}')" = "$1" ]; }
+within 5 "no place is held in the end" places 0
 
 # ---- a lock that a stranger holds: no attempt, and others go on
 
@@ -85,8 +86,8 @@ next_look()
 {
     redis ZSCORE "$(key delayed)" called | awk -v now="$(date +%s.%N)" '$1 > now { print $1 - now }'
 }
-looks_late() { next_look | awk '$1 > 0.5 { late = 1 } END { exit !late }'; }
-within 10 "a job waits for it, and looks again in more than half a second" looks_late
+looks_late() { next_look | awk '$1 > 3 { late = 1 } END { exit !late }'; }
+within 10 "a job waits for it, and looks again in more than three seconds" looks_late
 touch "$work/go"
 wait "$holder"
 is "$(next_look)" '' "it is due when the lock has been given back"
@@ -121,9 +122,9 @@ push_do own-2 '"do":"lock","name":"mine","wait":30'
 wait_until 5 begun own-2
 touch "$work/go-own-1"
 within 5 "another waits for it" unknown own-2
+within 5 "both are done" unknown own-1 # which may note its answers after own-2 has the lock
 is "$(cat "$work/lock-own-1" "$work/lock-own-2")" "0 1 0 2
 0 2 0 2" "each got it, with a fencing number that grows; unlocked, it has none"
-within 5 "both are done" unknown own-1
 within 5 "it is free" free mine
 push_do own-3 '"do":"limit","name":"often"'
 within 5 "a handler asks a limit" unknown own-3
@@ -133,7 +134,7 @@ is "$(cat "$work/limit-own-3")" "0 0 2 -1" "twice yes, then no; a bad name is an
 
 push_do all '"do":"sleep","for":30,"upto":1' '"lock":"seven"'
 within 5 "a job holds a lock" attempt_begun all 1
-is "$(redis ZCARD 'later:running:{queue:default}')" 1 "and a place"
+within 5 "and a place, alone" places 1
 # shellcheck disable=SC2046
 kill -KILL "$laterd_pid" $(workers)
 await_laterd
@@ -142,7 +143,7 @@ start_laterd
 within 10 "the next laterd runs it again" unknown all
 in_time "$(sum "$(present) - $start")" 10 "s, though ttl and lease are 30"
 within 5 "its lock is free" free seven
-is "$(redis ZCARD 'later:running:{queue:default}')" 0 "and its place"
+within 5 "and its place" places 0
 
 stop_laterd
 
@@ -156,7 +157,7 @@ push_do next '"do":"done"'
 within 5 "the other one waits for it" is_delayed next
 kill -HUP "$laterd_pid"
 within 15 "a reload" logged 'reloaded: '
-far() { [ "$(sum "($(redis ZSCORE "$(key delayed)" next) > $(present) + 3)")" = 1.000 ]; }
+far() { [ "$(sum "($(redis ZSCORE "$(key delayed)" next) > $(present) + 4)")" = 1.000 ]; }
 wait_until 20 far # its own look for the permit
 due=$(redis ZSCORE "$(key delayed)" next)
 touch "$work/go-holds"

@@ -23,7 +23,7 @@ kill -KILL "$worker"
 within 5 "a worker after the folder of its pages was removed" test -d "$work/state/slots"
 push_job third '"type":"note"'
 within 5 "performs jobs" ended third
-is "$(counted 'done')" 3 "no job is lost with the deleted pages"
+within 5 "no job is lost with the deleted pages" counts 'done' 3
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 

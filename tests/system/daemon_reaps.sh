@@ -23,6 +23,11 @@ no_process()
     [ ! -e "/proc/$1" ]
 }
 
+two_workers()
+{
+    [ "$(workers | wc -l)" = 2 ]
+}
+
 # check_reaping NAME PREFIX
 check_reaping()
 {
@@ -39,6 +44,8 @@ check_reaping()
     later cancel "$2-killed" >/dev/null
     within 5 "$1: what a job left is killed with its worker" no_process "$stray"
 
+    # (A worker that is just being started has no name of its own yet.)
+    wait_until 5 two_workers
     push_do "$2-last" '"do":"orphan"'
     wait_until 5 unknown "$2-last" && wait_until 5 orphans 1
     stray=$(strays)

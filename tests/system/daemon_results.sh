@@ -3,7 +3,7 @@
 # between the end of its handler and the settlement, and even if many wait at once.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-configure 'workers = 2; lease = 5.0;' 'retry = { max_attempts = 2; base = 0.0; };' 'types = ( { name = "event"; result = 60; } );'
+configure 'workers = 2; lease = 5.0;' 'retry = { max_attempts = 2; base = 0.0; };' 'types = ( { name = "event"; result = 600; } );'
 start_laterd
 
 # waits ID: does somebody wait for its result?
@@ -15,9 +15,9 @@ result_key() { echo "later:{default}:result:$1"; }
 run later push "do" '{"do":"value","value":{"n":[1,"\u00e9"]}}' --wait
 is "$status:$out" '0:{"n":[1,"é"]}' "push --wait prints the value"
 is "$err" "" "push --wait says nothing on standard error"
-run later push "do" '{"do":"sleep","for":0.2}' --wait 20
+run later push "do" '{"do":"sleep","for":0.2}' --wait 60
 is "$status:$out" 0:null "a job that gives back nothing has the value null"
-run later push "do" '{"do":"bury","text":"no such film"}' --wait 20s
+run later push "do" '{"do":"bury","text":"no such film"}' --wait 60s
 is "$status:$out" 65: "a job that is buried: 65"
 like "$err" 'is dead: buried: no such film' "push --wait of a dead job tells its error"
 run later push "do" '{"do":"retry","text":"not yet"}' --wait --json
@@ -31,31 +31,31 @@ no_value() { [ -z "$(find "$work/state/slots" -name '*value*')" ]; }
 within 10 "and their file goes" no_value
 run later push "do" '{"do":"value","bytes":65537}' --wait --id big
 is "$status:$out:$(cat "$work/value-big")" 0:null:-1 "more do not, which the handler is told"
-run later push "do" '{"do":"sleep","for":1}' --wait 0.1 --id slow
+run later push "do" '{"do":"sleep","until":"go-slow"}' --wait 0.1 --id slow
 is "$status" 75 "the time is up: 75"
 like "$err" 'slow has not ended yet; it goes on' "push --wait says that the job goes on"
+touch "$work/go-slow"
 run later wait slow
 is "$status:$out" 0:null "it went on, and can be waited for again"
 run later push "do" '{"do":"value","value":1}' --id quiet
-wait_until 10 test -e "$work/value-quiet"
+wait_until 10 test -s "$work/value-quiet"
 is "$(cat "$work/value-quiet")" 2 "where nobody asked the handler is told NO"
 run later push event '{"do":"done"}' --wait --id event-1
 is "$status:$out" 0:null "event jobs, too"
 
 # ---- what is kept, and how long
 
-push_do kept '"do":"value","value":7' '"result":5'
-wait_until 10 redis_all EXISTS "$(result_key kept)"
+push_do kept '"do":"value","value":7' '"result":300'
 run later wait kept
 is "$status:$out" 0:7 "asked for by the document"
-at_most "$(redis PTTL "$(result_key kept)")" 5000 "it has its expiry, in ms"
+at_most "$(redis PTTL "$(result_key kept)")" 300000 "it has its expiry, in ms"
 at_least "$(redis PTTL "$(result_key kept)")" 1 "still after one who waited"
 is "$(redis LLEN "$(result_key kept)")" 1 "who waits takes nothing away"
 push_event typed '"do":"done"'
 wait_until 10 unknown typed
 run later wait typed --timeout 0
 is "$status:$out" 0:null "asked for by type"
-at_least "$(redis PTTL "$(result_key typed)")" 50000 "for as long as the type says"
+at_least "$(redis PTTL "$(result_key typed)")" 300001 "for as long as the type says"
 
 # ---- ids
 
@@ -83,7 +83,7 @@ at_least "$(echo "$out" | field at)" "$(sum "$first + 0.0005")" \
 
 later push "do" '{"do":"value","value":"old"}' --wait --id twice >/dev/null
 later push "do" '{"do":"bury","text":"new"}' --id twice >/dev/null
-run later wait twice --timeout 20
+run later wait twice --timeout 60
 is "$status:$out" 65: "pushed again and buried: not the former value"
 later push "do" '{"do":"value","value":"old"}' --wait --id thrice >/dev/null
 later push "do" '{"do":"value"}' --id thrice --in 1h >/dev/null
@@ -92,7 +92,7 @@ run later wait thrice --timeout 0
 is "$status:$out" 66: "pushed again and cancelled: not the former value"
 later push "do" '{"do":"value","value":"first","for":1.5}' --id behind --result 1m >/dev/null
 wait_until 10 begun behind
-run later push "do" '{"do":"value","value":"second"}' --id behind --again --wait 20
+run later push "do" '{"do":"value","value":"second"}' --id behind --again --wait 60
 is "$status:$out" '0:"second"' "push --again --wait prints the value of its own job"
 
 # ---- a worker that is killed after the handler's end
@@ -103,13 +103,13 @@ pause_redis
 wait_until 10 ended killed
 kill -KILL "$(pid_of killed)"
 resume_redis
-run later wait killed --timeout 20
+run later wait killed --timeout 60
 is "$status:${#out}" 0:5000 "its result is there"
 is "$(attempts_in begun killed | wc -l)" 1 "from the one attempt that there was"
 
 # ---- a worker that is killed during a job is a crash, and the waiter hears that the job died
 
-run later push "do" '{"do":"signal","signal":9}' --wait 20 --id crashes --max-attempts 2
+run later push "do" '{"do":"signal","signal":9}' --wait 60 --id crashes --max-attempts 2
 is "$status" 65 "crashes: dead"
 like "$err" 'crashes is dead: crash: ' "with the keeper's words"
 

@@ -112,7 +112,7 @@ push_do cut '"do":"sleep","until":"go-cut"'
 wait_until 10 begun cut
 kill -HUP "$laterd_pid"
 within 10 "the job that a reload cut begins again" begun cut 2
-runs "the log says what has cut it" log_has cut 'returned (interrupted): laterd was reloaded'
+within 10 "the log says what has cut it" log_has cut 'returned (interrupted): laterd was reloaded'
 touch "$work/go-cut"
 within 10 "and it is done" unknown cut
 stop_laterd

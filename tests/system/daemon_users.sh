@@ -62,7 +62,7 @@ LATER_REDIS_PASSWORD_FILE=$work/password
 export LATER_REDIS_PASSWORD_FILE
 seq 100 | sed 's/.*/{"type":"note","in":86400}/' >"$work/lines"
 start_redis
-port=$(($$ % 20000 + 20000))
+port=$(($$ % 12000 + 20000)) # below those that the system gives away while Redis is stopped
 until [ "$(redis config set port "$port")" = OK ]; do
     port=$((port + 1))
 done

@@ -9,7 +9,7 @@ hosts() { [ "$(redis hlen later:hosts)" = "$1" ]; }
 
 start_redis
 redis hset later:hosts new:1 "{\"host\":\"new\",\"pid\":1,\"version\":\"99.1.0\",\"started\":1,
-\"seen\":$(date +%s),\"workers\":1,\"running\":0,\"performed\":5,\"failed\":0,\"queues\":[],
+\"seen\":$(($(date +%s) + 600)),\"workers\":1,\"running\":0,\"performed\":5,\"failed\":0,\"queues\":[],
 \"invented\":[1]}" >/dev/null
 
 # ---- absent, and the same number
