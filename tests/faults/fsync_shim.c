@@ -1,7 +1,7 @@
 /*
- * fsync_shim.c: LD_PRELOAD on redis-server: writes `path size` to $FSYNC_LOG after each successful
- * fsync or fdatasync of an append-only file. After kill -9, truncate the file to its last size in
- * the log: a power cut may leave that.
+ * fsync_shim.c: LD_PRELOAD on redis-server: writes `path size time` to $FSYNC_LOG after each
+ * successful fsync or fdatasync of an append-only file; time: of its end, by CLOCK_MONOTONIC. After
+ * kill -9, truncate the file to its last size in the log: a power cut may leave that.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void note(int fd, off_t size)
 {
     const char *log = getenv("FSYNC_LOG");
+    struct timespec now;
     char link[64], path[512];
     ssize_t len;
     int out;
@@ -28,7 +30,8 @@ static void note(int fd, off_t size)
     out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (out < 0)
         return;
-    dprintf(out, "%s %lld\n", path, (long long)size);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    dprintf(out, "%s %lld %lld.%09ld\n", path, (long long)size, (long long)now.tv_sec, now.tv_nsec);
     close(out);
 }
 

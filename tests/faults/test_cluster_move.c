@@ -275,7 +275,7 @@ int main(void)
     pid_t buyers[BUYERS];
 
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!tap_ok(seen != MAP_FAILED && cluster_start(&cluster, 1000, NULL) == 0 && set_stock(),
+    if (!tap_ok(seen != MAP_FAILED && cluster_start(&cluster, 5000, NULL) == 0 && set_stock(),
                 "a Cluster of six")) {
         cluster_stop(&cluster);
         return tap_end();

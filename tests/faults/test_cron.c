@@ -54,6 +54,22 @@ static double present(void)
     return now;
 }
 
+/* Redis's clock is so much before CLOCK_MONOTONIC: asked again if the answer took long. */
+static double clock_offset(void)
+{
+    double best = INFINITY, offset = 0;
+
+    for (int i = 0; i < 50 && best > 0.001; i++) {
+        double before = arena_now(), now = present(), took = arena_now() - before;
+
+        if (took >= best)
+            continue;
+        best = took;
+        offset = now - before - took / 2;
+    }
+    return offset;
+}
+
 /* --- hosts --- */
 
 static int start_host(int n)
@@ -135,8 +151,8 @@ static bool trouble(double seconds)
 
 /* --- the schedule set by hand --- */
 
-/* Until nothing that has come is still to be fired. */
-static bool all_fired(void)
+/* Until nothing that has come is still to be fired. Returns when that was so, or 0. */
+static double all_fired(void)
 {
     double until = arena_until(20);
 
@@ -144,10 +160,10 @@ static bool all_fired(void)
         double now = present();
 
         if (arena_ask(&arena, "ZCOUNT later:{default}:cron -inf %.0f", floor(now)) == 0)
-            return true;
+            return now;
         arena_sleep(0.02);
     }
-    return false;
+    return 0;
 }
 
 static bool edit(struct definition *to)
@@ -165,9 +181,10 @@ static bool edit(struct definition *to)
             command, sizeof command,
             "%s/cli/later --redis %s cron pause hand && %s/cli/later --redis %s cron pause conf",
             top ? top : ".", arena.url, top ? top : ".", arena.url);
-    if (!all_fired())
+    /* A tick that comes after that may be fired or not when it is paused. */
+    to->before = all_fired();
+    if (to->before <= 0)
         return tap_ok(false, "what has come is fired");
-    to->before = present();
     done = system(command) == 0; /* NOLINT: a test's own words */
     to->after = present();
     return tap_ok(done, "%s", to->at ? to->at : "paused");
@@ -240,7 +257,7 @@ static void judge_documents(const struct tally *tally, const struct definition *
 static void judge(const struct definition *first, double offset)
 {
     const struct definition conf[2] = { *first, all[3] };
-    double drift = fabs(present() - arena_now() - offset);
+    double drift = fabs(clock_offset() - offset);
     struct tally tally;
 
     tap_ok(drift < 0.5, "nobody has set the clock");
@@ -305,7 +322,7 @@ int main(void)
 
     srandom(14);
     fine = begin(&conf);
-    offset = fine ? present() - arena_now() : 0;
+    offset = fine ? clock_offset() : 0;
     for (int i = 0; fine && i < 3; i++)
         fine = edit(&all[i]) && trouble(seconds / 3);
     if (fine && edit(&all[3]) && tap_ok(arena_drained(&arena, 20), "all jobs are over"))

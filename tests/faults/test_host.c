@@ -18,7 +18,7 @@
 
 #define HEAL_SECONDS 5.0
 
-static const char options[] = "workers = 2; lease = 2.0; crash_max = 100;";
+static const char options[] = "workers = 2; lease = 4.5; crash_max = 100;";
 
 static const struct produce load = {
     .prefix = "h", .seed = 21, .burst = 5, .slow_ms = 20, .rate = 60, .seconds = 6
@@ -131,7 +131,7 @@ static void test_disk(void)
         tap_ok(false, "disks of a test's own (root, mount): %s", strerror(errno));
         return;
     }
-    arena_push(&arena, "long", "trace", "sleep 4000");
+    arena_push(&arena, "long", "trace", "sleep 8000");
     producer = arena_produce(&arena, &load);
     arena_sleep(0.5);
     fill(state);
@@ -183,7 +183,7 @@ static void test_descriptors(void)
     for (size_t i = 0; i < count; i++)
         limit_descriptors(pids[i], 4);
     arena_do(&arena, "CLIENT KILL TYPE normal SKIPME yes");
-    arena_sleep(2);
+    arena_sleep(3);
     limit_descriptors(arena.hosts[0].pid, 0);
     for (size_t i = 0; i < count; i++)
         limit_descriptors(pids[i], 0);

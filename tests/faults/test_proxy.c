@@ -65,12 +65,12 @@ static void test_lost_replies(void)
 static void test_slow(void)
 {
     const struct produce load = {
-        .prefix = "s", .seed = 12, .burst = 5, .slow_ms = 1500, .rate = 10, .seconds = 6
+        .prefix = "s", .seed = 12, .burst = 5, .slow_ms = 4000, .rate = 10, .seconds = 6
     };
     struct arena arena;
     pid_t producer;
 
-    if (!enter(&arena, "workers = 12; lease = 1.5;"))
+    if (!enter(&arena, "workers = 12; lease = 4.0;"))
         return;
     arena_order(&arena, "delay", 200);
     arena_order(&arena, "trickle", 1);
@@ -102,8 +102,8 @@ static void test_cuts(void)
     arena_close(&arena);
 }
 
-/* A queue with eight jobs; its reserve's answer takes 300 ms, and the order to pause comes before
- * it. Was that so, and did what it brings go back? */
+/* A queue with eight jobs; its reserve's answer takes 300 ms, in each further round 100 ms more,
+ * and the order to pause comes before it. Was that so, and did what it brings go back? */
 static bool paused_in_time(struct arena *arena, int round)
 {
     enum { JOBS = 8 };
@@ -116,7 +116,7 @@ static bool paused_in_time(struct arena *arena, int round)
         snprintf(id, sizeof id, "p%d-%d", round, i);
         arena_push(arena, id, "trace", "sleep 1");
     }
-    arena_order(arena, "delay", 300);
+    arena_order(arena, "delay", 300 + 100 * (unsigned)round);
     arena_do(arena, "DEL later:{default}:paused");
     arena_do(arena, "LPUSH later:{default}:wake 1");
     until = arena_until(5);
