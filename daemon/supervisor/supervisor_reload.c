@@ -118,8 +118,8 @@ static void supervisor_reload_remember(struct supervisor *supervisor, const char
 
 static void supervisor_reload_refuse(struct supervisor *supervisor, const char *why)
 {
+    supervisor_reload_remember(supervisor, why); /* who has read the line finds it in the status */
     log_line(LOG_ERROR, "reload refused: %s; nothing was changed", why);
-    supervisor_reload_remember(supervisor, why);
     config_free(supervisor->next);
     supervisor->next = NULL;
     end_reload(supervisor);
