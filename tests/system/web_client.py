@@ -51,7 +51,7 @@ def ask(where, path, body=None, method=None, headers=None):
         connection.putheader(name, value)
     try:
         connection.endheaders(body)
-    except BrokenPipeError:
+    except (BrokenPipeError, ConnectionResetError):
         pass  # it was refused before it was read to its end
     answer = connection.getresponse()
     text = answer.read()

@@ -242,8 +242,8 @@ try:
 
     run('push', '--file', '-', input='\n'.join(json.dumps({'type': 't', 'queue': 'busy', 'id': f'b{i}'}) for i in range(40)))
     check(wait_row('busy', '40'), 'a busy queue', queues())
-    began, turn = time.monotonic(), 0
-    while time.monotonic() - began < 60 and (not cell('busy', 'Failing') or '%' not in cell('busy', 'Failing')):
+    began, turn, share = time.monotonic(), 0, ''
+    while time.monotonic() - began < 60 and not re.fullmatch(r'[1-9]\d? %|100 %', share):
         taken = json.loads(run('reserve', 'busy', '--json'))
         if turn % 4:
             run('ack', taken['id'], '--token', taken['token'], '-q', 'busy')
@@ -251,7 +251,8 @@ try:
             run('release', taken['id'], '--token', taken['token'], '-q', 'busy', '--in', '1h')
         run('push', 't', '-q', 'busy', '--id', f'more{turn}')
         turn += 1
-    check(re.fullmatch(r'[1-9]\d? %|100 %', cell('busy', 'Failing') or ''), 'how many fail', (turn, row('busy')))
+        share = cell('busy', 'Failing') or ''
+    check(re.fullmatch(r'[1-9]\d? %|100 %', share), 'how many fail', (turn, share, row('busy')))
     check(browser.wait('parseFloat([...document.querySelectorAll("tr")].find((r) => r.querySelector("th")?.textContent.startsWith("busy"))'
                        '.querySelector(`[data-head="In a second"]`).innerText) >= 0'), 'how many come in a second', row('busy'))
     check(wait_until(lambda: (cell('busy', 'In a second'), cell('busy', 'Done a second'), cell('busy', 'Failing')) == ('0.0', '0.0', '–')), 'and when nothing happens',
@@ -261,10 +262,14 @@ try:
         run('cancel', 'q', '-q', f'quiet-{i}')
     check(browser.wait('/^Show \\d+ quiet queues$/.test(document.querySelector(".above button").innerText)'), 'quiet ones are folded', queues())
     check(wait_until(lambda: 'quiet-1' not in queues() and 'busy' in queues()), 'those with jobs are not', queues())
-    ill = [one for one in queues() if browser.script('return Boolean([...document.querySelectorAll(".queues tr")].find((r) =>'
-                                                     ' r.querySelector("th a")?.innerText === arguments[0]).querySelector(".mark").innerText)', one)]
-    same(queues()[:len(ill)], ill, 'those in trouble come first')
-    check('dead' in ill, 'such as one in which jobs died', ill)
+    def marked():
+        """Returns the queues at this moment, and those with the mark of a trouble."""
+        return browser.script('const all = [...document.querySelectorAll(".queues tbody tr")].map((r) => [r.querySelector("th a").innerText,'
+                              ' r.querySelector(".mark").innerText]); return [all.map((r) => r[0]), all.filter((r) => r[1]).map((r) => r[0])];')
+
+    check(wait_until(lambda: 'dead' in marked()[1]), 'a queue in which jobs died is in trouble', marked())
+    shown, ill = marked()
+    same(shown[:len(ill)], ill, 'those in trouble come first')
     browser.click('Show', '.above')
     check(wait_until(lambda: 'quiet-1' in queues()), 'a click shows the quiet ones', queues())
     browser.click('Ready', '.queues thead')
@@ -582,7 +587,7 @@ try:
     # hostile
     for i in range(0, len(hostile), 1 if soak else 4):
         go(f'job?id=h{i}&queue=hostile')
-        if not browser.wait('document.querySelector("pre.document")', seconds=10):
+        if not browser.wait('document.querySelector("pre.document")'):
             check(False, f'hostile payload {i} is shown', browser.text('main'))
     wanted = hostile[4].replace('"', '\\"')
     go('job?id=h4&queue=hostile')
@@ -678,7 +683,7 @@ try:
             return d.split(/[ML]/).filter(Boolean).map((p) => p.split(' ').map(Number)).map(([x, y]) => [x, most * (114 - y) / 104]);""")
 
     redis('DEL', 'later:hosts')
-    reporter = threading.Thread(target=report)
+    reporter = threading.Thread(target=report, daemon=True)
     reporter.start()
     go('')
     check(browser.wait('document.querySelector(".tiles").innerText.includes("on 2 hosts")'), 'two hosts', browser.text('.tiles'))
@@ -704,13 +709,12 @@ try:
     check(browser.wait('document.querySelector("#connection.live")') and wait_until(lambda: 1 <= len(curve()) < 10), 'the page was hidden for five minutes',
           curve())
     same([x for x, pace in curve() if not 0 <= x <= 640], [], 'its chart stays within its frame')
-    alive.clear()
+    ended.set()
+    reporter.join()
     redis('DEL', 'later:hosts')
     check(browser.wait(f'{tile} === "0.0"'), 'no host is left: nothing is done', browser.script(f'return {tile}'))
     same(curve()[-1][1], 0, 'in the chart, too')
     check(browser.wait('document.querySelector("#connection.bad")'), 'no laterd is alive: the dot is red', browser.text('#connection'))
-    ended.set()
-    reporter.join()
     browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=hidden['identifier'])
     redis('HSET', 'later:hosts', 'past:1', json.dumps({
         'host': 'past', 'pid': 1, 'version': '1', 'seen': time.time() - 3600, 'started': began - 7200, 'workers': 2, 'running': 6,
@@ -746,8 +750,10 @@ try:
         'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['*']}))
     check(browser.wait('document.querySelector("#trouble .well").checkVisibility() && document.querySelector("#trouble .well").innerText.startsWith'
                        '("✓ No trouble, looked at ")'), 'all is well', browser.text('#trouble'))
-    same(browser.script('return [document.title, document.querySelector("link[rel=icon]").getAttribute("href"),'
-                        ' document.querySelector("#connection").className]'), ['Overview – later', 'icon.svg', 'live'], 'title, icon and dot, too')
+    # Of troubles and of hosts it hears in turn.
+    check(browser.wait('document.title === "Overview – later" && document.querySelector("link[rel=icon]").getAttribute("href") === "icon.svg"'
+                       ' && document.querySelector("#connection").className === "live"'), 'title, icon and dot, too',
+          browser.script('return [document.title, document.querySelector("#connection").className]'))
 
     # a page in the background looks now and then
     browser.command('Page.addScriptToEvaluateOnNewDocument', source="""
