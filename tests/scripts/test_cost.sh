@@ -84,7 +84,7 @@ run()
     tries=0
     until listens; do
         tries=$((tries + 1))
-        [ $tries -lt 600 ] || { cat "$box/log" >&2; exit 1; }
+        [ $tries -lt 6000 ] || { cat "$box/log" >&2; exit 1; }
         sleep 0.1
     done
     for script in reserve ack step finish; do

@@ -21,7 +21,7 @@ redis()
 tries=0
 until [ "$(redis ping 2>/dev/null)" = PONG ]; do
     tries=$((tries + 1))
-    [ $tries -lt 200 ] || { cat "$box/log" >&2; exit 1; }
+    [ $tries -lt 2000 ] || { cat "$box/log" >&2; exit 1; }
     sleep 0.05
 done
 

@@ -44,8 +44,10 @@ log()
     journalctl --no-pager -q -o cat --since "$since" _SYSTEMD_UNIT=laterd.service
 }
 
+# What was written until then is in the journal, so that it is not taken for what comes after.
 mark()
 {
+    journalctl --sync
     since=$(date '+%Y-%m-%d %H:%M:%S.%6N')
 }
 
