@@ -10,7 +10,7 @@ locked()
 {
     later lock "$1" --show | grep -q held
 }
-spawn "$later_bin" lock night --ttl 60 -- sleep 60
+spawn "$later_bin" lock night --ttl 60 -- sleep 900
 locker=$spawned
 wait_until 20 locked night
 for limit in sms:'[1]' sms:'[1]' 'slide --window sliding'; do
