@@ -12,8 +12,8 @@
  *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", or
  *             with an unknown word, it just succeeds
  *     event   the same for event jobs: check_event.c
- * `sleep`, `signal`, `lock` and event jobs with "until": NAME end when the folder has a file of
- * this name, so that a test can look at them as long as it needs.
+ * `sleep`, `signal`, `lock`, `progress` and event jobs with "until": NAME end when the folder has a
+ * file of this name, so that a test can look at them as long as it needs.
  *
  * With a file `refuse` in the folder, the plugin does not start. With `hang`, its start takes a
  * minute. With `first`, it starts in one worker; others wait for `refuse`.
@@ -395,6 +395,8 @@ static enum later_result do_progress(struct later_job *job, const json_t *what)
         later_job_progress(job, i, steps, later_json_string(what, "text", NULL));
         check_sleep(0.1);
     }
+    while (!check_may_end(what) && !later_job_cancelled(job))
+        check_sleep(0.01);
     return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
 }
 

@@ -22,11 +22,16 @@ has_workers()
 
 push_do long '"do":"sleep","for":5'
 wait_until 5 begun long
-push_many 5000 'do' '{"do":"sleep","for":0.002}' through-
+push_many 1000 'do' '{"do":"sleep","for":0.002}' through-0-
 for round in 1 2 3 4; do
-    wait_until 20 reached ended $((round * 800))
+    wait_until 20 reached ended $((round * 1000 - 500))
     kill -HUP "$laterd_pid"
+    push_many 998 'do' '{"do":"sleep","for":0.002}' "through-$round-"
     wait_until 10 reloaded "$round"
+    # Each of the new workers begins one of these.
+    for seat in 1 2; do push_do "seat-$round-$seat" "\"do\":\"sleep\",\"until\":\"go-$round\""; done
+    wait_until 20 begun "seat-$round-1" && wait_until 20 begun "seat-$round-2"
+    touch "$work/go-$round"
 done
 within 60 "5,001 jobs are done" counts 'done' 5001
 is "$(how_often 'reloaded: ')" 4 "after four reloads meanwhile"
@@ -165,8 +170,12 @@ kill -HUP "$laterd_pid"
 within 20 "when it starts, a reload goes well" logged 'reloaded: '
 within 20 "the old ones go" has_workers 2
 is "$(how_often 'reloaded: ')" 1 "told once"
-run later -c "$work/laterd.conf" status --local
-is "$err" '' "and later status --local has forgotten what was refused"
+forgotten()
+{
+    run later -c "$work/laterd.conf" status --local
+    [ -z "$err" ]
+}
+within 10 "and later status --local has forgotten what was refused" forgotten
 
 # ---- plugins are replaced too
 
@@ -174,8 +183,10 @@ is "$err" '' "and later status --local has forgotten what was refused"
 
 configure 'workers = 2;'
 rm "$work/jobs/sleep.so"
+pids=$(workers)
 kill -HUP "$laterd_pid"
 within 10 "a reload without a plugin" logged 'reloaded: '
+within 20 "the workers that have it go" has_workers 2
 push_job asleep '"type":"sleep","payload":{"seconds":0}'
 within 5 "its jobs wait" is_delayed asleep
 configure 'workers = 2;'

@@ -116,7 +116,7 @@ like "$err" 'crashes is dead: crash: ' "with the keeper's words"
 # ---- progress
 
 begun=$(date +%s)
-push_do far-1 '"do":"progress","for":6.5,"text":"page","in":60'
+push_do far-1 '"do":"progress","for":6.5,"text":"page","in":60,"until":"go-far"'
 shows() { later show "$1" --json | grep -q "$2"; }
 within 10 "progress is shown" shows far-1 '"progress":{"at":[0-9.]*,"done":[0-9.]*,"total":65,"text":'
 before=$(called hset)
@@ -125,6 +125,7 @@ within 10 "later status tells how far those have come that run" tells
 like "$(later status --json --progress)" '"job":"far-1","in":"default","type":"do","progress":\{.*"total":65' \
     "and --json --progress"
 is "$(later status --json | grep -c '"job"')" 0 "--json alone asks no more than before"
+touch "$work/go-far"
 wait_until 20 is_delayed far-1
 like "$(later show far-1 --json)" '"state":"delayed".*"progress":' "and kept over a retry"
 # The job tells of 65 steps. A second brings one write of them, and one of `later:hosts`.
@@ -135,13 +136,14 @@ later cancel far-1 >/dev/null
 # ---- Redis goes away and comes back
 
 if [ "$redis_kind" = single ]; then
-    spawn "$later_bin" push "do" '{"do":"sleep","for":1}' --wait --id restart
+    spawn "$later_bin" push "do" '{"do":"sleep","until":"go-restart"}' --wait --id restart
     wait_until 10 begun restart
     wait_until 10 waits
     redis CONFIG SET appendonly yes >/dev/null
     wait_until 20 sh -c "$redis_cli INFO persistence | grep -q 'aof_rewrite_in_progress:0'"
     stop_redis
     start_redis 'appendonly yes'
+    touch "$work/go-restart"
     wait_until 30 gone "$spawned"
     wait "$spawned"
     is "$?" 0 "a waiter outlives Redis"

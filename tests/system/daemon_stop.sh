@@ -60,6 +60,7 @@ in_time "$(sum "$(present) - $begin")" 3.5 "s to stop"
 is "$exited" 0 "laterd ends with 0"
 is "$(ready) $(reserved) $(attempts_of polite) $(attempts_of deaf)" "2 0 0 0" \
     "both are ready again, without an attempt"
+leave
 is "$(noted i deaf)" 1 "it counts as interrupted"
 
 # ---- the tenth interruption in a row is an attempt
@@ -69,6 +70,7 @@ start_laterd
 wait_until 10 begun deaf 2 && wait_until 10 begun polite 2
 stop_laterd
 is "$(attempts_of deaf) $(attempts_of polite)" "1 0" "the tenth interruption is an attempt"
+leave
 later cancel polite deaf >/dev/null
 runs "the sums hold" conserved
 
@@ -82,13 +84,13 @@ kill -TERM "$laterd_pid"
 kill -INT "$laterd_pid"
 stop_laterd
 is "$exited $(unknown short && echo 'done')" "0 done" "TERM and INT again change nothing"
+leave
 start_laterd
 begin=$(present)
 stop_laterd INT
 is "$exited" 0 "INT ends laterd, too"
 in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 leave
-is "$left" yes "laterd takes its leave"
 
 # ---- a job that kills its worker while laterd stops is to blame all the same
 
@@ -100,6 +102,7 @@ kill -TERM "$laterd_pid"
 wait_until 10 logged 'stopping: '
 touch "$work/go-dies"
 await_laterd
+leave
 is "$(attempts_of dies) $(noted c dies) $(noted i dies)" "1 1 " "a crash during a stop is a crash"
 later cancel dies >/dev/null
 
@@ -116,6 +119,7 @@ within 10 "the log says what has cut it" log_has cut 'returned (interrupted): la
 touch "$work/go-cut"
 within 10 "and it is done" unknown cut
 stop_laterd
+leave
 
 # ---- event jobs get time, then are cancelled by the end of their worker
 
@@ -129,6 +133,8 @@ stop_laterd
 is "$exited $(ended quick && unknown quick && echo 'done')" "0 done" "a quick event job finishes"
 is "$(ready) $(attempts_of slow) $(noted i slow)" "1 0 1" \
     "a slow one is returned as interrupted"
+leave
+is "$left" yes "laterd takes its leave"
 
 # ---- the embedded Redis is stopped last, and nothing is lost
 
