@@ -49,6 +49,24 @@ host()
     redis HSET later:hosts "$1:1" '{"host":"'"$1"'","pid":1,"version":"0","started":1,"seen":'$(($(redis TIME | head -n 1) + ${4:-1000000}))',"workers":2,"running":3,"performed":0,"failed":0,"rate":0,"queues":["'"$2"'"],"patterns":{},"runs":{},"nodes":{}'"${3-}"'}' >/dev/null
 }
 
+# nobody_has_it: pushes a job whose type nobody has. It is asked for again four times a second, and is
+# no trouble while it is; when nobody has had the type for 400 s, once a minute or less.
+nobody_has_it()
+{
+    later push nobody.has.it --id nobodys >/dev/null
+    awaited 10 "nobody has its type" is_unknown
+    advance_redis 400
+    awaited 10 "it rests" rests
+}
+is_unknown()
+{
+    noted e nobodys | grep -q '"kind":"unknown"'
+}
+rests()
+{
+    [ $(($(redis ZSCORE 'later:{default}:delayed' nobodys | cut -d . -f 1) - $(redis TIME | head -n 1))) -gt 30 ]
+}
+
 # ---- daemons
 
 later push null >/dev/null
@@ -133,7 +151,7 @@ redis DEL later:hosts >/dev/null
 configure 'workers = 2;'
 start_laterd
 well "a laterd runs"
-later push nobody.has.it --id nobodys >/dev/null
+nobody_has_it
 seen type_unknown default 'nobody has the type nobody.has.it of default' "a type that nobody has"
 is "$(field type <"$work/line")" nobody.has.it "which type"
 later cancel nobodys -q default >/dev/null
@@ -161,8 +179,8 @@ well "a job runs for too long"
 
 # ---- three at once; Redis is away
 
+nobody_has_it
 later push null -q elsewhere --id dies >/dev/null
-later push nobody.has.it --id nobodys >/dev/null
 later bury dies -q elsewhere >/dev/null
 later push null -q elsewhere >/dev/null
 advance_redis 6
