@@ -79,7 +79,7 @@ jobs.last.queue_name = "low"
 puts ActiveJob::Base.queue_adapter.enqueue_all(jobs)
 RUBY
 
-run timeout 120 ruby shop.rb
+run timeout 600 ruby shop.rb
 is "$out" "$(printf '%s\n' 'its own id' 'delayed 7 GreetJob' 'priority: -100..100, lower first: 101' 2)" "what is pushed, and refused"
 [ "$status" -eq 0 ] || printf '%s\n' "$err" | sed 's/^/# /'
 ruby jobs.rb --work default low -p 2 >worked 2>&1 </dev/null &
@@ -121,7 +121,7 @@ GreetJob.perform_later("fay", at: 1)
 fake.assert_pushed("GreetJob")
 puts fake.drain(Laterd::ActiveJob.handlers).map(&:result).join
 RUBY
-run timeout 60 ruby fake.rb
+run timeout 600 ruby fake.rb
 is "$out" "done" "with a fake"
 is "$(later check default low | cut -f 3 | sort -u)" ok "later check holds"
 finish

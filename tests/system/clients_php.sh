@@ -47,7 +47,7 @@ job throws
 job buries
 job exits '"max_attempts":1'
 job grows '"max_attempts":1'
-job sleeps '"max_attempts":1,"timeout":5'
+job sleeps '"max_attempts":1,"timeout":12' # so it has 1.5 s to say where it was when that is over
 fails throws 'thing in '
 like "$(error_of throws)" '"text":"RuntimeException: bad.{1,6}thing in [^#]*/handlers.php:[0-9]*"' "throws: what, and where, without laterd's own frames"
 is "$(attempts_of throws)" 2 "throws: twice"
@@ -110,7 +110,7 @@ for library in phpredis predis; do
         is "$(printf '%s' "$out" | grep -c somebody)" 0 "$library: ${url%%:*}: without the user"
     done
     redis del 'later:{w}:result:a' 'later:{w}:result:b' 'later:{w}:result:c' 'later:{w}:jobs' 'later:{w}:delayed' >/dev/null
-    run timeout 60 php "$here/wait.php" "$redis_socket" "$library"
+    run timeout 600 php "$here/wait.php" "$redis_socket" "$library"
     is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"
 done
 

@@ -32,7 +32,7 @@ pushes()
     redis FLUSHALL >/dev/null
     redis RPUSH 'later:{default}:result:thumb-7' '{"state":"done","attempt":1,"at":1}
 {"width":640}' >/dev/null
-    run timeout 120 "$@"
+    run timeout 600 "$@"
     is "$status" 0 "$what: the program that pushes ends well"
     [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
     is "$(redis HLEN 'later:{mail}:jobs') $(redis ZCARD 'later:{mail}:delayed') $(redis ZCARD 'later:{mail}:ready')" \
@@ -52,7 +52,7 @@ flows()
     what=$1
     shift
     redis FLUSHALL >/dev/null
-    run timeout 120 "$@"
+    run timeout 600 "$@"
     is "$status" 0 "$what: the program that pushes flows ends well"
     [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
     is "$(redis HMGET 'later:{default}:flow:order-7' total open waiting | tr '\n' ' ')$(redis HGET 'later:{default}:flow:chain-7' waiting) $(redis HGET 'later:{default}:flow:import-7' open)" \
@@ -64,7 +64,7 @@ performs()
 {
     what=$1 wanted=$2
     shift 2
-    run timeout 120 "$@"
+    run timeout 600 "$@"
     contains "$out" "$wanted" "$what: the handler performs a job"
     [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
 }

@@ -21,7 +21,7 @@ passes()
     rm -rf "$work/src/laterd"
     cp -R "$clients/$language" "$work/src/laterd"
     cd "$work/src/laterd" || exit 99
-    run timeout 120 "$@"
+    run timeout 600 "$@"
     is "$status" 0 "$language: $*"
     [ "$status" -eq 0 ] || printf '%s\n%s\n' "$out" "$err" | sed 's/^/# /'
     cd "$work" || exit 99

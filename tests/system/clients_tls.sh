@@ -52,7 +52,7 @@ work = os.environ['work']
 queues = laterd.Client(redis.Redis(host='localhost', port=int(os.environ['port']), password='secret', ssl=True,
                                    ssl_ca_certs=sys.argv[1], ssl_check_hostname=True,
                                    ssl_certfile=work + '/client.crt', ssl_keyfile=work + '/client.key'))
-print(queues.wait(queues.push('do', {'do': 'value', 'value': 5}, result=60).id, timeout=60))
+print(queues.wait(queues.push('do', {'do': 'value', 'value': 5}, result=60).id, timeout=500))
 PROGRAM
 tries python "$python" "$work/try.py"
 
@@ -65,7 +65,7 @@ $work = getenv('work');
 $url = 'rediss://:secret@localhost:' . getenv('port') . "/0?ca=$ca&cert=$work/client.crt&key=$work/client.key";
 $later = Laterd\Client::connect($url, library: $library);
 $id = $later->push('do', ['do' => 'value', 'value' => 5], result: 60)->id;
-echo $later->wait($id, seconds: 60)->value, "\n";
+echo $later->wait($id, seconds: 500)->value, "\n";
 PROGRAM
 for library in phpredis predis; do
     if php "$clients/../tests/clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
@@ -95,7 +95,7 @@ if (library === "ioredis") {
 }
 const queues = new Laterd(redis);
 const { id } = await queues.push("do", { do: "value", value: 5 }, { result: 60 });
-console.log(await queues.wait(id, { timeout: 60 }));
+console.log(await queues.wait(id, { timeout: 500 }));
 process.exit(0);
 PROGRAM
 if node_modules; then
@@ -115,7 +115,7 @@ redis = Redis.new(url: "rediss://:secret@localhost:#{ENV["port"]}",
                   ssl_params: { ca_file: ARGV[0], cert: OpenSSL::X509::Certificate.new(File.read("#{work}/client.crt")),
                                 key: OpenSSL::PKey.read(File.read("#{work}/client.key")) })
 later = Laterd::Client.new(redis)
-puts later.wait(later.push("do", { do: "value", value: 5 }, result: 60).id, timeout: 60)
+puts later.wait(later.push("do", { do: "value", value: 5 }, result: 60).id, timeout: 500)
 PROGRAM
 if ruby -e 'require "redis"' 2>/dev/null; then
     tries ruby ruby "$work/try.rb"

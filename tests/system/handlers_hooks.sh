@@ -38,7 +38,7 @@ from dataclasses import replace
 import laterd, redis
 queues = laterd.Client(redis.Redis(unix_socket_path=sys.argv[1]))
 queues.before_push(lambda job: replace(job, context={"tenant": "shop", **job.context}))
-print(json.dumps(queues.call("py.echo", 7, timeout=60), separators=(",", ":")))
+print(json.dumps(queues.call("py.echo", 7, timeout=500), separators=(",", ":")))
 PYTHON
 cat >"$work/js/app.mjs" <<'NODE'
 import { appendFileSync } from "node:fs";
@@ -54,7 +54,7 @@ import { Redis } from "ioredis";
 import { Laterd } from "laterd";
 const queues = new Laterd(new Redis(process.argv[2]));
 queues.beforePush((job) => ({ ...job, context: { tenant: "shop", ...job.context } }));
-console.log(JSON.stringify(await queues.call("js.echo", 7, { timeout: 60 })));
+console.log(JSON.stringify(await queues.call("js.echo", 7, { timeout: 500 })));
 process.exit(0);
 NODE
 cat >"$work/app.php" <<PHP
@@ -73,7 +73,7 @@ cat >"$work/call.php" <<PHP
 require '$clients/php/autoload.php';
 \$queues = Laterd\Client::connect("unix:\$argv[1]");
 \$queues->beforePush(fn (\$job) => \$job->with(['context' => ['tenant' => 'shop'] + \$job->context]));
-echo json_encode(\$queues->call('php.echo', 7, seconds: 60)->value), "\n";
+echo json_encode(\$queues->call('php.echo', 7, seconds: 500)->value), "\n";
 PHP
 cat >"$work/app.rb" <<'RUBY'
 require "laterd"
@@ -90,7 +90,7 @@ cat >"$work/call.rb" <<'RUBY'
 require "laterd"
 later = Laterd::Client.new(Redis.new(path: ARGV[0]))
 later.before_push { |job| job.with(context: { tenant: "shop", **job.context }) }
-puts JSON.generate(later.call("rb.echo", 7, timeout: 60))
+puts JSON.generate(later.call("rb.echo", 7, timeout: 500))
 RUBY
 cat >"$work/app.go" <<'GO'
 package main
@@ -153,7 +153,7 @@ func main() {
 		job.Context = map[string]interface{}{"tenant": "shop"}
 		return job
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Second)
 	defer cancel()
 	var value json.RawMessage
 	if err := later.Call(ctx, "default", laterd.NewJob{Type: "go.echo", Payload: 7}, &value); err != nil {
@@ -196,7 +196,7 @@ calls()
 {
     lang=$1
     shift
-    run timeout 120 "$@" "$redis_socket"
+    run timeout 600 "$@" "$redis_socket"
     is "$out" '["shop",7]' "$lang: call() gives back the value, and the context came along"
     [ "$status" -eq 0 ] || printf '%s\n' "$err" | sed 's/^/# /'
 }

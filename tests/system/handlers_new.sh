@@ -52,9 +52,9 @@ for lang in $languages; do
     c) greeting='{"hello":"world"}' payload='"world"' ;;
     sh) greeting=null ;;
     esac
-    run later push "hello-$lang" "$payload" --wait 60
+    run later push "hello-$lang" "$payload" --wait 500
     is "$status $out" "0 $greeting" "$lang: laterd performs a job by it"
-    run later push "hello-$lang" '[]' --wait 60
+    run later push "hello-$lang" '[]' --wait 500
     is "$status" 65 "$lang: and buries one that is bad"
 done
 stop_laterd

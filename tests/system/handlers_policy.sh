@@ -128,7 +128,7 @@ ends()
     type=$1 attempts=$2 error=$3 name=$4
     shift 4
     later push "$type" --id "$type$*" --result 60 "$@" >/dev/null
-    later wait "$type$*" --timeout 60 >/dev/null 2>&1
+    later wait "$type$*" --timeout 500 >/dev/null 2>&1
     is "$(later show "$type$*" -q default | cut -f 2,5)" "$(printf 'dead\t%d' "$attempts")" "$name: attempts"
     like "$(later show "$type$*" -q default | cut -f 7)" "$error" "$name: why"
 }

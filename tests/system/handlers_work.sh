@@ -73,7 +73,7 @@ works()
     type=$1 payload=7
     shift
     later push "$type" 7 --id "$type" --result 1h >/dev/null
-    run timeout 100 "$@" --work --until-empty
+    run timeout 600 "$@" --work --until-empty
     is "$status" 0 "$type: --work --until-empty ends well"
     [ "$type" != go ] || payload='"7"'
     is "$(later wait "$type" --timeout 0)" "[$payload,\"a \\\"b\\\" \\\\c \$d\",\"$work/app\"]" \
@@ -95,7 +95,7 @@ like "$err" 'later: .*it comes with laterd' "and says what is missing"
 
 later push py.a 1 -q mail --id two >/dev/null
 later push py 1 -q other --id one >/dev/null
-run timeout 100 later work other mail --lines --until-empty -p 5 --programs 2 -- python3 -m laterd tasks:app
+run timeout 600 later work other mail --lines --until-empty -p 5 --programs 2 -- python3 -m laterd tasks:app
 is "$status $(redis HGET 'later:{mail}:stats' 'done') $(redis HGET 'later:{other}:stats' 'done')" "0 1 1" \
     "several queues; types with a star"
 run later work q --lines --entry -p 4 -- python3 -m laterd tasks:app

@@ -92,7 +92,7 @@ class Failing extends Noted
 
 class Sleeping extends Noted
 {
-    public $timeout = 2;
+    public $timeout = 5;
     public $tries = 3;
     public $failOnTimeout = true;
 
