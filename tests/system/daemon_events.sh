@@ -81,7 +81,7 @@ later cancel withdrawn >/dev/null
 within 5 "a cancelled job's handler is told" ended withdrawn
 in_time "$(sum "$(present) - $begin")" 1 "s until then, with a lease of 60"
 is "$(counted cancelled) $(dead)" "1 1" "and its result refused"
-later push sleep '{"seconds":60}' --id asleep >/dev/null
+later push sleep '{"seconds":600}' --id asleep >/dev/null
 runs_asleep() { redis HVALS later:hosts | grep -q '"jobs":\[{"id":"asleep"'; }
 wait_until 10 runs_asleep
 later cancel asleep >/dev/null

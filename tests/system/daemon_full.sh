@@ -47,6 +47,8 @@ there()
         [ "$(redis GET later:protocol)" != '' ]
 }
 linked() { redis CLIENT LIST | sed -n 's/^\(id=[0-9]*\) .* name=laterd.*/\1/p' | sort; }
+subscribed() { redis_all CLIENT LIST | grep -q ' name=laterd-subscriber'; }
+awaited 10 "all of them are there" subscribed
 clients=$(linked)
 at_least "$(echo "$clients" | wc -w)" 2 "connections of laterd"
 redis FLUSHALL >/dev/null
