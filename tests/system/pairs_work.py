@@ -91,7 +91,7 @@ def jobs():
     add("heavy", 4, "a", "do", {"do": "sleep", "for": 0.1}, group="heavy")
     add("quiet", 2, "a", "exec.once", group="quiet")
     add("retry", 2, "a", "do", {"do": "retry", "in": 0.2, "upto": 1}, runs=2)
-    add("result", 2, "a", "exec.once", result=60)
+    add("result", 2, "a", "exec.once", result=3600)
     add("kept", 2, "a", "exec.kept")
     add("delayed", 2, "s", "do", {"do": "sleep", "for": 0.1}, **{"in": 1})
     return found
