@@ -74,7 +74,7 @@ START_TEST(answers_and_dies)
         again(LATER_DONE);
         usleep(20000);
     }
-    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+    ck_assert_msg(now() - begun < 18, "%f", now() - begun); /* growing delays would last 21 s */
 }
 END_TEST
 
