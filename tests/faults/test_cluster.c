@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define HOSTS        2
-#define NODE_TIMEOUT 1.0
+#define NODE_TIMEOUT 2.0
 #define RECOVERY     (2 * NODE_TIMEOUT + 2) /* seconds, of the issue */
 #define PLAIN        4
 #define SHARDS       8
@@ -246,7 +246,7 @@ static void kill_master(int node)
 static void stop_master(int node)
 {
     cluster_pause(&cluster, node);
-    arena_sleep(6);
+    arena_sleep(3 * NODE_TIMEOUT + 3);
     cluster_resume(&cluster, node);
 }
 

