@@ -3,6 +3,7 @@ package laterd
 import (
 	"bytes"
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -86,7 +87,9 @@ type Kept struct {
 	Attempts  int
 	Why       json.RawMessage // why it failed last: at, attempt, kind, text, host; or nil
 	Value     json.RawMessage
+	HookOf    string // pushed since the job of this id is dead, or done
 
+	policy    NewJob // what its program says of its type
 	made      *prepared
 	successor *Kept     // pushed with Again while this one ran
 	home      *keptFlow // the flow in which it waits, or has waited
@@ -125,10 +128,47 @@ func (k *Kept) PayloadJSON() json.RawMessage {
 }
 
 func (k *Kept) most() int {
-	if k.MaxAttempts == 0 {
-		return fakeAttempts
+	if k.MaxAttempts != 0 {
+		return k.MaxAttempts
 	}
-	return k.MaxAttempts
+	if k.policy.MaxAttempts != 0 {
+		return k.policy.MaxAttempts
+	}
+	return fakeAttempts
+}
+
+// hook returns the job that tells of its end, or nil.
+func (k *Kept) hook() *Kept {
+	dead := k.State == "dead"
+	if k.HookOf != "" || !dead && k.State != "done" {
+		return nil
+	}
+	kind, byType := k.OnDone, k.policy.OnDone
+	if dead {
+		kind, byType = k.OnDead, k.policy.OnDead
+	}
+	if kind == "" {
+		kind = byType
+	}
+	if kind == "" {
+		return nil
+	}
+	told := map[string]interface{}{"id": k.ID, "type": k.Type, "queue": k.Queue, "ending": k.State,
+		"attempts": k.Attempts, "error": nil, "value": nil}
+	if dead {
+		told["error"] = k.Why
+	} else if k.Value != nil {
+		told["value"] = k.Value
+	}
+	of := k.ID
+	if len(of) > 160 {
+		of = fmt.Sprintf("%x", sha1.Sum([]byte(of)))
+	}
+	job := NewJob{Type: kind, Payload: told, ID: fmt.Sprintf("%s.%s.%d", of, k.State, time.Now().UnixNano()/1000)}
+	made, _ := job.prepare() // its type was checked when it was said
+	hook := newKept(job, k.Queue, made)
+	hook.HookOf = k.ID
+	return hook
 }
 
 // attempt performs it. waited: what it gets for having waited.
@@ -511,6 +551,7 @@ func (f *Fake) keep(kept *Kept) Pushed {
 
 // perform performs a job, without the mutex meanwhile: its handler may push.
 func (f *Fake) perform(app *Handlers, kept *Kept) (Attempt, error) {
+	kept.policy = app.policyOf(app.match(kept.Type)).job()
 	kept.State = "reserved"
 	kept.Attempts++
 	waited := kept.heard()
@@ -519,6 +560,9 @@ func (f *Fake) perform(app *Handlers, kept *Kept) (Attempt, error) {
 	f.mutex.Lock()
 	if err == nil && kept.State == "reserved" { // else it was cancelled meanwhile
 		f.settle(kept, attempt)
+		if hook := kept.hook(); hook != nil {
+			f.keep(hook)
+		}
 	}
 	successor := kept.successor
 	kept.successor = nil

@@ -111,13 +111,26 @@ func (h *Handlers) Types() []string {
 	return types
 }
 
-// find finds the exact name, otherwise the longest prefix.
-func (h *Handlers) find(kind string) registered {
-	found := h.functions[kind]
-	for end := len(kind); found.perform == nil && end >= 0; end-- {
-		found = h.functions[kind[:end]+"*"]
+// match finds the exact name, otherwise the longest prefix.
+func (h *Handlers) match(kind string) string {
+	name := kind
+	for end := len(kind); h.functions[name].perform == nil && end >= 0; end-- {
+		name = kind[:end] + "*"
 	}
-	return found
+	return name
+}
+
+func (h *Handlers) find(kind string) registered {
+	return h.functions[h.match(kind)]
+}
+
+// policyOf returns what the program tells laterd of a type that it has registered.
+func (h *Handlers) policyOf(name string) Policy {
+	policy := h.functions[name].policy
+	if givenUp := h.givenUp[name]; givenUp != "" {
+		policy.OnDead = givenUp
+	}
+	return policy
 }
 
 // outcome is an error that ends an attempt in another way than by a retry after the backoff.

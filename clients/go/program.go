@@ -58,11 +58,7 @@ func (p *program) run() {
 func (p *program) introduce() {
 	types := []map[string]interface{}{}
 	for _, kind := range p.handlers.Types() {
-		policy := p.handlers.functions[kind].policy
-		if givenUp := p.handlers.givenUp[kind]; givenUp != "" {
-			policy.OnDead = givenUp
-		}
-		types = append(types, policy.said(kind))
+		types = append(types, p.handlers.policyOf(kind).said(kind))
 	}
 	p.answers.put(struct {
 		Hello int                      `json:"hello"`

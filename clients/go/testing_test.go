@@ -449,6 +449,43 @@ func TestGivenUpAndLater(t *testing.T) {
 	same(t, err != nil && strings.HasPrefix(err.Error(), "laterd: Context: "), true)
 }
 
+func TestHooksTellOfWhatIsDeadOrDone(t *testing.T) {
+	fake, app := laterd.NewFake(), &laterd.Handlers{}
+	heard := []string{}
+	hear := func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		var told struct {
+			ID, Type, Queue, Ending string
+			Attempts                int
+			Error                   *struct{ Kind string }
+			Value                   interface{}
+		}
+		err := job.Into(&told)
+		heard = append(heard, fmt.Sprint(job.Type, " ", told.ID, " ", told.Type, " ", told.Queue, " ", told.Ending, " ",
+			told.Attempts, " ", told.Error != nil && told.Error.Kind == "retry", " ", told.Value))
+		return nil, err
+	}
+	fails := func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		if string(job.Payload) == "0" {
+			return nil, errors.New("zero")
+		}
+		return 7, nil
+	}
+	app.On("tries", fails, laterd.Policy{Retries: 1, OnDead: "policy", OnDone: "policy"})
+	app.On("gone", fails, laterd.Policy{Retries: laterd.NoRetries}).GivenUp("gone", hear)
+	app.On("policy", hear, laterd.Policy{OnDone: "own"}).On("own", hear)
+	for _, job := range []laterd.NewJob{{Type: "tries", Payload: 0, ID: "a"},
+		{Type: "tries", Payload: 1, ID: "b", OnDone: "own"}, {Type: "gone", Payload: 0, ID: "c"}} {
+		_, err := fake.Push("default", job)
+		must(t, err)
+	}
+	for range []int{1, 2} {
+		_, err := fake.Drain(app)
+		must(t, err)
+	}
+	same(t, strings.Join(heard, ", "), "own b tries default done 1 false 7, "+
+		"gone.given_up c gone default dead 1 true <nil>, policy a tries default dead 2 true <nil>")
+}
+
 func TestCall(t *testing.T) {
 	s, _ := newShop()
 	var sent struct{ Sent string }

@@ -28,6 +28,8 @@ export interface Kept {
     readonly attempts: number;
     readonly error: Found["error"];
     readonly value: unknown;
+    /** Pushed since the job of this id is dead, or done. */
+    readonly hookOf: string | null;
 }
 
 /** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */

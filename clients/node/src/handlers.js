@@ -274,6 +274,12 @@ export class Handlers {
         return name;
     }
 
+    /** What the program tells laterd of a type, by the names of a job's document. */
+    policy(type) {
+        const name = this.#match(type);
+        return name === undefined ? {} : { ...this.#policies.get(name), ...this.#gone(name) };
+    }
+
     find(type) {
         return this.#functions.get(this.#match(type));
     }

@@ -11,9 +11,11 @@
  *
  * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
  * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
- * Jobs of a flow wait for each other, and get values.
+ * Jobs of a flow wait for each other, and get values. What the handlers say of their types counts, and a
+ * job that is dead or done pushes what its onDead or onDone says.
  */
 import { AssertionError, deepStrictEqual } from "node:assert";
+import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
 import { checkLabel, checkQueue, prepare } from "./document.js";
@@ -60,7 +62,7 @@ function isSame(one, other) {
 
 /** A job that was pushed to a Fake. */
 class Kept {
-    constructor(job, queue, made = prepare(job)) {
+    constructor(job, queue, made = prepare(job), hookOf = null) {
         this.job = job;
         this.queue = queue;
         this.made = made;
@@ -73,6 +75,8 @@ class Kept {
         this.value = undefined;
         this.successor = null; // pushed with `again` while this one ran
         this.home = null; // the flow in which it waits, or has waited
+        this.hookOf = hookOf; // pushed since the job of this id is dead, or done
+        this.policy = {}; // what its program says of its type
     }
 
     /** Its state when it may run. */
@@ -81,7 +85,20 @@ class Kept {
     }
 
     get most() {
-        return this.job.maxAttempts ?? MAX_ATTEMPTS;
+        return this.job.maxAttempts ?? this.policy.max_attempts ?? MAX_ATTEMPTS;
+    }
+
+    /** The job that tells of its end, or null. */
+    get hook() {
+        const { state, id, queue, attempts } = this, dead = state === "dead";
+        if (this.hookOf || !(dead || state === "done")) return null;
+        const type = dead ? this.job.onDead ?? this.policy.on_dead : this.job.onDone ?? this.policy.on_done;
+        if (!type) return null;
+        const of = id.length > 160 ? createHash("sha1").update(id).digest("hex") : id;
+        const payload = { id, type: this.type, queue, ending: state, attempts, error: dead ? this.error : null,
+                          value: dead ? null : this.value ?? null };
+        const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+        return new Kept({ type, payload, id: `${of}.${state}.${now}` }, queue, undefined, id);
     }
 }
 
@@ -353,10 +370,15 @@ export class Fake extends Pushing {
     }
 
     async #perform(app, kept) {
+        kept.policy = app.policy(kept.type);
         kept.state = "reserved";
         kept.attempts++;
         const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most, kept.home?.heard(kept) ?? {});
-        if (kept.state === "reserved") this.#settle(kept, attempt); // else it was cancelled meanwhile
+        if (kept.state === "reserved") { // else it was cancelled meanwhile
+            this.#settle(kept, attempt);
+            const { hook } = kept;
+            if (hook) await this.#push(hook);
+        }
         const { successor } = kept;
         kept.successor = null;
         if (successor && ENDED.includes(kept.state)) await this.#push(successor);

@@ -261,3 +261,26 @@ test("later needs a client and a type; call", async () => {
     await assert.rejects(new Fake().push("a", 1, { context: { a: 1n } }), Refused);
     assert.equal(await new Fake(app).call("feed.x", 0), 0);
 });
+
+it("tells of what is dead or done", async () => {
+    const hooked = new Handlers(), heard = [];
+    const hear = ({ type, payload }) => {
+        const { id, type: other, queue, ending, attempts, value, error } = payload;
+        heard.push([type, id, other, queue, ending, attempts, value, error && error.kind].join(" "));
+    };
+    const fails = ({ payload }) => {
+        if (!payload) throw new Error("zero");
+        return 7;
+    };
+    hooked.on("tries", { retries: 1, onDead: "policy", onDone: "policy" }, fails);
+    hooked.on("gone", { retries: 0 }, fails).givenUp("gone", hear);
+    hooked.on("policy", { onDone: "own" }, hear).on("own", hear);
+    await queues.push("tries", 0, { id: "a" });
+    await queues.push("tries", 1, { id: "b", onDone: "own" });
+    await queues.push("gone", 0, { id: "c" });
+    await queues.drain(hooked);
+    await queues.drain(hooked);
+    assert.deepEqual(heard, ["own b tries default done 1 7 ", "gone.given_up c gone default dead 1  retry",
+                             "policy a tries default dead 2  retry"]);
+    assert.deepEqual(queues.jobs.map((one) => one.hookOf).filter(Boolean), ["b", "c", "a"]);
+});

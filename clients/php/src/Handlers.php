@@ -240,6 +240,14 @@ final class Handlers
             + (isset($this->givenUp[$type]) ? ['on_dead' => $this->givenUp[$type]] : []), array_keys($this->functions));
     }
 
+    /** @internal what the program tells laterd of a type, by the names of a job's document */
+    public function policy(string $type): array
+    {
+        $name = $this->find($type);
+        return $name === null ? [] : $this->policies[$name]
+            + (isset($this->givenUp[$name]) ? ['on_dead' => $this->givenUp[$name]] : []);
+    }
+
     /** Performs one job, and returns the members of its answer. */
     public function perform(Job $job): array
     {

@@ -49,6 +49,26 @@ function throws(string $class, callable $run, string $name): void
     same('nothing was thrown', $class, $name);
 }
 
+// ---- hooks tell of what is dead or done
+$hooked = new Laterd\Handlers();
+$heard = [];
+$hear = function ($job) use (&$heard) {
+    ['id' => $id, 'type' => $type, 'queue' => $queue, 'ending' => $ending, 'attempts' => $n, 'value' => $value] = $job->payload;
+    $heard[] = [$job->type, $id, $type, $queue, $ending, $n, $value, $job->payload['error']['kind'] ?? null];
+};
+$hooked->on('tries', fn ($job) => intdiv(7, $job->payload), retries: 1, onDead: 'policy', onDone: 'policy');
+$hooked->on('gone', fn ($job) => throw new RuntimeException('gone'), retries: 0);
+$hooked->givenUp('gone', $hear)->on('policy', $hear, onDone: 'own')->on('own', $hear);
+$telling = new Fake();
+$telling->push('tries', 0, id: 'a');
+$telling->push('tries', 1, id: 'b', onDone: 'own');
+$telling->push('gone', id: 'c');
+$telling->drain($hooked);
+$telling->drain($hooked);
+same($heard, [['own', 'b', 'tries', 'default', 'done', 1, 7, null],
+    ['gone.given_up', 'c', 'gone', 'default', 'dead', 1, null, 'retry'],
+    ['policy', 'a', 'tries', 'default', 'dead', 2, null, 'retry']], 'hooks');
+
 // ---- what was pushed
 same($queues instanceof Laterd\Queues, true, 'an interface');
 same($queues->push('welcome', ['to' => ['a']], queue: 'mail', in: 60)->result, 'pushed', 'push');

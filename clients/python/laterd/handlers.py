@@ -290,6 +290,11 @@ class Handlers:
         names = (type, *(type[:end] + "*" for end in range(len(type), -1, -1)))
         return next((name for name in names if name in self._functions), None)
 
+    def policy(self, type: str) -> Dict[str, Any]:
+        """What the program tells laterd of a type, by the names of a job's document."""
+        name = self._match(type)
+        return {**self._policies[name], **self._gone(name)} if name else {}
+
     def find(self, type: str) -> Optional[Callable[[Job], Any]]:
         """Finds the function for a type."""
         found = self._functions.get(type)

@@ -8,10 +8,12 @@
 
 What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
 payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
-Jobs of a flow wait for each other, and get values.
+Jobs of a flow wait for each other, and get values. What the handlers say of their types counts, and a job that
+is dead or done pushes what its on_dead or on_done says.
 """
 import asyncio
 import concurrent.futures
+import hashlib
 import heapq
 import json
 import time
@@ -102,6 +104,7 @@ class Kept:
     value: Any = None
     successor: "Optional[Kept]" = None  # pushed with `again` while this one ran
     home: Optional[KeptFlow] = field(default=None, repr=False)  # the flow in which it waits, or has waited
+    hook_of: Optional[str] = None  # pushed since the job of this id is dead, or done
 
     @property
     def id(self) -> str:
@@ -365,18 +368,33 @@ class Fake(Pushing[Pushed]):
         return Pushed(new.id, result)
 
     def _perform(self, app: Handlers, kept: Kept) -> Attempt:
-        most = MAX_ATTEMPTS if kept.job.max_attempts is None else kept.job.max_attempts
+        policy = app.policy(kept.type)
+        most: int = kept.job.max_attempts or policy.get("max_attempts") or MAX_ATTEMPTS
         kept.state, kept.attempts = "reserved", kept.attempts + 1
         waited = kept.home.heard(kept) if kept.home else {}
         attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most, waited)
         if kept.state == "reserved":  # else it was cancelled meanwhile
             self._settle(kept, attempt, most)
+            self._push_hook(kept, policy)
         if kept.successor:
             successor, kept.successor = kept.successor, None
             if kept.state in ENDED:
                 self._push(successor)
         self._settle_flows()
         return attempt
+
+    def _push_hook(self, kept: Kept, policy: Dict[str, Any]) -> None:
+        if kept.state not in ("done", "dead") or kept.hook_of:
+            return
+        type = getattr(kept.job, "on_" + kept.state) or policy.get("on_" + kept.state)
+        if type:
+            dead = kept.state == "dead"
+            told = {"id": kept.id, "type": kept.type, "queue": kept.queue, "ending": kept.state,
+                    "attempts": kept.attempts, "error": kept.error if dead else None,
+                    "value": None if dead else kept.value}
+            of = kept.id if len(kept.id) <= 160 else hashlib.sha1(kept.id.encode()).hexdigest()
+            job = NewJob(type, told, id="%s.%s.%d" % (of, kept.state, time.time_ns() // 1000))
+            self._push(Kept(job, kept.queue, prepare(job), "ready", hook_of=kept.id))
 
     def _settle(self, kept: Kept, attempt: Attempt, most: int) -> None:
         if attempt.result == "done":

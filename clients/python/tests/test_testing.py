@@ -321,6 +321,29 @@ class Performs(unittest.TestCase):
         self.assertEqual((queues.kick("b"), queues.show("b").attempts), ("dead", 0))
         self.assertEqual(queues.push("welcome", id="c", replace=True).state, "dead")
 
+    def test_hooks_tell_of_what_is_dead_or_done(self):
+        hooked = laterd.Handlers()
+        heard = []
+        hooked.on("tries", retries=1, on_dead="policy", on_done="policy")(lambda job: 1 // job.payload)
+        hooked.on("policy", "own", on_done="own")(lambda job: heard.append(job.payload))
+        queues.push("tries", 0, id="a")
+        queues.push("tries", 1, id="b", on_done="own")
+        self.assertEqual([one.result for one in queues.drain(hooked)], ["retry", "done", "done"])
+        self.assertEqual([one.result for one in queues.drain(hooked)], ["retry", "done"])
+        done, dead = heard[0], heard[1]
+        self.assertEqual(done, {"id": "b", "type": "tries", "queue": "default", "ending": "done", "attempts": 1,
+                                "error": None, "value": 1})
+        self.assertEqual((dead["id"], dead["ending"], dead["attempts"], dead["error"]["kind"], dead["value"]),
+                         ("a", "dead", 2, "retry", None))
+        self.assertEqual([(one.type, one.hook_of) for one in queues.jobs if one.hook_of], [("own", "b"), ("policy", "a")])
+
+    def test_given_up_is_told_by_the_fake(self):
+        hooked = laterd.Handlers()
+        hooked.on("gives.up", retries=0)(lambda job: 1 // 0)
+        hooked.given_up("gives.up")(lambda job: job.payload["type"])
+        queues.push("gives.up", id="c")
+        self.assertEqual([(one.result, one.value) for one in queues.drain(hooked)], [("retry", None), ("done", "gives.up")])
+
     def test_one_that_pushes_its_own_id(self):
         queues.push("again", True, id="a")
         self.assertEqual([one.value for one in queues.drain(app)], ["again", "exists"])

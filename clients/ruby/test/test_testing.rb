@@ -37,6 +37,25 @@ class TestingTest < Minitest::Test
     Laterd::Testing.perform(APP, *words, **options)
   end
 
+  def test_hooks_tell_of_what_is_dead_or_done
+    app = Laterd::Handlers.new
+    heard = []
+    hear = ->(job) { heard << [job.type, *job.payload.values_at("id", "type", "queue", "ending", "attempts", "value"), job.payload.dig("error", "kind")] }
+    app.on("tries", retries: 1, on_dead: "policy", on_done: "policy") { |job| 7 / job.payload }
+    app.on("gone", retries: 0) { raise "gone" }
+    app.given_up("gone", &hear)
+    app.on("policy", on_done: "own", &hear)
+    app.on("own", &hear)
+    queues.push("tries", 0, id: "a")
+    queues.push("tries", 1, id: "b", on_done: "own")
+    queues.push("gone", id: "c")
+    2.times { queues.drain(app) }
+    assert_equal [["own", "b", "tries", "default", "done", 1, 7, nil],
+                  ["gone.given_up", "c", "gone", "default", "dead", 1, nil, "retry"],
+                  ["policy", "a", "tries", "default", "dead", 2, nil, "retry"]], heard
+    assert_equal %w[b c a], queues.jobs.map(&:hook_of).compact
+  end
+
   def test_what_was_pushed
     assert_equal "pushed", queues.push("welcome", { to: ["a"] }, queue: "mail", in: 60).result
     queues.push_many(Array.new(3) { |n| Laterd::NewJob.new("thumb", n, priority: n) })

@@ -30,7 +30,8 @@ use Laterd\Size;
  *
  * What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
  * payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
- * Jobs of a flow wait for each other, and get values.
+ * Jobs of a flow wait for each other, and get values. What the handlers say of their types counts, and a job that is
+ * dead or done pushes what its onDead or onDone says.
  */
 final class Fake implements Queues
 {
@@ -380,11 +381,15 @@ final class Fake implements Queues
 
     private function run(Handlers $app, Kept $kept): Attempt
     {
+        $kept->policy = $app->policy($kept->type);
         $kept->state = 'reserved';
         $kept->attempts++;
         $attempt = self::attempt($app, $kept, $kept->home?->heard($kept->tie) ?? []);
         if ($kept->state === 'reserved') { // else it was cancelled meanwhile
             $this->settle($kept, $attempt);
+            if ($hook = $kept->hook()) {
+                $this->keep($hook);
+            }
         }
         [$successor, $kept->successor] = [$kept->successor, null];
         if ($successor && !$kept->isThere()) {

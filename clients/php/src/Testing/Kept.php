@@ -24,8 +24,15 @@ final class Kept
     public readonly string $type;
     public readonly mixed $payload;
 
-    public function __construct(public readonly NewJob $job, public readonly string $queue)
-    {
+    /** what its program says of its type */
+    public array $policy = [];
+
+    /** @param $hookOf pushed since the job of this id is dead, or done */
+    public function __construct(
+        public readonly NewJob $job,
+        public readonly string $queue,
+        public readonly ?string $hookOf = null,
+    ) {
         $this->id = $job->id;
         $this->type = $job->type;
         $this->payload = json_decode($job->document(), true)['payload'] ?? null;
@@ -41,7 +48,22 @@ final class Kept
 
     public function most(): int
     {
-        return $this->job->maxAttempts ?? self::MAX_ATTEMPTS;
+        return $this->job->maxAttempts ?? $this->policy['max_attempts'] ?? self::MAX_ATTEMPTS;
+    }
+
+    /** The job that tells of its end. */
+    public function hook(): ?self
+    {
+        $dead = $this->state === 'dead';
+        if ($this->hookOf !== null || !$dead && $this->state !== 'done') {
+            return null;
+        }
+        $type = ($dead ? $this->job->onDead : $this->job->onDone) ?? $this->policy["on_$this->state"] ?? null;
+        $of = strlen($this->id) > 160 ? sha1($this->id) : $this->id;
+        $told = ['id' => $this->id, 'type' => $this->type, 'queue' => $this->queue, 'ending' => $this->state,
+            'attempts' => $this->attempts, 'error' => $dead ? $this->error : null, 'value' => $dead ? null : $this->value];
+        return $type === null ? null
+            : new self(new NewJob($type, $told, "$of.$this->state." . (int) (microtime(true) * 1e6)), $this->queue, $this->id);
     }
 
     /** Is it in its queue still? */

@@ -149,6 +149,12 @@ module Laterd
     end
     private :match
 
+    # What the program tells laterd of a type, by the names of a job's document.
+    def policy(type)
+      name = match(type)
+      name ? { **@policies[name], **gone(name) } : {}
+    end
+
     def find(type)
       @functions[match(type)]
     end

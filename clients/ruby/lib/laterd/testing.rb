@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "digest"
 require_relative "../laterd"
 require_relative "testing_flows"
 
@@ -16,7 +17,8 @@ module Laterd
   #
   # What is pushed is checked as the real client checks it, and a handler gets what JSON makes of its
   # payload. Time does not pass: a delay is kept but not waited for, and an id that stays taken stays so.
-  # Jobs of a flow wait for each other, and get values.
+  # Jobs of a flow wait for each other, and get values. What the handlers say of their types counts, and a job that is
+  # dead or done pushes what its on_dead or on_done says.
   module Testing
     MAX_ATTEMPTS = 25 # as laterd is configured by default
     DRAINED_MAX = 10_000 # a handler may push without end
@@ -65,10 +67,13 @@ module Laterd
     # (not needed in its flow).
     class Kept
       attr_reader :job, :queue, :payload
+      attr_reader :hook_of # pushed since the job of this id is dead, or done
       attr_accessor :state, :attempts, :error, :value, :successor, :tie, :home # the flow in which it waits, or has
+      attr_accessor :policy # what its program says of its type
 
-      def initialize(job, queue)
-        @job, @queue, @tie = job, queue, job
+      def initialize(job, queue, hook_of: nil)
+        @job, @queue, @tie, @hook_of = job, queue, job, hook_of
+        @policy = {}
         @payload = JSON.parse(job.document, max_nesting: false)["payload"]
         @state = due
         @attempts = 0
@@ -96,7 +101,20 @@ module Laterd
       end
 
       def most
-        options[:max_attempts] || MAX_ATTEMPTS
+        options[:max_attempts] || policy[:max_attempts] || MAX_ATTEMPTS
+      end
+
+      # The job that tells of its end, or nil.
+      def hook
+        return if hook_of || !%w[done dead].include?(state)
+
+        on, dead = :"on_#{state}", state == "dead"
+        type = options[on] || policy[on]
+        told = { id: id, type: self.type, queue: queue, ending: state, attempts: attempts, error: dead ? error : nil,
+                 value: dead ? nil : value }
+        of = id.size > 160 ? Digest::SHA1.hexdigest(id) : id
+        now = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond)
+        type && Kept.new(NewJob.new(type, told, id: "#{of}.#{state}.#{now}"), queue, hook_of: id)
       end
     end
 
@@ -369,11 +387,16 @@ module Laterd
       end
 
       def perform(app, kept)
+        kept.policy = app.policy(kept.type)
         kept.state = "reserved"
         kept.attempts += 1
         attempt = Testing.attempt_of(app, kept.job, kept.queue, kept.attempts, kept.most,
                                      kept.home&.heard(kept.tie) || {})
-        settle(kept, attempt) if kept.state == "reserved" # else it was cancelled meanwhile
+        if kept.state == "reserved" # else it was cancelled meanwhile
+          settle(kept, attempt)
+          hook = kept.hook
+          keep(hook) if hook
+        end
         successor, kept.successor = kept.successor, nil
         keep(successor) if successor && ENDED.include?(kept.state)
         settle_flows
