@@ -305,7 +305,7 @@ START_TEST(test_nobody_is_idle)
 {
     load("workers = 1;\n" SEVERAL);
     all_idle(1);
-    push("q", "a", "{\"type\":\"trace\",\"payload\":\"sleep 600\"}");
+    push("q", "a", "{\"type\":\"trace\",\"payload\":\"sleep 4000\"}");
     LIVE_UNTIL(live_held("q") == 1);
     push("r", "b", "");
     LIVE_FOR(0.2, live_number("ZCARD later:{r}:ready") == 1);
@@ -391,7 +391,7 @@ START_TEST(test_pools)
          "1; } "
          ");\n");
     all_idle(2);
-    push("r", "long", "{\"type\":\"trace\",\"payload\":\"sleep 500\"}");
+    push("r", "long", "{\"type\":\"trace\",\"payload\":\"sleep 4000\"}");
     LIVE_UNTIL(live_held("r") == 1);
     push("q", "a", "");
     push("r", "b", "");
