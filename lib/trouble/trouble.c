@@ -80,7 +80,14 @@ static void trouble_put(char *to, size_t room, const char *format, ...)
 
 #define TROUBLE_WHY(row, ...)     trouble_put((row)->why, sizeof(row)->why, __VA_ARGS__)
 #define TROUBLE_COMMAND(row, ...) trouble_put((row)->command, sizeof(row)->command, __VA_ARGS__)
-#define TROUBLE_QUEUE(row, name)  trouble_put((row)->queue, sizeof(row)->queue, "%s", name)
+
+/* In which queue it is ("" = in none), since when (0 = not known), how many. */
+static void trouble_in(struct later_trouble *row, const char *queue, double since, int64_t count)
+{
+    trouble_put(row->queue, sizeof row->queue, "%s", queue);
+    row->since = since;
+    row->count = count;
+}
 
 static int trouble_order(const void *a, const void *b)
 {
@@ -128,9 +135,7 @@ void later_trouble_redis(struct later_troubles *troubles, const struct later_tro
                           redis->lost_count == 1 ? "" : "s", redis->lost);
         TROUBLE_WHY(row, "it came back with less than it had: a crash, a failover or a restore");
         TROUBLE_COMMAND(row, "later check; later check --acknowledge");
-        TROUBLE_QUEUE(row, redis->lost);
-        row->since = redis->lost_at;
-        row->count = redis->lost_count;
+        trouble_in(row, redis->lost, redis->lost_at, redis->lost_count);
     }
 }
 
@@ -165,11 +170,9 @@ static void trouble_over(struct later_troubles *troubles, const struct later_tro
         TROUBLE_WHY(row, "99 of 100 of %s end within %s", host->over_type,
                     later_say_age(usual, host->usual));
     TROUBLE_COMMAND(row, "later show %.120s", host->over);
-    TROUBLE_QUEUE(row, host->over_queue);
     trouble_put(row->host, sizeof row->host, "%s", host->name);
     trouble_put(row->type, sizeof row->type, "%s", host->over_type);
-    row->since = host->over_since;
-    row->count = 1;
+    trouble_in(row, host->over_queue, host->over_since, 1);
 }
 
 void later_trouble_host(struct later_troubles *troubles, const struct later_trouble_host *host)
@@ -231,9 +234,7 @@ static void trouble_unserved(struct later_troubles *troubles,
                       later_say_count(count, queue->ready), queue->ready == 1 ? " is" : "s are");
     TROUBLE_WHY(row, "no laterd that is alive has it in `queues`");
     TROUBLE_COMMAND(row, "later size %s; systemctl reload laterd", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->now - queue->oldest;
-    row->count = queue->ready;
+    trouble_in(row, queue->name, queue->now - queue->oldest, queue->ready);
 }
 
 static void trouble_behind(struct later_troubles *troubles, const struct later_trouble_queue *queue)
@@ -251,9 +252,7 @@ static void trouble_behind(struct later_troubles *troubles, const struct later_t
     else
         TROUBLE_WHY(row, "none has run in the last minutes");
     TROUBLE_COMMAND(row, "later history %s; later top", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->now - queue->oldest;
-    row->count = queue->ready;
+    trouble_in(row, queue->name, queue->now - queue->oldest, queue->ready);
 }
 
 static void trouble_paused(struct later_troubles *troubles, const struct later_trouble_queue *queue)
@@ -273,9 +272,7 @@ static void trouble_paused(struct later_troubles *troubles, const struct later_t
     else
         TROUBLE_WHY(row, "nobody said who paused it");
     TROUBLE_COMMAND(row, "later resume %s", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->paused_since;
-    row->count = queue->ready;
+    trouble_in(row, queue->name, queue->paused_since, queue->ready);
 }
 
 static void trouble_dead(struct later_troubles *troubles, const struct later_trouble_queue *queue)
@@ -291,9 +288,7 @@ static void trouble_dead(struct later_troubles *troubles, const struct later_tro
     TROUBLE_WHY(row, "within %s; %s are dead there", later_say_age(age, LATER_TROUBLE_DEAD),
                 later_say_count(all, queue->dead));
     TROUBLE_COMMAND(row, "later peek %s --state dead", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->died_since;
-    row->count = queue->died;
+    trouble_in(row, queue->name, queue->died_since, queue->died);
 }
 
 static void trouble_unknown(struct later_troubles *troubles,
@@ -307,10 +302,8 @@ static void trouble_unknown(struct later_troubles *troubles,
                       queue->unknown_type, queue->name);
     TROUBLE_WHY(row, "no plugin or program of the hosts that serve it has that type");
     TROUBLE_COMMAND(row, "later search -q %s --kind unknown", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
     trouble_put(row->type, sizeof row->type, "%s", queue->unknown_type);
-    row->since = queue->unknown_since;
-    row->count = queue->unknown;
+    trouble_in(row, queue->name, queue->unknown_since, queue->unknown);
 }
 
 static void trouble_missed(struct later_troubles *troubles, const struct later_trouble_queue *queue)
@@ -325,9 +318,7 @@ static void trouble_missed(struct later_troubles *troubles, const struct later_t
                       later_say_age(age, queue->now - queue->missed_at));
     TROUBLE_WHY(row, "a laterd that serves %s should have pushed it", queue->name);
     TROUBLE_COMMAND(row, "later cron -q %s", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->missed_at;
-    row->count = queue->missed;
+    trouble_in(row, queue->name, queue->missed_at, queue->missed);
 }
 
 static void trouble_blocked(struct later_troubles *troubles,
@@ -341,9 +332,7 @@ static void trouble_blocked(struct later_troubles *troubles,
                       queue->blocked_name, queue->name);
     TROUBLE_WHY(row, "all that is left waits for a dead job, which a kick lets go on");
     TROUBLE_COMMAND(row, "later flow -q %s --state blocked", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->since = queue->blocked_since;
-    row->count = queue->blocked;
+    trouble_in(row, queue->name, queue->blocked_since, queue->blocked);
 }
 
 static void trouble_overdue(struct later_troubles *troubles,
@@ -359,8 +348,7 @@ static void trouble_overdue(struct later_troubles *troubles,
                       queue->name, queue->overdue == 1 ? "is" : "are");
     TROUBLE_WHY(row, "whoever had these jobs is gone, and no laterd has returned them");
     TROUBLE_COMMAND(row, "later size %s; later status", queue->name);
-    TROUBLE_QUEUE(row, queue->name);
-    row->count = queue->overdue;
+    trouble_in(row, queue->name, 0, queue->overdue);
 }
 
 void later_trouble_queue(struct later_troubles *troubles, const struct later_trouble_queue *queue)
@@ -391,8 +379,6 @@ void later_trouble_type(struct later_troubles *troubles, const struct later_trou
     TROUBLE_WHY(row, "usually %.1f %% of it fail", 100 * usual);
     TROUBLE_COMMAND(row, "later search -q %s --type %.80s --attempts '>0'", type->queue,
                     type->name);
-    TROUBLE_QUEUE(row, type->queue);
     trouble_put(row->type, sizeof row->type, "%s", type->name);
-    row->since = type->since;
-    row->count = (int64_t)type->failed;
+    trouble_in(row, type->queue, type->since, (int64_t)type->failed);
 }
