@@ -79,20 +79,26 @@ static void losses_read_line(struct losses *losses, const char *line)
     queue->sums.at = strtod(at, NULL);
 }
 
+/* NULL: it cannot be opened. */
+static FILE *losses_open(const char *path, int flags, const char *mode)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0640);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, mode);
+
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 static void losses_load(struct losses *losses)
 {
     char path[600], title[100], line[200];
-    int fd;
     FILE *file;
 
     name_file(losses, "", path);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    file = fd < 0 ? NULL : fdopen(fd, "r");
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
+    file = losses_open(path, O_RDONLY, "r");
+    if (!file)
         return;
-    }
     write_title(losses, title);
     if (fgets(line, sizeof line, file) && strcmp(line, title) == 0) {
         while (fgets(line, sizeof line, file))
@@ -121,18 +127,13 @@ static void write_lines(const struct losses *losses, FILE *file)
 static void losses_save(struct losses *losses)
 {
     char path[600], beside[600];
-    int fd;
     FILE *file;
 
     name_file(losses, "", path);
     name_file(losses, ".new", beside);
-    fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
-    file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
+    file = losses_open(beside, O_WRONLY | O_CREAT | O_TRUNC, "w");
+    if (!file)
         return;
-    }
     losses->changed = false;
     write_lines(losses, file);
     if (fclose(file) == 0)

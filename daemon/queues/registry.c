@@ -93,33 +93,28 @@ static void name_all(const struct config *config, struct link *link)
         registry_name_queues(config, &config->pools[p], link);
 }
 
-static void registry_limit(const struct config *config, const struct config_queue *queue,
-                           struct link *link)
+/* Writes how many jobs the queue may have, and how long its flows are kept. */
+static void registry_say(const struct config *config, const struct config_queue *queue,
+                         struct link *link, bool limit, bool keep)
 {
     struct later_command cmd = { 0 };
     struct later_keys keys;
 
     later_keys_init(&keys, config->redis.prefix, queue->name);
-    later_inspect_limit(&cmd, &keys, part_of(config, queue));
-    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
-}
-
-static void registry_keep(const struct config *config, const struct config_queue *queue,
-                          struct link *link)
-{
-    struct later_command cmd = { 0 };
-    struct later_keys keys;
-
-    later_keys_init(&keys, config->redis.prefix, queue->name);
-    later_flow_keep(&cmd, &keys, config->flows.keep);
-    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    if (limit) {
+        later_inspect_limit(&cmd, &keys, part_of(config, queue));
+        link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    }
+    if (keep) {
+        later_flow_keep(&cmd, &keys, config->flows.keep);
+        link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    }
 }
 
 void registry_queue(const struct config *config, const struct config_queue *queue,
                     struct link *link)
 {
-    registry_limit(config, queue, link);
-    registry_keep(config, queue, link);
+    registry_say(config, queue, link, true, true);
 }
 
 /* Is this entry the weight of a group in this queue, or in the queue whose shard it is? */
@@ -191,16 +186,6 @@ static uint32_t count_told(const struct config *config, const struct config_pool
     return count;
 }
 
-/* What it says, and no more: another host's configuration may say the rest. */
-static void registry_tell(const struct config *config, const struct config_queue *queue,
-                          struct link *link)
-{
-    if (queue->max_jobs > 0)
-        registry_limit(config, queue, link);
-    if (config->flows.keep != LATER_FLOW_KEPT)
-        registry_keep(config, queue, link);
-}
-
 void registry_renew(const struct config *config, struct link *link, uint32_t turn)
 {
     uint32_t told = 0, turns, nth = 0;
@@ -216,8 +201,10 @@ void registry_renew(const struct config *config, struct link *link, uint32_t tur
             const struct config_queue *queue = &config->pools[p].queues[q];
 
             registry_weigh(config, queue, link, false);
+            /* what it says, and no more: another host's configuration may say the rest */
             if (is_told(config, queue) && nth++ % turns == turn % turns)
-                registry_tell(config, queue, link);
+                registry_say(config, queue, link, queue->max_jobs > 0,
+                             config->flows.keep != LATER_FLOW_KEPT);
         }
     }
 }
