@@ -96,6 +96,24 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
     return cli_call_anew(cli, cmd, false, err);
 }
 
+struct later_reply *cli_look(struct cli *cli, struct ahead *ahead, struct later_command *cmd,
+                             bool *away, struct later_error *err)
+{
+    struct later_error why = { 0 };
+    struct later_reply *reply;
+
+    if (ahead) {
+        ahead_ask(cli->client, ahead, cmd);
+        return NULL;
+    }
+    reply = cli_call(cli, cmd, &why);
+    if (!reply && why.code == LATER_E_REDIS) {
+        *away = true;
+        *err = why;
+    }
+    return reply;
+}
+
 int64_t cli_count(struct later_reply *reply)
 {
     int64_t count = later_reply_int(reply);

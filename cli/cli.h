@@ -70,6 +70,12 @@ struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct 
 struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err);
 
+/* Asks for what may be missing, twice: first with `ahead`, into which it is only sent (ahead.h);
+ * then with NULL, as cli_call(). NULL: it is not there (yet), or may not be read; if Redis is away,
+ * *away is true, with *err. */
+struct later_reply *cli_look(struct cli *cli, struct ahead *ahead, struct later_command *cmd,
+                             bool *away, struct later_error *err);
+
 /* Takes over a reply that is a number from 0 on, and returns it. Returns -1 for NULL. */
 int64_t cli_count(struct later_reply *reply);
 

@@ -42,23 +42,10 @@ struct trouble_look {
     struct later_error *err;
 };
 
-/* As why_ask() in jobs/why_inner.h: NULL if it is not there yet, or may not be read. */
 static struct later_reply *trouble_ask(struct trouble_look *look, struct trouble_queue *queue,
                                        struct later_command *cmd)
 {
-    struct later_error err = { 0 };
-    struct later_reply *reply;
-
-    if (look->sends) {
-        ahead_ask(look->cli->client, &queue->ahead, cmd);
-        return NULL;
-    }
-    reply = cli_call(look->cli, cmd, &err);
-    if (!reply && err.code == LATER_E_REDIS) {
-        look->away = true;
-        *look->err = err;
-    }
-    return reply;
+    return cli_look(look->cli, look->sends ? &queue->ahead : NULL, cmd, &look->away, look->err);
 }
 
 /* --- a queue --- */

@@ -19,20 +19,7 @@ void why_end(struct why *why)
 
 struct later_reply *why_ask(struct why_look *look, struct later_command *cmd)
 {
-    struct cli *cli = look->why->cli;
-    struct later_error err = { 0 };
-    struct later_reply *reply;
-
-    if (look->sends) {
-        ahead_ask(cli->client, &look->ahead, cmd);
-        return NULL;
-    }
-    reply = cli_call(cli, cmd, &err);
-    if (!reply && err.code == LATER_E_REDIS) {
-        look->away = true;
-        *look->err = err;
-    }
-    return reply;
+    return cli_look(look->why->cli, look->sends ? &look->ahead : NULL, cmd, &look->away, look->err);
 }
 
 /* --- its queue --- */
