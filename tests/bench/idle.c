@@ -29,7 +29,8 @@ static void push_same(struct stage *stage, const char *type, const char *payload
     free(jobs);
 }
 
-void bench_events(void)
+/* How long the jobs that `push` puts there take, 1,000 and perhaps one more that lasts longer. */
+static void bench_held(const char *name, int workers, void (*push)(struct stage *stage))
 {
     size_t runs = quick ? 1 : 5;
     double seconds[RUNS_MAX];
@@ -39,45 +40,40 @@ void bench_events(void)
         double start;
 
         stage_open(&stage, NULL);
-        stage_start(&stage, 1, NULL);
+        stage_start(&stage, workers, NULL);
         stage_pause(&stage, NULL);
-        push_same(&stage, "sleep", "{\"seconds\":1}", 1000);
+        push(&stage);
         start = now_monotonic();
         stage_resume(&stage, NULL);
         seconds[i] = stage_wait_done(&stage, 1000) - start;
         stage_close(&stage);
     }
-    row_begin("events");
+    row_begin(name);
     row_number("jobs", 1000);
     row_number("runs", (double)runs);
     row_number("seconds", median(seconds, runs));
     row_end();
 }
 
+static void push_events(struct stage *stage)
+{
+    push_same(stage, "sleep", "{\"seconds\":1}", 1000);
+}
+
+void bench_events(void)
+{
+    bench_held("events", 1, push_events);
+}
+
+static void push_slow(struct stage *stage)
+{
+    push_same(stage, "probe.block", "{\"seconds\":2}", 1);
+    push_same(stage, "null", "{}", 1000);
+}
+
 void bench_slow(void)
 {
-    size_t runs = quick ? 1 : 5;
-    double seconds[RUNS_MAX];
-
-    for (size_t i = 0; i < runs; i++) {
-        struct stage stage;
-        double start;
-
-        stage_open(&stage, NULL);
-        stage_start(&stage, 2, NULL);
-        stage_pause(&stage, NULL);
-        push_same(&stage, "probe.block", "{\"seconds\":2}", 1);
-        push_same(&stage, "null", "{}", 1000);
-        start = now_monotonic();
-        stage_resume(&stage, NULL);
-        seconds[i] = stage_wait_done(&stage, 1000) - start;
-        stage_close(&stage);
-    }
-    row_begin("slow");
-    row_number("jobs", 1000);
-    row_number("runs", (double)runs);
-    row_number("seconds", median(seconds, runs));
-    row_end();
+    bench_held("slow", 2, push_slow);
 }
 
 /* Counts the commands that MONITOR shows in this time, except those from within scripts, which it
