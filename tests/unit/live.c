@@ -341,11 +341,8 @@ void live_turn(void)
 TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
                  const TTest *const *tests)
 {
-    TCase *tc = tcase_create(name);
+    TCase *tc = unit_case(name, set_up, tear_down, tests);
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
     return tc;
 }

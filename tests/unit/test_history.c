@@ -1,6 +1,7 @@
 /* test_history.c: histograms, tallies and their packed form, periods. */
 #include "history/history.h"
 
+#include "chance.h"
 #include "unit.h"
 
 #include <math.h>
@@ -31,17 +32,6 @@ START_TEST(test_bounds_belong_to_the_bucket_below)
     ck_assert_uint_eq(later_bucket(INFINITY), LATER_BUCKETS - 1);
 }
 END_TEST
-
-/* In (0, 1); a generator of known quality, the same each time (splitmix64). */
-static double chance(void)
-{
-    static uint64_t state;
-    uint64_t z = state += 0x9e3779b97f4a7c15U;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
 
 static double even(void)
 {

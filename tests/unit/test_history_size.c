@@ -1,6 +1,7 @@
 /* test_history_size.c: how much of Redis's memory a queue's whole history takes. */
 #include "history/history.h"
 
+#include "chance.h"
 #include "client/call.h"
 #include "live.h"
 
@@ -28,17 +29,6 @@ static void tear_down(void)
 {
     later_client_close(client);
     live_end();
-}
-
-/* In (0, 1), the same each time (splitmix64). */
-static double chance(void)
-{
-    static uint64_t state;
-    uint64_t z = state += 0x9e3779b97f4a7c15U;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* --- how long jobs wait and run --- */

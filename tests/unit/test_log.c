@@ -475,17 +475,7 @@ START_TEST(test_full_for_many)
 }
 END_TEST
 
-static TCase *make(const char *name, void (*begin)(void), const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, begin, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define MAKE(name, begin, ...) make(name, begin, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, begin, ...) UNIT_CASE(name, begin, tear_down, __VA_ARGS__)
 
 static TCase *text(void)
 {

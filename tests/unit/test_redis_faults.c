@@ -1,11 +1,11 @@
 /* test_redis_faults.c: a connection that breaks at every place. What was sent is UNKNOWN, what was
  * not sent is UNSENT, and each command is answered exactly once. */
-#include "redis_rig.h"
 #include "redis/script.h"
+#include "redis_rig.h"
+#include "resolved.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -59,46 +59,8 @@ START_TEST(test_no_socket)
 }
 END_TEST
 
-/* What a name stands for is set by the test: ports of 127.0.0.1. */
-static unsigned resolved[3];
-static size_t resolved_count;
-
-int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
-                struct addrinfo **list)
-{
-    (void)host;
-    (void)port;
-    (void)hints;
-    *list = NULL;
-    for (size_t i = resolved_count; i-- > 0;) {
-        struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
-        struct sockaddr_in *in = (struct sockaddr_in *)(void *)(info + 1);
-
-        *in = (struct sockaddr_in){ .sin_family = AF_INET,
-                                    .sin_port = htons((uint16_t)resolved[i]),
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        *info = (struct addrinfo){ .ai_family = AF_INET,
-                                   .ai_socktype = SOCK_STREAM,
-                                   .ai_addr = (struct sockaddr *)in,
-                                   .ai_addrlen = sizeof *in,
-                                   .ai_next = *list };
-        *list = info;
-    }
-    return 0;
-}
-
-void freeaddrinfo(struct addrinfo *list)
-{
-    while (list) {
-        struct addrinfo *next = list->ai_next;
-
-        free(list);
-        list = next;
-    }
-}
-
 /* A port on which nobody listens, reserved by a bound socket. */
-static int closed_port(unsigned *port)
+static int closed_port(uint16_t *port)
 {
     struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof in;
@@ -149,7 +111,7 @@ START_TEST(test_second_address)
     int fd = closed_port(&resolved[0]), other = closed_port(&resolved[2]);
 
     begin_tcp(rig_echo);
-    resolved[1] = fake_port(rig.fake);
+    resolved[1] = (uint16_t)fake_port(rig.fake);
     resolved_count = 3;
     rig_begin_redis();
     for (int round = 1; round <= 3; round++) {

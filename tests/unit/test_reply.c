@@ -2,6 +2,7 @@
 #include "redis/reply.h"
 
 #include "tests/support/comma.h"
+#include "replies.h"
 #include "unit.h"
 
 #include <hiredis/hiredis.h>
@@ -13,16 +14,9 @@ static struct later_reply *kept;
 
 static const struct later_reply *reply_of(const char *bytes)
 {
-    redisReader *reader = redisReaderCreate();
-    void *reply = NULL;
-
     later_reply_free(kept);
     kept = NULL;
-    ck_assert_int_eq(redisReaderFeed(reader, bytes, strlen(bytes)), REDIS_OK);
-    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
-    redisReaderFree(reader);
-    ck_assert_ptr_nonnull(reply);
-    kept = reply;
+    kept = reply_made(bytes);
     return kept;
 }
 

@@ -3,9 +3,9 @@
 #include "redis/sentinel.h"
 
 #include "redis_rig.h"
+#include "replies.h"
 #include "unit.h"
 
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,18 +136,6 @@ START_TEST(test_ask)
 }
 END_TEST
 
-static struct later_reply *reply_of(const char *bytes)
-{
-    redisReader *reader = redisReaderCreate();
-    void *reply = NULL;
-
-    ck_assert_int_eq(redisReaderFeed(reader, bytes, strlen(bytes)), REDIS_OK);
-    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
-    redisReaderFree(reader);
-    ck_assert_ptr_nonnull(reply);
-    return reply;
-}
-
 START_TEST(test_named)
 {
     static const char *const bad[] = {
@@ -163,7 +151,7 @@ START_TEST(test_named)
         "*2\r\n$1\r\na\r\n:6379\r\n",
         "*3\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\n1\r\n",
     };
-    struct later_reply *reply = reply_of("*2\r\n$8\r\n10.0.0.9\r\n$5\r\n65535\r\n");
+    struct later_reply *reply = reply_made("*2\r\n$8\r\n10.0.0.9\r\n$5\r\n65535\r\n");
     struct later_address to = { .db = 4 };
     char peer[LATER_PEER_SIZE];
 
@@ -173,7 +161,7 @@ START_TEST(test_named)
     ck_assert_str_eq(peer, "10.0.0.9:65535");
     ck_assert_uint_eq(to.db, 4);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        reply = reply_of(bad[i]);
+        reply = reply_made(bad[i]);
         ck_assert_msg(later_sentinel_named(reply, &to) < 0, "taken: %s", bad[i]);
         ck_assert_str_eq(to.host, "10.0.0.9");
         later_reply_free(reply);
@@ -195,7 +183,7 @@ START_TEST(test_role)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct later_reply *reply = reply_of(rows[i].bytes);
+        struct later_reply *reply = reply_made(rows[i].bytes);
 
         ck_assert_int_eq(later_sentinel_is_master(reply), rows[i].master);
         later_reply_free(reply);

@@ -4,9 +4,9 @@
 #include "redis/script.h"
 #include "redis/slot.h"
 
+#include "replies.h"
 #include "unit.h"
 
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,16 +129,10 @@ static void clear(void)
 
 static int take(const char *text, int from)
 {
-    redisReader *reader = redisReaderCreate();
-    void *reply = NULL;
-    int moved;
+    struct later_reply *reply = reply_made(text);
+    int moved = later_nodes_take(&nodes, reply, from);
 
-    ck_assert_int_eq(redisReaderFeed(reader, text, strlen(text)), REDIS_OK);
-    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
-    ck_assert_ptr_nonnull(reply);
-    moved = later_nodes_take(&nodes, reply, from);
-    freeReplyObject(reply);
-    redisReaderFree(reader);
+    later_reply_free(reply);
     return moved;
 }
 

@@ -540,17 +540,7 @@ START_TEST(test_killed)
 }
 END_TEST
 
-static TCase *make(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *files(void)
 {

@@ -213,17 +213,7 @@ START_TEST(test_floor)
 }
 END_TEST
 
-static TCase *make(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, NULL);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define MAKE(name, ...) make(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) UNIT_CASE(name, set_up, NULL, __VA_ARGS__)
 
 static TCase *policies(void)
 {

@@ -31,6 +31,22 @@ static inline void unit_set_limit(void)
     setenv("CK_DEFAULT_TIMEOUT", "600", 0);
 }
 
+/* Returns a test case: each of `tests`, NULL at the end, between set_up() and tear_down(), which
+ * may be NULL. UNIT_CASE takes the tests as they are. */
+static inline TCase *unit_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
+                               const TTest *const *tests)
+{
+    TCase *tc = tcase_create(name);
+
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    for (; *tests; tests++)
+        tcase_add_test(tc, *tests);
+    return tc;
+}
+
+#define UNIT_CASE(name, set_up, tear_down, ...)                                                    \
+    unit_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+
 /* Runs a suite and frees it. Returns the exit status of the program. */
 static inline int unit_run(Suite *suite)
 {
