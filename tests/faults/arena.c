@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -506,6 +507,40 @@ bool arena_do(struct arena *arena, const char *format, ...)
         printf("# %s: %s\n", format, reply ? reply->str : "no answer");
     freeReplyObject(reply);
     return good;
+}
+
+/* Redis may not have begun the script yet, so it is asked to end it until there is its answer. */
+static bool end_script(redisContext *busy, redisContext *other)
+{
+    struct pollfd answer = { .fd = busy->fd, .events = POLLIN };
+    double until = arena_until(10);
+    redisReply *reply = NULL;
+    bool over = false;
+
+    while (!over && arena_now() < until) {
+        freeReplyObject(redisCommand(other, "SCRIPT KILL"));
+        over = poll(&answer, 1, 50) > 0;
+    }
+    over = over && redisGetReply(busy, (void **)&reply) == REDIS_OK;
+    freeReplyObject(reply);
+    return over;
+}
+
+bool arena_occupy(struct arena *arena, double seconds)
+{
+    bool ready = arena_do(arena, "CONFIG SET busy-reply-threshold 100");
+    redisContext *busy = arena_redis(arena), *other = server_connect(&arena->redis);
+    int sent = 0;
+
+    if (ready && busy && other && redisAppendCommand(busy, "EVAL %s 0", "while true do end") == 0) {
+        while (!sent && redisBufferWrite(busy, &sent) == REDIS_OK)
+            ;
+        arena_sleep(seconds);
+        ready = end_script(busy, other);
+    }
+    if (other)
+        redisFree(other);
+    return ready && sent;
 }
 
 double arena_busy(void)

@@ -69,6 +69,9 @@ long long arena_ask(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Sends a command that must be answered with +OK or a number. Otherwise it says why on stdout. */
 bool arena_do(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Has a script run in Redis for so many seconds, meanwhile all others are answered BUSY. It is
+ * ended from outside: since Redis 7.2 time stands still in a script. */
+bool arena_occupy(struct arena *arena, double seconds);
 /* Returns the direct connection, and reconnects if it is gone. NULL = Redis is away. */
 redisContext *arena_redis(struct arena *arena);
 

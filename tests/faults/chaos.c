@@ -220,9 +220,7 @@ static void pause_clients(struct arena *arena)
 
 static void busy(struct arena *arena)
 {
-    arena_do(arena, "CONFIG SET busy-reply-threshold 100");
-    arena_do(arena, "EVAL %s 0",
-             "local t = redis.call('TIME')[1] + 2 repeat until redis.call('TIME')[1] + 0 > t");
+    arena_occupy(arena, 2.5);
 }
 
 static void forget_scripts(struct arena *arena)
