@@ -106,7 +106,7 @@ static inline const char *read_string(struct later_json_pass *pass, const char *
             return at + 1;
         break;
     }
-    return later_json_string(pass, text);
+    return later_json_read_string(pass, text);
 }
 
 /* Reads a name that is long, or has other than plain characters. */
@@ -117,7 +117,7 @@ static const char *read_odd_name(struct later_json_pass *pass, const char *at)
     if (!is_at(pass, at, '"'))
         return later_json_wrong(pass, at, "string or '}' expected");
     pass->escaped = pass->nul = false;
-    if (!(at = later_json_string(pass, name)))
+    if (!(at = later_json_read_string(pass, name)))
         return NULL;
     if (pass->nul)
         return beyond(pass, name, "\\u0000 in the name of a member");

@@ -81,7 +81,7 @@ const char *later_json_wrong(struct later_json_pass *pass, const char *at, const
 
 /* Reads a string after its opening quote. Sets pass->escaped and pass->nul if it has such; clears
  * neither. */
-const char *later_json_string(struct later_json_pass *pass, const char *at);
+const char *later_json_read_string(struct later_json_pass *pass, const char *at);
 
 /* ---- eight bytes at once */
 

@@ -99,7 +99,7 @@ static const char *bad_byte(struct later_json_pass *pass, const char *at)
     return later_json_wrong(pass, at, what);
 }
 
-const char *later_json_string(struct later_json_pass *pass, const char *at)
+const char *later_json_read_string(struct later_json_pass *pass, const char *at)
 {
     size_t len;
 
