@@ -2,12 +2,10 @@
  * and news that is heard late, twice, or by movers that die. Each call is made twice: the second
  * changes nothing.
  */
-#include "harness.h"
+#include "flow.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
 
 /* ---- calls, each twice */
 
@@ -102,34 +100,7 @@ static void move(void)
     ck_abort_msg("the news does not come to an end");
 }
 
-/* ---- jobs of r */
-
-static char begin(const char *id)
-{
-    static char token;
-
-    on_queue("r");
-    token = token >= 'a' && token < 'z' ? (char)(token + 1) : 'a';
-    run("migrate", "500", NULL);
-    ck_assert_str_eq(told(reserve(token, 1), 0, ID), id);
-    return token;
-}
-
-static void done(const char *id)
-{
-    ck_assert_str_eq(flat(run("ack", member(begin(id), id), NULL)), "");
-}
-
-static void fails(const char *id)
-{
-    ck_assert_str_eq(flat(run("bury", member(begin(id), id), "ran", ERROR, NULL)), "");
-}
-
-static long long count_of_flow(const char *name)
-{
-    on_queue("q");
-    return atoll(field("flow:f", name));
-}
+/* ---- both queues */
 
 static void nothing_is_left(void)
 {
@@ -586,5 +557,6 @@ int main(void)
                                    what_cannot_be,
                                    NULL };
 
+    flow_lies_in("r");
     return harness_main("flow_wide", tests);
 }
