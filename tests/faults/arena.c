@@ -2,6 +2,7 @@
 #include "arena.h"
 
 #include "redis/slot.h"
+#include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -452,6 +453,25 @@ void arena_produced(pid_t pid)
 {
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
     }
+}
+
+bool arena_enter(struct arena *arena, const char *redis_options, const char *options)
+{
+    if (arena_open(arena, redis_options) == 0 && arena_start(arena, 0, options) == 0)
+        return true;
+    tap_ok(false, "an arena");
+    arena_close(arena);
+    return false;
+}
+
+void arena_signal(struct arena *arena, int n, int number)
+{
+    pid_t pids[16];
+    size_t count = arena_workers(arena, n, pids, 16);
+
+    kill(arena->hosts[n].pid, number);
+    for (size_t i = 0; i < count; i++)
+        kill(pids[i], number);
 }
 
 /* --- looking --- */

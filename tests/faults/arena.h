@@ -31,6 +31,9 @@ struct arena {
 
 /* Starts Redis (options: lines of redis.conf, or NULL). Returns 0 or -1. */
 int arena_open(struct arena *arena, const char *redis_options);
+/* The same, with laterd 0. If that is not possible it reports so, has closed the arena, and returns
+ * false. */
+bool arena_enter(struct arena *arena, const char *redis_options, const char *options);
 /* Kills and removes all. */
 void arena_close(struct arena *arena);
 
@@ -60,6 +63,9 @@ int arena_push(struct arena *arena, const char *id, const char *type, const char
 int arena_push_job(struct arena *arena, const struct later_new_job *job, double due);
 int arena_push_in(struct arena *arena, const char *queue, const struct later_new_job *job,
                   double due);
+
+/* Sends a signal to laterd `n` and all of its workers. */
+void arena_signal(struct arena *arena, int n, int number);
 
 /* Notes a fault that lasted from `start` until now. */
 void arena_fault(struct arena *arena, double start, const char *what);

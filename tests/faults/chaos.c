@@ -54,16 +54,6 @@ static void last(void)
     arena_sleep(0.5 + 0.001 * arena_random(2500));
 }
 
-static void signal_all(struct arena *arena, int n, int number)
-{
-    pid_t pids[16];
-    size_t count = arena_workers(arena, n, pids, 16);
-
-    kill(arena->hosts[n].pid, number);
-    for (size_t i = 0; i < count; i++)
-        kill(pids[i], number);
-}
-
 static pid_t some_worker(struct arena *arena)
 {
     pid_t pids[16];
@@ -95,9 +85,9 @@ static void stop_host(struct arena *arena)
 {
     int n = (int)arena_random(HOSTS);
 
-    signal_all(arena, n, SIGSTOP);
+    arena_signal(arena, n, SIGSTOP);
     last();
-    signal_all(arena, n, SIGCONT);
+    arena_signal(arena, n, SIGCONT);
 }
 
 static void kill_supervisor(struct arena *arena)

@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool enter(struct arena *arena, const char *options)
-{
-    if (arena_open(arena, NULL) == 0 && arena_start(arena, 0, options) == 0)
-        return true;
-    tap_ok(false, "an arena");
-    arena_close(arena);
-    return false;
-}
-
 static size_t runs_of(const struct tally *tally, const char *id)
 {
     size_t count = 0;
@@ -38,7 +29,7 @@ static void test_events(void)
     size_t charged = 0;
     char id[32];
 
-    if (!enter(&arena, "workers = 1; crash_max = 3; retry = { base = 0.2; };"))
+    if (!arena_enter(&arena, NULL, "workers = 1; crash_max = 3; retry = { base = 0.2; };"))
         return;
     arena_do(&arena, "SET later:{default}:paused 1");
     for (int i = 0; i < 300; i++) {
@@ -86,10 +77,11 @@ static void test_nasty(void)
     size_t wrong = 0, left;
     pid_t pids[16];
 
-    if (!enter(&arena, "workers = 3; crash_max = 3; timeout = 4.0; grace = 0.5;"
-                       "retry = { max_attempts = 3; base = 0.1; max = 0.2; };"
-                       "types = ( { name = \"trace\"; max_attempts = 3; } );"
-                       "recycle = { memory = 64; };"))
+    if (!arena_enter(&arena, NULL,
+                     "workers = 3; crash_max = 3; timeout = 4.0; grace = 0.5;"
+                     "retry = { max_attempts = 3; base = 0.1; max = 0.2; };"
+                     "types = ( { name = \"trace\"; max_attempts = 3; } );"
+                     "recycle = { memory = 64; };"))
         return;
     for (size_t i = 0; i < NASTY; i++) {
         struct later_new_job job = { .id = id, .type = "trace" };
@@ -153,7 +145,7 @@ static void test_malformed(void)
     char id[32], document[128];
     pid_t before[4], after[4];
 
-    if (!enter(&arena, "workers = 2;"))
+    if (!arena_enter(&arena, NULL, "workers = 2;"))
         return;
     arena_workers(&arena, 0, before, 4);
     for (unsigned i = 0; i < BAD; i++) {

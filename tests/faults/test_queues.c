@@ -92,16 +92,6 @@ static double round_of(void)
     return all_done(jobs, END) ? arena_now() - start : -1;
 }
 
-static void signal_all(int n, int number)
-{
-    pid_t pids[16];
-    size_t count = arena_workers(&arena, n, pids, 16);
-
-    kill(arena.hosts[n].pid, number);
-    for (size_t i = 0; i < count; i++)
-        kill(pids[i], number);
-}
-
 /* `begin` takes something away, `end` brings it back. */
 static void measure(const char *what, void (*begin)(void), void (*end)(void))
 {
@@ -159,12 +149,12 @@ static void start_first(void)
 
 static void stop_first(void)
 {
-    signal_all(0, SIGSTOP);
+    arena_signal(&arena, 0, SIGSTOP);
 }
 
 static void go_on_first(void)
 {
-    signal_all(0, SIGCONT);
+    arena_signal(&arena, 0, SIGCONT);
 }
 
 /* Its workers live, but nobody calls them. */

@@ -15,15 +15,6 @@
  * What a kill -9 loses then is Redis's loss, not ours (test_past tests it). `no` writes at once. */
 #define DURABLE "appendonly yes\nappendfsync no\n"
 
-static bool enter(struct arena *arena, const char *redis, const char *options)
-{
-    if (arena_open(arena, redis) == 0 && arena_start(arena, 0, options) == 0)
-        return true;
-    tap_ok(false, "an arena");
-    arena_close(arena);
-    return false;
-}
-
 /* A job that begins after Redis is back, however few others are left by then. */
 static void push_after(struct arena *arena, size_t number)
 {
@@ -59,7 +50,7 @@ static void test_kills(void)
     size_t kills = 0;
     pid_t producer;
 
-    if (!enter(&arena, DURABLE, "workers = 4; lease = 15.0;"))
+    if (!arena_enter(&arena, DURABLE, "workers = 4; lease = 15.0;"))
         return;
     srandom(7);
     producer = arena_produce(&arena, &load);
@@ -107,7 +98,7 @@ static void test_away(bool killed)
     double start, up;
     pid_t producer;
 
-    if (!enter(&arena, DURABLE, "workers = 4; lease = 6.0;"))
+    if (!arena_enter(&arena, DURABLE, "workers = 4; lease = 6.0;"))
         return;
     arena_push(&arena, "long", "trace", "sleep 15000");
     arena_seen(&arena, "B long ", 1, 5);
@@ -252,10 +243,10 @@ static void test_refusals(void)
     struct tally tally;
     double healed[16];
 
-    if (!enter(&arena,
-               DURABLE "enable-debug-command yes\nenable-protected-configs yes\n"
-                       "key-load-delay 200\nloading-process-events-interval-bytes 1024\n",
-               "workers = 3; lease = 4.5;"))
+    if (!arena_enter(&arena,
+                     DURABLE "enable-debug-command yes\nenable-protected-configs yes\n"
+                             "key-load-delay 200\nloading-process-events-interval-bytes 1024\n",
+                     "workers = 3; lease = 4.5;"))
         return;
     for (size_t i = 0; i < count; i++) {
         char prefix[16];
@@ -311,7 +302,7 @@ static void test_full(void)
     const struct later_new_job job = { .id = "refused", .type = "trace" };
     char id[32];
 
-    if (!enter(&arena, NULL, "workers = 2; lease = 3.0;"))
+    if (!arena_enter(&arena, NULL, "workers = 2; lease = 3.0;"))
         return;
     arena_do(&arena, "SET later:{default}:paused 1");
     for (int i = 0; i < 200; i++) {

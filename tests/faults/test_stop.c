@@ -10,25 +10,6 @@
 
 #define LEASE 3.0
 
-static bool enter(struct arena *arena, const char *options)
-{
-    if (arena_open(arena, NULL) == 0 && arena_start(arena, 0, options) == 0)
-        return true;
-    tap_ok(false, "an arena");
-    arena_close(arena);
-    return false;
-}
-
-static void signal_all(struct arena *arena, int n, int number)
-{
-    pid_t pids[16];
-    size_t count = arena_workers(arena, n, pids, 16);
-
-    kill(arena->hosts[n].pid, number);
-    for (size_t i = 0; i < count; i++)
-        kill(pids[i], number);
-}
-
 /* Waits until the first laterd logs this. */
 static bool told(struct arena *arena, const char *text)
 {
@@ -49,18 +30,18 @@ static void test_stopped(void)
     const struct run *first, *second;
     double start;
 
-    if (!enter(&arena, options))
+    if (!arena_enter(&arena, NULL, options))
         return;
     arena_push(&arena, "stopped", "trace", "sleep 4000"); /* it is stopped long before its end */
     arena_seen(&arena, "B stopped ", 1, 5);
     start = arena_now();
-    signal_all(&arena, 0, SIGSTOP);
+    arena_signal(&arena, 0, SIGSTOP);
     if (arena_start(&arena, 1, options) < 0)
         tap_ok(false, "a second laterd");
     tap_ok(arena_seen(&arena, "E stopped ", 1, 8) > 0, "another laterd runs the job");
     tap_ok(arena_drained(&arena, 2), "and it is done");
     arena_fault(&arena, start, "SIGSTOP of worker and keeper");
-    signal_all(&arena, 0, SIGCONT);
+    arena_signal(&arena, 0, SIGCONT);
     tap_ok(arena_seen(&arena, "E stopped ", 2, 5) > 0, "the stopped worker goes on to its end");
     tap_ok(told(&arena, "was no longer ours"), "the late ack is refused");
     arena_sleep(LEASE);
@@ -87,7 +68,7 @@ static void test_long(void)
     struct tally tally;
 
     /* Renewed each third of it, a lease outlives a standstill of two seconds. */
-    if (!enter(&arena, "workers = 2; lease = 3.0;"))
+    if (!arena_enter(&arena, NULL, "workers = 2; lease = 3.0;"))
         return;
     arena_push(&arena, "long", "trace", tap_long() ? "sleep 20000" : "sleep 10000");
     tap_ok(arena_seen(&arena, "E long ", 1, 25) > 0 && arena_drained(&arena, 2),
@@ -109,8 +90,9 @@ static void test_hang(void)
     struct tally tally;
     double wait;
 
-    if (!enter(&arena, "workers = 1; timeout = 1.0; grace = 0.5; "
-                       "retry = { base = 0.1; jitter = 0.0; max_attempts = 2; };"))
+    if (!arena_enter(&arena, NULL,
+                     "workers = 1; timeout = 1.0; grace = 0.5; "
+                     "retry = { base = 0.1; jitter = 0.0; max_attempts = 2; };"))
         return;
     arena_push(&arena, "hang", "trace", "hang");
     arena_push(&arena, "next", "trace", "ok");
