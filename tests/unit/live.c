@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "queue/conservation.h"
+#include "tests/support/fake_redis.h"
 
 #include <math.h>
 #include <signal.h>
@@ -345,4 +346,38 @@ TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void)
 
     tcase_add_unchecked_fixture(tc, live_start, live_stop);
     return tc;
+}
+
+void live_cut(struct fake_redis *fake, void *arg)
+{
+    unsigned seed = *(unsigned *)arg;
+
+    while (fake_accept(fake)) {
+        size_t up = SIZE_MAX, down = SIZE_MAX;
+
+        if (rand_r(&seed) % 2)
+            up = 1 + (size_t)rand_r(&seed) % 200000;
+        else
+            down = 1 + (size_t)rand_r(&seed) % 40000;
+        fake_relay(fake, live_server.socket, up, down);
+    }
+}
+
+void live_lose(struct fake_redis *fake, void *arg)
+{
+    int *lose = arg;
+
+    while (fake_accept(fake)) {
+        while (fake_read(fake)) {
+            bool it = strcmp(fake_word(fake, 0), "EVALSHA") == 0 && *lose > 0;
+
+            if (!fake_forward(fake, live_server.socket, it))
+                break;
+            if (it) {
+                --*lose;
+                break;
+            }
+        }
+        fake_cut(fake);
+    }
 }

@@ -18,6 +18,8 @@
 
 #include <event2/event.h>
 
+struct fake_redis;
+
 extern struct server live_server;
 extern char live_url[100]; /* "unix:/tmp/…/socket" */
 
@@ -122,5 +124,14 @@ void live_advance(double seconds);
  * 60 s at most. */
 TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
                  const TTest *const *tests);
+#define LIVE_CASE(name, set_up, tear_down, ...)                                                    \
+    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+
+/* For fake_start(), before that server. arg: an unsigned seed: connections are cut after a random
+ * number of bytes up or down: within the handshake, a command, an answer. */
+void live_cut(struct fake_redis *fake, void *arg);
+/* arg: an int: so many answers of an EVALSHA that does something are lost, each with its
+ * connection; it is then 0. */
+void live_lose(struct fake_redis *fake, void *arg);
 
 #endif

@@ -153,27 +153,11 @@ END_TEST
 
 /* ---- the connection is cut */
 
-/* After a random number of bytes up or down: within the handshake, a command, an answer. */
-static void cut_anywhere(struct fake_redis *f, void *arg)
-{
-    unsigned seed = *(unsigned *)arg;
-
-    while (fake_accept(f)) {
-        size_t up = SIZE_MAX, down = SIZE_MAX;
-
-        if (rand_r(&seed) % 2)
-            up = 1 + (size_t)rand_r(&seed) % 200000;
-        else
-            down = 1 + (size_t)rand_r(&seed) % 40000;
-        fake_relay(f, live_server.socket, up, down);
-    }
-}
-
 START_TEST(test_cut_anywhere)
 {
     unsigned seed = (unsigned)_i * 7 + 1;
 
-    fake = fake_start(cut_anywhere, &seed);
+    fake = fake_start(live_cut, &seed);
     ck_assert_ptr_nonnull(fake);
     open_bulk(fake_url(fake), 5, 20);
     add_all();
@@ -458,8 +442,7 @@ START_TEST(test_free_unfinished)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *whole(void)
 {

@@ -626,26 +626,6 @@ END_TEST
 
 /* ---- a lost answer */
 
-/* Passes everything on; the answers of the first `*lose` EVALSHA that carry something are lost. */
-static void lossy(struct fake_redis *f, void *arg)
-{
-    int *lose = arg;
-
-    while (fake_accept(f)) {
-        while (fake_read(f)) {
-            bool it = strcmp(fake_word(f, 0), "EVALSHA") == 0 && *lose > 0;
-
-            if (!fake_forward(f, live_server.socket, it))
-                break;
-            if (it) {
-                --*lose;
-                break;
-            }
-        }
-        fake_cut(f);
-    }
-}
-
 /* A reserve of this queue, by hand. */
 static struct later_reply *reserve(struct later_client *by, const char *queue)
 {
@@ -675,7 +655,7 @@ START_TEST(test_lost_answer)
     int lose = 1;
 
     load_scripts();
-    open_fake(lossy, &lose, 2);
+    open_fake(live_lose, &lose, 2);
     ck_assert_msg(later_push(client, "q", &job, NULL, &result, &err) == 0, "%s", err.text);
     ck_assert_int_eq(lose, 0);
     ck_assert_int_eq(result, LATER_IS_PUSHED);
@@ -692,7 +672,7 @@ START_TEST(test_lost_twice)
     int lose = 9;
 
     load_scripts();
-    open_fake(lossy, &lose, 2);
+    open_fake(live_lose, &lose, 2);
     ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_ptr_nonnull(strstr(err.text, "may or may not have been done"));
@@ -709,7 +689,7 @@ START_TEST(test_not_repeated)
     load_scripts();
     live_put("q", "a", 1);
     live_put("q", "b", 2);
-    open_fake(lossy, &lose, 2);
+    open_fake(live_lose, &lose, 2);
     ck_assert_ptr_null(reserve(client, "q"));
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_int_eq(lose, 0);
@@ -972,18 +952,7 @@ START_TEST(test_begin_drain_abort)
 }
 END_TEST
 
-static TCase *add(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define ADD(name, ...) add(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define ADD(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *opening(void)
 {

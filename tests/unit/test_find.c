@@ -238,8 +238,7 @@ START_TEST(test_cut_anywhere)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *found(void)
 {

@@ -813,8 +813,7 @@ START_TEST(test_freed_with_graves)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *renewing(void)
 {

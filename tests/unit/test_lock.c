@@ -261,19 +261,9 @@ END_TEST
 
 static TCase *lock(void)
 {
-    TCase *tc = tcase_create("lock");
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, test_taken_and_busy);
-    tcase_add_test(tc, test_woken_when_freed);
-    tcase_add_test(tc, test_owner_dead);
-    tcase_add_test(tc, test_stopped);
-    tcase_add_test(tc, test_refused);
-    tcase_add_test(tc, test_denied_to_wait);
-    tcase_add_test(tc, test_cut_off_while_waiting);
-    tcase_add_test(tc, test_replies_of_other_shapes);
-    return tc;
+    return LIVE_CASE("lock", set_up, tear_down, test_taken_and_busy, test_woken_when_freed,
+                     test_owner_dead, test_stopped, test_refused, test_denied_to_wait,
+                     test_cut_off_while_waiting, test_replies_of_other_shapes);
 }
 
 UNIT_MAIN("lock", lock)

@@ -266,22 +266,11 @@ END_TEST
 
 static TCase *lock_leases(void)
 {
-    TCase *tc = tcase_create("lock_leases");
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, the_living_keep_theirs);
-    tcase_add_test(tc, only_what_is_taken);
-    tcase_add_test(tc, a_lost_lock_ends_its_job);
-    tcase_add_test(tc, a_lost_place_ends_its_job);
-    tcase_add_test(tc, a_loss_is_not_another_jobs);
-    tcase_add_test(tc, a_lock_that_could_not_be_renewed_is_lost);
-    tcase_add_test(tc, what_was_left_is_freed);
-    tcase_add_test(tc, the_dead_hold_nothing);
-    tcase_add_test(tc, what_was_asked_for_is_freed_twice);
-    tcase_add_test(tc, freed_when_redis_is_back);
-    tcase_add_test(tc, garbage_is_bounded);
-    return tc;
+    return LIVE_CASE(
+        "lock_leases", set_up, tear_down, the_living_keep_theirs, only_what_is_taken,
+        a_lost_lock_ends_its_job, a_lost_place_ends_its_job, a_loss_is_not_another_jobs,
+        a_lock_that_could_not_be_renewed_is_lost, what_was_left_is_freed, the_dead_hold_nothing,
+        what_was_asked_for_is_freed_twice, freed_when_redis_is_back, garbage_is_bounded);
 }
 
 UNIT_MAIN("lock_leases", lock_leases)

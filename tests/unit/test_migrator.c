@@ -424,8 +424,7 @@ START_TEST(test_ended_with_an_answer_out)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *due(void)
 {

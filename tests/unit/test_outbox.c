@@ -501,24 +501,6 @@ END_TEST
 
 /* ---- the connection breaks */
 
-/* Passes all on, and loses the answer of the EVALSHA that do something, `*lose` times. */
-static void lossy(struct fake_redis *f, void *arg)
-{
-    int *lose = arg;
-
-    while (fake_accept(f)) {
-        while (fake_read(f)) {
-            bool it = strcmp(fake_word(f, 0), "EVALSHA") == 0 && *lose > 0;
-
-            if (it)
-                --*lose;
-            if (!fake_forward(f, live_server.socket, it) || it)
-                break;
-        }
-        fake_cut(f);
-    }
-}
-
 /* The settlement was carried out; its repeat finds nothing, which is no loss: acks by their ids,
  * and of a whole token. */
 START_TEST(test_lost_answer)
@@ -526,7 +508,7 @@ START_TEST(test_lost_answer)
     static char url[100];
     int lose = 0;
 
-    fake = fake_start(lossy, &lose);
+    fake = fake_start(live_lose, &lose);
     snprintf(url, sizeof url, "%s", fake_url(fake));
     begin_at(url, 500);
     add(page_finished(page, 0, "q", "warm", LATER_ENDED_DONE, false, 0, ""));
@@ -680,7 +662,7 @@ START_TEST(test_lost_answer_of_a_step)
     static char url[100];
     int lose = 0;
 
-    fake = fake_start(lossy, &lose);
+    fake = fake_start(live_lose, &lose);
     snprintf(url, sizeof url, "%s", fake_url(fake));
     begin_step(url);
     send_step("warmwarmwarmwarm"); /* the script is there then */
@@ -783,8 +765,7 @@ START_TEST(test_freed_with_some_open)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *settled(void)
 {

@@ -456,22 +456,6 @@ START_TEST(test_spread_under_way)
 }
 END_TEST
 
-/* After a random number of bytes up or down. */
-static void cut_anywhere(struct fake_redis *f, void *arg)
-{
-    unsigned seed = *(unsigned *)arg;
-
-    while (fake_accept(f)) {
-        size_t up = SIZE_MAX, down = SIZE_MAX;
-
-        if (rand_r(&seed) % 2)
-            up = 1 + (size_t)rand_r(&seed) % 200000;
-        else
-            down = 1 + (size_t)rand_r(&seed) % 40000;
-        fake_relay(f, live_server.socket, up, down);
-    }
-}
-
 START_TEST(test_changed_and_cut)
 {
     static const char *const counts[] = { "8 4", "3 8 4", NULL };
@@ -480,7 +464,7 @@ START_TEST(test_changed_and_cut)
     changes = counts;
     every = 2500;
     live_do("SET later:{q}:shards %s", "5 4");
-    fake = fake_start(cut_anywhere, &seed);
+    fake = fake_start(live_cut, &seed);
     ck_assert_ptr_nonnull(fake);
     open_at(fake_url(fake));
     fill_bulk(10000);
@@ -602,8 +586,7 @@ START_TEST(test_lost_plan_is_mended)
 }
 END_TEST
 
-#define MAKE(name, ...)                                                                            \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *stays(void)
 {

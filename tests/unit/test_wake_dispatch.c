@@ -427,19 +427,9 @@ END_TEST
 
 static TCase *all(void)
 {
-    const TTest *const tests[] = {
-        test_every_queue,    test_many,     test_dies_after_it_was_called,
-        test_nobody_is_idle, test_paused,   test_paused_when_called,
-        test_recycled,       test_reloaded, test_pools,
-        test_large
-    };
-    TCase *tc = tcase_create("wake_dispatch");
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(tc, tests[i]);
-    return tc;
+    return LIVE_CASE("wake_dispatch", set_up, tear_down, test_every_queue, test_many,
+                     test_dies_after_it_was_called, test_nobody_is_idle, test_paused,
+                     test_paused_when_called, test_recycled, test_reloaded, test_pools, test_large);
 }
 
 UNIT_MAIN("wake_dispatch", all)

@@ -309,25 +309,11 @@ END_TEST
 
 static TCase *all(void)
 {
-    const TTest *const tests[] = { test_waits_while_somebody_is_idle,
-                                   test_hands_it_over,
-                                   test_waits_on,
-                                   test_nobody_is_idle_any_more,
-                                   test_another_host_has_it,
-                                   test_nothing_is_put_back_for_nothing,
-                                   test_died_after_it_was_called,
-                                   test_connection_lost,
-                                   test_refused,
-                                   test_other_queues,
-                                   test_the_same_queues,
-                                   test_each_queue_once };
-    TCase *tc = tcase_create("wake_listener");
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(tc, tests[i]);
-    return tc;
+    return LIVE_CASE("wake_listener", set_up, tear_down, test_waits_while_somebody_is_idle,
+                     test_hands_it_over, test_waits_on, test_nobody_is_idle_any_more,
+                     test_another_host_has_it, test_nothing_is_put_back_for_nothing,
+                     test_died_after_it_was_called, test_connection_lost, test_refused,
+                     test_other_queues, test_the_same_queues, test_each_queue_once);
 }
 
 UNIT_MAIN("wake_listener", all)
