@@ -285,8 +285,8 @@ static void trouble_dead(struct later_troubles *troubles, const struct later_tro
     row =
         trouble_add(troubles, LATER_RULE_DEAD_GROWING, &spare, "%s job%s died in %s",
                     later_say_count(count, queue->died), queue->died == 1 ? "" : "s", queue->name);
-    TROUBLE_WHY(row, "within %s; %s are dead there", later_say_age(age, LATER_TROUBLE_DEAD),
-                later_say_count(all, queue->dead));
+    TROUBLE_WHY(row, "within %s; %s %s dead there", later_say_age(age, LATER_TROUBLE_DEAD),
+                later_say_count(all, queue->dead), queue->dead == 1 ? "is" : "are");
     TROUBLE_COMMAND(row, "later peek %s --state dead", queue->name);
     trouble_in(row, queue->name, queue->died_since, queue->died);
 }

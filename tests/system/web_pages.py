@@ -624,6 +624,8 @@ try:
                 same(found, [], f'axe: {page or "overview"}, {width} px, {"dark" if dark else "light"}')
                 wide = browser.script('return document.documentElement.scrollWidth')
                 check(wide <= width, f'it is no wider than {width} px: {page or "overview"}', wide)
+            same(browser.script('return [...document.querySelectorAll("header nav, header nav a")].filter((e) => e.scrollWidth > e.clientWidth + 1 ||'
+                                ' e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.innerText)'), [], f'the menu fits into {width} px')
         browser.look(1280, 900, False)
         browser.command('Page.setBypassCSP', enabled=False)
 

@@ -137,6 +137,21 @@ START_TEST(all_of_a_queue_at_once)
 }
 END_TEST
 
+/* The words agree with the number. */
+START_TEST(how_many_are_dead)
+{
+    struct later_trouble_queue queue = well;
+
+    queue.died = 1;
+    ck_assert_str_eq(of_queue(&queue), " dead_growing");
+    ck_assert_str_eq(rows[0].text, "1 job died in mail");
+    ck_assert_str_eq(rows[0].why, "within 10 min; 2 are dead there");
+    queue.dead = 1;
+    ck_assert_str_eq(of_queue(&queue), " dead_growing");
+    ck_assert_str_eq(rows[0].why, "within 10 min; 1 is dead there");
+}
+END_TEST
+
 /* Is a type of which so many of so many fail now trouble, if usually so many of so many do? */
 static bool fails(uint64_t failed, uint64_t attempts, uint64_t before, uint64_t of)
 {
@@ -266,6 +281,7 @@ static TCase *rules(void)
     tcase_add_test(tc, a_queue_is_well_up_to_the_bounds);
     tcase_add_test(tc, who_serves_it);
     tcase_add_test(tc, all_of_a_queue_at_once);
+    tcase_add_test(tc, how_many_are_dead);
     tcase_add_test(tc, failing_means_above_the_usual);
     tcase_add_test(tc, hosts);
     tcase_add_test(tc, over_time);
