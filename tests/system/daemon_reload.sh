@@ -22,12 +22,14 @@ has_workers()
 
 push_do long '"do":"sleep","for":5'
 wait_until 5 begun long
-push_many 1000 'do' '{"do":"sleep","for":0.002}' through-0-
+# through ROUND N: have N of the round ended?
+through() { [ "$(grep -c "^through-$1-" "$work/ended")" -ge "$2" ]; }
 for round in 1 2 3 4; do
-    wait_until 20 reached ended $((round * 1000 - 500))
+    push_many 1248 'do' '{"do":"sleep","for":0.002}' "through-$round-"
+    wait_until 20 through "$round" 200
     kill -HUP "$laterd_pid"
-    push_many 998 'do' '{"do":"sleep","for":0.002}' "through-$round-"
     wait_until 10 reloaded "$round"
+    wait_until 60 through "$round" 1248
     # Each of the new workers begins one of these.
     for seat in 1 2; do push_do "seat-$round-$seat" "\"do\":\"sleep\",\"until\":\"go-$round\""; done
     wait_until 20 begun "seat-$round-1" && wait_until 20 begun "seat-$round-2"
