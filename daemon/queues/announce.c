@@ -40,6 +40,7 @@ struct announce {
     unsigned sampled;
     bool there, lost; /* Redis had our field; it did not have it the next time */
     struct fault refused;
+    bool withdrawn;       /* we are gone, and say nothing more */
     double leaving_until; /* 0: not leaving, or the answer is there */
 };
 
@@ -290,7 +291,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     char key[LATER_KEY_MAX], *text;
     unsigned beat = announce->beats;
 
-    if (state->redis_now <= 0)
+    if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
     if (beat % EVERY)
@@ -321,6 +322,7 @@ static void on_left(void *arg, struct later_answer *answer)
 
 void announce_withdraw(struct announce *announce)
 {
+    announce->withdrawn = true;
     if (announce_forget(announce, announce->field, on_left) == 0)
         announce->leaving_until = later_clock() + LEAVE_SECONDS;
     link_flush(announce->link);

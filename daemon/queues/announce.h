@@ -55,7 +55,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
 /* Had Redis lost our state when it was written last? Somebody may have emptied it. True once. */
 bool announce_was_lost(struct announce *announce);
 
-/* Says that we are gone. */
+/* Says that we are gone. Nothing is written after that. */
 void announce_withdraw(struct announce *announce);
 
 /* Has that no answer yet? (On a Cluster the node may have to be connected first.) This is true for
