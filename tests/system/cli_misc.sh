@@ -171,7 +171,8 @@ redis -a hidden --no-auth-warning CONFIG SET requirepass '' >/dev/null
 redis ACL SETUSER pusher on '>hidden' resetkeys '~later:*' '&later:*' -@all +@read +@write +@scripting \
     +ping +publish +time -smembers -zrem >/dev/null
 export LATER_REDIS_PASSWORD_FILE="$work/password"
-port=$((20000 + $$ % 20000))
+# Not where the servers of a set have theirs (ports.c), nor where Linux has those of outgoing connections.
+port=$((30300 + $$ % 2400))
 until redis CONFIG SET port "$port" 2>&1 | grep -q OK; do port=$((port + 1)); done
 user=redis://pusher@127.0.0.1:$port
 is "$(later --redis "$user" push t --id acl)" acl "a user with few rights pushes"
