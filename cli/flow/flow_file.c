@@ -251,6 +251,7 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
                               .open = args_flag(&cli->args, "open"),
                               .plan = later_flow_plan_new(),
                               .tie = malloc(sizeof *file.tie) };
+    struct later_error ignored;
     int ok;
 
     if (!file.adder)
@@ -263,6 +264,8 @@ int flow_push_file(struct cli *cli, const char *name, const char *path, struct l
         ok = flow_file_home(&file, err);
     if (ok == 0)
         ok = flow_file_open(&file, path, err);
+    if (ok == 0)
+        (void)later_call_drain(cli->client, 0, &ignored); /* only announcements can fail */
     if (ok == 0 && (cli->err_terminal || file.known))
         cli_say(cli, "flow %s: %" PRIu64 " pushed, %" PRIu64 " existed", name, file.pushed,
                 file.known);

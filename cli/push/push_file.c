@@ -204,6 +204,7 @@ static int push_file_tell_end(const struct filing *filing, struct later_error *e
 
 static int file_all(struct filing *filing, struct later_error *err)
 {
+    struct later_error ignored;
     int ok;
 
     filing->bulk = later_bulk_new(filing->cli->client, take_told, filing);
@@ -212,6 +213,8 @@ static int file_all(struct filing *filing, struct later_error *err)
     later_bulk_patience(filing->bulk, PATIENCE);
     ok = push_lines(filing, err);
     later_bulk_free(filing->bulk);
+    if (ok == 0)
+        (void)later_call_drain(filing->cli->client, 0, &ignored); /* only announcements can fail */
     progress_hide(&filing->progress);
     print_sum(filing);
     if (ok == 0)
