@@ -6,7 +6,7 @@
 
 passed=0 failed=0 skipped=0
 times=build/times.txt
-jobs=$((5 * $(nproc))) # most tests mostly wait
+jobs=$((4 * $(nproc))) # most tests mostly wait
 [ "$jobs" -le 32 ] || jobs=32
 
 # Test programs are built when their turn comes, beside tests that wait. Only those that several
@@ -199,7 +199,7 @@ check()
         lost
     elif [ "$quick" = yes ]; then
         # Without the tests that compute for long, more can run at once.
-        tests 'unit, script and system tests' . -j $((jobs * 6 / 5)) TESTS='$(quick_tests)' "$tools"
+        tests 'unit, script and system tests' . -j $((jobs * 3 / 2)) TESTS='$(quick_tests)' "$tools"
     else
         # The test itself says what it is that fails here.
         [ -z "$tree" ] || try 'a Debian tree to boot, made once' await "$tree" build/tree.log || :

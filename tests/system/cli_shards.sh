@@ -123,14 +123,19 @@ is "$status $out" "64 " "nobody pushes into a shard by hand"
 like "$err" 'later push: queue events/3: ' "a push to one shard is refused by name"
 
 later push t -q none --id n1 >/dev/null
-connecting=$(called get)
-later size none/1 >/dev/null
-before=$(called get)
-connecting=$((before - connecting)) # every connection asks for the protocol
 is "$(later size none --json | sed 's/"oldest_ready":[0-9.]*/"oldest_ready":A/; s/,"served":.*/}/')" \
     '{"queue":"none","ready":1,"delayed":0,"reserved":0,"dead":0,"waiting":0,"paused":false,"oldest_ready":A}' \
     "a queue without shards: no word of them"
-is "$(($(called get) - before - connecting))" 0 "no call more tells that it has none"
+# Every connection asks for the protocol, and one that is tried again once more.
+no_call_more()
+{
+    first=$(called get)
+    later size none/1 >/dev/null
+    second=$(called get)
+    later size none >/dev/null
+    [ $(($(called get) - second)) -le $((second - first)) ]
+}
+within 10 "no call more tells that it has none" no_call_more
 
 is "$(later size --names | tr '\n' ' ')" "events none " "queues: no shards"
 is "$(later size --names --json | tr '\n' ' ')" '{"queue":"events","shards":4} {"queue":"none"} ' \
