@@ -545,6 +545,23 @@ try:
     browser.click('Kick all', 'dialog')
     check(wait_until(lambda: run('size', 'ended').split('\t')[1:5] == ['65', '0', '0', '1']), 'kick all', run('size', 'ended'))
     check(browser.wait(f'!({reason})'), 'and it is no reason any more', browser.text('main'))
+
+    # the list of dead jobs follows by itself; not while some are chosen
+    listed = '[...document.querySelectorAll("main .jobs tbody th")].map((e) => e.innerText)'
+    here = '[...document.querySelectorAll(".examples a")].find((e) => e.innerText.startsWith("ended"))?.innerText'
+    check(browser.wait(f'{listed}.includes("e65") && !{listed}.includes("e1")'), 'the dead that are left', browser.text('main'))
+    browser.script('[...document.querySelectorAll("main .jobs tbody tr")].find((e) => e.innerText.includes("e65")).querySelector("a").focus()')
+    run('bury', 'e1', '-q', 'ended', '--error', 'just now')
+    check(browser.wait(f'{listed}.includes("e1") && {here} === "ended 2"'), 'one that dies is listed', browser.text('main'))
+    check(browser.wait('[...document.querySelectorAll("main .cards tbody tr")].some((e) => e.innerText.includes("just now"))'), 'and why it died', browser.text('main'))
+    same(browser.script('return document.activeElement.innerText'), 'e65', 'who is in a row by keyboard stays there')
+    box = '[...document.querySelectorAll("main .jobs tbody tr")].find((e) => e.innerText.includes("e65")).querySelector("input")'
+    browser.script(f'{box}.click()')
+    run('bury', 'e2', '-q', 'ended', '--error', 'later')
+    browser.wait('performance.now() > arguments[0]', browser.script('return performance.now()') + 4000)
+    same(browser.script(f'return [{box}.checked, {listed}.includes("e2")]'), [True, False], 'a list of which some are chosen stays')
+    browser.click('None', 'main')
+    check(browser.wait(f'{listed}.includes("e2") && {here} === "ended 3"'), 'until none is', browser.text('main'))
     run('cancel', '-q', 'ended', '--all', '--yes')
     run('forget', 'ended')
 

@@ -66,6 +66,13 @@ function row(job, mixed, chosen, changed) {
         h('td', { class: 'words' }, words(job)));
 }
 
+// Puts new rows into a table. Whoever is in one by keyboard stays there.
+export function setRows(body, rows) {
+    const at = body.contains(document.activeElement) && document.activeElement.closest('tr').dataset.row;
+    body.replaceChildren(...rows);
+    if (at) body.querySelector(`[data-row="${CSS.escape(at)}"] a`)?.focus();
+}
+
 // A table of jobs. again() is called after an action on some of them. state: if all have the same.
 // mixed: they belong to several queues.
 export function jobTable(label, again, { state, mixed } = {}) {
@@ -105,10 +112,11 @@ export function jobTable(label, again, { state, mixed } = {}) {
     return {
         element: h('div', {}, bar, list.element),
         body: list.body,
+        chosen: () => chosen.size,
         set(jobs) {
             chosen.clear();
             changed();
-            list.body.replaceChildren(...jobs.map((job) => row(job, mixed, chosen, changed)));
+            setRows(list.body, jobs.map((job) => row(job, mixed, chosen, changed)));
         },
         add(job) {
             list.body.append(row(job, mixed, chosen, changed));

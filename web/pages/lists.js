@@ -1,31 +1,49 @@
 // lists.js: the dead jobs, those that run and are reserved, the hosts.
 import { get } from './api.js';
 import { age, command, empty, h, link, number, path, rate, setAttribute, setText, since, table } from './dom.js';
-import { jobTable, progressText } from './jobs.js';
+import { jobTable, progressText, setRows } from './jobs.js';
 import { listen, live, numbersAge } from './live.js';
 import { reasonTable } from './reasons.js';
 
-const SHOWN = 50; // of each queue
+const SHOWN = 50;    // of each queue
+const EVERY = 2000;  // ms between two looks at what has changed
+
+// Changes whenever one of the queue's jobs gets into this state, or out of it.
+const markOf = (queue, state) => `${queue[state]} ${queue.counts?.buried}`;
 
 // Shows some jobs of each queue that has any in this state, once that is known. What is shown stays if
-// some cannot be asked for: then `fail` gets the reason.
-function gather(state, last, show, fail) {
+// some cannot be asked for: then `fail` gets the reason. follows() says whether changes may be shown
+// now; then only the queues that have changed are asked.
+function gather(state, last, show, fail, follows) {
     const stop = new AbortController();
-    let stopListening = null, busy = false;
+    let stopListening = null, busy = false, shown = false, at = 0;
+    let known = new Map(); // queue → {mark, answer}
 
-    async function load() {
+    async function ask(queue, again) {
+        const mark = markOf(queue, state), before = known.get(queue.queue);
+        if (!again && before?.mark === mark) return [queue.queue, before];
+        const answer = await get('jobs', {
+            queue: queue.queue, state, number: SHOWN,
+            offset: last ? Math.max(0, queue[state] - SHOWN) : 0,
+        }, stop.signal).catch((error) => {
+            if (error.status === 404) return { answers: [], command: '' }; // it was forgotten
+            throw error;
+        });
+        return [queue.queue, { mark, answer }];
+    }
+
+    const some = () => live.snap.queues.filter((queue) => queue[state] > 0);
+    const same = (queues) => queues.length === known.size && queues.every((queue) => known.get(queue.queue)?.mark === markOf(queue, state));
+
+    async function load(again = true) {
+        const queues = some();
         busy = true;
-        const queues = live.snap.queues.filter((queue) => queue[state] > 0);
+        at = Date.now();
         try {
-            const answers = await Promise.all(queues.map((queue) => get('jobs', {
-                queue: queue.queue, state, number: SHOWN,
-                offset: last ? Math.max(0, queue[state] - SHOWN) : 0,
-            }, stop.signal).catch((error) => {
-                if (error.status === 404) return { answers: [], command: '' }; // it was forgotten
-                throw error;
-            })));
-            stopListening();
-            show(answers.flatMap((answer) => answer.answers), queues, answers.map((one) => one.command));
+            known = new Map(await Promise.all(queues.map((queue) => ask(queue, again))));
+            shown = true;
+            const answers = [...known.values()].map((one) => one.answer);
+            show(answers.flatMap((answer) => answer.answers), queues, answers.map((one) => one.command), again);
         } catch (error) {
             if (error.name !== 'AbortError') fail(error.message);
         }
@@ -33,8 +51,10 @@ function gather(state, last, show, fail) {
     }
     stopListening = listen(() => {
         const away = live.lost || live.snap?.away;
-        if (away) fail(away);
-        else if (live.snap.known && !busy) load();
+        if (away && !shown) fail(away);
+        if (away || !live.snap.known || busy || (shown && !follows?.())) return;
+        if (!shown) load();
+        else if (Date.now() - at >= EVERY && !same(some())) load(false);
     }, true);
     return {
         load, end() {
@@ -51,15 +71,15 @@ export function dead(main) {
     main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why they died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
-    const gathered = gather('dead', true, (all, from, commands) => {
+    const gathered = gather('dead', true, (all, from, commands, again) => {
         all.sort((a, b) => b.score - a.score);
         jobs.set(all);
-        why.show(all, from.reduce((sum, queue) => sum + queue.dead, 0));
+        why.show(all, from.reduce((sum, queue) => sum + queue.dead, 0), again);
         queues.replaceChildren(...from.map((queue) =>
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
         typed.replaceChildren(...commands.filter(Boolean).slice(0, 1).map(command));
-    }, (reason) => words.replaceChildren(empty(reason)));
+    }, (reason) => words.replaceChildren(empty(reason)), () => !jobs.chosen() && !document.querySelector('dialog'));
     return () => {
         gathered.end();
         why.end();
@@ -112,9 +132,7 @@ function runningBox() {
             setText(facts, `${number(host.running)} running on ${number(host.workers)} worker${host.workers === 1 ? '' : 's'}${
                 jobs.length < host.running ? `, ${jobs.length ? `the ${number(jobs.length)} longest` : 'none for longer than a second'}` : ''}`);
             list.element.hidden = !jobs.length;
-            const typing = list.body.contains(document.activeElement) && document.activeElement.closest('tr').dataset.row;
-            list.body.replaceChildren(...jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
-            if (typing) list.body.querySelector(`[data-row="${CSS.escape(typing)}"] a`)?.focus();
+            setRows(list.body, jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
         }
         return here.length;
     }

@@ -2,11 +2,12 @@
 // Each reason that the latest ones have is then counted among all dead jobs, one walk after the other.
 import { button, confirm, performLong } from './action.js';
 import { getLong } from './api.js';
-import { h, number, path, setText, table } from './dom.js';
-import { errorLine } from './jobs.js';
+import { h, moment, number, path, setText, table } from './dom.js';
+import { errorLine, setRows } from './jobs.js';
 import { mean } from './search.js';
 
 const SHOWN = 20, COUNTED = 12;
+const AGAIN = 30000;   // ms between two counts
 const ERROR_MAX = 200; // of the 256 bytes that a regular expression may have
 
 // Each kind of what differs, and how it is found again.
@@ -58,7 +59,7 @@ const question = (group) => Object.entries(asked(group)).filter(([, value]) => v
 export function reasonTable(again) {
     const list = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', ''], ['Action', 'do']]);
     const words = h('p', { class: 'facts', role: 'status' }), acting = h('div');
-    let stop = new AbortController();
+    let stop = new AbortController(), counted = 0, timer = 0;
     list.element.classList.add('cards');
 
     async function count(group) {
@@ -100,27 +101,39 @@ export function reasonTable(again) {
         list.body.append(...rows.map((one) => one.element));
         setText(words, known < all ? `${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
             : `All ${number(all)} are counted.`);
+        words.append(` As of ${moment(counted / 1000)}.`);
+    }
+
+    function show(jobs, all) {
+        const rows = groupsOf(jobs).slice(0, SHOWN).map(row);
+        stop.abort();
+        stop = new AbortController();
+        counted = Date.now();
+        setRows(list.body, rows.map((one) => one.element));
+        setText(words, '');
+        if (jobs.length >= all) return;
+        for (const { cell } of rows) {
+            setText(cell, `≥ ${cell.textContent}`);
+            cell.classList.add('part');
+        }
+        setText(words, `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
+        countAll(rows, all).catch((error) => {
+            if (error.name !== 'AbortError') setText(words, error.message);
+        });
     }
 
     return {
         element: h('div', {}, list.element, words, acting),
-        // jobs: the latest ones. all: how many are dead.
-        show(jobs, all) {
-            const rows = groupsOf(jobs).slice(0, SHOWN).map(row);
-            stop.abort();
-            stop = new AbortController();
-            list.body.replaceChildren(...rows.map((one) => one.element));
-            setText(words, '');
-            if (jobs.length >= all) return;
-            for (const { cell } of rows) {
-                setText(cell, `≥ ${cell.textContent}`);
-                cell.classList.add('part');
-            }
-            setText(words, `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
-            countAll(rows, all).catch((error) => {
-                if (error.name !== 'AbortError') setText(words, error.message);
-            });
+        // jobs: the latest ones. all: how many are dead. Unless it is `again`, what takes walks through all
+        // of them waits until the last count is old.
+        show(jobs, all, again) {
+            const wait = again || jobs.length >= all ? 0 : counted + AGAIN - Date.now();
+            clearTimeout(timer);
+            timer = setTimeout(show, Math.max(0, wait), jobs, all);
         },
-        end: () => stop.abort(),
+        end() {
+            clearTimeout(timer);
+            stop.abort();
+        },
     };
 }
