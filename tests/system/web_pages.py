@@ -546,6 +546,20 @@ try:
     check(wait_until(lambda: run('size', 'ended').split('\t')[1:5] == ['65', '0', '0', '1']), 'kick all', run('size', 'ended'))
     check(browser.wait(f'!({reason})'), 'and it is no reason any more', browser.text('main'))
 
+    # a reason that none of the latest ones has
+    olds = [f'o{i}' for i in range(80)]
+    run('push', '--file', '-', input='\n'.join(json.dumps({'type': 't', 'queue': 'older', 'id': name}) for name in olds))
+    run('bury', *olds[:20], '-q', 'older', '--error', 'the disk was full')
+    run('bury', *olds[20:], '-q', 'older', '--error', 'no route')
+    go('')
+    check(wait_until(lambda: cell('older', 'Dead') == '80'), 'more than are listed', row('older'))
+    go('dead')
+    check(browser.wait('[...document.querySelectorAll("main .cards tbody tr")].some((e) => e.innerText.includes("the disk was full") &&'
+                       ' e.querySelector("td").innerText === "20")'), 'a reason that none of the latest ones has', browser.text('main'))
+    run('cancel', '-q', 'older', '--all', '--yes')
+    run('forget', 'older')
+    check(browser.wait('!document.querySelector("main").innerText.includes("no route")'), 'and all of them are gone', browser.text('main'))
+
     # the list of dead jobs follows by itself; not while some are chosen
     listed = '[...document.querySelectorAll("main .jobs tbody th")].map((e) => e.innerText)'
     here = '[...document.querySelectorAll(".examples a")].find((e) => e.innerText.startsWith("ended"))?.innerText'

@@ -3,7 +3,6 @@ import { me, note } from './action.js';
 import { get, login } from './api.js';
 import { age, clock, empty, h, setAttribute, setText } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
-import { cron } from './cron.js';
 import { history } from './history.js';
 import { job } from './job.js';
 import { dead, hosts, reserved } from './lists.js';
@@ -13,20 +12,20 @@ import { mean, search } from './search.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
 
 // A page whose script is loaded when it is opened, so that the first page stays small.
-const onDemand = (file, name) => (to, parameters) => {
+const onDemand = (title, file, name) => [title, (to, parameters) => {
     let end = null, left = false;
     import(file).then((module) => { end = left ? null : module[name](to, parameters); },
-                      () => { if (!left) to.append(h('h1', {}, 'Flows'), empty('later-web does not answer')); });
+                      () => { if (!left) to.append(h('h1', {}, title), empty('later-web does not answer')); });
     return () => {
         left = true;
         end?.();
     };
-};
+}];
 
 const pages = {
     '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
-    running: ['Running', reserved], history: ['History', history], cron: ['Periodic jobs', cron],
-    flows: ['Flows', onDemand('./flows.js', 'flows')], flow: ['Flow', onDemand('./flows.js', 'flow')], hosts: ['Hosts', hosts], search: ['Search', search],
+    running: ['Running', reserved], history: ['History', history], cron: onDemand('Periodic jobs', './cron.js', 'cron'),
+    flows: onDemand('Flows', './flows.js', 'flows'), flow: onDemand('Flow', './flows.js', 'flow'), hosts: ['Hosts', hosts], search: ['Search', search],
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';

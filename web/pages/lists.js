@@ -74,7 +74,7 @@ export function dead(main) {
     const gathered = gather('dead', true, (all, from, commands, again) => {
         all.sort((a, b) => b.score - a.score);
         jobs.set(all);
-        why.show(all, from.reduce((sum, queue) => sum + queue.dead, 0), again);
+        why.show(all, from, again);
         queues.replaceChildren(...from.map((queue) =>
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));

@@ -1,13 +1,15 @@
 // reasons.js: why jobs died. What differs from job to job is folded: numbers, addresses, what is quoted.
-// Each reason that the latest ones have is then counted among all dead jobs, one walk after the other.
+// Each reason that the latest ones have is then counted among all dead jobs, one walk after the other. If
+// others remain, older ones are looked at, too.
 import { button, confirm, performLong } from './action.js';
-import { getLong } from './api.js';
+import { get, getLong } from './api.js';
 import { h, moment, number, path, setText, table } from './dom.js';
 import { errorLine, setRows } from './jobs.js';
 import { mean } from './search.js';
 
 const SHOWN = 20, COUNTED = 12;
 const AGAIN = 30000;   // ms between two counts
+const PLACES = 8, QUEUES = 5, TAKEN = 50; // of older ones: places in a queue, queues, jobs at a place
 const ERROR_MAX = 200; // of the 256 bytes that a regular expression may have
 
 // Each kind of what differs, and how it is found again.
@@ -43,7 +45,7 @@ function groupsOf(jobs) {
     for (const job of jobs) {
         const { kind = '', text = '' } = typeof job.error === 'string' ? { text: job.error } : job.error ?? {};
         const { key, pattern } = fold(text), name = `${kind}: ${key}`;
-        const group = groups.get(name) || { kind, pattern, count: 0, types: new Set(), shown: job.error ? errorLine(job.error) : 'no reason is known' };
+        const group = groups.get(name) || { name, kind, pattern, count: 0, types: new Set(), shown: job.error ? errorLine(job.error) : 'no reason is known' };
         group.count++;
         group.types.add(job.type ?? 'none');
         groups.set(name, group);
@@ -87,9 +89,10 @@ export function reasonTable(again) {
               can && button('Kick all', () => kick(group), { class: 'quiet small', 'aria-label': `Kick all: ${group.shown}` }))) };
     }
 
-    async function countAll(rows, all) {
+    // Returns how many jobs have died for one of them.
+    async function countRows(rows) {
         let known = 0;
-        for (const { group, cell } of rows.slice(0, COUNTED)) {
+        for (const { group, cell } of rows) {
             if (!group.pattern && !asked(group).kind) continue;
             group.all = await count(group);
             if (group.all === null) continue;
@@ -97,39 +100,67 @@ export function reasonTable(again) {
             setText(cell, number(group.all));
             cell.classList.remove('part');
         }
+        return known;
+    }
+
+    // Returns jobs from all over the queues with the most dead ones.
+    async function older(queues) {
+        const jobs = [];
+        for (const { queue, dead } of [...queues].sort((a, b) => b.dead - a.dead).slice(0, QUEUES)) {
+            for (let i = 0; i < PLACES && dead > TAKEN; i++) {
+                const offset = Math.floor(i * (dead - TAKEN) / PLACES);
+                jobs.push(...(await get('jobs', { queue, state: 'dead', number: TAKEN, offset }, stop.signal)).answers);
+            }
+        }
+        return jobs;
+    }
+
+    function rowsOf(groups) {
+        const rows = groups.slice(0, SHOWN).map(row);
+        for (const { cell } of rows) {
+            setText(cell, `≥ ${cell.textContent}`);
+            cell.classList.add('part');
+        }
+        return rows;
+    }
+
+    async function countAll(rows, all, queues) {
+        let known = await countRows(rows.slice(0, COUNTED));
+        if (known < all) {
+            const others = rowsOf(groupsOf(await older(queues)).filter(({ name }) => !rows.some(({ group }) => group.name === name)));
+            list.body.append(...others.map((one) => one.element));
+            rows.push(...others);
+            known += await countRows(others.slice(0, COUNTED));
+        }
         rows.sort((a, b) => (b.group.all ?? b.group.count) - (a.group.all ?? a.group.count));
-        list.body.append(...rows.map((one) => one.element));
+        setRows(list.body, rows.map((one) => one.element));
         setText(words, known < all ? `${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
             : `All ${number(all)} are counted.`);
         words.append(` As of ${moment(counted / 1000)}.`);
     }
 
-    function show(jobs, all) {
-        const rows = groupsOf(jobs).slice(0, SHOWN).map(row);
+    function show(jobs, queues) {
+        const all = queues.reduce((sum, queue) => sum + queue.dead, 0), groups = groupsOf(jobs), whole = jobs.length >= all;
+        const rows = whole ? groups.slice(0, SHOWN).map(row) : rowsOf(groups);
         stop.abort();
         stop = new AbortController();
         counted = Date.now();
         setRows(list.body, rows.map((one) => one.element));
-        setText(words, '');
-        if (jobs.length >= all) return;
-        for (const { cell } of rows) {
-            setText(cell, `≥ ${cell.textContent}`);
-            cell.classList.add('part');
-        }
-        setText(words, `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
-        countAll(rows, all).catch((error) => {
+        setText(words, whole ? '' : `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
+        if (whole) return;
+        countAll(rows, all, queues).catch((error) => {
             if (error.name !== 'AbortError') setText(words, error.message);
         });
     }
 
     return {
         element: h('div', {}, list.element, words, acting),
-        // jobs: the latest ones. all: how many are dead. Unless it is `again`, what takes walks through all
-        // of them waits until the last count is old.
-        show(jobs, all, again) {
-            const wait = again || jobs.length >= all ? 0 : counted + AGAIN - Date.now();
+        // jobs: the latest ones of these queues. Unless it is `again`, what takes walks through all that are
+        // dead waits until the last count is old.
+        show(jobs, queues, again) {
+            const few = queues.every((queue) => queue.dead <= TAKEN);
             clearTimeout(timer);
-            timer = setTimeout(show, Math.max(0, wait), jobs, all);
+            timer = setTimeout(show, again || few ? 0 : Math.max(0, counted + AGAIN - Date.now()), jobs, queues);
         },
         end() {
             clearTimeout(timer);
