@@ -216,9 +216,10 @@ local function keep(i, id)
     local before = value_of(text, 'n') or ''
     local note = string.match(before, '^%S+ (%S*) ') or ''
     note = note_of(i, string.match(note, 'b=([%d.]+)'))
+    note = string.gsub(escape(note), ' ', '%%20') -- spaces separate the parts of the tag
     noted[#noted + 1] = id
     notes[#notes + 1] = with_value(text, 'n', string.format('%.6f %s %s',
-        math.max(times[i] or now, now), escape(note), escape(documents[i])))
+        math.max(times[i] or now, now), note, escape(documents[i])))
 end
 
 -- How many more the queue may have.

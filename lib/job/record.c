@@ -143,11 +143,14 @@ static size_t unescape(char *text, size_t len)
     size_t left = 0;
 
     for (size_t i = 0; i < len; i++) {
-        bool percent = len - i > 2 && memcmp(text + i, "%25", 3) == 0;
-        bool newline = len - i > 2 && memcmp(text + i, "%0A", 3) == 0;
+        const char *code = len - i > 2 && text[i] == '%' ? text + i + 1 : "";
+        char meant = !strncmp(code, "25", 2)   ? '%'
+                     : !strncmp(code, "0A", 2) ? '\n'
+                     : !strncmp(code, "20", 2) ? ' '
+                                               : 0;
 
-        text[left++] = percent ? '%' : newline ? '\n' : text[i];
-        i += percent || newline ? 2 : 0;
+        text[left++] = meant ? meant : text[i];
+        i += meant ? 2 : 0;
     }
     return left;
 }

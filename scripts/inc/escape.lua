@@ -4,5 +4,5 @@ local function escape(text)
 end
 
 local function unescape(text)
-    return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n' }))
+    return (string.gsub(text, '%%(%x%x)', { ['25'] = '%', ['0A'] = '\n', ['20'] = ' ' }))
 end

@@ -108,7 +108,7 @@ START_TEST(what_runs_runs_again)
         push("b");
         reserve('t', 2);
         ck_assert_str_eq(push_as("again", "a", "+5", "3", "{1}"), "AGAIN");
-        ck_assert_str_eq(push_as("again", "a", "+7", "-4/60", ODD), "AGAIN");
+        ck_assert_str_eq(push_as("again", "a", "+7", "-4/60@shop", ODD), "AGAIN");
         ck_assert_str_eq(push_as("replace", "a", "", "0", "{2}"), "EXISTS reserved");
         ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
         ck_assert_int_eq(stat_of("pushed"), 2);
@@ -120,6 +120,7 @@ START_TEST(what_runs_runs_again)
         check_due("a", 7, ODD);
         ck_assert_str_eq(noted("p", "a"), "-4");
         ck_assert_str_eq(noted("u", "a"), "60.000000");
+        ck_assert_str_eq(noted("q", "a"), "0 shop");
         ck_assert_str_eq(noted("n", "a"), "");
         ck_assert_int_eq(stat_of("pushed"), i == 2 ? 2 : 3);
         ck_assert_int_eq(stat_of("replaced"), i == 2);

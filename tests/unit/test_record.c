@@ -66,8 +66,8 @@ END_TEST
 
 START_TEST(test_next)
 {
-    static const char text[] =
-        "a=1\nn=1767225600.500000 p=3%0Au=5.000000%0A {\"x\":\"%250A %\",%0A\"y\":1}\n";
+    static const char text[] = "a=1\nn=1767225600.500000 p=3%0Au=5.000000%0Aq=0%20shop%0A "
+                               "{\"x\":\"%250A %\",%0A\"y\":1}\n";
     static const char *const broken[] = { "", "n=\n", "n=1.5\n", "n=1.5 \n" };
     struct later_record_next next;
 
@@ -79,6 +79,8 @@ START_TEST(test_next)
     later_record_read(&record, next.record, next.record_len);
     ck_assert_int_eq(record.priority, 3);
     ck_assert_double_eq(record.unique_for, 5);
+    ck_assert_uint_eq(record.group_len, strlen("shop"));
+    ck_assert_mem_eq(record.group, "shop", record.group_len);
     free(next.record);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         later_record_read(&record, broken[i], strlen(broken[i]));
