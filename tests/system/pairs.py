@@ -208,11 +208,25 @@ class Sequence:
         self.same("attempts", row["attempts"], job.attempts)
         self.same("priority", row["priority"], job.priority)
         self.same("error", row["error"] and row["error"]["text"], job.error)
-        if job.state == "reserved" or job.score:
+        if job.state == "ready" and job.score:
+            self.in_line(row, job)
+        elif job.state == "reserved" or job.score:
             self.within("score", row["score"], job.score)
         document = json.loads(row["document"])
         for name in ("payload", "expires_at", *MEMBERS):
             self.within(f"document's {name}", document.get(name), job.document.get(name))
+
+    def in_line(self, row, job):
+        """Its place is the time since when it is ready; or where groups are, a tag, which is not later than
+        the present, and its record has that time."""
+        records = self.key("records", self.model.place["x"])
+        share = re.search("^q=([0-9.]+) (.*)$", self.redis.call("HGET", records, "x") or "", re.M)
+        self.same("group", share and share[2], job.document.get("group", share and ""))
+        since = row["score"]
+        if share:
+            since = float(share[1]) - 1000000 * job.priority
+            self.within("tag", row["score"] + 1000000 * job.priority, (self.model.began, self.model.now[1] + 1))
+        self.within("since", since, job.score)
 
     def end(self):
         places = [self.queue] + [f"{self.queue}/{i}" for i in range(4)]

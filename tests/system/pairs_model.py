@@ -22,12 +22,12 @@ class Job:
 class Queue:
     def __init__(self):
         self.jobs, self.taken, self.place, self.max_jobs = {}, {}, {}, {}
-        self.paused, self.why, self.now = False, "", None
+        self.paused, self.why, self.now, self.began = False, "", None, None
         self.counters = dict.fromkeys(COUNTERS, 0)
 
     def at(self, now):
         """Redis's clock was between these two while the next command ran."""
-        self.now = now
+        self.now, self.began = now, self.began or now[0]
         for id in [i for i, until in self.taken.items() if self.past(until)]:
             del self.taken[id]
 
