@@ -1,6 +1,7 @@
 #!/bin/sh
 # Schedules: each tick comes once, whichever laterd dies. Those of the configuration come and go
-# with it. Missed ticks follow the policy. Many idle ones cost nothing.
+# with it. Missed ticks follow the policy. Many idle ones cost nothing. LATER_SOAK=N: another laterd of
+# this host comes, reloads and goes N times.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 crontab=$(key crontab) cron=$(key cron)
@@ -86,8 +87,8 @@ other_is_told()
 {
     redis HKEYS later:hosts | grep -q ":$other$"
 }
-for state in state.2 third state.2 third; do
-    other_laterd "$state"
+for i in $(seq "${LATER_SOAK:-4}"); do
+    other_laterd "state.$((2 + i % 2))"
 done
 before=$(ticks second | wc -l)
 within 20 "the first one's schedule goes on" performed second $((before + 1))

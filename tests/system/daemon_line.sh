@@ -1,8 +1,11 @@
 #!/bin/sh
 # Jobs that wait for a lock, a permit or a limit: first come, first served; what one limit refuses has
 # not used another; a job that was pushed again keeps its place, or its new time.
+# LATER_SOAK=1: 600 jobs and 20 late ones, and how fast two limits of a job are.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
+first=150 late=10
+[ -z "${LATER_SOAK:-}" ] || first=600 late=20
 
 configure 'workers = 2;' 'limits = (
     { queue = "limit"; max = 1; per = 0.01; },
@@ -10,9 +13,12 @@ configure 'workers = 2;' 'limits = (
     { queue = "two"; max = 1; per = 0.1; },
     { queue = "many"; max = 12; per = 600.0; },
     { queue = "many"; member = "k"; max = 1; per = 600.0; },
-    { queue = "slow"; max = 1; per = 3.0; }
+    { queue = "slow"; max = 1; per = 3.0; },
+    { queue = "narrow"; max = 1; per = 0.5; },
+    { queue = "narrower"; member = "k"; max = 1; per = 20.0; },
+    { queue = "narrower"; max = 1; per = 0.5; }
 );' 'queues = ( { name = "default"; }, { name = "permit"; max_running = 1; }, { name = "limit"; },
-    { name = "two"; }, { name = "many"; }, { name = "slow"; } );' \
+    { name = "two"; }, { name = "many"; }, { name = "slow"; }, { name = "narrow"; }, { name = "narrower"; } );' \
     'types = ( { name = "note"; exclusive = "type"; } );'
 start_laterd
 
@@ -24,19 +30,19 @@ begin_of() { awk -v id="$1" '$1 == id { print $4; exit }' "$work/begun"; }
 
 # ---- who came first goes first, also when the line has become shorter
 
-# in_order NAME QUEUE TYPE: 150 jobs, and ten more while they run
+# in_order NAME QUEUE TYPE: many jobs, and some more while they run
 in_order()
 {
-    push "$2" 150 "$3" '{"do":"sleep","for":0.01}' "$1-first-"
-    for i in 1 2 3 4 5 6 7 8 9 10; do
-        wait_until 60 ended_are "$1-first-" $((60 + 5 * i))
+    push "$2" "$first" "$3" '{"do":"sleep","for":0.01}' "$1-first-"
+    for i in $(seq "$late"); do
+        wait_until 60 ended_are "$1-first-" $((first * (i + 5) / (late + 10)))
         push "$2" 1 "$3" '{"do":"sleep","for":0.01}' "$1-late$i-"
     done
-    within 60 "$1: all jobs run" ended_are "$1-" 160
+    within 60 "$1: all jobs run" ended_are "$1-" $((first + late))
     sort -n -k4,4 "$work/begun" | awk -v name="$1" 'index($1, name "-") == 1 {
         if (index($1, "late")) late++; else overtook = late
     } END { print overtook + 0 }' >"$work/overtook"
-    at_most "$(cat "$work/overtook")" 2 "$1: of ten jobs that came later hardly one overtook"
+    at_most "$(cat "$work/overtook")" 2 "$1: of $late jobs that came later hardly one overtook"
 }
 in_order lock default note
 in_order permit permit 'do'
@@ -51,6 +57,17 @@ for i in 1 2 3 4 5 6 7 8 9 10; do push many 1 'do' '{"do":"done","k":"same"}' "s
 push many 11 'do' '{"do":"done","k":%u}' many-
 within 60 "eleven of other members run beside one of ten of the same" ended_are many- 11
 is "$(ended_of same)" 1 "which is one"
+# span_of PREFIX: seconds from the first begin to the last
+span_of() { awk -v id="$1" 'index($1, id) == 1 { print $4 }' "$work/begun" | sort -n | sed -n '1p;$p' | paste -sd ' ' | awk '{ print $2 - $1 }'; }
+if [ -n "${LATER_SOAK:-}" ]; then
+    push narrow 20 'do' '{"do":"done"}' narrow-
+    push narrower 20 'do' '{"do":"done","k":%u}' members-
+    within 60 "one limit: all begin" ended_are narrow- 20
+    within 60 "two limits, 20 members: all begin" ended_are members- 20
+    echo "# one limit: $(span_of narrow-) s; with another one by member: $(span_of members-) s"
+    runs "as fast as the narrower limit alone" awk -v a="$(span_of narrow-)" -v b="$(span_of members-)" \
+        'BEGIN { exit !(b > 0.9 * a && b < 1.1 * a) }'
+fi
 used() { [ "$(redis LLEN 'later:limit:{queue:many}')" = 12 ]; }
 within 60 "and the limit of all has counted those that began" used
 
