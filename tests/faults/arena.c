@@ -380,14 +380,25 @@ static unsigned next_id(const struct produce *what, unsigned number, char id[TAL
     return number;
 }
 
-/* Another type, by chance; the end of the id says which. */
+/* Another type, or a group, by chance; the end of the id says which. Also another priority, or a
+ * result that stays. */
 static void mix(struct later_new_job *job, char id[TALLY_ID])
 {
     static const char *const types[] = { "trace.event", "trace.lone", "trace.few",
                                          "trace.limited" };
+    static const char *const groups[] = { ".ann", ".bob", ".cy" };
 
-    job->type = types[arena_random(sizeof types / sizeof *types)];
-    strcat(id, strchr(job->type, '.'));
+    if (arena_random(2)) {
+        job->type = types[arena_random(sizeof types / sizeof *types)];
+        strcat(id, strchr(job->type, '.'));
+    } else {
+        const char *group = groups[arena_random(sizeof groups / sizeof *groups)];
+
+        job->group = group + 1;
+        strcat(id, group);
+    }
+    job->priority = arena_random(4) ? 0 : (int32_t)arena_random(3) - 1;
+    job->result = arena_random(4) ? 0 : 60;
 }
 
 static unsigned push_one(struct arena *arena, const struct produce *what, unsigned number)

@@ -123,7 +123,9 @@ struct produce {
     unsigned seed, burst, slow_ms;
     double rate, seconds;
     unsigned delayed, fail, crash, hang, junk; /* percent; of crash and hang: tenths */
-    unsigned mixed; /* percent of type trace.event, .lone, .few, .limited: the end of their ids */
+    /* percent of type trace.event, .lone, .few, .limited or of group ann, bob, cy (the end of their
+     * ids), some with a priority or a result */
+    unsigned mixed;
 };
 /* TERM ends it early, after a push whose outcome is noted. */
 pid_t arena_produce(struct arena *arena, const struct produce *what);

@@ -10,8 +10,9 @@
  *     it did so, or where a fault lies between the two beginnings: then a lease may have run out,
  * or a settlement may be on its way.
  *  3. No run begins before the job is due.
- *  4. Of an exclusive type one job runs at once, of max_running = 2 two, of a limit of 20 a second
- *     no more begin; where a fault lies between the beginnings, a lease may have run out here, too.
+ *  4. Of an exclusive type one job runs at once, of max_running = 2 two, of a type or a group, of a
+ *     limit of 20 a second no more begin; where a fault lies between the beginnings, a lease may
+ * have run out here, too.
  *  5. The counters of Redis add up, and each job is in one set.
  *  6. Both laterds live through it all and end in memory and descriptors as they began.
  * Redis writes its file at once here (appendfsync no leaves the writing to Redis's loop, the
@@ -39,6 +40,8 @@
 
 #define OPTIONS                                                                                    \
     "lease = 3.0; timeout = 3.0; grace = 0.5; drain = 2.0; crash_max = 3;\n"                       \
+    "groups = ( { queue = \"default\"; group = \"bob\"; weight = 3.0; },\n"                        \
+    "           { queue = \"default\"; group = \"cy\"; max_running = 2; } );\n"                    \
     "retry = { max_attempts = 6; base = 0.2; max = 2.0; };\n"                                      \
     "types = ( { name = \"trace.lone\"; exclusive = \"type\"; },\n"                                \
     "          { name = \"trace.few\"; max_running = 2; } );\n"                                    \
@@ -362,6 +365,7 @@ static void judge(struct arena *arena)
     tap_ok(tally.early == 0, "early %zu", tally.early);
     tap_ok(overlap_at_once(&tally, ".lone", 1) == 0, "exclusive: one at once");
     tap_ok(overlap_at_once(&tally, ".few", 2) == 0, "max_running = 2: two at once");
+    tap_ok(overlap_at_once(&tally, ".cy", 2) == 0, "and of a group");
     /* Each worker may stand still between the limit and the begin of one. */
     tap_ok(overlap_too_close(&tally, ".limited", 20 + HOSTS * WORKERS, 0.5) == 0,
            "the limit holds");
@@ -383,7 +387,7 @@ static void run(struct arena *arena, unsigned seconds, unsigned seed)
                                   .crash = 1,
                                   .hang = 1,
                                   .junk = 2,
-                                  .mixed = 20 };
+                                  .mixed = 40 };
     pid_t producer = arena_produce(arena, &load);
     struct use before[HOSTS];
 
