@@ -108,7 +108,8 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
         jsonl_bool(&json, "changed", changed);
         jsonl_end(&json);
     } else if (!changed) {
-        cli_say(cli, "queue %s was %spaused already", queue, wish->pause ? "" : "not ");
+        cli_say(cli, wish->pause ? "queue %s was paused already" : "queue %s was not paused",
+                queue);
     }
     if (changed)
         served_warn(cli, wish->pause ? "paused" : "resumed", queue);

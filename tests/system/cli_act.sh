@@ -146,7 +146,7 @@ is "$status" 75 "a paused queue hands out nothing"
 is "$(later resume w --json)" '{"queue":"w","paused":false,"changed":true}' "resume --json says what changed"
 is "$(redis LLEN 'later:{w}:wake')" 1 "a wake is left"
 run later resume w
-is "$status $err" "0 later resume: queue w was not paused already" "resuming twice: a message says so"
+is "$status $err" "0 later resume: queue w was not paused" "resuming twice: a message says so"
 run later pause w v
 is "$status $(later size w v | cut -f 1,6 | tr '\n' ' ')" "0 $(printf 'w\tyes v\tyes ')" "pause of several queues"
 run later resume w v
