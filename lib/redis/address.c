@@ -51,6 +51,8 @@ static int parse_unix(struct later_address *address, const char *path, struct la
 
     if (path[0] != '/')
         return later_address_refuse(err, "a unix socket's path must begin with /");
+    if (path[1] == '/' && path[2 + strcspn(path + 2, "/@")] == '@')
+        return later_address_refuse(err, "there is no user at a unix socket");
     if (address_copy(address->path, sizeof address->path, path, len) < 0)
         return later_address_refuse(err, "the socket's path is longer than 107 bytes");
     if (query && parse_number(query + 4, strlen(query + 4), 65535, &address->db) < 0)

@@ -86,6 +86,7 @@ START_TEST(test_bad)
         "cluster://h?name=h",
         "unix:",
         "unix:relative",
+        "unix://laterd@/run/redis.sock",
         "unix:/s?db=",
         "unix:/s?db=-1",
         "unix:/s?db=65536",
