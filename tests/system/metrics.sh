@@ -129,6 +129,15 @@ grep -ohE 'laterd_[a-z_]+' "$top_srcdir"/etc/prometheus/* | sed 's/_bucket$//' |
 grep '^# TYPE' "$work/metrics" | cut -d ' ' -f 3 | sort -u >"$work/there"
 is "$(comm -23 "$work/named" "$work/there")" '' "both name metrics that there are"
 
+# ---- the line for cron's table, where PATH is short
+
+mkdir "$work/collector"
+sed -n 's/^ *\* \* \* \* \*  root  //p' "$top_srcdir/doc/operations.md" |
+    sed "s|/var/lib/prometheus/node-exporter|$work/collector|; s|/usr/local/bin/later |$later_bin |" >"$work/line"
+runs "the line of doc/operations.md runs as cron would run it" env PATH=/usr/bin:/bin sh -e "$work/line"
+is "$(ls "$work/collector") $(grep -x 'laterd_redis_up 1' "$work/collector/laterd.prom")" "laterd.prom laterd_redis_up 1" \
+    "and leaves a whole file for node_exporter"
+
 # ---- many queues
 
 many=100

@@ -183,7 +183,7 @@ test_install()
         runs "it is there: $file" test -e "$box/usr/local/$file"
     done
     sed -i "s|^prefix=.*|prefix=$box/usr/local|" "$PKG_CONFIG_PATH"/*.pc
-    mkdir -p "$box/etc/laterd/conf.d"
+    runs "and a folder for more of its configuration" test -d "$box/etc/laterd/conf.d"
     cat >"$box/etc/laterd/conf.d/sandbox.conf" <<EOF
 state_dir = "$box/var/lib/laterd";
 plugins = { dir = "$box/usr/local/lib/laterd/jobs"; };
