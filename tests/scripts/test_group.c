@@ -539,6 +539,50 @@ START_TEST(what_fair_counts_is_ready)
 }
 END_TEST
 
+/* All that `fair` has of three priorities and three groups. */
+static const char *fair_has(void)
+{
+    static const char *const priorities[] = { "-1", "0", "5" }, *const groups[] = { "A", "B", "" };
+    const char *all = text("%lld", size_of("fair"));
+
+    for (int p = 0; p < 3; p++) {
+        all = text("%s; %s", all, field("fair", priorities[p]));
+        for (int g = 0; g < 3; g++)
+            all = text("%s, %s", all, field("fair", text("%s %s", priorities[p], groups[g])));
+    }
+    return all;
+}
+
+/* A reserve of one job has a short way. With a budget of one byte a batch is one job, too. */
+START_TEST(one_is_counted_as_a_batch_is)
+{
+    static const char *const keys[] = { "ready", "fair", "groups", "jobs", "records", "stats" };
+    static const char *const ranks[] = { "0@A", "-1@B", "0", "5@A", "0@B" };
+
+    push_many("x", "", 5); /* before there were any groups */
+    ask("HSET %s A 3", key("groups"));
+    for (int i = 0; i < 40; i++)
+        push_one(text("j%d", i), ranks[i * 7 % 11 % 5]);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ask("COPY %s later:{r}:%s", key(keys[i]), keys[i]);
+    for (int i = 0; i < 45; i++) {
+        char token = (char)('a' + i % 26);
+        const char *first, *fair;
+
+        on_queue("q");
+        first = told(reserve_bytes(token, 2, 1), 0, ID);
+        fair = fair_has();
+        run("ack", member(token, first), NULL);
+        on_queue("r");
+        ck_assert_str_eq(told(reserve(token, 1), 0, ID), first);
+        ck_assert_str_eq(fair_has(), fair);
+        ck_assert_int_eq(size_of("fair") > 0, i < 44);
+        run("ack", member(token, first), NULL);
+        check_sums();
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = { groups_take_turns,
@@ -562,6 +606,7 @@ int main(void)
                                    the_group_stays_with_the_job,
                                    what_is_no_group,
                                    what_fair_counts_is_ready,
+                                   one_is_counted_as_a_batch_is,
                                    NULL };
 
     return harness_main("group", tests);
