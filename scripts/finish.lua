@@ -45,8 +45,14 @@ local only = how == 'done' and #ARGV == 4 and wait and id
 if only then
     redis.call('LINDEX', result, 0)
 end
+-- @include chain
 -- @include end_one
+-- @include chain_on
 if ended then
+    if lasting and what ~= 'null' then -- as in inc/hand_on.lua
+        redis.pcall('HSET', onward[1] .. ':values', lasting, what)
+    end
+-- @include chain_ready
     leave('done', count_of(record or '', 'a') + 1, record or '', what)
     return {}
 end

@@ -284,14 +284,20 @@ static bool comes_on(const struct group *group)
            first->slot->given > group->count;
 }
 
-static void outbox_flush_groups(struct outbox *outbox, bool all)
+static bool is_ack(const struct group *group)
+{
+    return group->verb == LATER_VERB_ACK;
+}
+
+/* stays: what is left for now; NULL: nothing. */
+static void outbox_flush_groups(struct outbox *outbox, bool (*stays)(const struct group *))
 {
     if (!link_is_up(outbox->link))
         return;
     for (size_t i = 0; i < outbox->group_count; i++) {
         struct group *group = &outbox->groups[i];
 
-        while (group->count && !group->refused && (all || !comes_on(group)) &&
+        while (group->count && !group->refused && !(stays && stays(group)) &&
                send_some(outbox, group))
             ;
     }
@@ -299,12 +305,17 @@ static void outbox_flush_groups(struct outbox *outbox, bool all)
 
 void outbox_flush(struct outbox *outbox)
 {
-    outbox_flush_groups(outbox, true);
+    outbox_flush_groups(outbox, NULL);
 }
 
 void outbox_flush_early(struct outbox *outbox)
 {
-    outbox_flush_groups(outbox, false);
+    outbox_flush_groups(outbox, comes_on);
+}
+
+void outbox_flush_but_acks(struct outbox *outbox)
+{
+    outbox_flush_groups(outbox, is_ack);
 }
 
 /* --- with a reserve --- */

@@ -44,6 +44,10 @@ void outbox_flush(struct outbox *outbox);
  * of its jobs are done, so that one call without ids acks them all. */
 void outbox_flush_early(struct outbox *outbox);
 
+/* The same for all but acks, which may go in one call with a reserve: what these make ready, that
+ * reserve finds behind them. */
+void outbox_flush_but_acks(struct outbox *outbox);
+
 /* Acks on their way in one call with a reserve of the same queue. */
 struct sending;
 

@@ -214,8 +214,10 @@ void intake_go_on(struct intake *intake)
 {
     bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
 
-    if (may && intake_any_ready(intake))
+    if (may && intake_any_ready(intake)) {
+        outbox_flush_but_acks(intake->worker->outbox);
         look(intake);
+    }
     if (may && !intake->asked && looks_first(intake))
         may = false;
     intake_flush(intake);
@@ -253,6 +255,14 @@ void intake_learn(struct intake *intake, const struct worker_queue *from, double
 void intake_has_more(struct intake *intake, const struct worker_queue *from)
 {
     intake_live_more(intake, &intake->queues[from->index]);
+}
+
+void intake_freed(struct intake *intake, const struct worker_queue *from)
+{
+    struct intake_queue *queue = &intake->queues[from->index];
+
+    if (!queue->asked)
+        intake_live(intake, queue, true);
 }
 
 /* --- what the worker asks --- */

@@ -64,6 +64,9 @@ void intake_limit(struct intake *intake, const struct later_job *job);
 /* Jobs of this queue were given back, so it has more. */
 void intake_has_more(struct intake *intake, const struct worker_queue *from);
 
+/* A step of a flow is done: jobs of its queue may become ready by that. */
+void intake_freed(struct intake *intake, const struct worker_queue *from);
+
 /* Returns the queue with this index in the slot page. */
 const struct worker_queue *intake_queue(const struct intake *intake, uint32_t index);
 /* Is an answer on its way whose documents are then asked for? */

@@ -182,6 +182,13 @@ static bool tells_begin(const struct later_job *job)
     return job->type->type.flags & LATER_TELLS_BEGIN;
 }
 
+void run_end(struct later_job *job, uint32_t result, bool timed_out, double now)
+{
+    attempt_end(job, result, timed_out, now);
+    if (job->is_step)
+        intake_freed(job->worker->intake, job->from);
+}
+
 static void run_one(struct worker *worker, struct later_job *job)
 {
     uint32_t result;
@@ -200,7 +207,7 @@ static void run_one(struct worker *worker, struct later_job *job)
         return;
     if (result == LATER_DEFERRED)
         result = LATER_RETRY; /* no memory for its timer */
-    attempt_end(job, result, job->cancel_sent, now);
+    run_end(job, result, job->cancel_sent, now);
     job_free(job);
 }
 

@@ -43,7 +43,7 @@ static void on_job_timer(void *arg)
         cancel_event_job(job);
     } else { /* it did not finish: settled without it; the struct waits for a late finish */
         forget_event_job(worker->run, job);
-        attempt_end(job, LATER_RETRY, true, later_clock());
+        run_end(job, LATER_RETRY, true, later_clock());
     }
     worker_pump_soon(worker);
 }
@@ -82,7 +82,7 @@ int run_finish(struct later_job *job, uint32_t result)
         return -1;
     }
     forget_event_job(worker->run, job);
-    attempt_end(job, result, job->cancel_sent, later_clock());
+    run_end(job, result, job->cancel_sent, later_clock());
     remember_finished(worker->run, job);
     worker_pump_soon(worker);
     return 0;

@@ -32,6 +32,8 @@ void run_proceed(struct later_job *job);
 /* Frees that. */
 void run_forget_values(struct later_job *job);
 
+/* Its handler has ended: attempt_end(), and what may be ready by that is looked for. */
+void run_end(struct later_job *job, uint32_t result, bool timed_out, double now);
 /* Its handler has begun, and will finish it later. False without memory. */
 bool run_start_event(struct later_job *job);
 /* The timer `watch`: looks after event jobs. arg: the run. */

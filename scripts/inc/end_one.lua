@@ -1,13 +1,12 @@
--- @include recorded
+-- @include one
 -- @include typed
 -- @include count
 
--- If `only` is the only job of its token, it is done here, by fewer commands than settle() needs.
--- `ended`: it was. A job whose record may ask for more (tags d, f, n, u) is left to settle(), as is
--- anything unusual. No functions: to make them costs as much as these commands.
+-- If it is the only job of its token, it is done here, by fewer commands than settle() needs.
+-- `ended`: it was. What is not simple is left to settle(), as is anything unusual. No functions: to
+-- make them costs as much as these commands.
 local ended = false
-local record = only and recorded and redis.call('HGET', records, only)
-if only and not (record and string.find(record, '[dfnu]=')) then
+if simple then
     redis.call('HLEN', jobs)
     local row = redis.call('ZRANGE', held, 0, 1)
     if row[1] == only and not row[2] then

@@ -54,6 +54,14 @@ is "$(cat "$work/added-grow.grow" "$work/added-grow.last" "$work/added-stranger"
 is "$(cat "$work/added-foreign"; later flow --json -q other | cut -d , -f 2-4)" '0"flow":"fresh","state":"open","closed":false' \
     "a flow in another queue is as for anybody"
 is "$(grep '^grow' "$work/ended" | tail -n 1 | cut -d ' ' -f 1)" grow.end "what waits for all, waits for these, too"
+
+# ---- in a chain a worker takes the next step in the call that ends the one before
+
+seq 200 | "$AWK" '{ print "{\"type\":\"null\",\"step\":\"s" $1 "\"" ($1 > 1 ? ",\"after\":[\"s" $1 - 1 "\"]" : "") "}" }' >"$work/chain"
+before=$(called blpop)
+later push --flow chain --file "$work/chain" >/dev/null
+runs "a chain of 200 ends" later flow wait chain --timeout 300s
+runs "its steps do not wait to be called" test $(($(called blpop) - before)) -lt 100
 stop_laterd
 runs "the sums hold" later check default
 finish

@@ -389,6 +389,23 @@ START_TEST(test_early)
 }
 END_TEST
 
+/* What may go in one call with a reserve stays; all else goes before that. */
+START_TEST(test_but_acks)
+{
+    begin(2);
+    add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
+    add(page_finished(page, 1, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    outbox_flush_but_acks(outbox);
+    link_flush(live_link);
+    ck_assert_uint_eq(outbox_waiting(outbox), 1);
+    LIVE_UNTIL(dones == 1);
+    ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 1);
+    flush();
+    LIVE_UNTIL(dones == 2);
+    live_check("q");
+}
+END_TEST
+
 START_TEST(test_unknown_queue)
 {
     struct slot *slot;
@@ -770,7 +787,7 @@ END_TEST
 static TCase *settled(void)
 {
     return MAKE("settled", test_verbs, test_results, test_results_together, test_groups, test_lost,
-                test_whole, test_whole_but_for_some, test_not_whole, test_early,
+                test_whole, test_whole_but_for_some, test_not_whole, test_early, test_but_acks,
                 test_unknown_queue);
 }
 
