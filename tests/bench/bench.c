@@ -28,7 +28,8 @@ static const struct {
     { "lateness", bench_lateness, false }, { "due", bench_due, false },
     { "events", bench_events, false },     { "slow", bench_slow, false },
     { "idle", bench_idle, false },         { "shards", bench_shards, false },
-    { "peer", bench_peer, true },          { "base", bench_base, true },
+    { "tls", bench_tls, false },           { "peer", bench_peer, true },
+    { "base", bench_base, true },
 };
 
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

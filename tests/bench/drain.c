@@ -4,6 +4,8 @@
 #include "scenarios.h"
 #include "stage.h"
 
+#include <string.h>
+
 #define RUNS_MAX 9
 
 /* laterd is there, idle, its queue paused and filled: how long until all is done? */
@@ -57,6 +59,12 @@ static double ratio_of(const struct tally *a, const struct tally *b)
     for (size_t i = 0; i < a->runs; i++)
         ratios[i] = a->rate[i] / b->rate[i];
     return median(ratios, a->runs);
+}
+
+/* Redis's and laterd's CPU a job, in microseconds; a busy machine hardly changes it. */
+static double cpu_of_runs(struct tally *tally)
+{
+    return median(tally->redis, tally->runs) + median(tally->client, tally->runs);
 }
 
 static void tell_row(const char *bench, int workers, size_t bytes, double jobs)
@@ -262,5 +270,39 @@ void bench_peer(void)
     row_number("rate", us.rate[0]);
     row_number("server_us", us.redis[0]);
     row_number("worker_us", us.client[0]);
+    row_end();
+}
+
+/* The same over TCP, plain and by TLS. */
+void bench_tls(void)
+{
+    size_t runs = quick ? 1 : 5, count = quick ? 20000 : 200000;
+    struct tally plain = { .runs = 0 }, tls = { .runs = 0 };
+    struct stage stage;
+    double ratio;
+
+    stage_open_tcp(&stage);
+    for (size_t i = 0; i < runs; i++) {
+        struct speed speed = fresh(&stage, NULL, count);
+        char url[sizeof stage.url];
+
+        note(&plain, &speed, (double)count);
+        memcpy(url, stage.url, sizeof url);
+        stage_use_tls(&stage);
+        speed = fresh(&stage, NULL, count);
+        note(&tls, &speed, (double)count);
+        memcpy(stage.url, url, sizeof url);
+    }
+    stage_close(&stage);
+    ratio = ratio_of(&tls, &plain);
+    row_begin("tls");
+    row_text("url", "redis");
+    tell(&plain, "laterd_us");
+    row_end();
+    row_begin("tls");
+    row_text("url", "rediss");
+    tell(&tls, "laterd_us");
+    row_number("ratio", ratio);
+    row_number("cpu_ratio", cpu_of_runs(&plain) / cpu_of_runs(&tls));
     row_end();
 }

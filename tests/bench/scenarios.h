@@ -23,6 +23,7 @@ void bench_events(void);   /* events: 1,000 of a second */
 void bench_slow(void);     /* slow: 2 s in front of 1,000 fast ones */
 void bench_idle(void);     /* idle */
 void bench_shards(void);   /* shards: eight of them against none, on a Cluster */
+void bench_tls(void);      /* tls: over TCP, plain and by TLS */
 void bench_peer(void);     /* peer: what peers/run.sh sets beside others, over loopback TCP */
 void bench_base(void);     /* base: against an older build, in turns */
 

@@ -87,6 +87,26 @@ void stage_open_tcp(struct stage *stage)
     snprintf(stage->url, sizeof stage->url, "redis://127.0.0.1:%d", port);
 }
 
+void stage_use_tls(struct stage *stage)
+{
+    char command[512];
+    int port = free_port();
+
+    snprintf(command, sizeof command,
+             "cd %s && { [ -e tls.crt ] || openssl req -x509 -newkey ec -pkeyopt "
+             "ec_paramgen_curve:prime256v1 -nodes -keyout tls.key -out tls.crt -days 2 -subj "
+             "/CN=bench -addext subjectAltName=IP:127.0.0.1 2>/dev/null; }",
+             stage->folder);
+    if (system(command) != 0)
+        fatal("openssl makes no certificate");
+    freeReplyObject(stage_ask(stage,
+                              "CONFIG SET tls-cert-file %s/tls.crt tls-key-file %s/tls.key "
+                              "tls-auth-clients no tls-port %d",
+                              stage->folder, stage->folder, port));
+    snprintf(stage->url, sizeof stage->url, "rediss://127.0.0.1:%d?ca=%s/tls.crt", port,
+             stage->folder);
+}
+
 void stage_close(struct stage *stage)
 {
     on_stage = NULL;

@@ -31,6 +31,9 @@ struct stage {
 void stage_open(struct stage *stage, const char *options);
 /* The same, and laterd reaches it over loopback TCP. */
 void stage_open_tcp(struct stage *stage);
+/* Lets this Redis take TLS on a port of 127.0.0.1, too, and makes `url` the one for that; with a
+ * certificate of openssl's, which must be there. */
+void stage_use_tls(struct stage *stage);
 void stage_close(struct stage *stage);
 
 /* Starts laterd and waits until all workers are idle. `queues` is the list of its configuration, in

@@ -37,7 +37,7 @@ function note(key, names,    list, n, i) {
     else if (bench == "peer")
         note("peer " member("peer"), "rate")
     else
-        note(bench, "ratio redis_us ceiling_redis_us p50_ms p99_ms least_ms longest_ms seconds " \
+        note(bench, "ratio cpu_ratio redis_us ceiling_redis_us p50_ms p99_ms least_ms longest_ms seconds " \
                     "sent_per_second laterd_cpu_percent redis_cpu_percent")
 }
 
@@ -105,5 +105,7 @@ END {
     line("8 shards on a Cluster, CPU a job against a plain queue", "<=", 1.25,
          value["shards 8 ratio"])
     line("  share of the busiest of three masters", "<=", 0.45, value["shards 8 busiest_share"])
+    line("drain by TLS against plain TCP", ">=", 0.7, value["tls ratio"])
+    line("  by the CPU of laterd and Redis", ">=", 0.7, value["tls cpu_ratio"])
     exit missed > 0
 }
