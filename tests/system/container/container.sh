@@ -5,7 +5,7 @@
 # downloads.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 PATH=$PATH:/usr/sbin:/sbin
-needs redis-server redis-cli debootstrap unshare nsenter chroot setpriv python3 git xz
+needs redis-server redis-cli debootstrap unshare nsenter chroot setpriv python3 git ruby xz
 if [ "$(id -u)" -ne 0 ]; then
     echo '1..0 # SKIP only root can make the tree'
     exit 0
@@ -54,21 +54,28 @@ echo "# $(du -sm "$image/root" | cut -f1) MB in all"
 start_redis 'appendonly yes'
 chmod 755 "$work"
 chmod 777 "$redis_socket"
-mkdir -p "$image/root/redis" "$work/volume"
-chown "${user%:*}" "$work/volume"
-cat >"$work/laterd.conf" <<'CONF'
+mkdir -p "$image/root/redis"
+# The volume is as Kubernetes makes them; its example has the rest, and how a folder in it is made.
+example()
+{
+    ruby -ryaml -e 'config, made = YAML.load_stream(File.read(ARGV[0]))
+        puts eval(ARGV[1])' "$top_srcdir/doc/examples/kubernetes.yaml" "$1"
+}
+mkdir -m 2777 "$work/volume"
+chgrp "${user#*:}" "$work/volume"
+state=$(example 'config["data"]["laterd.conf"][/state_dir = "(.*)"/, 1]')
+cat >"$work/laterd.conf" <<CONF
 redis = { url = "unix:/redis/redis.sock"; };
+state_dir = "$state";
 workers = 2;
 drain = 1.0;
 grace = 1.0;
 CONF
 
-# start_container: its process 1, seen from here, is $first.
-start_container()
+# contain COMMAND...: becomes a container that runs it
+contain()
 {
-    : >"$log"
-    # shellcheck disable=SC2046 # words
-    unshare --mount --pid --fork --kill-child --net --ipc --uts sh -c '
+    exec unshare --mount --pid --fork --kill-child --net --ipc --uts sh -c '
         set -e
         root=$1 user=$2
         hostname container
@@ -81,8 +88,15 @@ start_container()
         mount -o remount,bind,ro "$root"
         shift 3
         exec chroot "$root" setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups \
-            --bounding-set=-all --no-new-privs "$@"' sh "$image/root" "$user" "$work" \
-        $(setting ENTRYPOINT) </dev/null 2>>"$log" >/dev/null &
+            --bounding-set=-all --no-new-privs "$@"' sh "$image/root" "$user" "$work" "$@" </dev/null
+}
+
+# start_container: its process 1, seen from here, is $first.
+start_container()
+{
+    : >"$log"
+    # shellcheck disable=SC2046 # words
+    contain $(setting ENTRYPOINT) 2>>"$log" >/dev/null &
     container=$!
     own "$container"
     within 20 "laterd starts" logged ' ready: '
@@ -96,6 +110,9 @@ inside()
         "$@"
 }
 
+# shellcheck disable=SC2046 # words
+(contain $(example 'made["spec"]["template"]["spec"]["initContainers"][0]["command"].join(" ")')) >"$work/init" 2>&1
+is "$? $(cat "$work/init")" '0 ' "the example for Kubernetes makes a folder in its volume"
 start_container
 is "$(inside cat /proc/1/comm)" laterd "it is process 1"
 is "$(awk '/^Uid:/ { print $2 } /^CapEff:/ { print $2 } /^NoNewPrivs:/ { print $2 }' "/proc/$first/status" |
