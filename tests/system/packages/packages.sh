@@ -1,34 +1,64 @@
 #!/bin/sh
-# Makes the Debian packages twice, in two folders, and tests them: equal checksums, nothing from lintian,
-# clients that load, and the service in a booted tree. `make check-packages` runs this, by hand, since it
-# compiles everything twice.
+# Makes the Debian packages twice, in two folders of a bare Debian tree, and tests them: equal checksums,
+# nothing from lintian, clients that load, and the service in a booted tree. `make check-packages` runs
+# this, by hand, since it downloads and compiles everything twice.
+#
+# LATER_SUITE=trixie, LATER_ARCH=i386: for another Debian. The unit tests run there, too.
 . "${top_srcdir:=.}/tests/tap.sh"
-PATH=/usr/sbin:/usr/bin:/sbin:/bin # the packages' tools want Debian's own Python
-needs dpkg-buildpackage dh lintian git
+PATH=/usr/sbin:/usr/bin:/sbin:/bin # for the clients, Debian's own Python
+needs git unshare chroot dpkg-deb
 . "$top_srcdir/tests/system/systemd/container.sh"
 
-# make_packages FOLDER: from what is committed
-make_packages()
+# in_tree COMMAND: by sh and as root in a tree with what debian/control wants, where $work is /work
+in_tree()
 {
-    mkdir -p "$work/$1"
-    git clone -q "$top_srcdir" "$work/$1/laterd" && (
-        unset MAKEFLAGS MFLAGS MAKELEVEL VERBOSE
-        cd "$work/$1/laterd" && CCACHE_DISABLE=1 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" \
-            dpkg-buildpackage -b -us -uc
-    ) >"$work/$1/log" 2>&1 && return
-    tail -n 20 "$work/$1/log" | sed 's/^/# /'
-    echo 'Bail out! dpkg-buildpackage fails'
+    # shellcheck disable=SC2016 # for the sh
+    unshare --mount --pid --fork --kill-child sh -c '
+        set -e
+        mkdir -p "$1/work"
+        mount --bind "$2" "$1/work"
+        mount -t proc proc "$1/proc"
+        exec chroot "$1" env -i PATH="$PATH" LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -ec "$3"' sh \
+        "$builds" "$work" "$1" </dev/null
+}
+
+# must COMMAND: there, or the test ends
+must()
+{
+    in_tree "$1" >"$work/log" 2>&1 && return
+    tail -n 20 "$work/log" | sed 's/^/# /'
+    echo "Bail out! $1 fails"
     exit 99
 }
 
-make_packages here
-make_packages in/another
+# make_packages FOLDER OPTIONS: from what is committed
+make_packages()
+{
+    mkdir -p "$work/$1"
+    git clone -q "$top_srcdir" "$work/$1/laterd"
+    must "cd /work/$1/laterd && DEB_BUILD_OPTIONS='$2 parallel=$(nproc)' dpkg-buildpackage -b -us -uc"
+}
+
+if ! builds=$(sh "$tests/system/systemd/tree.sh" build 2>"$work/debootstrap"); then
+    tail -n 20 "$work/debootstrap" | sed 's/^/# /'
+    echo 'Bail out! debootstrap makes no tree'
+    exit 99
+fi
+cp /etc/resolv.conf "$builds/etc"
+mkdir "$work/sources"
+cp -r "$top_srcdir/debian" "$work/sources"
+must 'apt-get update && apt-get build-dep -y /work/sources && apt-get install -y --no-install-recommends lintian'
+unchecked=nocheck
+[ -z "${LATER_SUITE-}${LATER_ARCH-}" ] || unchecked=
+make_packages here "$unchecked"
+make_packages in/another nocheck
 for folder in here in/another; do
     (cd "$work/$folder" && sha256sum ./*.deb >sums)
 done
 runs "two builds make equal packages" cmp "$work/here/sums" "$work/in/another/sums"
 is "$(git -C "$work/here/laterd" status --short)" '' "and change nothing in the sources"
-runs "lintian has nothing to say" lintian --fail-on error,warning "$work/here"/*.changes
+runs "lintian has nothing to say" in_tree 'lintian --fail-on error,warning /work/here/*.changes'
+must 'make -C /work/here/laterd tests/system/check.so'
 
 # ---- the clients, from their packages
 
@@ -67,6 +97,6 @@ for deb in "$work/build/new"/*.deb; do
     sed -i -e 's/^Version: .*/Version: 0.0.9/' -e 's/(= [0-9.]*)/(= 0.0.9)/' "$work/old-$name/DEBIAN/control"
     dpkg-deb --root-owner-group -b "$work/old-$name" "$work/build/old/${name}_0.0.9.deb" >/dev/null
 done
-cp "$builddir/tests/system/check.so" "$work/tools"
+cp "$work/here/laterd/tests/system/check.so" "$work/tools"
 echo "prefix=/usr sysconfdir=/etc localstatedir=/var room=packages parts='${PARTS-}'" >"$work/tools/settings"
 boot_container
