@@ -340,7 +340,7 @@ static int set_up(struct loop *loop, struct later_error *err)
 }
 
 /* Sets a limit of this process; 0 = none. */
-static void limit_to(const char *option, __rlimit_resource_t what, rlim_t most)
+static void limit_to(const char *option, int what, rlim_t most)
 {
     if (most && setrlimit(what, &(struct rlimit){ most, most }) < 0)
         log_line(LOG_WARN, "%s: %s", option, strerror(errno));

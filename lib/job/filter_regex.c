@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <regex.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +16,12 @@
 #define FIRST  0.05   /* for all texts together, */
 #define EACH   0.0005 /* and for each search */
 #define FORGET 0.05   /* after which what glibc remembers of the texts is thrown away */
-#define PART   64     /* bytes of a text that are searched first */
+#ifdef REG_STARTEND
+#define PART 64 /* bytes of a text that are searched first */
+#else           /* musl searches in linear time and keeps nothing, so it gets the whole text */
+#define PART         SIZE_MAX
+#define REG_STARTEND 0
+#endif
 
 /* Bytes that glibc has taken to remember what it built: a fast processor takes 100 MiB in the time
  * above. Each part of a text can take as much again as all parts before it. */
@@ -64,12 +70,17 @@ static bool is_costly(const char *text)
     return false;
 }
 
-/* Returns the bytes in use. A sanitizer's heap has no such figure: then only time counts. */
+/* Returns the bytes in use. A sanitizer's heap has no such figure, nor has musl's: then only time
+ * counts. */
 static size_t heap_size(void)
 {
+#ifdef __GLIBC__
     struct mallinfo2 info = mallinfo2();
 
     return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
 }
 
 static int compile(struct later_filter_regex *regex)
