@@ -35,6 +35,7 @@ struct exec_program {
     char *env_file; /* file with more of env, read once; NULL = none, or already read */
     size_t argc, env_count;
     size_t output_max;       /* how much of its output is kept: the last bytes */
+    bool inherit;            /* it writes to laterd's own output; not with lines */
     bool lines;              /* long-lived: each job is a line in and a line out */
     unsigned long recycle;   /* with lines: ended after this many jobs; 0 = never */
     bool hello;              /* with lines: it says hello before it gets a job ... */

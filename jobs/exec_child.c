@@ -38,7 +38,7 @@ struct start {
     const struct exec_program *program;
     char *const *envp;
     pid_t parent;
-    int in, out, answers, failure; /* answers: -1 = none */
+    int in, out, answers, failure; /* answers: -1 = none; out: -1 = ours */
     bool leads;                    /* it leads a process group of its own */
 };
 
@@ -99,8 +99,9 @@ static _Noreturn void exec_child_run(const struct start *start)
         setpgid(0, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         exec_child_give_up(start, STEP_PRIVILEGES);
-    if (dup2(start->in, STDIN_FILENO) == -1 || dup2(start->out, STDOUT_FILENO) == -1 ||
-        dup2(start->out, STDERR_FILENO) == -1 ||
+    if (dup2(start->in, STDIN_FILENO) == -1 ||
+        (start->out != -1 &&
+         (dup2(start->out, STDOUT_FILENO) == -1 || dup2(start->out, STDERR_FILENO) == -1)) ||
         (start->answers != -1 && dup2(start->answers, ANSWERS) == -1))
         exec_child_give_up(start, STEP_FILES);
     close_others(start->answers == -1 ? ANSWERS : FIRST);
@@ -236,7 +237,7 @@ int exec_child_start(struct exec_child *child, const struct exec_program *progra
     start.in = exec_child_make_document(document, len);
     if (start.in == -1)
         end->step = "get its document";
-    else if (make_pipe(&child->output, &start.out, &child->output) != 0 ||
+    else if ((!program->inherit && make_pipe(&child->output, &start.out, &child->output) != 0) ||
              make_pipe(&child->failure, &start.failure, &child->failure) != 0)
         end->step = "get a pipe";
     return exec_child_start_child(child, &start, end);

@@ -23,6 +23,7 @@ const char exec_config_help[] =
     "  env         variables to add to PATH, HOME, LANG and LATER_*\n"
     "  env_file    a file with more of them, NAME=VALUE a line, for what is secret\n"
     "  dir         where it runs: an absolute path; default \"/\"\n"
+    "  inherit     true: it writes to laterd's own standard output and error; nothing is kept\n"
     "  output_max  bytes kept of the end of its output; default 65536, at most 16777216\n"
     "It gets the job's document on standard input. Exit status 0: done; 65: buried; "
     "75: given back without an attempt; else: retried.\n"
@@ -277,6 +278,8 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
         return set_path(&program->env_file, value, err, n);
     if (strcmp(dot, ".output_max") == 0)
         return set_output_max(program, value, err, n);
+    if (strcmp(dot, ".inherit") == 0)
+        return exec_config_set_flag(&program->inherit, value, err, n);
     if (strcmp(dot, ".lines") == 0)
         return exec_config_set_flag(&program->lines, value, err, n);
     if (strcmp(dot, ".hello") == 0)
@@ -294,7 +297,7 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     return exec_config_refuse(
         err, n,
         "unknown; there are argv (a list), env (a group), env_file, dir, output_max, "
-        "lines, hello, start_max, parallel, programs, types (a list) and recycle");
+        "inherit, lines, hello, start_max, parallel, programs, types (a list) and recycle");
 }
 
 static int check_program(const struct exec_program *program, char *err, size_t n)
@@ -314,6 +317,9 @@ static int check_program(const struct exec_program *program, char *err, size_t n
         snprintf(err, n, "%s: dir %s: %s", program->name, program->dir, strerror(errno));
     else if (!S_ISDIR(st.st_mode))
         snprintf(err, n, "%s: dir %s: not a directory", program->name, program->dir);
+    else if (program->inherit && program->lines)
+        snprintf(err, n, "%s: inherit is not for long-lived programs: without lines",
+                 program->name);
     else if (program->recycle && !program->lines)
         snprintf(err, n, "%s: recycle is for long-lived programs only: lines = true",
                  program->name);

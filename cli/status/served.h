@@ -35,7 +35,7 @@ bool served_serves(const json_t *host, const char *queue);
 void served_add_up(json_t *sums, json_t *counts);
 
 /* Returns how many daemons that are alive serve a queue; a shard counts as its queue. Returns -1 if
- * served is NULL, since nothing is known. A `later work` does not announce itself. */
+ * served is NULL, since nothing is known. */
 int served_by(const struct served *served, const char *queue);
 
 /* Returns how many of them serve the queue by name, and not by a pattern, so that it need not

@@ -1,10 +1,8 @@
-/* private.c: `later work --lines`. */
+/* private.c: a laterd for `later work`. */
 #include "work/private.h"
 
 #include "sizes.h"
 #include "work/child.h"
-#include "work/hello.h"
-#include "work/private_config.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PARALLEL_MAX 10000
-#define PROGRAMS_MAX 64
 #define LOOK_EVERY   200 /* milliseconds between two looks whether something is left */
 #define FOLDER_DEPTH 8   /* of what laterd leaves in its state_dir */
 
@@ -58,14 +54,17 @@ static void private_remove(const char *path, unsigned depth)
 
 /* --- laterd --- */
 
+/* The mask stays until the end. child_start() clears it for laterd. */
 static int private_catch_signals(struct private_laterd *own, struct later_error *err)
 {
+    struct sigaction hangup;
     sigset_t set;
 
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP); /* otherwise we were started by nohup(1) */
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
     own->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -82,14 +81,19 @@ static int private_start(struct private_laterd *own, struct later_error *err)
     return own->laterd < 0 ? -1 : 0;
 }
 
-/* A signal of ours tells laterd to stop; its jobs under way may end. */
-static void private_hear(const struct private_laterd *own)
+/* The first signal tells laterd to stop, and jobs under way may end. Each further one is for those
+ * that wait too long for them. */
+static void private_hear(struct private_laterd *own)
 {
     struct signalfd_siginfo heard;
 
     while (read(own->signals, &heard, sizeof heard) == (ssize_t)sizeof heard) {
-        if (heard.ssi_signo != SIGCHLD)
-            kill(own->laterd, SIGTERM);
+        if (heard.ssi_signo == SIGCHLD)
+            continue;
+        if (!own->stopping)
+            cli_say(own->cli, "stopping: what runs may finish; another signal gives it back");
+        kill(own->laterd, own->stopping ? SIGQUIT : SIGTERM);
+        own->stopping = true;
     }
 }
 
@@ -109,7 +113,7 @@ static bool private_is_empty(const struct private_laterd *own)
 }
 
 /* Waits until laterd has ended, and returns its exit status. */
-static int private_wait(const struct private_laterd *own)
+static int private_wait(struct private_laterd *own)
 {
     struct pollfd signals = { .fd = own->signals, .events = POLLIN };
     bool looks = args_flag(&own->cli->args, "until-empty");
@@ -139,8 +143,7 @@ static int private_try(struct private_laterd *own, struct later_error *err)
     return cli_ping(own->cli, err);
 }
 
-/* Runs laterd from a folder of its own. */
-static int private_work(struct private_laterd *own, struct later_error *err)
+int private_run(struct private_laterd *own, struct later_error *err)
 {
     int status = -1;
 
@@ -152,71 +155,5 @@ static int private_work(struct private_laterd *own, struct later_error *err)
         private_remove(own->folder, FOLDER_DEPTH);
     if (own->signals >= 0)
         close(own->signals);
-    return status;
-}
-
-/* --- the command --- */
-
-static int private_read_options(struct private_laterd *own, struct later_error *err)
-{
-    struct cli *cli = own->cli;
-
-    if (args_text(&cli->args, "number"))
-        return later_fail(err, LATER_E_USAGE, "--lines and -n: only one of them");
-    if (cli->json)
-        return later_fail(err, LATER_E_USAGE, "--lines and --json: only one of them");
-    if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &own->parallel, err) < 0 ||
-        cli_number(cli, "programs", 1, PROGRAMS_MAX, &own->programs, err) < 0 ||
-        cli_positive_duration(cli, "lease", &own->lease, err) < 0)
-        return -1;
-    return cli_positive_duration(cli, "timeout", &own->timeout, err);
-}
-
-/* The configuration wants the program's absolute path. */
-static int private_find_program(struct private_laterd *own, struct later_error *err)
-{
-    const char *name = own->cli->args.program[0];
-
-    if (strchr(name, '/') ? realpath(name, own->program) && access(own->program, X_OK) == 0
-                          : skeleton_find_program(name, own->program))
-        return 0;
-    return later_fail(err, LATER_E_NONE, "%.200s: no such program", name);
-}
-
-/* Without --type, the program says which types it performs. */
-static int private_ask_types(struct private_laterd *own, struct later_error *err)
-{
-    char *const *words = own->cli->args.program;
-    char **program;
-    size_t count = 0;
-
-    if (args_text(&own->cli->args, "type"))
-        return 0;
-    while (words[count])
-        count++;
-    program = calloc(count + 1, sizeof *program);
-    if (!program)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    memcpy(program, words, count * sizeof *program);
-    program[0] = own->program;
-    own->hello = hello_ask(program, (int)own->parallel, err);
-    free(program);
-    return own->hello ? 0 : -1;
-}
-
-int private_run(struct cli *cli, struct later_error *err)
-{
-    struct private_laterd own = { .cli = cli, .programs = 1, .signals = -1 };
-    int status = LATER_OK;
-
-    skeleton_look(&own.files, "work");
-    if (private_read_options(&own, err) < 0 || private_find_program(&own, err) < 0 ||
-        private_ask_types(&own, err) < 0)
-        status = -1;
-    else if (args_flag(&cli->args, "entry"))
-        private_config_entry(&own);
-    else
-        status = private_work(&own, err);
-    free(own.hello);
     return status;
 }

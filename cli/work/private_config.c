@@ -1,10 +1,11 @@
-/* private_config.c: the configuration of the laterd of `later work --lines`. */
+/* private_config.c: the configuration of the laterd of `later work`. */
 #include "work/private_config.h"
 
 #include "work/hello.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,21 +94,39 @@ static void private_config_put_redis(const struct private_laterd *own, FILE *to)
     private_config_set(to, "state_dir", path);
 }
 
+/* Each queue has what the configuration of this host says of it, but for its weight: here the order
+ * counts. */
 static void private_config_put_queues(const struct private_laterd *own, FILE *to)
 {
     const struct args *args = &own->cli->args;
 
     fputs("queues = (", to);
     for (int i = 0; i < args->count; i++) {
-        fputs(i > 0 ? ", { name = " : " { name = ", to);
-        private_config_quote(to, args->words[i]);
-        fputs("; }", to);
+        const struct config_queue *known = config_serves(own->rules, args->words[i]);
+        struct config_queue queue = known ? *known : (struct config_queue){ 0 };
+
+        snprintf(queue.name, sizeof queue.name, "%s", args->words[i]);
+        queue.weight = 0;
+        fputs(i > 0 ? ",\n" : "\n", to);
+        config_print_queue(&queue, to);
     }
-    fprintf(to, " );\nworkers = %d;\n", (int)own->programs);
-    if (own->lease > 0)
-        fprintf(to, "lease = %.6f;\n", own->lease);
+    fputs(" );\n", to);
+}
+
+/* --timeout is for all jobs that do not say. */
+static void private_config_put_rules(const struct private_laterd *own, FILE *to)
+{
+    for (uint32_t i = 0; own->timeout > 0 && i < own->rules->type_count; i++)
+        own->rules->types[i].timeout = own->timeout;
     if (own->timeout > 0)
-        fprintf(to, "timeout = %.6f;\n", own->timeout);
+        own->rules->timeout = own->timeout;
+    config_print_of_jobs(own->rules, to);
+    fprintf(to, "lease = %.6f;\ndrain = 604800.0;\nstop_after = %" PRId64 ";\nworkers = %d;\n",
+            own->lease, own->number, (int)(own->lines ? own->programs : own->parallel));
+    if (own->cli->json)
+        fputs("log = { format = \"json\"; level = \"debug\"; rate = 0; };\n", to);
+    else if (!own->lines)
+        fputs("log = { level = \"warn\"; };\n", to);
 }
 
 static void private_config_put_types(const struct private_laterd *own, FILE *to)
@@ -143,6 +162,10 @@ static void private_config_put_program(const struct private_laterd *own, FILE *t
     fputs(" );\n", to);
     if (getcwd(path, sizeof path))
         private_config_set(to, "dir", path);
+    if (!own->lines) {
+        fputs("inherit = true;\ntypes = ( \"*\" );\n", to);
+        return;
+    }
     fputs("lines = true;\n", to);
     private_config_put_types(own, to);
     if (own->parallel > 0)
@@ -173,6 +196,7 @@ int private_config_write(const struct private_laterd *own, struct later_error *e
         return -1;
     private_config_put_redis(own, to);
     private_config_put_queues(own, to);
+    private_config_put_rules(own, to);
     private_config_put_plugins(own, to);
     return fclose(to) == 0 ? 0 : private_config_fail("laterd.conf", err);
 }

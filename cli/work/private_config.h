@@ -1,10 +1,11 @@
 /*
- * private_config.h: the configuration of the laterd of `later work --lines`, and the folder for it.
+ * private_config.h: the configuration of the laterd of `later work`, and the folder for it.
  */
 #ifndef LATER_CLI_PRIVATE_CONFIG_H
 #define LATER_CLI_PRIVATE_CONFIG_H
 
 #include "cli.h"
+#include "config/config.h"
 #include "new/skeleton.h"
 
 #include <sys/types.h>
@@ -14,10 +15,14 @@ struct private_laterd {
     struct cli *cli;
     struct skeleton files; /* where laterd and its plugins are */
     char folder[PATH_MAX], program[PATH_MAX];
-    char *hello; /* what the program said, owned; NULL: it was not asked */
-    int64_t parallel, programs;
-    double lease, timeout; /* seconds; 0 = laterd's default */
-    int signals;           /* signalfd */
+    struct config *rules; /* the configuration of this host, for what it says of jobs; owned */
+    bool lines;           /* the program stays, and gets many jobs */
+    char *hello;          /* what it said of its types, owned; NULL: it was not asked */
+    int64_t parallel, programs; /* 0 = one */
+    int64_t number;             /* jobs after which it ends; 0 = never */
+    double lease, timeout;      /* seconds; timeout 0 = as in rules */
+    int signals;                /* signalfd */
+    bool stopping;              /* laterd was told to stop */
     pid_t laterd;
 };
 

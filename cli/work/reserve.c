@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only at its own tick */
+#define LOOK     0.8 /* seconds between two looks for jobs that came without a wake */
 #define PLAN_AGE 5.0 /* seconds after which the plan of shards is read again */
 
 /* Number of a signal; we leave, but never while holding a wake. */
@@ -239,7 +240,7 @@ static int take_until(struct reserving *reserving, double until, struct later_er
         if (taken > 0) /* none of them was printed, so there may be more */
             continue;
         left = next >= 0 ? fmin(left, next) : left;
-        woken = wait_for_wake(reserving, fmin(left, TAKE_LOOK), err);
+        woken = wait_for_wake(reserving, fmin(left, LOOK), err);
         if (woken < 0 || caught)
             break;
     }

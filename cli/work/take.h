@@ -1,7 +1,7 @@
 /*
- * take.h: takes jobs by hand, for `later reserve` and `later work`.
+ * take.h: takes jobs by hand, for `later reserve`.
  *
- * Without a laterd nobody migrates, so these two do: they make due jobs ready.
+ * Without a laterd nobody migrates, so it does: it makes due jobs ready.
  */
 #ifndef LATER_CLI_TAKE_H
 #define LATER_CLI_TAKE_H
@@ -10,8 +10,6 @@
 #include "job/document.h"
 #include "job/verdict.h"
 #include "queue/queue.h"
-
-#define TAKE_LOOK 0.8 /* seconds between two looks for jobs that came without a wake */
 
 /* After a connection is made, nothing lapses for a third of a lease: holders that could not reach
  * Redis either must get the chance to renew first. But if no laterd serves the queue, lapsed jobs

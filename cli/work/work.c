@@ -1,95 +1,101 @@
-/* work.c: `later work`: run a program for each job. */
-#include "work/work.h"
-#include "work/private.h"
-
+/* work.c: `later work`: a laterd for one program. */
 #include "commands.h"
+#include "work/hello.h"
+#include "work/private.h"
+#include "work/take.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#define PARALLEL_MAX 1000
+#define WORKERS_MAX  1000  /* programs for a job each */
+#define PARALLEL_MAX 10000 /* jobs of a program with --lines */
+#define PROGRAMS_MAX 64
 
-/* --- the command --- */
-
-static int work_read_options(struct work *work, struct later_error *err)
+/* Which options go together. */
+static int work_check_options(const struct cli *cli, struct later_error *err)
 {
-    struct cli *cli = work->cli;
-    double lease;
-    int64_t parallel = 1;
+    const struct args *args = &cli->args;
 
-    work->left = -1;
-    work->until_empty = args_flag(&cli->args, "until-empty");
-    if (cli_number(cli, "parallel", 1, PARALLEL_MAX, &parallel, err) < 0 ||
-        cli_number(cli, "number", 1, INT64_MAX, &work->left, err) < 0 ||
-        take_lease(cli, &lease, err) < 0 ||
-        cli_positive_duration(cli, "timeout", &work->shared.timeout, err) < 0)
-        return -1;
-    if (work->until_empty && work->left > 0)
+    if (args_flag(args, "until-empty") && args_text(args, "number"))
         return later_fail(err, LATER_E_USAGE, "--until-empty and -n: only one of them");
-    if (cli->args.count > WORK_QUEUES_MAX)
-        return later_fail(err, LATER_E_USAGE, "more than %d queues", WORK_QUEUES_MAX);
-    work->runner_count = (size_t)parallel;
-    work->shared.program = cli->args.program;
-    return taker_begin(&work->taker, cli, lease, err);
-}
-
-/* Prepares everything that is needed before the first job is taken, Redis included. */
-static int prepare(struct work *work, struct later_error *err)
-{
-    work->runners = calloc(work->runner_count, sizeof *work->runners);
-    if (!work->runners)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    if (work_find_queues(work, err) < 0 || work_catch_signals(work, err) < 0 ||
-        work_promote(work, err) < 0)
-        return -1;
-    for (size_t i = 0; i < work->queue_count; i++)
-        later_call_announce(work->cli->client, &work->queues[i].keys);
+    if (!args_flag(args, "lines") &&
+        (args_text(args, "type") || args_text(args, "programs") || args_flag(args, "entry")))
+        return later_fail(err, LATER_E_USAGE, "--type, --programs and --entry need --lines");
     return 0;
 }
 
-static int work_finish(struct work *work, struct later_error *err)
+static int work_read_options(struct private_laterd *own, struct later_error *err)
 {
-    size_t open = work_count(work, RUNNER_ENDED);
+    struct cli *cli = own->cli;
+    int64_t most = own->lines ? PARALLEL_MAX : WORKERS_MAX;
 
-    wake_listener_stop(&work->listener);
-    if (work->broken)
-        *err = work->failure;
-    if (open > 0)
-        return later_fail(err, LATER_E_REDIS,
-                          "%zu jobs that ended could not be settled; they come back when their "
-                          "leases end",
-                          open);
-    return work->broken ? -1 : LATER_OK;
+    if (work_check_options(cli, err) < 0 ||
+        cli_number(cli, "parallel", 1, most, &own->parallel, err) < 0 ||
+        cli_number(cli, "programs", 1, PROGRAMS_MAX, &own->programs, err) < 0 ||
+        cli_number(cli, "number", 1, 1000000000, &own->number, err) < 0 ||
+        take_lease(cli, &own->lease, err) < 0)
+        return -1;
+    return cli_positive_duration(cli, "timeout", &own->timeout, err);
+}
+
+/* The configuration wants the program's absolute path. */
+static int work_find_program(struct private_laterd *own, struct later_error *err)
+{
+    const char *name = own->cli->args.program[0];
+
+    if (strchr(name, '/') ? realpath(name, own->program) && access(own->program, X_OK) == 0
+                          : skeleton_find_program(name, own->program))
+        return 0;
+    return later_fail(err, LATER_E_NONE, "%.200s: no such program", name);
+}
+
+/* Without --type, a program of handlers says which types it performs. */
+static int work_ask_types(struct private_laterd *own, struct later_error *err)
+{
+    char *const *words = own->cli->args.program;
+    char **program;
+    size_t count = 0;
+
+    if (!own->lines || args_text(&own->cli->args, "type"))
+        return 0;
+    while (words[count])
+        count++;
+    program = calloc(count + 1, sizeof *program);
+    if (!program)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    memcpy(program, words, count * sizeof *program);
+    program[0] = own->program;
+    own->hello = hello_ask(program, (int)own->parallel, err);
+    free(program);
+    return own->hello ? 0 : -1;
+}
+
+/* What the configuration of this host says of jobs. */
+static int work_read_rules(struct private_laterd *own, struct later_error *err)
+{
+    struct where_given given = cli_given(own->cli);
+
+    own->rules = where_config(&given, err);
+    return own->rules ? 0 : -1;
 }
 
 static int work_run(struct cli *cli, struct later_error *err)
 {
-    struct work *work;
-    int status = -1;
+    struct private_laterd own = { .cli = cli, .programs = 1, .signals = -1 };
+    int status = LATER_OK;
 
-    if (args_flag(&cli->args, "lines"))
-        return private_run(cli, err);
-    if (args_text(&cli->args, "type") || args_text(&cli->args, "programs") ||
-        args_flag(&cli->args, "entry"))
-        return later_fail(err, LATER_E_USAGE, "--type, --programs and --entry need --lines");
-    work = calloc(1, sizeof *work);
-    if (!work)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    work->cli = work->listener.cli = cli;
-    work->signals = -1;
-    work->more = true;
-    work->shared.cli = cli;
-    work->shared.taker = &work->taker;
-    if (work_read_options(work, err) == 0 && prepare(work, err) == 0) {
-        work_loop(work);
-        status = work_finish(work, err);
-    }
-    if (work->signals >= 0)
-        close(work->signals);
-    wake_listener_close(&work->listener);
-    taker_end(&work->taker);
-    free(work->runners);
-    free(work);
+    own.lines = args_flag(&cli->args, "lines");
+    skeleton_look(&own.files, "work");
+    if (work_read_options(&own, err) < 0 || work_find_program(&own, err) < 0 ||
+        work_read_rules(&own, err) < 0 || work_ask_types(&own, err) < 0)
+        status = -1;
+    else if (args_flag(&cli->args, "entry"))
+        private_config_entry(&own);
+    else
+        status = private_run(&own, err);
+    config_free(own.rules);
+    free(own.hello);
     return status;
 }
 
@@ -115,16 +121,17 @@ const struct command command_work = {
     .more =
         "The program gets the job document on standard input, and LATER_ID, LATER_TYPE,\n"
         "LATER_QUEUE and LATER_ATTEMPT in its environment. If it exits with 0, the job is done;\n"
-        "with 65, it is buried; otherwise it is tried again later, until its attempts are used "
-        "up.\n"
-        "Queues are tried in the order given, the shards of a queue in turn.\n"
+        "with 65, it is buried; with 75, it is given back; otherwise it is tried again later,\n"
+        "until its attempts are used up.\n"
+        "\n"
+        "This is a laterd for as long as the command runs: limits, locks, hooks and all else\n"
+        "hold as with any other. Queues are tried in the order given.\n"
         "\n"
         "After TERM, INT or HUP no more jobs are taken, and running ones may finish. A second\n"
-        "signal stops them and gives their jobs back; a third one does so at once.\n"
+        "signal gives them back.\n"
         "\n"
-        "With --lines this is a laterd for one program of handlers (later-job(3), section exec),\n"
-        "for as long as the command runs. -p is then how many jobs such a program gets at once,\n"
-        "for those that can; without it, one.\n",
+        "With --lines the program is one of handlers (later-job(3), section exec). -p is then how\n"
+        "many jobs it gets at once, if it can do that; without it, one.\n",
     .example = "later work mail -p 4 -- ./send-mail\n"
                "later work default --lines -p 50 -- python3 -m laterd tasks:app\n",
     .options = options,

@@ -78,7 +78,8 @@ static void process_run_child(const struct process *process, const struct proces
                                   .control_fd = CONTROL_FD,
                                   .status_fd = STATUS_FD,
                                   .host = options->host,
-                                  .listens = options->listens };
+                                  .listens = options->listens,
+                                  .quota = options->quota };
     char name[32];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);

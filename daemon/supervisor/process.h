@@ -52,6 +52,7 @@ struct process_options {
     const struct config_pool *pool;
     int number; /* for the log */
     const char *page, *host;
+    struct quota *quota; /* NULL: none */
     bool listens, paused;
     void (*on_report)(void *arg, struct process *process, char report);
     void *arg;

@@ -30,9 +30,8 @@ static const struct {
     int number;
     event_callback_fn fn;
 } signal_table[] = {
-    { SIGTERM, supervisor_on_stop },
-    { SIGINT, supervisor_on_stop },
-    { SIGHUP, supervisor_on_reload },
+    { SIGTERM, supervisor_on_stop },  { SIGINT, supervisor_on_stop },
+    { SIGQUIT, supervisor_on_quit },  { SIGHUP, supervisor_on_reload },
     { SIGCHLD, supervisor_on_child },
 };
 
@@ -299,6 +298,11 @@ static void on_grown(void *arg)
     supervisor_on_reload(-1, 0, arg);
 }
 
+static void on_spent(void *arg)
+{
+    supervisor_on_stop(-1, 0, arg);
+}
+
 static struct workers *make_workers(struct supervisor *supervisor)
 {
     const struct workers_options options = { .host = supervisor->host,
@@ -312,6 +316,8 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                                  supervisor->generation->config),
                                              .idle = on_idle,
                                              .uncalled = on_uncalled,
+                                             .spent = on_spent,
+                                             .quota = supervisor->quota,
                                              .arg = supervisor };
 
     return workers_new(supervisor->base, &options);
@@ -380,6 +386,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
                                        .down = supervisor_on_link_down,
                                        .arg = supervisor };
 
+    if (config->stop_after && !(supervisor->quota = quota_new(config->stop_after)))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (embedded_wanted(config) && start_server(supervisor, config, err) < 0)
         return -1;
     supervisor->link = link_new(supervisor->base, config, &link, err);
@@ -429,6 +437,7 @@ static void supervisor_tear_down(struct supervisor *supervisor)
     fault_free(&supervisor->crowded);
     fault_free(&supervisor->server_fault);
     free(supervisor->refused);
+    quota_free(supervisor->quota);
     config_free(supervisor->next);
     generation_release(supervisor->trying);
     generation_release(supervisor->generation);

@@ -40,7 +40,8 @@ struct supervisor {
     struct fault crowded; /* a pool has no room for a queue of its pattern */
     struct health *health;
     struct workers *workers;
-    struct event *signals[4], *pausing;
+    struct quota *quota; /* NULL: no end */
+    struct event *signals[5], *pausing;
     struct timer *beat, *tick;
     int pausing_fd; /* where TSTP and CONT are read */
 
@@ -86,6 +87,7 @@ void supervisor_pause(struct supervisor *supervisor);
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */
 void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg); /* TSTP and CONT */
 void supervisor_on_stop(evutil_socket_t fd, short what, void *arg);    /* TERM and INT */
+void supervisor_on_quit(evutil_socket_t fd, short what, void *arg);    /* QUIT */
 void supervisor_on_tick(void *arg);                                    /* somebody is leaving */
 
 #endif

@@ -136,9 +136,19 @@ void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
         return;
     supervisor->stopping = true;
     notify_stopping();
+    retire_workers(supervisor); /* who reads the line may rely on it */
     log_line(LOG_INFO, "stopping: %zu workers finish their jobs, at most %.0f s",
              workers_count(supervisor->workers), supervisor->generation->config->drain);
-    retire_workers(supervisor);
+}
+
+/* What runs is given back at once. */
+void supervisor_on_quit(evutil_socket_t fd, short what, void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor_on_stop(fd, what, supervisor);
+    log_line(LOG_INFO, "quitting: jobs under way are given back");
+    workers_quit(supervisor->workers);
 }
 
 /* Is something still to be settled, or the time not known in which it was counted? The migrator's

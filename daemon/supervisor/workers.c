@@ -119,6 +119,8 @@ static void on_report(void *arg, struct process *process, char report)
         keeper_busy(workers->options.keeper);
     if (report == WORKER_IDLE)
         workers->options.idle(workers->options.arg);
+    if (report == WORKER_SPENT)
+        workers->options.spent(workers->options.arg);
     if (report != WORKER_READY)
         return;
     process->ready = true;
@@ -142,6 +144,7 @@ static void start_worker(struct seat *seat)
         .number = workers->started + 1,
         .page = page,
         .host = workers->options.host,
+        .quota = workers->options.quota,
         .listens = workers->options.listens || config_pool_is_large(seat->pool),
         .paused = workers->paused || seat->on_trial,
         .on_report = on_report,
@@ -294,6 +297,13 @@ void workers_retire(struct workers *workers)
     dismiss_trial(workers);
     free_seats(workers, &workers->seats);
     drain_leaving(workers, "laterd was stopped");
+}
+
+void workers_quit(struct workers *workers)
+{
+    for (struct process *process = workers->leaving; process; process = process->next)
+        process_end(process, LATER_ENDED_INTERRUPTED, "laterd was told to quit",
+                    process->generation->config->grace);
 }
 
 static void pause_one(struct process *process, void *arg)

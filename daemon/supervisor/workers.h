@@ -17,6 +17,7 @@ struct workers_options {
     const char *host;         /* for error records; borrowed */
     const char *slots_dir;    /* where pages are made; borrowed */
     struct keeper *keeper;    /* watches the pages; borrowed */
+    struct quota *quota;      /* of all of them; borrowed; NULL: none */
     bool listens;             /* workers do not wait for wakes themselves (wake_listener.h) */
     void (*ready)(void *arg); /* every seat's worker has loaded its plugins */
     /* The trial that workers_try() began is over. why is NULL if it went well; then the workers
@@ -27,6 +28,7 @@ struct workers_options {
     /* For wake listeners: a worker has become idle; a worker has ended without having looked at the
      * queue that it was called for. */
     void (*idle)(void *arg);
+    void (*spent)(void *arg); /* the last job of the quota has begun */
     void (*uncalled)(void *arg, const char *queue);
     void *arg;
 };
@@ -48,6 +50,9 @@ void workers_try(struct workers *workers, struct generation *generation);
 /* Takes all seats away. All workers drain: they finish their jobs within `drain` seconds, then get
  * TERM, and KILL `grace` later (options of each worker's generation). */
 void workers_retire(struct workers *workers);
+
+/* Ends all that are leaving: TERM now, KILL after their `grace`, unless they are due earlier. */
+void workers_quit(struct workers *workers);
 
 /* Pauses or resumes reserving, in all workers now and later; those on trial reserve nothing in
  * either case. */

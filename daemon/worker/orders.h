@@ -7,6 +7,7 @@
 #define LATERD_ORDERS_H
 
 #include "config/config.h"
+#include "quota.h"
 #include "redis/sentinel.h"
 #include "reservation/slots.h"
 
@@ -25,11 +26,12 @@ enum worker_order {
 #define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */
 
 /* Reports on the status pipe: the plugins are loaded; the worker holds something again; it is idle,
- * which the supervisor wanted to know (slots.h). */
+ * which the supervisor wanted to know (slots.h); the last job of the quota has begun. */
 enum worker_report {
     WORKER_READY = 'R',
     WORKER_BUSY = 'B',
     WORKER_IDLE = 'I',
+    WORKER_SPENT = 'S',
     WORKER_REFUSED = 'X' /* it cannot start and ends; the reason follows */
 };
 
@@ -38,11 +40,12 @@ struct worker_start {
     const struct config *config;
     const struct config_pool *pool;
     struct slots *slots;
-    int number;       /* for the log */
-    int control_fd;   /* to read orders from */
-    int status_fd;    /* to write reports to */
-    const char *host; /* for error records */
-    bool listens;     /* the supervisor waits for wakes (wake_listener.h) */
+    int number;          /* for the log */
+    int control_fd;      /* to read orders from */
+    int status_fd;       /* to write reports to */
+    const char *host;    /* for error records */
+    bool listens;        /* the supervisor waits for wakes (wake_listener.h) */
+    struct quota *quota; /* of all workers together; NULL: none */
 };
 
 /* Runs a worker until it is told to stop. Returns the exit status: 0, or 78 if a plugin refuses. */

@@ -315,6 +315,19 @@ static bool is_over(const struct slot *slot, double now)
     return now * 1e6 > (double)atomic_load(&slot->lease_end) || atomic_load(&slot->cancelled);
 }
 
+/* Nothing more begins once the quota is spent: the supervisor, who is told, makes all drain. */
+static bool run_is_allowed(struct worker *worker)
+{
+    struct quota *quota = worker->start->quota;
+    bool allowed = quota_take(quota);
+
+    if (quota_is_spent(quota)) {
+        worker->paused = true;
+        worker_report(worker, WORKER_SPENT);
+    }
+    return allowed;
+}
+
 /* It has all that it needs. What came before `now` is not its time. */
 static void run_begin(struct run *run, struct later_job *job, double now)
 {
@@ -335,7 +348,7 @@ static void begin_passed(struct run *run, struct later_job *job)
 {
     double now = later_clock();
 
-    if (is_over(job->slot, now)) {
+    if (is_over(job->slot, now) || !run_is_allowed(run->worker)) {
         turn_back(job, 0);
         return;
     }
@@ -361,7 +374,10 @@ static void enter(struct run *run, struct later_job *job)
 
     if (ready && !job->flow[0] && !admission_needed(job) &&
         (job->event || !admission_open(worker->admission))) {
-        run_begin(run, job, later_clock());
+        if (run_is_allowed(worker))
+            run_begin(run, job, later_clock());
+        else
+            run_give_back(worker, job);
         return;
     }
     run->load.in_admission++;
@@ -388,8 +404,10 @@ static void approach(struct run *run)
 
     if (!intake_take(worker->intake, &held))
         return;
-    /* Whoever moves it on owns it: we, or the keeper that gives it back. */
+    /* Whoever moves it on owns it: we, or the keeper that gives it back. Then its queue has work
+     * again, before those after it. */
     if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
+        intake_has_more(worker->intake, held.from);
         batch_release(held.batch);
         return;
     }

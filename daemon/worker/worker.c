@@ -123,37 +123,6 @@ static void worker_go_on(struct worker *worker)
         worker_pump_soon(worker); /* before the sockets */
 }
 
-static void on_pump(evutil_socket_t fd, short what, void *arg)
-{
-    struct loop *loop = arg;
-    struct worker *worker = &loop->worker;
-    double began = later_clock();
-    bool more = true;
-
-    (void)fd;
-    (void)what;
-    while (more && !begins_none(worker) &&
-           later_clock() - began <
-               (intake_awaits_ids(worker->intake) ? LOOK_SECONDS : TURN_SECONDS)) {
-        more = run_next(worker->run);
-        if (more)
-            intake_ahead(worker->intake);
-    }
-    if (!worker->draining && worn_out(loop))
-        drain(worker);
-    if (begins_none(worker)) /* the answer of a reserve may come after the order */
-        run_return_held(worker->run);
-    if (more && !begins_none(worker)) {
-        admission_flush(worker->admission);
-        link_flush(worker->main);
-        worker_go_on(worker);
-    } else {
-        intake_go_on(worker->intake);
-    }
-    if (may_end(worker))
-        event_base_loopbreak(worker->base);
-}
-
 /* Called every few seconds on a Cluster. */
 static void worker_on_count(void *arg)
 {
@@ -231,6 +200,39 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     loop->orders_len -= used;
     memmove(text, text + used, loop->orders_len);
     worker_pump_soon(&loop->worker);
+}
+
+static void on_pump(evutil_socket_t fd, short what, void *arg)
+{
+    struct loop *loop = arg;
+    struct worker *worker = &loop->worker;
+    double began = later_clock();
+    bool more = true;
+
+    (void)fd;
+    (void)what;
+    while (more && !begins_none(worker) &&
+           later_clock() - began <
+               (intake_awaits_ids(worker->intake) ? LOOK_SECONDS : TURN_SECONDS)) {
+        more = run_next(worker->run);
+        if (more)
+            intake_ahead(worker->intake);
+    }
+    if (later_clock() - began >= TURN_SECONDS) /* what was said meanwhile holds for the next job */
+        on_control(worker->start->control_fd, EV_READ, loop);
+    if (!worker->draining && worn_out(loop))
+        drain(worker);
+    if (begins_none(worker)) /* the answer of a reserve may come after the order */
+        run_return_held(worker->run);
+    if (more && !begins_none(worker)) {
+        admission_flush(worker->admission);
+        link_flush(worker->main);
+        worker_go_on(worker);
+    } else {
+        intake_go_on(worker->intake);
+    }
+    if (may_end(worker))
+        event_base_loopbreak(worker->base);
 }
 
 static void worker_on_link_up(void *arg)

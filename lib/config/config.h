@@ -154,6 +154,7 @@ struct config {
         uint64_t memory; /* MiB */
         double age;
     } recycle;
+    uint32_t stop_after;       /* jobs; 0 = never */
     struct config_type *types; /* names, then patterns, longest first: the first match is best */
     uint32_t type_count;
     struct {
@@ -208,6 +209,13 @@ void config_free(struct config *config);
 
 /* Writes the configuration in force as a file that config_load() reads back. */
 void config_print(const struct config *config, FILE *out);
+
+/* Writes only what holds for jobs whichever host performs them: retries, times, types, limits,
+ * groups, what is kept. Then a laterd with other queues and plugins treats them alike. */
+void config_print_of_jobs(const struct config *config, FILE *out);
+
+/* Writes one entry of `queues`: `{ name = "mail"; max_running = 3; }`. */
+void config_print_queue(const struct config_queue *queue, FILE *out);
 
 /* The row of `types` for a job type, or NULL: exact name first, then the longest pattern. */
 const struct config_type *config_type_find(const struct config *config, const char *type);

@@ -2,7 +2,7 @@
  * ending.h: how an attempt at a job ends, and what else ends a worker's hold on one: a row each.
  * Pure.
  *
- * Worker, keeper (for dead workers), `later work`, history, metrics and the conditions of `later`
+ * Worker, keeper (for dead workers), `later reserve`, history, metrics and the conditions of `later`
  * read this table, and a slot page keeps an ending's number. What follows for one job is a verdict
  * (verdict.h). doc/protocol.md, "Attempts", has the same table; tests/unit/test_ending compares.
  */
@@ -50,7 +50,7 @@ enum later_ending {
     LATER_ENDED_DONE,
     LATER_ENDED_RETRY,       /* it failed and may be tried again */
     LATER_ENDED_TIMEOUT,     /* it exceeded its time */
-    LATER_ENDED_CRASH,       /* it killed its worker, or the program of `later work` */
+    LATER_ENDED_CRASH,       /* it killed its worker */
     LATER_ENDED_PROGRAM,     /* a program behind its handler crashed, which cost no worker */
     LATER_ENDED_LEFT,        /* worker and supervisor are both gone; nobody knows why */
     LATER_ENDED_LAPSED,      /* its lease ran out: the script `lapse` releases it */

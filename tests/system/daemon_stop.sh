@@ -92,6 +92,20 @@ is "$exited" 0 "INT ends laterd, too"
 in_time "$(sum "$(present) - $begin")" 1 "s for an idle one to stop"
 leave
 
+# ---- QUIT does not wait for what runs
+
+rm -f "$work/begun" "$work/ended"
+start_laterd
+push_do long '"do":"sleep","until":"go-long"'
+wait_until 10 begun long
+kill -QUIT "$laterd_pid"
+await_laterd
+leave
+is "$(ready) $(attempts_of long) $(noted i long)" "1 0 1" "QUIT returns what runs, as interrupted"
+log_has long 'returned (interrupted): laterd was told to quit'
+is "$?" 0 "and the log says so"
+later cancel long >/dev/null
+
 # ---- a job that kills its worker while laterd stops is to blame all the same
 
 rm -f "$work/begun" "$work/ended"

@@ -152,7 +152,7 @@ fails 66 'did not say hello \(exit status 4\); name them with --type' "a program
     later work q --lines -- sh -c 'exit 4'
 fails 66 'did not say hello' "hello without types" later work q --lines -- sh -c 'echo "{\"hello\":1}" >&3'
 fails 64 'need --lines' "--type alone" later work q --type a -- true
-fails 64 'only one of them' "--lines and -n" later work q --lines -n 3 -- true
+fails 64 'only one of them' "--until-empty and -n" later work q --lines --until-empty -n 3 -- true
 fails 69 "$work/none" "no Redis" later --redis "unix:$work/none" work q --lines --type a -- true
 fails 64 'queue' "a bad name" later work 'a b' --lines --type a -- true
 finish

@@ -66,7 +66,7 @@ CHANGES = {
 }
 # Options of laterd.conf(5) that no reload changes, and why.
 FIXED = {"redis.url": "needs a restart", "redis.password_file": "needs a restart", "redis.prefix": "needs a restart",
-         "state_dir": "needs a restart", "plugins.dir": "daemon_reload.sh", "plugins.load": "daemon_reload.sh",
+         "state_dir": "needs a restart", "stop_after": "cli_work.sh", "plugins.dir": "daemon_reload.sh", "plugins.load": "daemon_reload.sh",
          "plugins.config": "daemon_reload.sh", **{f"{list_}.{name}": "pushes jobs of its own; daemon_hooks.sh"
                                                    for list_ in ("queues", "types") for name in ("on_dead", "on_done")}}
 
