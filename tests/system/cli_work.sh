@@ -217,7 +217,7 @@ later cancel lost -q lost >/dev/null
 wait "$worker"
 is $? 0 "a cancelled job: the worker goes on"
 like "$(cat "$work/worked")" '^stopped$' "its program gets TERM"
-like "$(cat "$work/words")" 'its reservation was withdrawn.* job=lost' "that is told"
+like "$(cat "$work/words")" '(reservation was withdrawn|was cancelled).* job=lost' "that is told"
 
 # ---- stopping
 

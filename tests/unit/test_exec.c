@@ -317,6 +317,28 @@ START_TEST(output_max)
 END_TEST
 
 /* What it writes just before its end is still read. */
+/* What it prints goes where what we print goes, and nowhere else. */
+START_TEST(output_of_ours)
+{
+    int out = dup(STDOUT_FILENO), both[2];
+    char text[16] = "";
+
+    option("it.inherit", "true");
+    script("echo out; exit 3");
+    fflush(stdout);
+    ck_assert_int_eq(pipe(both), 0);
+    ck_assert_int_eq(dup2(both[1], STDOUT_FILENO), STDOUT_FILENO);
+    expect(LATER_RETRY);
+    dup2(out, STDOUT_FILENO);
+    close(both[1]);
+    ck_assert_int_eq(read(both[0], text, sizeof text - 1), 4);
+    ck_assert_str_eq(text, "out\n");
+    ck_assert_str_eq(job->error, "exit status 3");
+    close(both[0]);
+    close(out);
+}
+END_TEST
+
 START_TEST(output_at_the_end)
 {
     script("exec dd if=/dev/zero bs=60000 count=1 status=none");
@@ -358,6 +380,7 @@ static TCase *running(void)
     tcase_add_loop_test(tc, large_document, 0, COUNT(large));
     tcase_add_test(tc, long_output);
     tcase_add_loop_test(tc, output_max, 0, COUNT(kept));
+    tcase_add_test(tc, output_of_ours);
     tcase_add_test(tc, output_at_the_end);
     tcase_add_test(tc, output_in_utf8);
     return tc;

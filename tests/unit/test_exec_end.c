@@ -115,6 +115,37 @@ START_TEST(worker_dies)
 }
 END_TEST
 
+/* The program hears of its worker's end before it, and the worker ends as it was told. */
+START_TEST(worker_is_told_to_end)
+{
+    int pipe_ends[2], status = 0;
+    char text[160], said[16] = "";
+    pid_t worker;
+
+    ck_assert_int_eq(pipe(pipe_ends), 0);
+    snprintf(text, sizeof text,
+             "exec 9>/proc/%d/fd/%d; trap 'echo bye >&9; exit' TERM; echo run >&9; "
+             "while :; do sleep 0.05; done",
+             (int)getpid(), pipe_ends[1]);
+    script(text);
+    worker = fork();
+    if (worker == 0) {
+        signal(SIGTERM, SIG_DFL); /* not what Check does then */
+        fake_job_perform(plugin, job);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(pipe_ends[0], said, 4), 4);
+    ck_assert_str_eq(said, "run\n");
+    kill(worker, SIGTERM);
+    ck_assert_int_eq(waitpid(worker, &status, 0), worker);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_int_eq(read(pipe_ends[0], said, 4), 4);
+    ck_assert_str_eq(said, "bye\n");
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+END_TEST
+
 START_TEST(nobody_keeps_its_status)
 {
     script("echo done");
@@ -212,6 +243,7 @@ static const struct {
     { "it.env.1A", "x", "not a variable's name" },
     { "it.env.LATER_ID", "x", "set by laterd" },
     { "it.dir", "tmp", "must be an absolute path" },
+    { "it.inherit", "maybe", "true or false" },
     { "it.output_max", "-1", "from 0 to 16777216" },
     { "it.output_max", "16777217", "from 0 to 16777216" },
     { "it.output_max", "99999999999999999999", "from 0 to 16777216" },
@@ -266,6 +298,7 @@ static TCase *ending(void)
     tcase_add_test(tc, cancelled);
     tcase_add_test(tc, background_child);
     tcase_add_test(tc, worker_dies);
+    tcase_add_test(tc, worker_is_told_to_end);
     tcase_add_test(tc, nobody_keeps_its_status);
     tcase_add_test(tc, interrupted_all_the_time);
     tcase_add_test(tc, nothing_is_left_open);

@@ -389,6 +389,16 @@ START_TEST(refused_options)
 }
 END_TEST
 
+START_TEST(refused_together)
+{
+    option("it.argv.0", "/bin/cat");
+    option("it.inherit", "true");
+    ck_assert_int_eq(fake_configure(plugin, "it.lines", "true", (char *)NULL), -1);
+    ck_assert_msg(strstr(fake.refusal, "inherit is not for long-lived") != NULL, "%s",
+                  fake.refusal);
+}
+END_TEST
+
 static TCase *lines_case(void)
 {
     TCase *tc = tcase_create("lines");
@@ -413,6 +423,7 @@ static TCase *lines_case(void)
     tcase_add_test(tc, log_lines);
     tcase_add_test(tc, environment);
     tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
+    tcase_add_test(tc, refused_together);
     return tc;
 }
 
