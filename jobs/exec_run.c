@@ -30,7 +30,7 @@ struct run {
     int told;      /* readable when the worker has got TERM; -1 = that is not known */
 };
 
-static void exec_run_hold_term(struct run *run)
+static void exec_run_block_term(struct run *run)
 {
     sigset_t term;
 
@@ -43,7 +43,7 @@ static void exec_run_hold_term(struct run *run)
 }
 
 /* If TERM has come, this does not return. */
-static void exec_run_let_term(const struct run *run)
+static void exec_run_unblock_term(const struct run *run)
 {
     if (run->told == -1)
         return;
@@ -143,7 +143,7 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
     const char *document = later_job_document(job, &len);
 
     output->len = 0;
-    exec_run_hold_term(&run);
+    exec_run_block_term(&run);
     if (exec_child_start(&run.child, program, envp, document, len, &run.end) == 0) {
         later_job_begun(job);
         while (!exec_run_ended(&run)) {
@@ -157,6 +157,6 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
             exec_child_failed(&run.child, &run.end);
     }
     exec_child_close(&run.child);
-    exec_run_let_term(&run);
+    exec_run_unblock_term(&run);
     return run.end;
 }

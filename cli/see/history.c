@@ -237,10 +237,11 @@ const struct command command_history = {
     .name = "history",
     .usage = "[Q...] [--since DURATION] [--by minute|ten|hour]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
-    .more = "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"
-            "percentile of their times, within a tenth. Minutes are kept for 8 hours, ten minutes "
-            "for 7\n"
-            "days, hours for 90 days. Only attempts by laterd count, not those by `later reserve`.\n",
+    .more =
+        "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"
+        "percentile of their times, within a tenth. Minutes are kept for 8 hours, ten minutes "
+        "for 7\n"
+        "days, hours for 90 days. Only attempts by laterd count, not those by `later reserve`.\n",
     .example = "later history\nlater history mail --since 7d --by hour\n",
     .options = options,
     .max = -1,

@@ -2,9 +2,10 @@
  * ending.h: how an attempt at a job ends, and what else ends a worker's hold on one: a row each.
  * Pure.
  *
- * Worker, keeper (for dead workers), `later reserve`, history, metrics and the conditions of `later`
- * read this table, and a slot page keeps an ending's number. What follows for one job is a verdict
- * (verdict.h). doc/protocol.md, "Attempts", has the same table; tests/unit/test_ending compares.
+ * Worker, keeper (for dead workers), `later reserve`, history, metrics and the conditions of
+ * `later` read this table, and a slot page keeps an ending's number. What follows for one job is a
+ * verdict (verdict.h). doc/protocol.md, "Attempts", has the same table; tests/unit/test_ending
+ * compares.
  */
 #ifndef LATER_ENDING_H
 #define LATER_ENDING_H
