@@ -113,6 +113,7 @@ static void exec_add_type(size_t *count, const struct exec_program *program, con
         return;
     type->mode = LATER_EVENT;
     type->cancel = exec_parallel_cancel;
+    type->stopping = exec_parallel_stopping;
     type->room = room;
 }
 

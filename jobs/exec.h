@@ -121,10 +121,11 @@ bool exec_parallel_ready(const struct exec_program *program);
 
 /* exec_parallel_perform() does the same for a program with `parallel`, whose jobs are event jobs.
  * exec_parallel_room() says how many more jobs fit. exec_parallel_cancel() asks the program to give
- * up a job. */
+ * up a job; exec_parallel_stopping() tells it that laterd stops. */
 enum later_result exec_parallel_perform(struct later_job *job, const struct exec_program *program);
 uint32_t exec_parallel_room(const struct exec_program *program);
 void exec_parallel_cancel(struct later_job *job);
+void exec_parallel_stopping(struct later_job *job);
 
 /* The processes of such a program in this worker. exec_crew_new() starts none; NULL without memory.
  * exec_parallel_close_inputs() closes their inputs. exec_crew_free() ends and frees them, as

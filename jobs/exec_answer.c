@@ -64,21 +64,24 @@ char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
         size_t len;
     } parts[] = { { ",\"values\":", NULL, 0 },
                   { ",\"flow\":", NULL, 0 },
+                  { ",\"checkpoint\":", NULL, 0 },
                   { ",\"document\":", NULL, 0 } };
+    const size_t count = sizeof parts / sizeof *parts;
     char *head = make_head(job, time_left), *line = NULL, *at;
 
     if (!head)
         return NULL;
     parts[0].bytes = later_job_values(job, &parts[0].len);
     parts[1].bytes = later_job_flow(job, &parts[1].len);
-    parts[2].bytes = later_job_document(job, &parts[2].len);
+    parts[2].bytes = later_job_resumes(job, &parts[2].len);
+    parts[3].bytes = later_job_document(job, &parts[3].len);
     *len = strlen(head) + 1;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < count; i++)
         *len += parts[i].bytes ? strlen(parts[i].name) + parts[i].len : 0;
     line = malloc(*len);
     at =
         line ? exec_answer_add(line, head, strlen(head) - 1) : NULL; /* without its closing brace */
-    for (size_t i = 0; at && i < 3; i++) {
+    for (size_t i = 0; at && i < count; i++) {
         if (!parts[i].bytes)
             continue;
         at = exec_answer_add(at, parts[i].name, strlen(parts[i].name));
@@ -90,9 +93,9 @@ char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
     return line;
 }
 
-char *exec_answer_cancel(const struct later_job *job, size_t *len)
+char *exec_answer_order(const struct later_job *job, const char *order, size_t *len)
 {
-    json_t *object = json_pack("{s:s, s:b}", "id", later_job_id(job), "cancel", 1);
+    json_t *object = json_pack("{s:s, s:b}", "id", later_job_id(job), order, 1);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
     json_decref(object);
@@ -138,11 +141,13 @@ static void exec_answer_take_value(struct later_job *job, const struct line *lin
                       line->text);
 }
 
-static void exec_answer_take_error(struct later_job *job, const struct line *line)
+static void exec_answer_take_error(struct later_job *job, const struct line *line, bool returned)
 {
     char *error = exec_members_text(&line->members, EXEC_ERROR);
     const char *hint = error ? exec_output_hint(error, strlen(error)) : "";
 
+    if (!error && !line->members.fault && returned)
+        return;
     if (!error && line->members.fault)
         exec_answer_bury(job, line->members.fault, line->text);
     else
@@ -186,7 +191,7 @@ static uint32_t exec_answer_take_word(struct later_job *job, const struct line *
     if (results[i].result == LATER_DONE)
         exec_answer_take_value(job, line);
     else
-        exec_answer_take_error(job, line);
+        exec_answer_take_error(job, line, results[i].result == LATER_RETURN);
     in = exec_answer_number_of(line, EXEC_IN);
     if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
         later_job_retry_in(job, fmin(in, 315360000));
@@ -233,6 +238,16 @@ static enum exec_answer_kind take_progress(struct later_job *job, const struct l
     return progress && job ? EXEC_ANSWER_NOTE : EXEC_ANSWER_REFUSED;
 }
 
+/* Keeps where the job's next attempt goes on: the very bytes. What cannot be kept is logged. */
+static enum exec_answer_kind take_checkpoint(struct later_job *job, const struct line *line)
+{
+    const char *bytes = line->members.of[EXEC_CHECKPOINT].bytes;
+
+    if (bytes && job)
+        later_job_checkpoint(job, bytes, line->members.of[EXEC_CHECKPOINT].len);
+    return job ? EXEC_ANSWER_NOTE : EXEC_ANSWER_REFUSED;
+}
+
 /* What the program says of its types, besides their names. */
 static void exec_answer_introduce(const struct exec_members *members)
 {
@@ -266,16 +281,20 @@ static enum exec_answer_kind exec_answer_take(struct later_job *job, const struc
     }
     if (members->of[EXEC_HELLO].bytes && !answer->id[0]) {
         answer->hello = true;
+        answer->stops = exec_members_is_true(members, EXEC_STOPPING);
         exec_answer_introduce(members);
         return EXEC_ANSWER_NOTE;
     }
     if (members->of[EXEC_PROGRESS].bytes)
         return take_progress(job, line);
+    if (members->of[EXEC_CHECKPOINT].bytes && !members->of[EXEC_RESULT].bytes)
+        return take_checkpoint(job, line);
     answer->ends = true;
     if (!job)
         return EXEC_ANSWER_REFUSED;
+    take_checkpoint(job, line);
     answer->result = take_result(job, line);
-    answer->last = members->of[EXEC_LAST].bytes && *members->of[EXEC_LAST].bytes == 't';
+    answer->last = exec_members_is_true(members, EXEC_LAST);
     return EXEC_ANSWER_RESULT;
 }
 

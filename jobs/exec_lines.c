@@ -44,8 +44,8 @@ struct talk {
     struct later_job *job;
     const struct exec_program *program;
     struct exec_process *process;
-    char *line, *cancel; /* what to write; cancel: only after the job was cancelled */
-    size_t len, written, cancel_len;
+    char *line, *orders; /* what to write; orders: what it is told of the job after its line */
+    size_t len, written, orders_len;
     size_t sent;        /* bytes written to the pipe */
     int result;         /* GOING, or enum later_result */
     bool last;          /* it takes no job after this one */
@@ -57,7 +57,7 @@ struct talk {
     const char *broken; /* why it is of no use any more */
     double broken_at;   /* when that was found; it is ended a little later, since it may be about to
                            end */
-    bool timed_out, cancelled, term_sent;
+    bool timed_out, cancelled, told_stopping, term_sent;
     double asked_at; /* when it was asked to give up the job */
     double kill_at;
 };
@@ -93,7 +93,7 @@ static void exec_lines_take_line(struct talk *talk, const char *line, bool cut)
     enum exec_answer_kind kind =
         exec_answer_read(present, talk->job, talk->program->name, line, cut, &answer);
 
-    exec_process_heard(talk->process, answer.hello);
+    exec_process_heard(talk->process, answer.hello, answer.stops);
     if (kind == EXEC_ANSWER_RESULT) {
         talk->result = (int)answer.result;
         talk->last = answer.last;
@@ -133,14 +133,14 @@ static void exec_lines_broke(struct talk *talk, const char *why)
     talk->broken_at = exec_now() + BROKEN;
 }
 
-/* Returns the rest of the job's line, and then of the request to give it up. */
+/* Returns the rest of the job's line, and then of what it is told of the job. */
 static size_t to_write(const struct talk *talk, const char **bytes)
 {
     bool line = talk->written < talk->len;
     size_t done = line ? talk->written : talk->written - talk->len;
 
-    *bytes = (line ? talk->line : talk->cancel) + done;
-    return (line ? talk->len : talk->cancel_len) - done;
+    *bytes = (line ? talk->line : talk->orders) + done;
+    return (line ? talk->len : talk->orders_len) - done;
 }
 
 static void write_input(struct talk *talk)
@@ -152,7 +152,7 @@ static void write_input(struct talk *talk)
     while ((len = to_write(talk, &bytes)) > 0) {
         n = exec_process_write(talk->process, bytes, len);
         if (n < 0) {
-            talk->written = talk->len + talk->cancel_len;
+            talk->written = talk->len + talk->orders_len;
             exec_lines_broke(talk, "it closed its standard input");
         }
         if (n <= 0)
@@ -215,14 +215,35 @@ static void died(struct talk *talk, const struct exec_end *end)
     exec_process_close(talk->process, !in_vain, why);
 }
 
+/* Writes an order behind the job's line. Without memory there is none. */
+static void tell_order(struct talk *talk, const char *order)
+{
+    size_t len = 0;
+    char *line = exec_answer_order(talk->job, order, &len);
+    char *orders = line ? realloc(talk->orders, talk->orders_len + len) : NULL;
+
+    if (orders) {
+        memcpy(orders + talk->orders_len, line, len);
+        talk->orders = orders;
+        talk->orders_len += len;
+        write_input(talk);
+    }
+    free(line);
+}
+
 /* Asks the program to give up a cancelled job. A program that listens need not be ended. */
 static void ask_to_give_up(struct talk *talk)
 {
-    talk->cancel = exec_answer_cancel(talk->job, &talk->cancel_len);
-    if (!talk->cancel)
-        talk->cancel_len = 0;
     talk->asked_at = exec_now();
-    write_input(talk);
+    tell_order(talk, "cancel");
+}
+
+static void tell_stopping(struct talk *talk)
+{
+    if (talk->told_stopping || !talk->process->stops || !later_job_stopping(talk->job))
+        return;
+    talk->told_stopping = true;
+    tell_order(talk, "stopping");
 }
 
 /* Sends TERM shortly before the job's time is over, and KILL if that does not help. So the program
@@ -283,7 +304,7 @@ static void tell_begin(struct talk *talk)
 static void exec_lines_turn(struct talk *talk)
 {
     struct exec_child *child = &talk->process->child;
-    bool writing = talk->written < talk->len + talk->cancel_len;
+    bool writing = talk->written < talk->len + talk->orders_len;
     struct pollfd fds[] = { { .fd = child->answers, .events = POLLIN },
                             { .fd = child->output, .events = POLLIN },
                             { .fd = child->pidfd, .events = POLLIN },
@@ -322,12 +343,13 @@ static void exchange(struct talk *talk)
             return;
         }
         tell_begin(talk);
+        tell_stopping(talk);
         exec_lines_end_in_time(talk);
     }
     tell_begin(talk);
     talk->process->jobs++;
     talk->process->throttle.failures = 0;
-    if (talk->written < talk->len + talk->cancel_len || talk->term_sent || talk->broken)
+    if (talk->written < talk->len + talk->orders_len || talk->term_sent || talk->broken)
         exec_process_end(talk->process, 0, exec_lines_say,
                          talk); /* it is of no use for another job */
     else if (talk->last)
@@ -346,7 +368,7 @@ static void drop_idle_lines(const struct exec_program *program)
     for (int i = 0; i < READS_MAX; i++) {
         while ((line = exec_reader_line(&process->answers, &cut))) {
             kind = exec_answer_read(present, NULL, program->name, line, cut, &answer);
-            exec_process_heard(process, answer.hello);
+            exec_process_heard(process, answer.hello, answer.stops);
             if (kind == EXEC_ANSWER_NOTE)
                 continue;
             if (!said)
@@ -508,7 +530,7 @@ enum later_result exec_lines_perform(struct later_job *job, const struct exec_pr
         later_job_log(job, LATER_WARN, "refused %u lines of %s in all", talk.refused,
                       program->name);
     free(talk.line);
-    free(talk.cancel);
+    free(talk.orders);
     return (enum later_result)talk.result;
 }
 

@@ -5,10 +5,19 @@
 #include <string.h>
 
 static const char *const names[EXEC_MEMBERS] = {
-    [EXEC_ID] = "id",       [EXEC_RESULT] = "result", [EXEC_ERROR] = "error",
-    [EXEC_IN] = "in",       [EXEC_VALUE] = "value",   [EXEC_LAST] = "last",
-    [EXEC_LOG] = "log",     [EXEC_TEXT] = "text",     [EXEC_PROGRESS] = "progress",
-    [EXEC_HELLO] = "hello", [EXEC_TYPES] = "types",
+    [EXEC_ID] = "id",
+    [EXEC_RESULT] = "result",
+    [EXEC_ERROR] = "error",
+    [EXEC_IN] = "in",
+    [EXEC_VALUE] = "value",
+    [EXEC_LAST] = "last",
+    [EXEC_LOG] = "log",
+    [EXEC_TEXT] = "text",
+    [EXEC_PROGRESS] = "progress",
+    [EXEC_HELLO] = "hello",
+    [EXEC_TYPES] = "types",
+    [EXEC_CHECKPOINT] = "checkpoint",
+    [EXEC_STOPPING] = "stopping",
 };
 
 static const char *exec_members_skip_space(const char *at)
@@ -112,6 +121,11 @@ void exec_members_read(struct exec_members *members, const char *line)
     }
     if (!at || *exec_members_skip_space(at + 1))
         members->fault = "that is not JSON";
+}
+
+bool exec_members_is_true(const struct exec_members *members, enum exec_member which)
+{
+    return members->of[which].bytes && *members->of[which].bytes == 't';
 }
 
 json_t *exec_members_json(const struct exec_members *members, enum exec_member which)

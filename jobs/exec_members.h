@@ -23,7 +23,9 @@ enum exec_member {
     EXEC_LOG,
     EXEC_TEXT,
     EXEC_PROGRESS,
+    EXEC_CHECKPOINT,
     EXEC_HELLO,
+    EXEC_STOPPING,
     EXEC_TYPES,
     EXEC_MEMBERS
 };
@@ -39,6 +41,9 @@ struct exec_members {
 /* Reads a line up to the first fault. A member that is there twice is a fault and counts as
  * missing. Others than the above are skipped. Numbers and words are not checked. */
 void exec_members_read(struct exec_members *members, const char *line);
+
+/* Is it `true`? */
+bool exec_members_is_true(const struct exec_members *members, enum exec_member which);
 
 /* Returns a member's value, or NULL if it is missing or not JSON; the caller gives it back with
  * json_decref(). */

@@ -177,6 +177,11 @@ void exec_parallel_cancel(struct later_job *job)
     exec_peer_give_up(later_job_data(job));
 }
 
+void exec_parallel_stopping(struct later_job *job)
+{
+    exec_peer_tell_stopping(later_job_data(job));
+}
+
 /* --- a peer's end --- */
 
 /* The job is not at fault. It goes to another program, or is returned until one may start again. */

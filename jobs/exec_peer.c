@@ -155,7 +155,7 @@ static void exec_peer_take_line(struct exec_peer *peer, const char *line, bool c
     struct exec_task *task;
 
     kind = exec_answer_read(exec_peer_job_of, peer, peer->program->name, line, cut, &answer);
-    exec_process_heard(peer->process, answer.hello);
+    exec_process_heard(peer->process, answer.hello, answer.stops);
     switch (kind) {
     case EXEC_ANSWER_NOTE:
         return;
@@ -362,7 +362,7 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
 void exec_peer_give_up(struct exec_task *task)
 {
     size_t len = 0;
-    char *line = exec_answer_cancel(task->job, &len);
+    char *line = exec_answer_order(task->job, "cancel", &len);
 
     task->timed_out = later_job_time_left(task->job) <= 0.1; /* the timer may fire a little early */
     exec_peer_put(task->peer, line, len);
@@ -370,6 +370,15 @@ void exec_peer_give_up(struct exec_task *task)
         task->patience = evtimer_new(later_event_base(), on_patience, task);
     if (task->patience)
         exec_peer_set_timer(task->patience, ASKED);
+}
+
+void exec_peer_tell_stopping(struct exec_task *task)
+{
+    size_t len = 0;
+    char *line = task->peer->process->stops ? exec_answer_order(task->job, "stopping", &len) : NULL;
+
+    if (line)
+        exec_peer_put(task->peer, line, len);
 }
 
 /* --- the program --- */

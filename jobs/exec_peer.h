@@ -71,6 +71,9 @@ bool exec_peer_has(const struct exec_peer *peer, const char *id);
  * job is settled here, and the program retires. */
 void exec_peer_give_up(struct exec_task *task);
 
+/* Tells it that laterd stops, if it wants to know. */
+void exec_peer_tell_stopping(struct exec_task *task);
+
 /* Lets it take no more tasks. */
 void exec_peer_retire(struct exec_peer *peer);
 

@@ -112,9 +112,10 @@ bool exec_process_ready(struct exec_process *process, const struct exec_program 
     return process->ready;
 }
 
-void exec_process_heard(struct exec_process *process, bool hello)
+void exec_process_heard(struct exec_process *process, bool hello, bool stops)
 {
     process->ready = process->ready || hello;
+    process->stops = hello ? stops : process->stops;
     process->listens = true;
 }
 

@@ -37,6 +37,7 @@ struct exec_process {
     bool looked;        /* without parallel: it has been looked after since its last job */
     bool ready;         /* it has said hello, or reads: it may be handed a job */
     bool listens;       /* it has written a line, or read a whole job: it may be handed many */
+    bool stops;         /* it wants to be told when laterd stops */
     struct exec_throttle throttle;
 };
 
@@ -61,8 +62,9 @@ bool exec_process_ready(struct exec_process *process, const struct exec_program 
 /* Has it had more time for its hello than it may take? */
 bool exec_process_is_late(const struct exec_process *process, const struct exec_program *program);
 
-/* Notes that it has written a line. */
-void exec_process_heard(struct exec_process *process, bool hello);
+/* Notes that it has written a line; stops: with its hello, that it wants to be told when laterd
+ * stops. */
+void exec_process_heard(struct exec_process *process, bool hello, bool stops);
 
 /* Returns true with *end once it has ended. What is left of its process group is killed; what it
  * printed can still be read. */

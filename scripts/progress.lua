@@ -1,9 +1,10 @@
--- progress: how far reserved jobs have come
+-- progress: how far reserved jobs have come, and where their next attempts go on
 -- KEYS   reserved held jobs records
--- ARGV   (id text)...
+-- ARGV   (id text checkpoint)...
 -- reply  the positions (from 1) of ids that are LOST
 --
--- text  `"done":…,"total":…,"text":…}`, kept in the record as tag `g` with the time before it
+-- text        `"done":…,"total":…,"text":…}`, kept in the record as tag `g` with the time before it
+-- checkpoint  a JSON value, kept as tag `m`; '' in the place of either: what is there stays
 --
 -- The first write is a ZREM of no member, since a full Redis accepts a script that begins with it.
 
@@ -12,23 +13,29 @@
 -- @include owned
 -- @include record
 
-local list, texts = {}, {}
-for i = 1, #ARGV / 2 do
-    list[i] = ARGV[2 * i - 1]
+local function noted(record, tag, head, text)
+    if text == '' then
+        return record
+    end
+    return with_value(record, tag, head .. string.gsub(text, '\n', ' '))
+end
+
+local list = {}
+for i = 1, #ARGV / 3 do
+    list[i] = ARGV[3 * i - 2]
 end
 guard(#list, {}, {})
 local ids, at, lost = owned(list)
-local known, head = {}, string.format('{"at":%.6f,', now)
+local known, places, head = {}, {}, string.format('{"at":%.6f,', now)
 for n = 1, #ids do
     if redis.call('HEXISTS', jobs, ids[n]) == 1 then
-        known[#known + 1] = ids[n]
-        texts[#texts + 1] = head .. string.gsub(ARGV[2 * (at and at[n] or n)], '\n', ' ')
+        known[#known + 1], places[#places + 1] = ids[n], at and at[n] or n
     end
 end
 if #known > 0 then
-    local old = records_of(known)
-    for n = 1, #known do
-        texts[n] = with_value(old[n], 'g', texts[n])
+    local texts = records_of(known)
+    for n, i in ipairs(places) do
+        texts[n] = noted(noted(texts[n], 'g', head, ARGV[3 * i - 1]), 'm', '', ARGV[3 * i])
     end
     redis.call('ZREM', reserved, '')
     keep_records(known, texts)

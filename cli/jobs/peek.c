@@ -58,6 +58,8 @@ void peek_print_json(const char *queue, const struct later_seen *seen, const str
         why_json(&json, why);
     if (seen->record.progress_len)
         jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
+    if (seen->record.checkpoint_len)
+        jsonl_foreign(&json, "checkpoint", seen->record.checkpoint, seen->record.checkpoint_len);
     if (seen->record.finished_len)
         jsonl_foreign(&json, "finished", seen->record.finished, seen->record.finished_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
@@ -280,6 +282,10 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     if (seen->record.progress_len) {
         table_text(&card, DIM, "progress");
         peek_add_progress(&card, seen);
+    }
+    if (seen->record.checkpoint_len) {
+        table_text(&card, DIM, "checkpoint");
+        table_bytes(&card, PLAIN, seen->record.checkpoint, seen->record.checkpoint_len);
     }
     if (seen->record.finished_len) {
         table_text(&card, DIM, "took");

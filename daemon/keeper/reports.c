@@ -1,13 +1,15 @@
-/* reports.c: sends the progress of running jobs. */
+/* reports.c: sends the progress and the checkpoints of running jobs. */
 #include "keeper/reports.h"
 
 #include "reservation/progress.h"
+#include "reservation/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY 1.0 /* seconds */
-#define MOST  64  /* jobs in one call */
+#define EVERY     1.0    /* seconds */
+#define MOST      64     /* jobs in one call, */
+#define BYTES_MAX 262144 /* and of their checkpoints, as of documents in a reserve */
 
 struct reports {
     struct link *link;
@@ -20,9 +22,16 @@ struct reports {
 struct report {
     char token[LATER_TOKEN_LEN + 1];
     uint32_t queue;
-    size_t count;
+    size_t count, bytes;
     char id[MOST][LATER_ID_MAX + 1];
-    char *text[MOST];
+    struct later_progress jobs[MOST];
+};
+
+/* What is new of a slot's job: a text, a checkpoint, or both; malloc'ed. */
+struct news {
+    struct progress progress;
+    char *text, *checkpoint;
+    size_t checkpoint_len;
 };
 
 struct reports *reports_new(struct link *link, outbox_keys_fn *keys, void *arg)
@@ -50,56 +59,73 @@ bool reports_due(struct reports *reports, double now)
 static void send_report(const struct reports *reports, struct slots *slots, struct report *report)
 {
     const struct later_keys *keys = reports->keys(reports->arg, slots, report->queue);
-    struct later_settlement jobs[MOST];
     struct later_command cmd = { 0 };
 
-    for (size_t i = 0; i < report->count; i++)
-        jobs[i] = (struct later_settlement){ .token = report->token,
-                                             .id = report->id[i],
-                                             .error = report->text[i] };
     if (keys && report->count > 0) {
-        later_queue_progress(&cmd, keys, jobs, report->count);
+        later_queue_progress(&cmd, keys, report->token, report->jobs, report->count);
         link_send(reports->link, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
-    for (size_t i = 0; i < report->count; i++)
-        free(report->text[i]);
-    report->count = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        free((char *)(uintptr_t)report->jobs[i].text);
+        free((char *)(uintptr_t)report->jobs[i].checkpoint);
+    }
+    report->count = report->bytes = 0;
 }
 
 /* Does the slot's job fit into the call with those already in it? */
 static bool reports_goes_with(const struct report *report, const struct slot_copy *copy,
-                              uint32_t queue)
+                              uint32_t queue, const struct news *news)
 {
     return report->count < MOST && report->queue == queue &&
-           strcmp(report->token, copy->token) == 0;
+           strcmp(report->token, copy->token) == 0 &&
+           report->bytes + news->checkpoint_len <= BYTES_MAX;
+}
+
+/* Takes what is new, and notes that Redis is told. Returns false if nothing is. */
+static bool reports_take(struct slots *slots, struct slot *slot, struct news *news)
+{
+    uint32_t left = atomic_load_explicit(&slot->checkpoint, memory_order_acquire);
+
+    *news = (struct news){ .text = NULL };
+    if (progress_read(slot, slot->progress_told, &news->progress))
+        news->text = progress_text(&news->progress);
+    if (news->text)
+        slot->progress_told = news->progress.change;
+    if (left != slot->checkpoint_told)
+        news->checkpoint = malloc(LATER_VALUE_MAX);
+    if (news->checkpoint) {
+        news->checkpoint_len = value_read_checkpoint(slots, slot, news->checkpoint);
+        slot->checkpoint_told = left;
+    }
+    return news->text || news->checkpoint;
 }
 
 static void reports_add(const struct reports *reports, struct slots *slots, struct slot *slot,
                         struct report *report)
 {
     uint32_t queue = slot->queue;
-    struct progress progress;
     struct slot_copy copy;
-    char *text;
+    struct news news;
 
-    if (!progress_read(slot, slot->progress_told, &progress))
-        return;
-    text = progress_text(&progress);
-    if (!text)
+    if (!reports_take(slots, slot, &news))
         return;
     slot_copy(slot, LATER_VERB_TOUCH, &copy);
-    if (report->count > 0 && !reports_goes_with(report, &copy, queue))
+    if (report->count > 0 && !reports_goes_with(report, &copy, queue, &news))
         send_report(reports, slots, report);
     report->queue = queue;
+    report->bytes += news.checkpoint_len;
     memcpy(report->token, copy.token, sizeof report->token);
     memcpy(report->id[report->count], copy.id, sizeof copy.id);
-    report->text[report->count++] = text;
-    slot->progress_told = progress.change;
+    report->jobs[report->count] = (struct later_progress){ .id = report->id[report->count],
+                                                           .text = news.text,
+                                                           .checkpoint = news.checkpoint,
+                                                           .checkpoint_len = news.checkpoint_len };
+    report->count++;
 }
 
 void reports_send(const struct reports *reports, struct slots *slots)
 {
-    struct report report = { .count = 0 };
+    struct report report = { .count = 0, .bytes = 0 };
     uint32_t used = slots_used(slots);
 
     for (uint32_t i = 0; i < used; i++) {

@@ -30,6 +30,8 @@ struct later_job {
     struct batch *batch;
     const char *document; /* borrowed from batch */
     size_t document_len;
+    const char *checkpoint; /* where its last attempt left off; borrowed from batch; "" = nowhere */
+    size_t checkpoint_len;
     struct later_document doc;
     const struct plugin_type *type;
     const struct config_type *rules; /* its row of `types`, or NULL */
@@ -63,7 +65,7 @@ struct later_job {
     size_t values_len;
 
     /* Event jobs. */
-    bool event, cancel_sent, ended, in_perform;
+    bool event, cancel_sent, told_stopping, ended, in_perform;
     struct timer *timer;
     struct later_job *next, **link;
 };

@@ -200,20 +200,34 @@ static bool send_call(struct sending *sending)
 {
     struct later_command cmd = { 0 };
 
+    if (!sending->noted && sending_encode_checkpoint(sending, &cmd))
+        return link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) ==
+               0;
+    sending->noted = true;
     return sending_encode(sending, &cmd) &&
            link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) == 0;
 }
 
-/* The token does not hold all of them any more: Redis looks at each. */
-static void send_by_ids(struct sending *sending)
+/* Redis has the checkpoint; or the token does not hold all jobs any more, and it looks at each. */
+static void send_next(struct sending *sending)
 {
-    sending->whole = false;
     if (send_call(sending)) {
         link_flush(sending->outbox->link);
         return;
     }
     outbox_put_back(sending, false, false);
     free(sending);
+}
+
+/* Was this the answer to another call than the one that settles? Then that is sent now. */
+static bool goes_on(struct sending *sending, const struct later_reply *reply)
+{
+    if (sending->noted && !(sending->whole && later_queue_wants_ids(reply)))
+        return false;
+    sending->noted = true;
+    sending->whole = false;
+    send_next(sending);
+    return true;
 }
 
 static void outbox_take_answer(void *arg, struct later_answer *answer)
@@ -224,10 +238,8 @@ static void outbox_take_answer(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED) {
         if (outbox->refused_by == sending->keys)
             fault_over(&outbox->refused);
-        if (sending->whole && later_queue_wants_ids(answer->reply)) {
-            send_by_ids(sending);
+        if (goes_on(sending, answer->reply))
             return;
-        }
         settled(sending, answer->reply);
     } else {
         bool refused = answer->outcome == LATER_REFUSED;
@@ -241,7 +253,7 @@ static void outbox_take_answer(void *arg, struct later_answer *answer)
         }
         if (refused && answer->remedy == LATER_REMEDY_RECONNECT)
             outbox->reconnect = true;
-        outbox_put_back(sending, refused, answer->outcome == LATER_UNKNOWN);
+        outbox_put_back(sending, refused, sending->noted && answer->outcome == LATER_UNKNOWN);
     }
     free(sending);
 }

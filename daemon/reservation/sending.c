@@ -31,9 +31,17 @@ enum later_verb sending_verb(const struct slot *slot)
 struct filling {
     char token[LATER_TOKEN_LEN + 1];
     struct later_kept kept; /* how the first one is kept; most 0: not at all */
-    bool alone;             /* it goes by itself */
+    bool alone;             /* it goes by itself, */
+    bool noted;             /* or would, since its checkpoint goes before it */
     size_t count, bytes;
 };
+
+/* Does its job run again, or might it, with a checkpoint of this attempt? */
+static bool has_checkpoint(enum later_verb verb, const struct slot *slot)
+{
+    return (verb == LATER_VERB_RELEASE || verb == LATER_VERB_RETURN || verb == LATER_VERB_BURY) &&
+           atomic_load_explicit(&slot->checkpoint, memory_order_relaxed) > 0;
+}
 
 /* Of what leaves something, only jobs that are done go together, and none that has a hook. */
 static bool leaves_alone(const struct slot *slot)
@@ -68,8 +76,10 @@ static bool sending_goes_with(enum later_verb verb, struct filling *filling,
     if (!filling->count)
         memcpy(filling->token, item->token, sizeof filling->token);
     if (filling->count == LATER_BATCH_MAX || strcmp(filling->token, item->token) != 0 ||
+        (filling->count > 0 && (filling->noted || has_checkpoint(verb, item->slot))) ||
         (verb == LATER_VERB_FINISH && !leaves_with_first(filling, item->slot)))
         return false;
+    filling->noted = has_checkpoint(verb, item->slot);
     filling->count++;
     return true;
 }
@@ -257,6 +267,26 @@ bool sending_encode_with(const struct sending *sending, const struct later_take 
     encode_each(sending, copies, take, cmd);
     free(copies);
     return true;
+}
+
+bool sending_encode_checkpoint(const struct sending *sending, struct later_command *cmd)
+{
+    const struct sending_item *item = &sending->items[0];
+    struct later_progress job = { .text = NULL };
+    struct slot_copy copy;
+    char *json;
+
+    if (!has_checkpoint(slot_verb(item->slot), item->slot))
+        return false;
+    json = malloc(LATER_VALUE_MAX);
+    slot_copy(item->slot, LATER_VERB_TOUCH, &copy);
+    job.id = copy.id;
+    job.checkpoint = json;
+    job.checkpoint_len = json ? value_read_checkpoint(item->slots, item->slot, json) : 0;
+    if (job.checkpoint_len)
+        later_queue_progress(cmd, sending->keys, item->token, &job, 1);
+    free(json);
+    return job.checkpoint_len;
 }
 
 bool sending_encode(const struct sending *sending, struct later_command *cmd)

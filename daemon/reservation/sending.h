@@ -29,6 +29,7 @@ struct sending {
     enum later_verb verb;
     const char *host; /* for the error records */
     bool whole;       /* by itself it goes by the token and the number of its jobs */
+    bool noted;       /* Redis has its job's checkpoint */
     size_t count;
     struct sending_item items[];
 };
@@ -43,6 +44,11 @@ size_t sending_count(enum later_verb verb, const struct sending_item *items, siz
  * Its outbox and host are not set yet. NULL: no memory; then all are still there. */
 struct sending *sending_take(const struct later_keys *keys, enum later_verb verb,
                              struct sending_item *items, size_t *count);
+
+/* Encodes the call that has to be answered before this one is sent, if its job has left a
+ * checkpoint: under another token nobody could tell it to Redis. Such a job goes by itself. Returns
+ * false, with nothing in *cmd, if there is none. */
+bool sending_encode_checkpoint(const struct sending *sending, struct later_command *cmd);
 
 /* Encodes the call by itself. Returns false, with nothing in *cmd, without memory. */
 bool sending_encode(const struct sending *sending, struct later_command *cmd);

@@ -12,7 +12,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterd8";
+static const char magic[8] = "laterd9";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;

@@ -87,6 +87,8 @@ struct slot {
     uint32_t progress_told; /* keeper: the last change that Redis knows */
     double done, total;
     char note[SLOT_NOTE + 1];
+    _Atomic uint32_t checkpoint; /* grows with each one that it has left (value.h); 0: none */
+    uint32_t checkpoint_told;    /* keeper: the last one that was sent to Redis */
 };
 
 /* A reserve that was sent and has no answer yet, or whose answer was lost with the connection. */
@@ -149,6 +151,7 @@ struct slots_page {
     _Atomic uint32_t idle;             /* enum slots_idle */
     _Atomic uint32_t awaited;          /* supervisor: report when you are idle */
     _Atomic uint32_t running;          /* jobs that are running */
+    _Atomic uint32_t stopping;         /* supervisor: jobs should stop where they can go on */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
     _Atomic uint32_t values;           /* slots from here on have no file */
     _Atomic uint64_t performed;        /* attempts that ended */

@@ -1,4 +1,4 @@
-/* value.c: the values of done jobs. */
+/* value.c: the values of done jobs, and where others go on. */
 #include "reservation/value.h"
 
 #include "job/json.h"
@@ -9,11 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MARK ".value-"
+#define MARK       ".value-"
+#define CHECKPOINT ".at"  /* a slot's other file */
+#define WRITTEN    ".new" /* while it is being written */
 
-static void path_of(const struct slots *slots, size_t index, char *path, size_t room)
+static void path_of(const struct slots *slots, size_t index, const char *kind, char *path,
+                    size_t room)
 {
-    snprintf(path, room, "%s" MARK "%zu", slots->path, index);
+    snprintf(path, room, "%s" MARK "%zu%s", slots->path, index, kind);
 }
 
 static size_t value_index_of(const struct slots *slots, const struct slot *slot)
@@ -37,14 +40,14 @@ static int value_write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
-static int write_file(struct slots *slots, struct slot *slot, const char *value, size_t len,
-                      struct later_error *err)
+static int write_file(struct slots *slots, struct slot *slot, const char *kind, const char *value,
+                      size_t len, struct later_error *err)
 {
     size_t index = value_index_of(slots, slot);
     char path[800];
     int fd, result;
 
-    path_of(slots, index, path, sizeof path);
+    path_of(slots, index, kind, path, sizeof path);
     if (index >= atomic_load_explicit(&slots->page->values, memory_order_relaxed))
         atomic_store_explicit(&slots->page->values, (uint32_t)index + 1, memory_order_relaxed);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -62,64 +65,100 @@ int value_keep(struct slots *slots, struct slot *slot, const char *value, size_t
     slot->value_len = 0;
     if (len <= SLOT_TEXT)
         memcpy(slot->text, value, len);
-    else if (write_file(slots, slot, value, len, err) < 0)
+    else if (write_file(slots, slot, "", value, len, err) < 0)
         return -1;
     slot->value_len = (uint32_t)len;
     return 0;
 }
 
-/* A handler may have put something in its place; that is refused if it is not a regular file or has
- * another length. */
-static size_t value_read_file(const struct slots *slots, const struct slot *slot, size_t len,
-                              char *value)
+/* Reads at most `len` bytes of one of a slot's files, and returns how many there are. A handler may
+ * have put something in its place, such as a fifo. */
+static size_t value_read_file(const struct slots *slots, const struct slot *slot, const char *kind,
+                              size_t len, char *value)
 {
     char path[800];
     size_t have = 0;
     ssize_t n = 1;
     int fd;
 
-    path_of(slots, value_index_of(slots, slot), path, sizeof path);
+    path_of(slots, value_index_of(slots, slot), kind, path, sizeof path);
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     while (fd >= 0 && have < len && (n = read(fd, value + have, len - have)) > 0)
         have += (size_t)n;
     if (fd >= 0)
         close(fd);
-    return have == len ? len : 0;
+    return have;
+}
+
+static bool value_is_json(const char *value, size_t len)
+{
+    struct later_error ignored;
+
+    return len > 0 && later_json_scan(value, len, NULL, 0, &ignored) == 0;
 }
 
 size_t value_read(const struct slots *slots, const struct slot *slot, char *value)
 {
     size_t len = *(const volatile uint32_t *)&slot->value_len; /* read once: it may change */
-    struct later_error ignored;
 
     if (len == 0 || len > LATER_VALUE_MAX)
         return 0;
     if (len <= SLOT_TEXT)
         memcpy(value, slot->text, len);
-    else
-        len = value_read_file(slots, slot, len, value);
+    else if (value_read_file(slots, slot, "", len, value) < len)
+        return 0;
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
-    return len > 0 && later_json_scan(value, len, NULL, 0, &ignored) == 0 ? len : 0;
+    return value_is_json(value, len) ? len : 0;
+}
+
+int value_keep_checkpoint(struct slots *slots, struct slot *slot, const char *json, size_t len,
+                          struct later_error *err)
+{
+    char written[800], path[800];
+
+    if (write_file(slots, slot, CHECKPOINT WRITTEN, json, len, err) < 0)
+        return -1;
+    path_of(slots, value_index_of(slots, slot), CHECKPOINT WRITTEN, written, sizeof written);
+    path_of(slots, value_index_of(slots, slot), CHECKPOINT, path, sizeof path);
+    if (rename(written, path) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    atomic_fetch_add_explicit(&slot->checkpoint, 1, memory_order_release);
+    return 0;
+}
+
+size_t value_read_checkpoint(const struct slots *slots, const struct slot *slot, char *json)
+{
+    size_t len = 0;
+
+    if (atomic_load_explicit(&slot->checkpoint, memory_order_acquire) > 0)
+        len = value_read_file(slots, slot, CHECKPOINT, LATER_VALUE_MAX, json);
+    return value_is_json(json, len) ? len : 0;
+}
+
+static void value_unlink(const struct slots *slots, size_t index, const char *kind)
+{
+    char path[800];
+
+    path_of(slots, index, kind, path, sizeof path);
+    unlink(path);
 }
 
 void value_drop(const struct slots *slots, const struct slot *slot)
 {
-    char path[800];
-
-    if (slot->value_len <= SLOT_TEXT)
-        return;
-    path_of(slots, value_index_of(slots, slot), path, sizeof path);
-    unlink(path);
+    if (slot->value_len > SLOT_TEXT)
+        value_unlink(slots, value_index_of(slots, slot), "");
+    if (atomic_load_explicit(&slot->checkpoint, memory_order_relaxed) > 0)
+        value_unlink(slots, value_index_of(slots, slot), CHECKPOINT);
 }
 
 void value_sweep(const struct slots *slots)
 {
     uint32_t values = atomic_load(&slots->page->values);
-    char path[800];
 
     for (uint32_t i = 0; i < values && i < slots->capacity; i++) {
-        path_of(slots, i, path, sizeof path);
-        unlink(path);
+        value_unlink(slots, i, "");
+        value_unlink(slots, i, CHECKPOINT);
+        value_unlink(slots, i, CHECKPOINT WRITTEN);
     }
 }
 

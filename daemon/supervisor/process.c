@@ -302,6 +302,7 @@ void process_drain(struct process *process, double drain, double grace, const ch
         return;
     process->draining = true;
     process->drained = why;
+    atomic_store(&process->slots->page->stopping, 1);
     process_order(process, WORKER_DRAIN);
     not_after(&process->term_at, term_at);
     not_after(&process->kill_at, term_at + grace);

@@ -124,9 +124,9 @@ static void log_end(const struct later_job *job, double seconds)
         log_job(LOG_DEBUG, &fields, "done");
     else if (verb == LATER_VERB_RETURN)
         log_job(LOG_WARN, &fields,
-                "given back, again in %.3f s: %s; others of this type are not logged for "
+                "given back, again in %.3f s%s%s; others of this type are not logged for "
                 "a minute",
-                slot->wait, job->error);
+                slot->wait, job->error[0] ? ": " : "", job->error);
     else
         slot_log_end(slot, &fields, slot->text);
 }

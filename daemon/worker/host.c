@@ -3,6 +3,7 @@
 #include "worker/attempt.h"
 #include "reservation/job.h"
 #include "reservation/progress.h"
+#include "reservation/value.h"
 #include "worker/host.h"
 #include "worker/run.h"
 #include "worker/said.h"
@@ -128,20 +129,46 @@ static int host_refuse(const struct later_job *job, const char *call, const char
     return LATER_FAILED;
 }
 
-static int job_value(struct later_job *job, const char *json, size_t len)
+/* Can it be kept with the job? */
+static int host_check_json(const struct later_job *job, const char *call, const char *json,
+                           size_t len)
 {
     struct later_error err;
-    char *value;
 
     if (job->worker && !job->slot)
-        return host_refuse(job, "later_job_value", "the job's time was over, it is settled");
-    if (job->worker && job->kept <= 0 && !job->slot->on_done[0] && !job->is_step)
+        return host_refuse(job, call, "the job's time was over, it is settled");
+    if (len > LATER_VALUE_MAX)
+        return host_refuse(job, call, "longer than 65536 bytes");
+    return later_json_scan(json, len, NULL, 0, &err) < 0 ? host_refuse(job, call, err.text)
+                                                         : LATER_YES;
+}
+
+static int job_checkpoint(struct later_job *job, const char *json, size_t len)
+{
+    struct later_error err;
+
+    len = len ? len : strlen(json);
+    if (host_check_json(job, "later_job_checkpoint", json, len) != LATER_YES)
+        return LATER_FAILED;
+    if (job->slot && value_keep_checkpoint(job->worker->slots, job->slot, json, len, &err) < 0)
+        return host_refuse(job, "later_job_checkpoint", err.text);
+    return LATER_YES;
+}
+
+static int job_stopping(const struct later_job *job)
+{
+    return job->worker && atomic_load(&job->worker->slots->page->stopping);
+}
+
+static int job_value(struct later_job *job, const char *json, size_t len)
+{
+    char *value;
+
+    if (job->worker && job->slot && job->kept <= 0 && !job->slot->on_done[0] && !job->is_step)
         return LATER_NO;
     len = len ? len : strlen(json);
-    if (len > LATER_VALUE_MAX)
-        return host_refuse(job, "later_job_value", "longer than 65536 bytes");
-    if (later_json_scan(json, len, NULL, 0, &err) < 0)
-        return host_refuse(job, "later_job_value", err.text);
+    if (host_check_json(job, "later_job_value", json, len) != LATER_YES)
+        return LATER_FAILED;
     value = malloc(len);
     if (!value)
         return host_refuse(job, "later_job_value", "no memory");
@@ -155,6 +182,10 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 static const char *job_given(struct later_job *job, uint32_t which, const char *step, size_t *len)
 {
     *len = 0;
+    if (which == LATER_GIVEN_CHECKPOINT) {
+        *len = job->checkpoint_len;
+        return *len ? job->checkpoint : NULL;
+    }
     if (!job->given)
         return NULL;
     if (which == LATER_GIVEN_FLOW)
@@ -415,6 +446,8 @@ const struct later_host *host_table(struct worker *worker)
                                             .job_kind = job_kind,
                                             .job_value = job_value,
                                             .job_progress = job_progress,
+                                            .job_checkpoint = job_checkpoint,
+                                            .job_stopping = job_stopping,
                                             .job_counted = job_counted,
                                             .job_begun = job_begun,
                                             .type_says = host_type_says,

@@ -27,7 +27,9 @@ struct held {
     double score;     /* the job's score in ready; NAN: not known */
     const char *flow; /* in which it has waited, flow_len bytes of the batch; "" = none */
     size_t flow_len;
-    bool is_step; /* of a flow */
+    bool is_step;           /* of a flow */
+    const char *checkpoint; /* where it goes on, checkpoint_len bytes of the batch; "" = none */
+    size_t checkpoint_len;
 };
 
 /* Makes the stage, with the queues of the pool. The worker must have its event base. NULL: no

@@ -129,9 +129,10 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
     slot->max_attempts = slot->event = 0;
     slot->began = slot->deadline = slot->retry_in = 0;
     slot->kept = slot->keep = slot->ran = 0;
-    slot->value_len = slot->progress_told = 0;
+    slot->value_len = slot->progress_told = slot->checkpoint_told = 0;
     slot->on_dead[0] = slot->on_done[0] = '\0';
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->checkpoint, 0, memory_order_relaxed);
     slot->text[0] = slot->type[0] = slot->trace[0] = '\0';
     atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
@@ -149,6 +150,8 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
                        .flow = job->flow,
                        .flow_len = job->flow_len,
                        .is_step = job->is_step,
+                       .checkpoint = job->checkpoint,
+                       .checkpoint_len = job->checkpoint_len,
                        .score = job->since > 0 ? job->since : score };
     batch->users++;
     return true;

@@ -229,6 +229,8 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->score = held->score;
     job->attempt = held->attempts + 1;
     job->is_step = held->is_step;
+    job->checkpoint = held->checkpoint;
+    job->checkpoint_len = held->checkpoint_len;
     if (held->flow_len < sizeof job->flow)
         memcpy(job->flow, held->flow, held->flow_len);
     job->in_worker = worker->slots->worker;

@@ -28,6 +28,8 @@ bool run_next(struct run *run);
 void run_return_held(struct run *run);
 /* admission is done with a job (admission.h). */
 void run_passed(struct later_job *job, double wait, const char *name);
+/* Tells the handlers of event jobs, each once, that laterd stops or is reloaded. */
+void run_stop(struct run *run);
 /* later_job_finish(): 0, or -1 when its time was over before. */
 int run_finish(struct later_job *job, uint32_t result);
 

@@ -60,7 +60,7 @@ static void remember_finished(struct run *run, struct later_job *job)
     job->batch = NULL;
     job->timer = NULL;
     job->document = job->doc.payload = "";
-    job->document_len = job->doc.payload_len = 0;
+    job->document_len = job->doc.payload_len = job->checkpoint_len = 0;
     job->ended = true;
     free(*oldest);
     *oldest = job;
@@ -104,6 +104,21 @@ bool run_start_event(struct later_job *job)
     run->load.in_flight++;
     timer_soon(run->watch, WATCH_SECONDS); /* else short jobs would put it off */
     return true;
+}
+
+void run_stop(struct run *run)
+{
+    struct later_job *job = run->jobs;
+
+    while (job) {
+        if (job->told_stopping || job->cancel_sent || !job->type->type.stopping) {
+            job = job->next;
+            continue;
+        }
+        job->told_stopping = true;
+        job->type->type.stopping(job);
+        job = run->jobs; /* from the start again: it may have finished any of them */
+    }
 }
 
 static struct later_job *withdrawn(const struct run *run)

@@ -151,6 +151,7 @@ static void worker_obey(struct worker *worker, char order, const char *more)
 {
     if (order == WORKER_DRAIN) {
         drain(worker);
+        run_stop(worker->run);
     } else if (order == WORKER_PAUSE) {
         worker->paused = true;
         run_return_held(worker->run);

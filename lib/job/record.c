@@ -68,6 +68,11 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->progress_len = len;
         return;
     }
+    if (tag == 'm') {
+        record->checkpoint = value;
+        record->checkpoint_len = len;
+        return;
+    }
     if (tag == 'k') {
         record->finished = value;
         record->finished_len = len;
@@ -122,6 +127,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
                                      .error = "",
                                      .earlier = "",
                                      .progress = "",
+                                     .checkpoint = "",
                                      .finished = "",
                                      .flows = "",
                                      .group = "",

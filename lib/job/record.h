@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k n p q s u v are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k m n p q s u v are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -21,6 +21,8 @@ struct later_record {
     size_t earlier_len;
     const char *progress; /* "": how far it has come, a JSON object; borrowed, progress_len bytes */
     size_t progress_len;
+    const char *checkpoint; /* "": where its next attempt goes on, JSON; borrowed */
+    size_t checkpoint_len;
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
     size_t finished_len;
     double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */

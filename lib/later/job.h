@@ -26,8 +26,9 @@
  * `perform` returns anything but LATER_DEFERRED, or later_job_finish() is called. Neither side
  * frees the other's memory.
  *
- * Threads: any thread may call later_job_log(), later_log(), later_job_time_left() and
- * later_job_cancelled(); only the thread that called `perform` may call the others.
+ * Threads: any thread may call later_job_log(), later_log(), later_job_time_left(),
+ * later_job_cancelled() and later_job_stopping(); only the thread that called `perform` may call
+ * the others.
  *
  * Processes: only workers load plugins (and the child of `laterd -t`), never the supervisor. Signal
  * dispositions, the working directory, the locale and standard output belong to the host. A handler
@@ -109,6 +110,9 @@ struct later_type {
      * again and again, at most 20 ms later. `type` as above. NULL: yes. */
     int (*ready)(const char *type);
     uint64_t flags; /* LATER_TELLS_BEGIN, or 0 */
+    /* Event types: laterd stops, or is reloaded: finish soon, with a checkpoint if you can
+     * (later_job_stopping()). May be NULL. */
+    void (*stopping)(struct later_job *job);
 };
 
 /* A plugin. Only name and types are required. Each worker calls, in this order: config* config_done
@@ -188,12 +192,14 @@ struct later_host {
     int (*job_begun)(struct later_job *job);
     int (*type_says)(const char *type, const char *json, size_t len);
     const char *(*job_given)(struct later_job *job, uint32_t which, const char *step, size_t *len);
+    int (*job_checkpoint)(struct later_job *job, const char *json, size_t len);
+    int (*job_stopping)(const struct later_job *job);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
 enum { LATER_JOB_PAYLOAD, LATER_JOB_DOCUMENT };
 enum { LATER_JOB_ATTEMPT, LATER_JOB_MAX_ATTEMPTS };
-enum { LATER_GIVEN_VALUE, LATER_GIVEN_VALUES, LATER_GIVEN_FLOW };
+enum { LATER_GIVEN_VALUE, LATER_GIVEN_VALUES, LATER_GIVEN_FLOW, LATER_GIVEN_CHECKPOINT };
 
 #if defined(__GNUC__)
 #define LATER_HIDDEN       __attribute__((visibility("hidden")))
@@ -358,6 +364,31 @@ static inline int later_job_progress(struct later_job *job, double done, double 
 {
     return LATER_HAS(job_progress) ? later_host->job_progress(job, done, total, text)
                                    : (int)LATER_FAILED;
+}
+/* Leaves a checkpoint: one JSON value of len bytes (0: strlen(json)), at most 65,536, copied, which
+ * the job's next attempt gets, whatever ends this one: an error, a crash, a stop of laterd. The
+ * last one counts; it goes with the job when that is done. It is written to Redis at most once a
+ * second and when the attempt ends, so only the death of the whole host can lose the last second's.
+ * Costs a small file each time. Returns LATER_YES; LATER_FAILED if it is not JSON or too long,
+ * which is logged, if the job's time was over, or if this laterd has no such function. */
+static inline int later_job_checkpoint(struct later_job *job, const char *json, size_t len)
+{
+    return LATER_HAS(job_checkpoint) ? later_host->job_checkpoint(job, json, len)
+                                     : (int)LATER_FAILED;
+}
+/* The checkpoint with which this attempt began: *len bytes of JSON without line ends, as an earlier
+ * attempt has left them; NULL: begin at the beginning. Never blocks. */
+static inline const char *later_job_resumes(struct later_job *job, size_t *len)
+{
+    return LATER_HAS(job_checkpoint) ? later_host->job_given(job, LATER_GIVEN_CHECKPOINT, NULL, len)
+                                     : NULL;
+}
+/* 1 if laterd stops or is reloaded: the job has as long as the option `drain`, and is interrupted
+ * then. One that leaves a checkpoint and ends as LATER_RETURN, after later_job_retry_in(job, 0),
+ * goes on elsewhere at once, and has used up no attempt. Any thread. */
+static inline int later_job_stopping(const struct later_job *job)
+{
+    return LATER_HAS(job_stopping) ? later_host->job_stopping(job) : 0;
 }
 /* For types with LATER_TELLS_BEGIN. Does a limit wait to be told when the job begins? LATER_YES or
  * LATER_NO. */

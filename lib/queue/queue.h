@@ -115,7 +115,9 @@ struct later_reserved {
     bool is_step;         /* of a flow: others may want its value */
     const char *flow;     /* in which it has waited; "" = none; borrowed, flow_len bytes */
     size_t flow_len;
-    double since; /* since when it was ready, if its score does not say so; else 0 */
+    double since;           /* since when it was ready, if its score does not say so; else 0 */
+    const char *checkpoint; /* where it goes on, JSON; "" = at its beginning; borrowed */
+    size_t checkpoint_len;
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);
@@ -200,10 +202,18 @@ void later_queue_finish_all(struct later_command *cmd, const struct later_keys *
 void later_queue_finish_add(struct later_command *cmd, const char *id,
                             const struct later_remains *left);
 
-/* Tells Redis how far jobs of one token have come. Of each settlement it uses id, token and
- * `error`, which is `"done":…,"total":…,"text":…}`. The reply is as for the others. */
+/* How far a reserved job has come, and where its next attempt goes on. All is borrowed. */
+struct later_progress {
+    const char *id;
+    const char *text;       /* `"done":…,"total":…,"text":…}`; NULL: what Redis knows stays */
+    const char *checkpoint; /* JSON; checkpoint_len 0: what Redis knows stays */
+    size_t checkpoint_len;
+};
+
+/* Tells Redis so of count (1 … LATER_BATCH_MAX) jobs of one token. The reply is as for the others.
+ */
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
-                          const struct later_settlement *jobs, size_t count);
+                          const char *token, const struct later_progress *jobs, size_t count);
 
 /* A verb's name ("ack"); and for a job with which that was done ("acked"). */
 const char *later_verb_name(enum later_verb verb);

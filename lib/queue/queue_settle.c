@@ -156,12 +156,13 @@ void later_queue_finish_add(struct later_command *cmd, const char *id,
 }
 
 void later_queue_progress(struct later_command *cmd, const struct later_keys *keys,
-                          const struct later_settlement *jobs, size_t count)
+                          const char *token, const struct later_progress *jobs, size_t count)
 {
-    later_script_begin_held(cmd, LATER_SCRIPT_PROGRESS, keys, jobs[0].token, count);
+    later_script_begin_held(cmd, LATER_SCRIPT_PROGRESS, keys, token, count);
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, jobs[i].id);
-        later_command_text(cmd, jobs[i].error);
+        later_command_text(cmd, jobs[i].text ? jobs[i].text : "");
+        later_command_bytes(cmd, jobs[i].checkpoint, jobs[i].checkpoint_len);
     }
 }
 

@@ -5,11 +5,13 @@
 
 -- What jobs that are done leave.
 
--- Keeps a job itself, with its record and its document. `note` is `"ms":…,"host":…}`.
+-- Keeps a job itself, with its document and its record, less what only a next attempt needs. `note`
+-- is `"ms":…,"host":…}`.
 local function kept_as(record, attempt, note, document)
     local head = string.format('{"at":%.6f,"attempt":%d,', now, attempt)
     local about = head .. string.gsub(note, '\n', ' ')
-    return with_value(with_value(record, 'n'), 'k', about) .. '\n' .. document
+    record = with_value(with_value(record, 'n'), 'm')
+    return with_value(record, 'k', about) .. '\n' .. document
 end
 
 -- The queue keeps at most `room`; `added` were just added. If it keeps fewer than it did, the rest

@@ -12,8 +12,8 @@
  *     do      payload {"do": WORD, …}: the table at the end; once its attempt is above "upto", or
  *             with an unknown word, it just succeeds
  *     event   the same for event jobs: check_event.c
- * `sleep`, `signal`, `lock`, `progress` and event jobs with "until": NAME end when the folder has a
- * file of this name, so that a test can look at them as long as it needs.
+ * `sleep`, `signal`, `lock`, `progress`, `checkpoint` and event jobs with "until": NAME end when
+ * the folder has a file of this name, so that a test can look at them as long as it needs.
  *
  * With a file `refuse` in the folder, the plugin does not start. With `hang`, its start takes a
  * minute. With `first`, it starts in one worker; others wait for `refuse`.
@@ -98,6 +98,18 @@ static void write_file(const char *kind, const char *name, const void *bytes, si
     if (file)
         fwrite(bytes, 1, len, file);
     if (!file || fclose(file) != 0 || rename(draft, path) < 0)
+        later_log("check", LATER_ERROR, "%s: %s", path, strerror(errno));
+}
+
+/* Adds a line to the file steps-NAME. */
+static void add_step(const char *name, const char *line)
+{
+    char path[800];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/steps-%s", dir, name);
+    file = fopen(path, "ae");
+    if (!file || fputs(line, file) < 0 || fclose(file) != 0)
         later_log("check", LATER_ERROR, "%s: %s", path, strerror(errno));
 }
 
@@ -400,6 +412,40 @@ static enum later_result do_progress(struct later_job *job, const json_t *what)
     return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
 }
 
+/* Goes on from the number at which an earlier attempt has stopped, up to `steps`: for each one it
+ * sleeps `for` seconds, leaves the number as a checkpoint and adds it to the file steps-ID. At
+ * `stop` it waits until the file `until` is there; then its first attempt is killed by the signal
+ * `kill`, or retries, if told to. When laterd stops it gives the job back, unless it is told to
+ * `stay`. */
+static enum later_result do_checkpoint(struct later_job *job, const json_t *what)
+{
+    int steps = (int)later_json_number(what, "steps", 1);
+    int stop = (int)later_json_number(what, "stop", 0);
+    int signal = (int)later_json_number(what, "kill", 0);
+    size_t len = 0;
+    const char *from = later_job_resumes(job, &len);
+    char words[16];
+
+    for (int i = from ? atoi(from) + 1 : 1; i <= steps; i++) {
+        check_sleep(later_json_number(what, "for", 0));
+        snprintf(words, sizeof words, "%d\n", i);
+        later_job_checkpoint(job, words, strlen(words) - 1);
+        add_step(later_job_id(job), words);
+        while (i == stop && !check_may_end(what) && !later_job_cancelled(job) &&
+               !later_job_stopping(job))
+            check_sleep(0.01);
+        if (i == stop && later_job_attempt(job) == 1 && signal)
+            raise(signal);
+        if (i == stop && later_job_attempt(job) == 1 && json_object_get(what, "in"))
+            return do_retry(job, what);
+        if (later_job_stopping(job) && !json_object_get(what, "stay")) {
+            later_job_retry_in(job, 0);
+            return LATER_RETURN;
+        }
+    }
+    return LATER_DONE;
+}
+
 /* Adds a job to its own flow, and writes what that answered. */
 static enum later_result do_add(struct later_job *job, const json_t *what)
 {
@@ -443,7 +489,7 @@ static const struct {
     { "odd", do_odd },     { "orphan", do_orphan }, { "retry", do_retry },
     { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
     { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
-    { "add", do_add },     { "values", do_values },
+    { "add", do_add },     { "values", do_values }, { "checkpoint", do_checkpoint },
 };
 
 /* --- types --- */

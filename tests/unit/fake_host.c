@@ -159,13 +159,32 @@ static int job_value(struct later_job *job, const char *json, size_t len)
 
 static const char *job_given(struct later_job *job, uint32_t which, const char *step, size_t *len)
 {
-    const char *given = which == LATER_GIVEN_FLOW ? job->flow : job->given;
+    const char *given = which == LATER_GIVEN_FLOW         ? job->flow
+                        : which == LATER_GIVEN_CHECKPOINT ? job->resumes
+                                                          : job->given;
 
     (void)step;
     check_call(job, "later_job_values … later_job_flow");
     given = which == LATER_GIVEN_VALUE ? NULL : given;
     *len = given ? strlen(given) : 0;
     return given;
+}
+
+static int job_checkpoint(struct later_job *job, const char *json, size_t len)
+{
+    check_call(job, "later_job_checkpoint");
+    len = len ? len : strlen(json);
+    if (len > FAKE_VALUE)
+        return LATER_FAILED;
+    memcpy(job->checkpoint, json, len);
+    job->checkpoint[len] = '\0';
+    return LATER_YES;
+}
+
+static int job_stopping(const struct later_job *job)
+{
+    check_living(job, "later_job_stopping");
+    return job->stopping;
 }
 
 static int job_counted(const struct later_job *job)
@@ -343,7 +362,9 @@ const struct later_host *fake_host(void)
                                             .job_counted = job_counted,
                                             .job_begun = job_begun,
                                             .type_says = fake_type_says,
-                                            .job_given = job_given };
+                                            .job_given = job_given,
+                                            .job_checkpoint = job_checkpoint,
+                                            .job_stopping = job_stopping };
 
     return &host;
 }

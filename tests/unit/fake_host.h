@@ -42,17 +42,20 @@ struct later_job {
     uint32_t attempt, max_attempts;
     double timeout; /* seconds that one attempt may take, from fake_job_perform() on; 300 */
     bool cancelled; /* fake_job_cancel() sets it; so may another thread */
+    bool stopping;  /* what later_job_stopping() answers */
     const char *given, *flow; /* of later_job_values() and later_job_flow(): JSON; NULL: none */
+    const char *resumes;      /* of later_job_resumes(): JSON; NULL: none */
 
     unsigned ended; /* perform returned a result, or the job was finished: as the how manieth of
                        all; 0 = not yet */
     enum later_result result;
-    char error[FAKE_ERROR + 1]; /* the last later_job_error(), cut as laterd cuts it */
-    double retry_in;            /* of later_job_retry_in(); -1: not called */
-    enum later_kind kind;       /* of later_job_kind() */
-    unsigned values;            /* calls of later_job_value() that were taken, ... */
-    char value[FAKE_VALUE + 1]; /* ... and the last one */
-    double done, total;         /* of the last later_job_progress() */
+    char error[FAKE_ERROR + 1];      /* the last later_job_error(), cut as laterd cuts it */
+    double retry_in;                 /* of later_job_retry_in(); -1: not called */
+    enum later_kind kind;            /* of later_job_kind() */
+    unsigned values;                 /* calls of later_job_value() that were taken, ... */
+    char value[FAKE_VALUE + 1];      /* ... and the last one */
+    char checkpoint[FAKE_VALUE + 1]; /* the last later_job_checkpoint(); "" = none */
+    double done, total;              /* of the last later_job_progress() */
     char note[FAKE_NOTE + 1];
     bool counted;   /* a limit waits to be told that it has begun */
     unsigned begun; /* calls of later_job_begun() */

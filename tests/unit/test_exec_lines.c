@@ -181,6 +181,7 @@ static const char *const notes[] = {
     "{\"log\":\"info\",\"text\":\"\\ud800\"}",
     "{\"log\":\"info\",",
     JOB "\"progress\":{\"done\":1}}",
+    JOB "\"checkpoint\":{\"done\":1}}",
     JOB "\"progress\":{\"text\":\"\\ud800\"}}",
 };
 
@@ -290,6 +291,50 @@ START_TEST(gives_back_nothing)
     each_line("echo '{\"id\":\"job-1\",\"result\":\"bury\",\"value\":1}' >&3");
     expect(LATER_BURY);
     ck_assert_uint_eq(job->values, 0);
+}
+END_TEST
+
+/* It gets the checkpoint as it was left, and leaves another, by itself or with its answer. */
+START_TEST(goes_on)
+{
+    job->resumes = "{\"page\": 3}";
+    each_line("case $line in *',\"checkpoint\":{\"page\": 3},'*) ;; *) exit 9 ;; esac; "
+              "echo '{\"id\":\"job-1\",\"checkpoint\":{\"page\":4}}' >&3; " DONE);
+    expect(LATER_DONE);
+    ck_assert_str_eq(job->checkpoint, "{\"page\":4}");
+}
+END_TEST
+
+START_TEST(leaves_it_with_its_answer)
+{
+    each_line("echo '{\"id\":\"job-1\",\"result\":\"return\",\"in\":0,\"checkpoint\":[5]}' >&3");
+    expect(LATER_RETURN);
+    ck_assert_str_eq(job->checkpoint, "[5]");
+    ck_assert_str_eq(job->error, "");
+    ck_assert_double_eq(job->retry_in, 0);
+}
+END_TEST
+
+#define TELL "printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":[%s]}\\n' \"$told\" >&3; "
+
+/* Only a program whose hello asks for it is told that laterd stops. */
+START_TEST(told_of_a_stop)
+{
+    job->stopping = true;
+    lines("echo '{\"hello\":1,\"stopping\":true}' >&3; read -r line; read -r told; " TELL
+          "read -r line");
+    expect(LATER_DONE);
+    ck_assert_str_eq(job->value, "[{\"id\":\"job-1\",\"stopping\":true}]");
+}
+END_TEST
+
+START_TEST(not_told_of_a_stop)
+{
+    job->stopping = true;
+    lines("echo '{\"hello\":1}' >&3; read -r line; told=$(timeout 1 head -n 1); " TELL
+          "read -r line");
+    expect(LATER_DONE);
+    ck_assert_str_eq(job->value, "[]");
 }
 END_TEST
 
@@ -416,6 +461,10 @@ static TCase *lines_case(void)
     tcase_add_test(tc, says_it_on_3);
     tcase_add_test(tc, gives_back);
     tcase_add_test(tc, gives_back_nothing);
+    tcase_add_test(tc, goes_on);
+    tcase_add_test(tc, leaves_it_with_its_answer);
+    tcase_add_test(tc, told_of_a_stop);
+    tcase_add_test(tc, not_told_of_a_stop);
     tcase_add_test(tc, line_too_long);
     tcase_add_test(tc, line_too_long_of_nobody);
     tcase_add_test(tc, second_answer);

@@ -54,6 +54,16 @@ START_TEST(test_progress)
 }
 END_TEST
 
+START_TEST(test_checkpoint)
+{
+    read_text("a=1\nm={\"page\":3}\np=1\n");
+    ck_assert_uint_eq(record.checkpoint_len, 10);
+    ck_assert_int_eq(record.priority, 1);
+    read_text("mm=1\n");
+    ck_assert_uint_eq(record.checkpoint_len, 0);
+}
+END_TEST
+
 START_TEST(test_taken)
 {
     read_text("u=7200.000000\n");
@@ -127,6 +137,7 @@ static TCase *records(void)
 
     tcase_add_test(tc, test_all_of_it);
     tcase_add_test(tc, test_progress);
+    tcase_add_test(tc, test_checkpoint);
     tcase_add_test(tc, test_finished);
     tcase_add_test(tc, test_taken);
     tcase_add_test(tc, test_next);

@@ -131,9 +131,54 @@ START_TEST(names_of_files)
 {
     char page[32];
 
+    ck_assert(value_is_file("12.3.value-17.at", page, sizeof page));
+    ck_assert_str_eq(page, "12.3");
     ck_assert(value_is_file("12.3.value-17", page, sizeof page));
     ck_assert_str_eq(page, "12.3");
     ck_assert(!value_is_file("12.3", page, sizeof page));
+}
+END_TEST
+
+static void leave(struct slot *slot, const char *json)
+{
+    struct later_error err;
+
+    ck_assert_int_eq(value_keep_checkpoint(slots, slot, json, strlen(json), &err), 0);
+}
+
+static void goes_on_at(const struct slot *slot, const char *json)
+{
+    static char got[LATER_VALUE_MAX];
+
+    ck_assert_uint_eq(value_read_checkpoint(slots, slot, got), strlen(json));
+    ck_assert_mem_eq(got, json, strlen(json));
+}
+
+/* It is there beside the value, the last one counts, and the next job of the slot has none. */
+START_TEST(checkpoints)
+{
+    struct slot *slot = &slots->page->slots[2];
+    char *value = string_of(LATER_VALUE_MAX), file[80];
+
+    goes_on_at(slot, "");
+    leave(slot, value);
+    goes_on_at(slot, value);
+    leave(slot, "[2]");
+    keep(2, value);
+    goes_on_at(slot, "[2]");
+    has(slot, value);
+    ck_assert_uint_eq(files(), 3);
+    snprintf(file, sizeof file, "%s.value-2.at", path);
+    ck_assert_int_eq(truncate(file, 2), 0); /* what is no JSON is none */
+    goes_on_at(slot, "");
+    ck_assert_int_eq(unlink(file) | mkfifo(file, 0600), 0);
+    goes_on_at(slot, "");
+    value_drop(slots, slot);
+    ck_assert_uint_eq(files(), 1);
+    leave(slot, "7");
+    atomic_store(&slot->checkpoint, 0);
+    goes_on_at(slot, "");
+    free(value);
 }
 END_TEST
 
@@ -168,6 +213,7 @@ static TCase *all(void)
     tcase_add_test(tc, outlives_its_writer);
     tcase_add_test(tc, what_is_no_value);
     tcase_add_test(tc, names_of_files);
+    tcase_add_test(tc, checkpoints);
     tcase_add_test(tc, progress_is_whole);
     return tc;
 }

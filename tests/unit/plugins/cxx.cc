@@ -39,7 +39,8 @@ static const struct later_type types[] = { { .name = "cxx",
                                              .cancel = nullptr,
                                              .room = nullptr,
                                              .ready = nullptr,
-                                             .flags = 0 },
+                                             .flags = 0,
+                                             .stopping = nullptr },
                                            {} };
 
 LATER_PLUGIN(.name = "cxx", .version = "1.0", .types = types, .config = nullptr,
