@@ -42,22 +42,27 @@ func linesOf(told answer) []string {
 	if told.value == nil {
 		return []string{plainLine(told)}
 	}
-	value, err := marshal(told.value)
+	value, why, err := keepable(told.value)
 	if err != nil {
 		told.Result, told.Error = "bury", fit("its value is not JSON: "+err.Error(), errorMax)
 		return []string{plainLine(told)}
-	}
-	why := ""
-	if len(value) > valueMax {
-		why = fmt.Sprintf("it has %d bytes of JSON, and at most %d are kept", len(value), valueMax)
-	} else if depth(value) > levels {
-		why = fmt.Sprintf("it is deeper than %d levels", levels)
 	}
 	if why != "" {
 		note, _ := marshal(map[string]string{"log": "error", "text": "its value is not sent: " + why, "id": told.ID})
 		return []string{string(note), plainLine(told)}
 	}
 	return []string{strings.TrimSuffix(plainLine(told), "}") + `,"value":` + string(value) + "}"}
+}
+
+// keepable returns a value as JSON; why: laterd does not keep it.
+func keepable(value interface{}) (text []byte, why string, err error) {
+	text, err = marshal(value)
+	if len(text) > valueMax {
+		why = fmt.Sprintf("it has %d bytes of JSON, and at most %d are kept", len(text), valueMax)
+	} else if err == nil && depth(text) > levels {
+		why = fmt.Sprintf("it is deeper than %d levels", levels)
+	}
+	return text, why, err
 }
 
 func plainLine(told answer) string {

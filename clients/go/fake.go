@@ -46,6 +46,8 @@ type Attempt struct {
 	Error    string
 	In       time.Duration // until the next one, if the handler said so; else 0
 	Progress []Progress
+	// The last one that it has left, or nil.
+	Checkpoint json.RawMessage
 }
 
 // Progress is one report of a handler.
@@ -55,12 +57,14 @@ type Progress struct {
 }
 
 // Try is a job for Perform. Queue is "default" and Attempt 1, if not said. Values: what steps of its flow
-// gave back.
+// gave back. Resumes: a checkpoint. Stopping: laterd stops.
 type Try struct {
 	NewJob
-	Queue   string
-	Attempt int
-	Values  map[string]interface{}
+	Queue    string
+	Attempt  int
+	Values   map[string]interface{}
+	Resumes  interface{}
+	Stopping bool
 }
 
 // Perform performs one job with its handler, without Redis and without laterd, for a test of the handler.
@@ -76,7 +80,11 @@ func Perform(app *Handlers, try Try) (Attempt, error) {
 	if kept.Attempts == 0 {
 		kept.Attempts = 1
 	}
-	return kept.attempt(app, map[string]interface{}{"values": try.Values})
+	given := map[string]interface{}{"values": try.Values}
+	if try.Resumes != nil {
+		given["checkpoint"] = try.Resumes
+	}
+	return kept.attempt(app, given, try.Stopping)
 }
 
 // Kept is a job that was pushed to a Fake.
@@ -88,6 +96,8 @@ type Kept struct {
 	Why       json.RawMessage // why it failed last: at, attempt, kind, text, host; or nil
 	Value     json.RawMessage
 	HookOf    string // pushed since the job of this id is dead, or done
+	// The last checkpoint that it has left, or nil.
+	Checkpointed json.RawMessage
 
 	policy    NewJob // what its program says of its type
 	made      *prepared
@@ -171,11 +181,11 @@ func (k *Kept) hook() *Kept {
 	return hook
 }
 
-// attempt performs it. waited: what it gets for having waited.
-func (k *Kept) attempt(app *Handlers, waited map[string]interface{}) (Attempt, error) {
+// attempt performs it. given: what its line has besides.
+func (k *Kept) attempt(app *Handlers, given map[string]interface{}, stopping bool) (Attempt, error) {
 	line := map[string]interface{}{"id": k.made.id, "type": k.Type, "queue": k.Queue, "attempt": k.Attempts,
 		"max_attempts": k.most(), "time_left": 300, "token": "test", "document": json.RawMessage(k.made.document)}
-	for name, value := range waited {
+	for name, value := range given {
 		line[name] = value
 	}
 	text, err := marshal(line)
@@ -187,6 +197,7 @@ func (k *Kept) attempt(app *Handlers, waited map[string]interface{}) (Attempt, e
 	if err != nil {
 		return Attempt{}, err
 	}
+	job.stops = stopping
 	lines := linesOf(app.perform(job))
 	job.cancel()
 	return attemptOf(lines[len(lines)-1], heard.Bytes())
@@ -203,9 +214,18 @@ func attemptOf(last string, heard []byte) (Attempt, error) {
 		return attempt, err
 	}
 	for _, line := range bytes.Split(heard, []byte("\n")) {
-		var said struct{ Progress *Progress }
-		if json.Unmarshal(line, &said) == nil && said.Progress != nil {
+		var said struct {
+			Progress   *Progress
+			Checkpoint json.RawMessage
+		}
+		if json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		if said.Progress != nil {
 			attempt.Progress = append(attempt.Progress, *said.Progress)
+		}
+		if said.Checkpoint != nil {
+			attempt.Checkpoint = said.Checkpoint
 		}
 	}
 	attempt.Result, attempt.Error, attempt.Value = told.Result, told.Error, told.Value
@@ -554,10 +574,16 @@ func (f *Fake) perform(app *Handlers, kept *Kept) (Attempt, error) {
 	kept.policy = app.policyOf(app.match(kept.Type)).job()
 	kept.State = "reserved"
 	kept.Attempts++
-	waited := kept.heard()
+	given := kept.heard()
+	if kept.Checkpointed != nil {
+		given["checkpoint"] = kept.Checkpointed
+	}
 	f.mutex.Unlock()
-	attempt, err := kept.attempt(app, waited)
+	attempt, err := kept.attempt(app, given, false)
 	f.mutex.Lock()
+	if attempt.Checkpoint != nil {
+		kept.Checkpointed = attempt.Checkpoint
+	}
 	if err == nil && kept.State == "reserved" { // else it was cancelled meanwhile
 		f.settle(kept, attempt)
 		if hook := kept.hook(); hook != nil {

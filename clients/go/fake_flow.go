@@ -72,7 +72,7 @@ func (k *keptFlow) stands() *Flow {
 // heard returns what one that has waited gets: members of its line.
 func (k *Kept) heard() map[string]interface{} {
 	if k.home == nil || len(k.made.after) == 0 {
-		return nil
+		return map[string]interface{}{}
 	}
 	if !k.made.isStar() {
 		values := map[string]json.RawMessage{}

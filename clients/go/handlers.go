@@ -201,7 +201,9 @@ func (p Policy) failed(id string, err error) answer {
 	if errors.As(err, &said) {
 		told.Result, told.In = said.result, said.in
 	}
-	if told.Error == "" {
+	if err == goesOn {
+		told.Error = ""
+	} else if told.Error == "" {
 		told.Error = fmt.Sprintf("%T", err)
 	}
 	return told

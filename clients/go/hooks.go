@@ -95,6 +95,7 @@ func (t Task) Later(queue string, job NewJob) (Pushed, error) {
 
 // withHooks returns the handler with all that is around it.
 func (h *Handlers) withHooks(handler Handler) Handler {
+	handler = orGoesOn(handler)
 	if len(h.hooks.before)+len(h.hooks.after)+len(h.hooks.failed) > 0 {
 		handler = h.hooks.with(handler)
 	}

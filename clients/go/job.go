@@ -3,6 +3,8 @@ package laterd
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -23,12 +25,17 @@ type Job struct {
 	Values map[string]json.RawMessage
 	// Flow is not nil if it has waited for all others ("*").
 	Flow *FlowCounts
+	// Resumes is the checkpoint that an earlier attempt has left; nil if there is none.
+	Resumes json.RawMessage
 
 	ctx     context.Context
 	cancel  context.CancelFunc
 	end     time.Time
 	mutex   sync.Mutex
 	told    time.Time
+	stops   bool // laterd does
+	knows   bool // the handler has been told so
+	left    bool // it has left a checkpoint
 	answers *answers
 }
 
@@ -65,6 +72,7 @@ func newJob(line []byte, to *answers) (*Job, error) {
 		Document                      json.RawMessage
 		Values                        map[string]json.RawMessage
 		Flow                          *FlowCounts
+		Checkpoint                    json.RawMessage
 	}
 	var document struct {
 		Payload json.RawMessage
@@ -81,7 +89,7 @@ func newJob(line []byte, to *answers) (*Job, error) {
 	}
 	job := &Job{ID: said.ID, Type: said.Type, Queue: said.Queue, Attempt: said.Attempt, MaxAttempts: said.MaxAttempts,
 		Token: said.Token, Trace: said.Trace, LockFence: said.LockFence, Document: said.Document,
-		Payload: document.Payload, Values: said.Values, Flow: said.Flow, answers: to}
+		Payload: document.Payload, Values: said.Values, Flow: said.Flow, Resumes: said.Checkpoint, answers: to}
 	json.Unmarshal(document.Context, &job.Context) // that of another pusher may be no object
 	job.end = time.Now().Add(time.Duration(said.TimeLeft * float64(time.Second)))
 	job.ctx, job.cancel = context.WithCancel(context.Background())
@@ -109,6 +117,54 @@ func (j *Job) Progress(done, total float64, text string) {
 	j.told = time.Now()
 	j.answers.put(map[string]interface{}{"id": j.ID, "progress": map[string]interface{}{
 		"done": finite(done), "total": finite(total), "text": fit(text, textMax)}})
+}
+
+// Checkpoint leaves one, any JSON up to 64 KiB: the next attempt finds the last one in Resumes, whatever ends
+// this one.
+func (j *Job) Checkpoint(state interface{}) error {
+	text, why, err := keepable(state)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return fmt.Errorf("the checkpoint is not kept: %w", err)
+	}
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.left = true
+	j.answers.put(map[string]interface{}{"id": j.ID, "checkpoint": json.RawMessage(text)})
+	return nil
+}
+
+// Stopping tells whether laterd stops, as at a deploy. A handler that has seen this, has left a checkpoint and
+// returns nil, nil goes on in another laterd at once, and has not used up an attempt.
+func (j *Job) Stopping() bool {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.knows = j.stops
+	return j.stops
+}
+
+func (j *Job) stop() {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.stops = true
+}
+
+// goesOn is what ends an attempt that is to go on at its checkpoint.
+var goesOn = Return(errors.New("it goes on at its checkpoint"), 0)
+
+// orGoesOn returns the handler, which ends so if its job is to go on elsewhere.
+func orGoesOn(handler Handler) Handler {
+	return func(ctx context.Context, job *Job) (interface{}, error) {
+		value, err := handler(ctx, job)
+		job.mutex.Lock()
+		defer job.mutex.Unlock()
+		if value == nil && err == nil && job.knows && job.left {
+			err = goesOn
+		}
+		return value, err
+	}
 }
 
 // Log writes a line of laterd's log, with the job's fields. level is error, warn, info or debug.

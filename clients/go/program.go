@@ -61,25 +61,28 @@ func (p *program) introduce() {
 		types = append(types, p.handlers.policyOf(kind).said(kind))
 	}
 	p.answers.put(struct {
-		Hello int                      `json:"hello"`
-		Types []map[string]interface{} `json:"types"`
-	}{1, types})
+		Hello    int                      `json:"hello"`
+		Stopping bool                     `json:"stopping"`
+		Types    []map[string]interface{} `json:"types"`
+	}{1, true, types})
 }
 
 func (p *program) take(lines [][]byte) {
 	for _, line := range lines {
 		var asked struct {
-			ID     string
-			Cancel bool
+			ID               string
+			Cancel, Stopping bool
 		}
 		if err := json.Unmarshal(line, &asked); err != nil {
 			fmt.Fprintln(os.Stderr, "a line that cannot be read:", err)
 			continue
 		}
-		if !asked.Cancel {
-			p.begin(line)
-		} else if job := p.jobs[asked.ID]; job != nil {
+		if job := p.jobs[asked.ID]; asked.Cancel && job != nil {
 			job.cancel()
+		} else if asked.Stopping && job != nil {
+			job.stop()
+		} else if !asked.Cancel && !asked.Stopping {
+			p.begin(line)
 		}
 	}
 }

@@ -31,6 +31,7 @@ func newShop() (*shop, *laterd.Fake) {
 	s.app.On("odd", func(context.Context, *laterd.Job) (interface{}, error) { return func() {}, nil })
 	s.app.On("sums", func(_ context.Context, job *laterd.Job) (interface{}, error) { return job.Values, nil })
 	s.app.On("flow", func(_ context.Context, job *laterd.Job) (interface{}, error) { return job.Flow, nil })
+	s.app.On("pages", pages)
 	s.app.On("panics", func(context.Context, *laterd.Job) (interface{}, error) { panic("at the disco") })
 	return s, fake
 }
@@ -48,6 +49,48 @@ func welcome(_ context.Context, job *laterd.Job) (interface{}, error) {
 	}
 	job.Progress(1, 2, "half")
 	return object{"sent": mail.To, "attempt": job.Attempt}, nil
+}
+
+func pages(_ context.Context, job *laterd.Job) (interface{}, error) {
+	var from, at int
+	json.Unmarshal(job.Resumes, &from)
+	if job.Into(&at); string(job.Payload) == "null" {
+		at = -1
+	}
+	for page := from; page < 3; page++ {
+		if err := job.Checkpoint(page + 1); err != nil {
+			return nil, err
+		}
+		if job.Stopping() {
+			return nil, nil
+		}
+		if page == at && job.Attempt == 1 {
+			return nil, fmt.Errorf("page %d", page)
+		}
+	}
+	return from, nil
+}
+
+func TestCheckpoints(t *testing.T) {
+	s, queues := newShop()
+	try := func(try laterd.Try) []interface{} {
+		try.Type = "pages"
+		one, err := laterd.Perform(&s.app, try)
+		must(t, err)
+		return []interface{}{one.Result, string(one.Value), one.Error, string(one.Checkpoint)}
+	}
+	same(t, try(laterd.Try{NewJob: laterd.NewJob{Payload: 1}}), []interface{}{"retry", "", "page 1", "2"})
+	same(t, try(laterd.Try{Resumes: 2}), []interface{}{"done", "2", "", "3"})
+	same(t, try(laterd.Try{Stopping: true}), []interface{}{"return", "", "", "1"})
+	same(t, try(laterd.Try{Resumes: 3, Stopping: true}), []interface{}{"done", "3", "", ""})
+	_, err := queues.Push("default", laterd.NewJob{Type: "pages", Payload: 1, ID: "paged"})
+	must(t, err)
+	for i := 0; i < 2; i++ {
+		_, err = queues.Drain(&s.app)
+		must(t, err)
+	}
+	kept := queues.Pushed("pages")[0]
+	same(t, []string{kept.State, string(kept.Value), string(kept.Checkpointed)}, []string{"done", "2", "3"})
 }
 
 func (s *shop) feed(_ context.Context, job *laterd.Job) (interface{}, error) {

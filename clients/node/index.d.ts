@@ -238,6 +238,13 @@ export interface Job<Payload = any> {
     /** In seconds. */
     timeLeft(): number;
     progress(done: number, total?: number, text?: string): void;
+    /** Leaves a checkpoint, any JSON up to 64 KiB, which the next attempt finds in `resumes`. */
+    checkpoint(state: unknown): void;
+    /** What an earlier attempt has left; null if it has left nothing. */
+    readonly resumes: any;
+    /** Does laterd stop? A handler that has seen this, has left a checkpoint and returns undefined goes on
+     * elsewhere at once. */
+    readonly stopping: boolean;
 }
 
 export type Handler<Payload = any> = (job: Job<Payload>) => unknown;

@@ -11,11 +11,14 @@ export interface Attempt {
     /** In seconds. */
     delay?: number;
     progress: { done: number; total: number; text: string }[];
+    /** The last one that it has left, or null. */
+    checkpoint: any;
 }
 
 /** Performs one job with its handler. */
 export function perform(app: Handlers, type: string, payload?: unknown,
-    options?: Options & { queue?: string; attempt?: number; values?: Record<string, unknown> }): Promise<Attempt>;
+    options?: Options & { queue?: string; attempt?: number; values?: Record<string, unknown>; resumes?: unknown;
+                          stopping?: boolean }): Promise<Attempt>;
 
 /** A job that was pushed. */
 export interface Kept {

@@ -16,8 +16,9 @@ HANGS = 300  # seconds; a job that is not settled at once waits for its time-out
 KINDS = {"done": None, "buried": "buried", "retry": "retry"}
 
 
-def push(store, job, kind, does):
-    document = {"type": kind, "payload": does, "result": 3600, "timeout": 7200, "max_attempts": 1}
+def push(store, job, kind, row):
+    document = {"type": kind, "payload": row["does"], "result": 3600, "timeout": 7200,
+                "max_attempts": row.get("runs", 1), "backoff": 0.01}
     store.do("HSET", "later:{default}:jobs", job, json.dumps(document))
     store.do("ZADD", "later:{default}:ready", store.now(), job)
 
@@ -57,7 +58,7 @@ def check(row, state, rest, notes, job):
         raise Wrong("its value is %.300s" % rest)
     if "value" in row and not same(json.loads(rest), row["value"]):
         raise Wrong("its value is %.300s" % rest)
-    if notes[job] != 1:
+    if notes[job] != row.get("runs", 1):
         raise Wrong("it ran %d times" % notes[job])
 
 
@@ -73,7 +74,7 @@ def main():
             if language in row.get("only", [language]) and language not in row.get("not", []):
                 jobs.append(("%s.%d" % (kind, n), kind, row))
     for job, kind, row in jobs:
-        push(store, job, kind, row["does"])
+        push(store, job, kind, row)
     until = time.monotonic() + HANGS
     for job, kind, row in jobs:
         try:

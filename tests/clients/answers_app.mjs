@@ -13,11 +13,14 @@ function made(what) {
     return value;
 }
 
-await new Handlers().on("node.*", (job) => {
+await new Handlers().on("node.*", async (job) => {
     appendFileSync(process.env.NOTES, `${job.id} ${job.type} ${process.pid} ${Date.now() / 1000}\n`);
     const [does, given] = job.payload;
     const what = given && made(given);
-    if (does === "return") return what;
+    if (does === "return" || job.resumes !== null) return job.resumes ?? what;
+    if (does === "checkpoint" || does === "stop") job.checkpoint(what);
+    if (does === "checkpoint") throw new Error("again");
+    while (does === "stop" && !job.stopping) await new Promise((done) => setTimeout(done, 10));
     if (does === "throw") throw new Error(what);
     if (does === "bury") throw new Bury(what);
     if (does === "retry") throw new Retry(what, Infinity);

@@ -18,11 +18,21 @@ function made(mixed $what): mixed
     return isset($what['text']) ? str_repeat('x', $what['text']) : $value;
 }
 
+function untilStopped(Laterd\Job $job, mixed $what): void
+{
+    $job->checkpoint($what);
+    while (!$job->stopping()) {
+        usleep(10000);
+    }
+}
+
 $handlers = new Laterd\Handlers();
 $handlers->on('php.*', function (Laterd\Job $job) {
     file_put_contents($_SERVER['NOTES'], "$job->id $job->type " . getmypid() . " " . microtime(true) . "\n", FILE_APPEND);
     $what = made($job->payload[1] ?? null);
-    return match ($job->payload[0]) {
+    return $job->resumes ?? match ($job->payload[0]) {
+        'checkpoint' => $job->checkpoint($what) ?? throw new RuntimeException('again'),
+        'stop' => untilStopped($job, $what),
         'return' => $what,
         'throw' => throw new RuntimeException($what),
         'bury' => throw new Laterd\BuryJob($what),

@@ -1,4 +1,5 @@
 """Handlers for handlers_answers.sh, in Python: each does what its job's payload says."""
+import asyncio
 import datetime
 import logging
 import os
@@ -42,6 +43,15 @@ def perform(job):
         print("printed by %s." % job.id)
     if does == "log":
         logging.getLogger("app").info("far\0too long" + "\x01" * 300000)
+    if does in ("checkpoint", "stop") and job.resumes is not None:
+        return job.resumes
+    if does == "checkpoint":
+        job.checkpoint(what)
+        raise ValueError("again")
+    if does == "stop":
+        job.checkpoint(what)
+        while not job.stopping:
+            time.sleep(0.01)
     if does == "progress":
         job.progress(float("nan"), float("inf"), "a\0\ud800b")
 
@@ -51,4 +61,9 @@ app.on("python.thread", "python.serial")(perform)
 
 @app.on("python.async")
 async def perform_async(job):
+    if job.payload[0] == "stop" and job.resumes is None:
+        job.checkpoint(job.payload[-1])
+        while not job.stopping:
+            await asyncio.sleep(0.01)
+        return None
     return perform(job)

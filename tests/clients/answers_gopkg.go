@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"time"
 
 	"laterd"
 )
@@ -37,6 +38,17 @@ func main() {
 		same := Job{ID: laterd.CurrentJob(ctx).ID}
 		same.Document.Payload = job.Payload
 		value, err := perform(same)
+		if job.Resumes != nil {
+			return job.Resumes, nil
+		}
+		if does[0] == "checkpoint" || does[0] == "stop" {
+			if err = job.Checkpoint(value); err == nil && does[0] == "checkpoint" {
+				err = errors.New("again")
+			}
+			for value = nil; does[0] == "stop" && !job.Stopping(); {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
 		if does[0] == "log" || does[0] == "progress" {
 			value = nil // what it was given, here
 		}

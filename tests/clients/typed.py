@@ -31,6 +31,9 @@ app = laterd.Handlers()
 @app.on("feed.poll", "feed.import.*")
 async def poll(job: laterd.Job) -> Dict[str, int]:
     job.progress(1, 2, "fetched")
+    job.checkpoint({"page": job.resumes or 0})
+    if job.stopping:
+        return {}
     await asyncio.sleep(job.time_left())
     return {"fence": job.lock_fence or 0}
 

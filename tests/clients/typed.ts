@@ -29,6 +29,8 @@ app.on<{ url: string }>(["feed.poll", "feed.import.*"], async (job) => {
     if (job.attempt > 3) throw new Bury("no such feed");
     if (job.timeLeft() < 1) throw new Retry("late", 60);
     job.progress(1, 2, currentJob()?.id ?? "");
+    job.checkpoint({ page: job.resumes ?? 0 });
+    if (job.stopping) return undefined;
     return { url, fence: job.lockFence };
 });
 app.on("any", (job) => job.payload.whatever);

@@ -74,6 +74,28 @@ is "$(grep -c 'refused a line' "$log")" 0 "no line was refused"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 
+# ---- a job that leaves a checkpoint when laterd stops goes on in the next one
+
+stops='python.thread python.async python.serial node.any php.any gem.thread gem.serial gopkg.many gopkg.serial'
+: >"$work/notes"
+configure 'workers = 8;' 'drain = 300.0;'
+start_laterd
+for kind in $stops; do
+    push_job "$kind.0" "\"type\":\"$kind\",\"payload\":[\"stop\",{\"json\":{\"at\":\"$kind\"}}],\"result\":3600,\"timeout\":7200,\"max_attempts\":1"
+done
+all_left() { for kind in $stops; do [ -n "$(noted m "$kind.0")" ] || return 1; done; }
+within 60 "each leaves its checkpoint" all_left
+stop_laterd
+is "$exited:$(ready)" 0:9 "they all stop"
+is "$(for kind in $stops; do attempts_of "$kind.0"; done | sort -u)" 0 "and have not used up an attempt"
+start_laterd
+for kind in $stops; do
+    run later wait "$kind.0" --timeout 300
+    is "$status:$out" "0:{\"at\":\"$kind\"}" "$kind: it goes on where it was"
+done
+is "$(wc -l <"$work/notes")" 18 "each was begun twice"
+stop_laterd
+
 # introduces COMMAND...: prints what the program writes when it gets no job.
 introduces()
 {
@@ -81,9 +103,9 @@ introduces()
         PYTHONDONTWRITEBYTECODE=1 "$@" 3>&1 >/dev/null)
 }
 is "$(introduces "$python" -m laterd answers_app:app)" \
-    '{"hello":1,"types":[{"name":"python.async"},{"name":"python.serial"},{"name":"python.thread"}]}' "python: hello"
-is "$(introduces CLIENT="$clients/node" node answers_app.mjs)" '{"hello":1,"types":[{"name":"node.*"}]}' "node: hello"
-is "$(introduces CLIENT="$clients/php" php answers_app.php)" '{"hello":1,"types":[{"name":"php.*"}]}' "php: hello"
-is "$(introduces CLIENT="$clients/ruby" ruby answers_gem.rb)" '{"hello":1,"types":[{"name":"gem.*"}]}' "ruby: hello"
-is "$(introduces "$work/gopkg")" '{"hello":1,"types":[{"name":"gopkg.*"}]}' "go: hello"
+    '{"hello":1,"stopping":true,"types":[{"name":"python.async"},{"name":"python.serial"},{"name":"python.thread"}]}' "python: hello"
+is "$(introduces CLIENT="$clients/node" node answers_app.mjs)" '{"hello":1,"stopping":true,"types":[{"name":"node.*"}]}' "node: hello"
+is "$(introduces CLIENT="$clients/php" php answers_app.php)" '{"hello":1,"stopping":true,"types":[{"name":"php.*"}]}' "php: hello"
+is "$(introduces CLIENT="$clients/ruby" ruby answers_gem.rb)" '{"hello":1,"stopping":true,"types":[{"name":"gem.*"}]}' "ruby: hello"
+is "$(introduces "$work/gopkg")" '{"hello":1,"stopping":true,"types":[{"name":"gopkg.*"}]}' "go: hello"
 finish

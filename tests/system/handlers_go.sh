@@ -76,7 +76,7 @@ begun()
 }
 
 told=$( (job 1 name.a '"<é>"' && job 2 name.exact && job 3 other) | program | sed 's/,"last":true//' | sort)
-is "$told" '{"hello":1,"types":[{"name":"goexit"},{"name":"name.*"},{"name":"name.exact"},{"name":"panic"},{"name":"patient"}]}
+is "$told" '{"hello":1,"stopping":true,"types":[{"name":"goexit"},{"name":"name.*"},{"name":"name.exact"},{"name":"panic"},{"name":"patient"}]}
 {"id":"1","result":"done","value":"name.a \"<é>\""}
 {"id":"2","result":"done","value":"exact"}
 {"id":"3","result":"bury","error":"the program has no handler for type other"}' "the longest name, else the longest beginning"

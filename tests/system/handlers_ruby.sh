@@ -49,7 +49,7 @@ begun()
 }
 
 told=$( (job 1 name.a '"é"' && job 2 name.exact && job 3 other) | program 0)
-is "$told" '{"hello":1,"types":[{"name":"deaf"},{"name":"name.*"},{"name":"name.exact"},{"name":"patient"}]}
+is "$told" '{"hello":1,"stopping":true,"types":[{"name":"deaf"},{"name":"name.*"},{"name":"name.exact"},{"name":"patient"}]}
 {"id":"1","result":"done","value":"name.a é true"}
 {"id":"2","result":"done","value":"exact"}
 {"id":"3","result":"bury","error":"the program has no handler for type other"}' \

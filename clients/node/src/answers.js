@@ -96,6 +96,15 @@ function valueText(value) {
     return text;
 }
 
+/** Returns what JSON makes of a value that laterd would keep; throws an error about `what` if it would not. */
+export function checkJson(what, value) {
+    try {
+        return JSON.parse(valueText(value));
+    } catch (error) {
+        throw new TypeError(`${what}: ${error.message}`, { cause: error });
+    }
+}
+
 /**
  * Returns the lines for an answer. The handler has done its work, so a value that cannot be sent has
  * nothing run again: what is no JSON buries the job, and what is too much for laterd is left out,

@@ -9,7 +9,7 @@ import { Socket } from "node:net";
 import { format } from "node:util";
 
 import { prepare } from "./document.js";
-import { errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
+import { checkJson, errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
 import { LaterdError, Refused } from "./errors.js";
 
 const READ = 1 << 18;
@@ -50,12 +50,16 @@ export class Return extends Outcome {
     }
 }
 
+/** The job goes on at its checkpoint, in another laterd. */
+class GoesOn extends Return {}
+
 /** Returns the job whose handler is the caller, directly or indirectly. */
 export function currentJob() {
     return current.getStore() ?? null;
 }
 
 function answerOf(error) {
+    if (error instanceof GoesOn) return { result: "return", in: 0 };
     if (!(error instanceof Outcome)) return { result: "retry", error: errorOf(error) };
     return { result: error.result, error: saidBy(error), ...(error.in === undefined ? {} : { in: Math.max(error.in, 0) }) };
 }
@@ -65,6 +69,9 @@ export class Job {
     #end;
     #told = -PROGRESS_EVERY;
     #abort = new AbortController();
+    #stops = false;
+    #knows = false; // it has been told that laterd stops
+    #left = false; // it has left a checkpoint
 
     constructor(line, put) {
         const { id, type, queue, attempt, max_attempts: maxAttempts, token, trace, document } = line;
@@ -74,6 +81,7 @@ export class Job {
         this.lockFence = line.lock_fence;
         this.values = line.values ?? {};
         this.flow = line.flow ?? null;
+        this.resumes = line.checkpoint ?? null;
         this.#put = put;
         this.#end = performance.now() + (line.time_left ?? 0) * 1000;
     }
@@ -98,6 +106,30 @@ export class Job {
         if (performance.now() - this.#told < PROGRESS_EVERY) return;
         this.#told = performance.now();
         this.#put({ id: this.id, progress: { done: numberOf(done), total: numberOf(total), text: textOf(text) } });
+    }
+
+    /** Leaves a checkpoint, any JSON up to 64 KiB: the next attempt finds the last one in `resumes`, whatever
+     * ends this one. Throws if it is no JSON, or longer. */
+    checkpoint(state) {
+        this.#put({ id: this.id, checkpoint: checkJson("checkpoint", state) });
+        this.#left = true;
+    }
+
+    /** Does laterd stop, as at a deploy? A handler that has seen this, has left a checkpoint and returns
+     * undefined goes on in another laterd at once, and has not used up an attempt. */
+    get stopping() {
+        this.#knows ||= this.#stops;
+        return this.#stops;
+    }
+
+    stop() {
+        this.#stops = true;
+    }
+
+    /** Throws what ends the attempt if it is to go on elsewhere; returns the value. */
+    endWith(value) {
+        if (value === undefined && this.#knows && this.#left) throw new GoesOn();
+        return value;
     }
 
     cancel() {
@@ -236,7 +268,7 @@ export class Handlers {
     async #hooked(handler, job) {
         try {
             for (const hook of this.#hooks.before) await hook(job);
-            const value = await handler(job);
+            const value = job.endWith(await handler(job));
             await this.#tell("after", job, value);
             return value;
         } catch (error) {
@@ -254,7 +286,7 @@ export class Handlers {
 
     /** The line by which the program introduces itself. */
     get hello() {
-        return { hello: 1, types: this.types.map((name) => ({ name, ...this.#policies.get(name), ...this.#gone(name) })) };
+        return { hello: 1, stopping: true, types: this.types.map((name) => ({ name, ...this.#policies.get(name), ...this.#gone(name) })) };
     }
 
     #gone(type) {
@@ -290,7 +322,7 @@ export class Handlers {
         const handler = this.#functions.get(name);
         if (!handler) return { result: "bury", error: `the program has no handler for type ${job.type}` };
         try {
-            const value = await current.run(job, this.#withHooks(handler), job);
+            const value = job.endWith(await current.run(job, this.#withHooks(handler), job));
             return value === undefined ? { result: "done" } : { result: "done", value };
         } catch (error) {
             if (this.#bury.get(name).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
@@ -446,6 +478,10 @@ class Program {
     async #begin(line) {
         if (line.cancel) {
             this.#jobs.get(line.id)?.cancel();
+            return;
+        }
+        if (line.stopping) {
+            this.#jobs.get(line.id)?.stop();
             return;
         }
         const job = new Job(line, (told) => this.put(told));

@@ -32,23 +32,30 @@ const ENDED = ["done", "cancelled", "skipped"];
 /** Any payload, for assertPushed(). */
 export const ANY = Symbol("any payload");
 
-async function attemptOf(app, type, queue, one, attempt, most, waited) {
+async function attemptOf(app, type, queue, one, attempt, most, given, stopping = false) {
     const progress = [];
+    let checkpoint = null;
     const line = { id: one.id, type, queue, attempt, max_attempts: most, time_left: 300, token: "test",
-                   ...JSON.parse(JSON.stringify(waited)), document: JSON.parse(one.document) };
-    const job = new Job(line, (told) => told.progress && progress.push(told.progress));
+                   ...JSON.parse(JSON.stringify(given)), document: JSON.parse(one.document) };
+    const job = new Job(line, (told) => {
+        if (told.progress) progress.push(told.progress);
+        checkpoint = told.checkpoint ?? checkpoint;
+    });
+    if (stopping) job.stop();
     const last = JSON.parse(linesOf({ id: one.id, ...await app.perform(job) }).at(-1));
-    return { result: last.result, value: last.value, error: last.error ?? "", delay: last.in, progress };
+    return { result: last.result, value: last.value, error: last.error ?? "", delay: last.in, progress, checkpoint };
 }
 
 /**
  * Performs one job with its handler, and returns what became of it: { result, value, error, delay,
- * progress }. The options are those of push(), and queue, attempt, and values: what steps of its flow gave
- * back.
+ * progress, checkpoint }. The options are those of push(), and queue, attempt; values: what steps of its flow
+ * gave back; resumes: a checkpoint; stopping: laterd stops.
  */
-export async function perform(app, type, payload, { queue = "default", attempt = 1, values = {}, ...options } = {}) {
+export async function perform(app, type, payload, { queue = "default", attempt = 1, values = {}, resumes = null,
+                                                    stopping = false, ...options } = {}) {
     const most = options.maxAttempts ?? MAX_ATTEMPTS;
-    return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most, { values });
+    return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most, { values, checkpoint: resumes },
+                     stopping);
 }
 
 function isSame(one, other) {
@@ -71,6 +78,7 @@ class Kept {
         this.payload = JSON.parse(this.made.document).payload;
         this.state = this.due; // or reserved, dead, waiting; done, cancelled, skipped (not needed in its flow)
         this.attempts = 0;
+        this.checkpoint = null;
         this.error = null;
         this.value = undefined;
         this.successor = null; // pushed with `again` while this one ran
@@ -373,7 +381,9 @@ export class Fake extends Pushing {
         kept.policy = app.policy(kept.type);
         kept.state = "reserved";
         kept.attempts++;
-        const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most, kept.home?.heard(kept) ?? {});
+        const attempt = await attemptOf(app, kept.type, kept.queue, kept.made, kept.attempts, kept.most,
+                                        { ...kept.home?.heard(kept), checkpoint: kept.checkpoint });
+        kept.checkpoint = attempt.checkpoint ?? kept.checkpoint;
         if (kept.state === "reserved") { // else it was cancelled meanwhile
             this.#settle(kept, attempt);
             const { hook } = kept;

@@ -17,6 +17,14 @@ app.on("welcome", (job) => {
     job.progress(1, 2, "half");
     return { sent: job.payload.to, attempt: job.attempt };
 });
+app.on("pages", (job) => {
+    for (let page = job.resumes ?? 0; page < 3; page++) {
+        job.checkpoint(page + 1);
+        if (job.stopping) return undefined;
+        if (job.payload === page && job.attempt === 1) throw new Error(`page ${page}`);
+    }
+    return `from ${job.resumes}`;
+});
 app.on("odd", () => 7n);
 app.on("feed.*", async (job) => {
     if (job.payload) await queues.push("feed.next", job.payload - 1);
@@ -74,6 +82,19 @@ it("performs one", async () => {
     assert.equal((await perform(app, "welcome", { to: "later" })).delay, 60);
     assert.equal((await perform(app, "odd")).result, "bury");
     assert.equal((await perform(app, "nobody")).result, "bury");
+});
+
+it("goes on at a checkpoint", async () => {
+    const failed = await perform(app, "pages", 1);
+    assert.deepEqual([failed.result, failed.checkpoint], ["retry", 2]);
+    assert.equal((await perform(app, "pages", 1, { resumes: 2 })).value, "from 2");
+    const stopped = await perform(app, "pages", 1, { stopping: true });
+    assert.deepEqual([stopped.result, stopped.delay, stopped.error, stopped.checkpoint], ["return", 0, "", 1]);
+    assert.equal((await perform(app, "pages", 1, { resumes: 3, stopping: true })).value, "from 3");
+    await queues.push("pages", 1, { id: "paged", result: 60 });
+    await queues.drain(app);
+    await queues.drain(app);
+    assert.equal(await queues.wait("paged"), "from 2");
 });
 
 it("drain performs what its jobs push", async () => {

@@ -14,8 +14,7 @@ namespace Laterd;
  */
 final class Handlers
 {
-    private const SPARE = 65536;    // bytes, kept free to report that there are no more
-    private const ERROR_MAX = 1000; // bytes of an error that laterd keeps
+    private const SPARE = 65536; // bytes, kept free to report that there are no more
     private const UNBEGUN = ['result' => 'return', 'error' => 'it had not begun'];
 
     /** @var array<string, callable> */
@@ -137,7 +136,7 @@ final class Handlers
                 foreach ($this->hooks['before'] as $hook) {
                     $hook($job);
                 }
-                $value = $function($job);
+                $value = $job->end($function($job));
                 $this->tell('after', $job, $value);
                 return $value;
             } catch (\Throwable $e) {
@@ -221,7 +220,7 @@ final class Handlers
         $this->lines = new Lines(STDIN, fopen('php://fd/' . getenv('LATER_ANSWERS'), 'w'));
         $this->guard();
         // The names are texts again: as keys, those of digits are numbers.
-        $this->lines->write(['hello' => 1, 'types' => $this->types()]);
+        $this->lines->write(['hello' => 1, 'stopping' => true, 'types' => $this->types()]);
         while (($line = $this->lines->next()) !== null) {
             $this->job = new Job($line, $this->lines);
             if ($this->job->cancelled()) {
@@ -256,12 +255,15 @@ final class Handlers
             return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
         }
         try {
-            $value = $this->hooked ? $this->withHooks($this->functions[$name], $job) : ($this->functions[$name])($job);
+            $value = $this->hooked ? $this->withHooks($this->functions[$name], $job)
+                : $job->end(($this->functions[$name])($job));
             return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
         } catch (RetryJob $e) {
             return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in)];
         } catch (BuryJob $e) {
             return ['result' => 'bury', 'error' => self::said($e)];
+        } catch (GoesOn) {
+            return ['result' => 'return', 'in' => 0];
         } catch (ReturnJob $e) {
             return ['result' => 'return', 'error' => self::said($e), ...self::in($e->in)];
         } catch (\Throwable $e) {
@@ -286,7 +288,7 @@ final class Handlers
     private static function said(Error $e): string
     {
         $cause = $e->getPrevious() ? [self::text($e->getPrevious())] : [];
-        return Lines::text(implode("\n", array_filter([$e->getMessage(), ...$cause])), self::ERROR_MAX);
+        return Lines::text(implode("\n", array_filter([$e->getMessage(), ...$cause])), Lines::ERROR_MAX);
     }
 
     /** Returns an exception as PHP prints it, as much of it as laterd keeps, without the frames of
@@ -296,7 +298,7 @@ final class Handlers
         [$trace] = preg_split('~^#\d+ ' . preg_quote(__FILE__, '~') . '\(~m', $e->getTraceAsString());
         $cause = $e->getPrevious() ? "\nCaused by: " . self::text($e->getPrevious()) : '';
         $text = get_class($e) . ': ' . $e->getMessage() . ' in ' . $e->getFile() . ':' . $e->getLine() . "\n" . $trace;
-        return Lines::text(rtrim($text) . $cause, self::ERROR_MAX);
+        return Lines::text(rtrim($text) . $cause, Lines::ERROR_MAX);
     }
 
     /** Ends a job whose time is over, and answers for a job that takes the program down with it. */
@@ -326,7 +328,7 @@ final class Handlers
     {
         $error = error_get_last();
         return $error && $error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_RECOVERABLE_ERROR)
-            ? Lines::text("$error[message] in $error[file]:$error[line]", self::ERROR_MAX)
+            ? Lines::text("$error[message] in $error[file]:$error[line]", Lines::ERROR_MAX)
             : 'the handler has ended the program';
     }
 

@@ -24,6 +24,10 @@ final class Job
     public readonly array $values;
     /** If it has waited for all others (`*`): the flow's name, its counts, and `failed`. */
     public readonly ?array $flow;
+    /** The checkpoint that an earlier attempt has left; null if there is none. */
+    public readonly mixed $resumes;
+    private bool $left = false;  // it has left a checkpoint
+    private bool $knows = false; // it has been told that laterd stops
     private float $end;
 
     /** @param string $line as laterd writes it */
@@ -40,6 +44,7 @@ final class Job
         $this->lockFence = $job['lock_fence'] ?? null;
         $this->values = $job['values'] ?? [];
         $this->flow = $job['flow'] ?? null;
+        $this->resumes = $job['checkpoint'] ?? null;
         $this->document = $job['document'];
         $this->payload = $job['document']['payload'] ?? null;
         $this->context = $job['document']['context'] ?? [];
@@ -55,7 +60,32 @@ final class Job
     /** Has the job been cancelled? A long job should ask now and then, and give up. */
     public function cancelled(): bool
     {
-        return $this->lines->cancelled($this->id);
+        return $this->lines->isTold('cancel', $this->id);
+    }
+
+    /**
+     * Does laterd stop, as at a deploy? A function that has seen this, has left a checkpoint and returns null goes
+     * on in another laterd at once, and has not used up an attempt.
+     */
+    public function stopping(): bool
+    {
+        return $this->knows = $this->lines->isTold('stopping', $this->id);
+    }
+
+    /**
+     * Leaves a checkpoint, any JSON up to 64 KiB: the next attempt finds the last one in $resumes, whatever ends
+     * this one.
+     */
+    public function checkpoint(mixed $state): void
+    {
+        $this->lines->checkpoint($this->id, $state);
+        $this->left = true;
+    }
+
+    /** @internal Returns the value of its function, or throws if the attempt is to go on elsewhere. */
+    public function end(mixed $value): mixed
+    {
+        return $value === null && $this->knows && $this->left ? throw new GoesOn() : $value;
     }
 
     public function progress(float $done, float $total, string $text = ''): void

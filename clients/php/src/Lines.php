@@ -11,14 +11,15 @@ final class Lines
 
     private const VALUE = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
         | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR;
+    public const ERROR_MAX = 1000;   // bytes of an error that laterd keeps
     private const TEXT_MAX = 16384;  // bytes of a text for the log
     private const VALUE_MAX = 65536; // bytes of a value that laterd keeps
     private const DEPTH_MAX = 128;   // its levels
 
     /** @var string[] jobs that were read while it looked for something else */
     private array $waiting = [];
-    /** @var array<string, true> */
-    private array $cancelled = [];
+    /** @var array<string, array<string, true>> by order: `cancel`, `stopping` */
+    private array $told = [];
 
     /**
      * @param resource $in
@@ -45,10 +46,11 @@ final class Lines
         return array_shift($this->waiting);
     }
 
-    public function cancelled(string $id): bool
+    /** @param string $order `cancel`: it is asked to give up this job; `stopping`: laterd stops */
+    public function isTold(string $order, string $id): bool
     {
         $this->look();
-        return isset($this->cancelled[$id]);
+        return isset($this->told[$order][$id]);
     }
 
     /** @return string[] the jobs that were handed over and have not begun; the caller answers for
@@ -70,7 +72,7 @@ final class Lines
 
     public function forget(string $id): void
     {
-        unset($this->cancelled[$id]);
+        unset($this->told['cancel'][$id], $this->told['stopping'][$id]);
     }
 
     public function write(array $line): void
@@ -95,19 +97,38 @@ final class Lines
     {
         $rest = array_diff_key($line, ['value' => 0]);
         try {
-            $value = isset($line['value']) ? json_encode($line['value'], self::VALUE, self::DEPTH_MAX) : '';
+            $value = isset($line['value']) ? self::valueOf($line['value']) : '';
         } catch (\Throwable $e) {
             $deep = $e instanceof \JsonException && $e->getCode() === JSON_ERROR_DEPTH;
             return $deep
                 ? self::leftOut($rest, 'it is deeper than ' . self::DEPTH_MAX . ' levels')
                 : [self::encode(['result' => 'bury',
-                    'error' => self::text('its value is not JSON: ' . $e->getMessage(), 1000)] + $rest)];
+                    'error' => self::text('its value is not JSON: ' . $e->getMessage(), self::ERROR_MAX)] + $rest)];
         }
         if (strlen($value) > self::VALUE_MAX) {
             return self::leftOut($rest, 'it has ' . strlen($value) . ' bytes of JSON, and at most ' . self::VALUE_MAX
                 . ' are kept');
         }
         return [$value === '' ? self::encode($rest) : substr(self::encode($rest), 0, -2) . ",\"value\":$value}\n"];
+    }
+
+    private static function valueOf(mixed $value): string
+    {
+        return json_encode($value, self::VALUE, self::DEPTH_MAX);
+    }
+
+    /** Leaves a checkpoint. @throws \InvalidArgumentException it is no JSON, or more than laterd keeps */
+    public function checkpoint(string $id, mixed $state): void
+    {
+        try {
+            $text = self::valueOf($state);
+        } catch (\Throwable $e) {
+            throw new \InvalidArgumentException('checkpoint: ' . $e->getMessage(), 0, $e);
+        }
+        if (strlen($text) > self::VALUE_MAX) {
+            throw new \InvalidArgumentException('checkpoint: longer than ' . self::VALUE_MAX . ' bytes of JSON');
+        }
+        fwrite($this->out, substr(self::encode(['id' => $id]), 0, -2) . ",\"checkpoint\":$text}\n");
     }
 
     private static function leftOut(array $rest, string $why): array
@@ -130,10 +151,11 @@ final class Lines
         return (bool) @stream_select($in, $none, $none, $seconds);
     }
 
-    private function take(string $line): void
+    /** @internal takes what laterd has written */
+    public function take(string $line): void
     {
-        if (preg_match('/"cancel": ?true}\s*$/D', $line)) {
-            $this->cancelled[json_decode($line, true)['id']] = true;
+        if (preg_match('/"(cancel|stopping)": ?true}\s*$/D', $line, $order)) {
+            $this->told[$order[1]][json_decode($line, true)['id']] = true;
         } else {
             $this->waiting[] = $line;
         }

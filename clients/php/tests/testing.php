@@ -117,6 +117,31 @@ same(Fake::perform($app, 'welcome', ['to' => 'later'])->in, 60.0, 'return');
 same(Fake::perform($app, 'odd')->result, 'bury', 'no JSON');
 same(Fake::perform($app, 'nobody')->result, 'bury', 'no handler');
 
+// ---- checkpoints
+$app->on('pages', function ($job) {
+    for ($page = $job->resumes ?? 0; $page < 3; $page++) {
+        $job->checkpoint($page + 1);
+        if ($job->stopping()) {
+            return null;
+        }
+        if ($job->payload === $page && $job->attempt === 1) {
+            throw new RuntimeException("page $page");
+        }
+    }
+    return "from $job->resumes";
+});
+$one = Fake::perform($app, 'pages', 1);
+same([$one->result, $one->checkpoint], ['retry', 2], 'a checkpoint');
+same(Fake::perform($app, 'pages', resumes: 2)->value, 'from 2', 'it goes on');
+$one = Fake::perform($app, 'pages', stopping: true);
+same([$one->result, $one->in, $one->error, $one->checkpoint], ['return', 0.0, '', 1], 'it stops');
+same(Fake::perform($app, 'pages', resumes: 3, stopping: true)->value, 'from 3', 'it ends');
+$paged = new Fake();
+$paged->push('pages', 1, id: 'paged', result: 60);
+$paged->drain($app);
+$paged->drain($app);
+same($paged->wait('paged')->value, 'from 2', 'the next attempt goes on');
+
 // ---- drain
 $queues = new Fake();
 $queues->push('feed.first', 2, in: 60);

@@ -29,7 +29,13 @@ class Shown:
     """Takes the place of laterd, and prints what it is told to standard error."""
 
     def put(self, line: Dict[str, Any]) -> None:
-        print(json.dumps(line), file=sys.stderr)
+        self.put_line(json.dumps(line))
+
+    def put_line(self, line: str) -> None:
+        print(line, file=sys.stderr)
+
+    def look(self) -> None:
+        pass
 
 
 def load(name: str) -> Handlers:

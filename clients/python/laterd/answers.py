@@ -99,6 +99,16 @@ def value_text(value: Any) -> str:
     return text
 
 
+def checkpoint_line(id: str, state: Any) -> str:
+    """Returns the line that leaves a checkpoint; raises ValueError if laterd would not keep it."""
+    try:
+        return '{"id":%s,"checkpoint":%s}' % (_ENCODER.encode(id), value_text(state))
+    except TooMuch as why:
+        raise ValueError("its checkpoint cannot be kept: %s" % why) from None
+    except Exception as error:
+        raise ValueError("its checkpoint is not JSON: %s" % error) from error
+
+
 def lines_of(answer: Dict[str, Any]) -> List[str]:
     """Returns the lines for an answer. The handler has done its work, so a value that cannot be
     sent has nothing run again: what is no JSON buries the job, and what is too much for laterd is
@@ -122,6 +132,7 @@ class Answers:
 
     def __init__(self, fd: int):
         self.inline = False
+        self.read: Callable[[], None] = lambda: None  # takes what laterd has written, without waiting
         self._fd = fd
         self._waiting: Deque[str] = collections.deque()
         self._flushing = False
@@ -139,6 +150,11 @@ class Answers:
         """May be called from any thread."""
         for line in lines_of(answer):
             self.put_line(line)
+
+    def look(self) -> None:
+        """While a function runs in the loop's own thread, nobody else reads."""
+        if self.inline:
+            self.read()
 
     def put_line(self, line: str) -> None:
         self._waiting.append(line)

@@ -33,7 +33,7 @@ import threading
 import time
 from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
-from .answers import ERROR_MAX, Answers, LogHandler, error_of, number_of, text_of
+from .answers import ERROR_MAX, Answers, LogHandler, checkpoint_line, error_of, number_of, text_of
 from .document import NewJob, Waits, prepare
 from .errors import Refused
 from .pushing import Pushing
@@ -80,6 +80,10 @@ class Return(Outcome):
     result = "return"
 
 
+class _GoesOn(Return):
+    """The job goes on at its checkpoint, in another laterd."""
+
+
 class TimeIsUp(BaseException):
     """Raised in a handler that is not a coroutine when laterd ends the program."""
 
@@ -92,6 +96,7 @@ class Job:
     document, payload, context                        as they were pushed, parsed
     values           what the steps that it has waited for gave back, by step; None for one that gave nothing
     flow             if it has waited for all others ("*"): a dict with the flow's name, its counts, and `failed`
+    resumes          the checkpoint that an earlier attempt has left; None if there is none
     cancelled                                         it is asked to stop: its result will not count
     """
 
@@ -109,7 +114,10 @@ class Job:
         self.context: Dict[str, Any] = self.document.get("context") or {}
         self.values: Dict[str, Any] = line.get("values", {})
         self.flow: Optional[Dict[str, Any]] = line.get("flow")
+        self.resumes: Any = line.get("checkpoint")
         self.cancelled = False
+        self.stops = False  # laterd does; see stopping
+        self._left = self._knows = False  # it has left a checkpoint; it has been told that laterd stops
         self._end: float = time.monotonic() + line.get("time_left", 0.0)
         self._told = 0.0
         self._answers = answers
@@ -128,6 +136,26 @@ class Job:
         self._answers.put({"id": self.id, "progress": far})
 
 
+    def checkpoint(self, state: Any) -> None:
+        """Leaves a checkpoint, any JSON up to 64 KiB: the next attempt finds the last one in `resumes`, whatever
+        ends this one. Raises ValueError if it is no JSON, or longer."""
+        self._answers.put_line(checkpoint_line(self.id, state))
+        self._left = True
+
+    @property
+    def stopping(self) -> bool:
+        """Does laterd stop, as at a deploy? A handler that has seen this, has left a checkpoint and returns
+        without a value goes on in another laterd at once, and has not used up an attempt."""
+        self._answers.look()
+        self._knows = self._knows or self.stops
+        return self.stops
+
+    def check_end(self, value: Any) -> None:
+        """Raises what ends the attempt if it is to go on elsewhere."""
+        if value is None and self._knows and self._left:
+            raise _GoesOn
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -138,6 +166,8 @@ def current_job() -> Optional[Job]:
 
 def answer_of(error: BaseException) -> Dict[str, Any]:
     """Returns the answer for an attempt that raised this error."""
+    if isinstance(error, _GoesOn):
+        return {"result": "return", "in": 0}
     if isinstance(error, Outcome):
         said = text_of(error, ERROR_MAX) or type(error).__name__
         if error.__cause__:
@@ -280,7 +310,7 @@ class Handlers:
     @property
     def hello(self) -> Dict[str, Any]:
         """The line by which the program introduces itself."""
-        return {"hello": 1, "types": [{"name": name, **self._policies[name], **self._gone(name)} for name in self.types]}
+        return {"hello": 1, "stopping": True, "types": [{"name": name, **self._policies[name], **self._gone(name)} for name in self.types]}
 
     def _gone(self, type: str) -> Dict[str, str]:
         return {"on_dead": self._given_up[type]} if type in self._given_up else {}
@@ -332,9 +362,11 @@ class Handlers:
             if self._hooked:
                 with self._around(job) as after:
                     value = _awaited(function(job))
+                    job.check_end(value)
                     after(value)
             else:
                 value = _awaited(function(job))
+                job.check_end(value)
         except BaseException as error:  # sys.exit() too ends only its job
             return self.answer_of(job, error)
         finally:
@@ -348,9 +380,11 @@ class Handlers:
             if self._hooked:
                 with self._around(job) as after:
                     value = await function(job)
+                    job.check_end(value)
                     after(value)
             else:
                 value = await function(job)
+                job.check_end(value)
         except BaseException as error:
             return self.answer_of(job, error)
         return done(value)
@@ -419,6 +453,7 @@ class Program:
         self.loop = asyncio.get_running_loop()
         self.over = self.loop.create_future()
         self.answers.attach(self.loop)
+        self.answers.read = self.on_readable
         for stream in (sys.stdout, sys.stderr):  # what is printed is logged as it is printed
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(line_buffering=True)
@@ -490,6 +525,10 @@ class Program:
     def take(self, line: Dict[str, Any]) -> None:
         if "cancel" in line:
             self.cancel(line["id"])
+            return
+        if "stopping" in line:
+            if line["id"] in self.tasks:
+                self.tasks[line["id"]][0].stops = True
             return
         job = Job(line, self.answers)
         self.begun += 1

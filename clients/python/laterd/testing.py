@@ -41,6 +41,7 @@ class Attempt:
 
     result    "done", "retry", "bury" or "return"
     progress  each as its arguments: done, total, text
+    checkpoint   the last one that it has left
     """
 
     result: str
@@ -48,6 +49,7 @@ class Attempt:
     error: str = ""
     delay: Optional[float] = None
     progress: List[Tuple[float, float, str]] = field(default_factory=list)
+    checkpoint: Any = None
 
 
 class _Heard:
@@ -55,6 +57,13 @@ class _Heard:
 
     def __init__(self) -> None:
         self.progress: List[Tuple[float, float, str]] = []
+        self.checkpoint: Any = None
+
+    def look(self) -> None:
+        pass
+
+    def put_line(self, line: str) -> None:
+        self.checkpoint = json.loads(line)["checkpoint"]
 
     def put(self, line: Dict[str, Any]) -> None:
         if "progress" in line:
@@ -63,22 +72,25 @@ class _Heard:
 
 
 def perform(app: Handlers, type: str, payload: Any = None, *, queue: str = "default", attempt: int = 1,
-            max_attempts: int = MAX_ATTEMPTS, values: Optional[Dict[str, Any]] = None,
-            **options: Any) -> Attempt:
+            max_attempts: int = MAX_ATTEMPTS, values: Optional[Dict[str, Any]] = None, resumes: Any = None,
+            stopping: bool = False, **options: Any) -> Attempt:
     """Performs one job with its handler, and returns what became of it. values: what steps of its flow
-    gave back. The options are those of NewJob."""
+    gave back. resumes: a checkpoint. stopping: laterd stops. The options are those of NewJob."""
     one = prepare(NewJob(type, payload, max_attempts=max_attempts, **options))
-    return _attempt(app, type, queue, one, attempt, max_attempts, {"values": values or {}})
+    return _attempt(app, type, queue, one, attempt, max_attempts, {"values": values or {}, "checkpoint": resumes},
+                    stopping)
 
 
 def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, most: int,
-             waited: Dict[str, Any]) -> Attempt:
+             given: Dict[str, Any], stopping: bool = False) -> Attempt:
     heard = _Heard()
     job = Job({"id": one.id, "type": type, "queue": queue, "attempt": attempt, "max_attempts": most,
-               "time_left": 300.0, "token": "test", **json.loads(json.dumps(waited)),
+               "time_left": 300.0, "token": "test", **json.loads(json.dumps(given)),
                "document": json.loads(one.document)}, heard)  # type: ignore[arg-type]
+    job.stops = stopping
     last = json.loads(lines_of({"id": one.id, **_outside_a_loop(app, job)})[-1])
-    return Attempt(last["result"], last.get("value"), last.get("error", ""), last.get("in"), heard.progress)
+    return Attempt(last["result"], last.get("value"), last.get("error", ""), last.get("in"), heard.progress,
+                   heard.checkpoint)
 
 
 def _outside_a_loop(app: Handlers, job: Job) -> Dict[str, Any]:
@@ -102,6 +114,7 @@ class Kept:
     attempts: int = 0
     error: Optional[Dict[str, Any]] = None
     value: Any = None
+    checkpoint: Any = None
     successor: "Optional[Kept]" = None  # pushed with `again` while this one ran
     home: Optional[KeptFlow] = field(default=None, repr=False)  # the flow in which it waits, or has waited
     hook_of: Optional[str] = None  # pushed since the job of this id is dead, or done
@@ -371,8 +384,9 @@ class Fake(Pushing[Pushed]):
         policy = app.policy(kept.type)
         most: int = kept.job.max_attempts or policy.get("max_attempts") or MAX_ATTEMPTS
         kept.state, kept.attempts = "reserved", kept.attempts + 1
-        waited = kept.home.heard(kept) if kept.home else {}
-        attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most, waited)
+        given = {**(kept.home.heard(kept) if kept.home else {}), "checkpoint": kept.checkpoint}
+        attempt = _attempt(app, kept.type, kept.queue, kept.made, kept.attempts, most, given)
+        kept.checkpoint = kept.checkpoint if attempt.checkpoint is None else attempt.checkpoint
         if kept.state == "reserved":  # else it was cancelled meanwhile
             self._settle(kept, attempt, most)
             self._push_hook(kept, policy)

@@ -51,6 +51,17 @@ async def feed(job):
     return job.payload
 
 
+@app.on("pages")
+def pages(job):
+    for page in range(job.resumes or 0, 3):
+        job.checkpoint(page + 1)
+        if job.stopping:
+            return None
+        if job.payload == page and job.attempt == 1:
+            raise ValueError("page %d" % page)
+    return "from %s" % job.resumes
+
+
 @app.on("again")
 def again(job):
     return queues.push("again", id="a", again=job.payload).result
@@ -294,6 +305,18 @@ class Performs(unittest.TestCase):
         self.assertEqual((one.result, one.error[:24]), ("bury", "its value is not JSON: T"))
         self.assertEqual(perform(app, "sums", values={"a": 1, "b": (2, 3)}).value, {"a": 1, "b": [2, 3]})
         self.assertEqual(perform(app, "nobody").result, "bury")
+
+    def test_checkpoints(self):
+        one = perform(app, "pages", 1)
+        self.assertEqual((one.result, one.checkpoint), ("retry", 2))
+        self.assertEqual(perform(app, "pages", resumes=2).value, "from 2")
+        one = perform(app, "pages", stopping=True)
+        self.assertEqual((one.result, one.delay, one.error, one.checkpoint), ("return", 0, "", 1))
+        self.assertEqual(perform(app, "pages", resumes=3, stopping=True).value, "from 3")
+        queues.push("pages", 1, id="paged", result=60)
+        queues.drain(app)
+        queues.drain(app)
+        self.assertEqual(queues.wait("paged"), "from 2")
 
     def test_drain_performs_what_its_jobs_push(self):
         queues.push("feed.first", 2, delay=60)

@@ -13,6 +13,13 @@ APP.on("welcome") do |job|
   job.progress(1, 2, "half")
   { sent: job.payload["to"], attempt: job.attempt }
 end
+APP.on("pages") do |job|
+  ((job.resumes || 0)..2).each do |page|
+    job.checkpoint(page + 1)
+    break if job.stopping?
+    raise "page #{page}" if job.payload == page && job.attempt == 1
+  end && "from #{job.resumes.inspect}"
+end
 APP.on("odd") { Object.new }
 APP.on("feed.*") do |job|
   QUEUES.fake.push("feed.next", job.payload - 1) if job.payload.positive?
@@ -99,6 +106,18 @@ class TestingTest < Minitest::Test
     assert_equal 60, perform("welcome", { to: "later" }).delay
     assert_equal "bury", perform("odd").result
     assert_equal "bury", perform("nobody").result
+  end
+
+  def test_checkpoints
+    one = perform("pages", 1)
+    assert_equal ["retry", 2], [one.result, one.checkpoint]
+    assert_equal "from 2", perform("pages", resumes: 2).value
+    one = perform("pages", stopping: true)
+    assert_equal ["return", 0, "", 1], [one.result, one.delay, one.error, one.checkpoint]
+    assert_equal "from 3", perform("pages", resumes: 3, stopping: true).value
+    queues.push("pages", 1, id: "paged", result: 60)
+    2.times { queues.drain(APP) }
+    assert_equal "from 2", queues.wait("paged")
   end
 
   def test_drain_performs_what_its_jobs_push

@@ -10,8 +10,6 @@ use Laterd\Settlement;
 /** The jobs that a laterd hands to this program, one at a time; it hears of the end of the one that is under way. */
 final class Handed implements Settlement
 {
-    private const ERROR_MAX = 1000; // bytes of an error that laterd keeps
-
     private \Generator $jobs;
 
     public function __construct()
@@ -44,11 +42,11 @@ final class Handed implements Settlement
 
     public function retry(float $in, string $why): void
     {
-        $this->jobs->send(['result' => 'retry', 'error' => Lines::text($why, self::ERROR_MAX), 'in' => $in]);
+        $this->jobs->send(['result' => 'retry', 'error' => Lines::text($why, Lines::ERROR_MAX), 'in' => $in]);
     }
 
     public function bury(string $why): void
     {
-        $this->jobs->send(['result' => 'bury', 'error' => Lines::text($why, self::ERROR_MAX)]);
+        $this->jobs->send(['result' => 'bury', 'error' => Lines::text($why, Lines::ERROR_MAX)]);
     }
 }

@@ -9,6 +9,7 @@ final class Attempt
      * @param string $result `done`, `retry`, `bury` or `return`
      * @param ?float $in seconds until the next one, if the handler said so
      * @param array[] $progress each with done, total and text
+     * @param mixed $checkpoint the last one that it has left
      */
     public function __construct(
         public readonly string $result,
@@ -16,6 +17,7 @@ final class Attempt
         public readonly string $error,
         public readonly ?float $in,
         public readonly array $progress,
+        public readonly mixed $checkpoint = null,
     ) {
     }
 }

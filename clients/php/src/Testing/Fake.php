@@ -57,13 +57,14 @@ final class Fake implements Queues
     }
 
     /** Performs one job with its handler, and returns what became of it. $values: what steps of its flow gave
-     * back. The options are those of NewJob. */
+     * back. $resumes: a checkpoint. $stopping: laterd stops. The options are those of NewJob. */
     public static function perform(Handlers $app, string $type, mixed $payload = null, string $queue = 'default',
-        int $attempt = 1, array $values = [], mixed ...$options): Attempt
+        int $attempt = 1, array $values = [], mixed $resumes = null, bool $stopping = false,
+        mixed ...$options): Attempt
     {
         $kept = new Kept(new NewJob($type, $payload, ...$options), $queue);
         $kept->attempts = $attempt;
-        return self::attempt($app, $kept, ['values' => (object) $values]);
+        return self::attempt($app, $kept, ['values' => (object) $values, 'checkpoint' => $resumes], $stopping);
     }
 
     // ---- what a client can
@@ -365,18 +366,23 @@ final class Fake implements Queues
         }
     }
 
-    private static function attempt(Handlers $app, Kept $kept, array $waited): Attempt
+    private static function attempt(Handlers $app, Kept $kept, array $given, bool $stopping = false): Attempt
     {
         $line = ['id' => $kept->id, 'type' => $kept->type, 'queue' => $kept->queue, 'attempt' => $kept->attempts,
-            'max_attempts' => $kept->most(), 'time_left' => 300.0, 'token' => 'test'] + $waited;
+            'max_attempts' => $kept->most(), 'time_left' => 300.0, 'token' => 'test'] + $given;
         $line = substr(json_encode($line), 0, -1) . ',"document":' . $kept->job->document() . '}';
         [$in, $out] = [fopen('/dev/null', 'r'), fopen('php://memory', 'w+')];
-        $told = Lines::linesOf(['id' => $kept->id] + $app->perform(new Job($line, new Lines($in, $out))));
+        $lines = new Lines($in, $out);
+        if ($stopping) {
+            $lines->take(json_encode(['id' => $kept->id, 'stopping' => true]));
+        }
+        $told = Lines::linesOf(['id' => $kept->id] + $app->perform(new Job($line, $lines)));
         rewind($out);
         $heard = array_map(fn ($text) => json_decode($text, true), array_filter(explode("\n", stream_get_contents($out))));
         $last = json_decode(end($told), true);
+        $left = array_column($heard, 'checkpoint');
         return new Attempt($last['result'], $last['value'] ?? null, $last['error'] ?? '', $last['in'] ?? null,
-            array_values(array_filter(array_column($heard, 'progress'))));
+            array_values(array_filter(array_column($heard, 'progress'))), $left ? end($left) : null);
     }
 
     private function run(Handlers $app, Kept $kept): Attempt
@@ -384,7 +390,9 @@ final class Fake implements Queues
         $kept->policy = $app->policy($kept->type);
         $kept->state = 'reserved';
         $kept->attempts++;
-        $attempt = self::attempt($app, $kept, $kept->home?->heard($kept->tie) ?? []);
+        $given = ['checkpoint' => $kept->checkpoint] + ($kept->home?->heard($kept->tie) ?? []);
+        $attempt = self::attempt($app, $kept, $given);
+        $kept->checkpoint = $attempt->checkpoint ?? $kept->checkpoint;
         if ($kept->state === 'reserved') { // else it was cancelled meanwhile
             $this->settle($kept, $attempt);
             if ($hook = $kept->hook()) {

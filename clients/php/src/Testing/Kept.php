@@ -14,6 +14,8 @@ final class Kept
     public int $attempts = 0;
     public ?array $error = null;
     public mixed $value = null;
+    /** the last one that it has left */
+    public mixed $checkpoint = null;
     /** pushed with `again` while this one ran */
     public ?Kept $successor = null;
     /** the flow in which it waits, or has waited */

@@ -40,6 +40,13 @@ module Laterd
              ERROR_MAX)
       end
 
+      # Returns what JSON makes of a value that laterd would keep.
+      def checked(what, value)
+        JSON.parse(value(value), max_nesting: false)
+      rescue StandardError => e
+        raise ArgumentError, "#{what}: #{e.message}"
+      end
+
       # Returns the lines for an answer. The handler has done its work, so a value that cannot be sent has
       # nothing run again: what is no JSON buries the job, and what is too much for laterd is left out, with
       # a line for the log.

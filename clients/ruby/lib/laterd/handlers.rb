@@ -35,6 +35,10 @@ module Laterd
   # Returns the job for `in` seconds as if it had not begun. It is no attempt.
   class Return < Outcome; end
 
+  # The job goes on at its checkpoint, in another laterd.
+  class GoesOn < Return; end
+  private_constant :GoesOn
+
   # Raised in a handler when laterd ends its program. It is no StandardError, so that `rescue => e` does
   # not hold it.
   class TimeIsUp < Exception; end # rubocop:disable Lint/InheritException
@@ -166,7 +170,7 @@ module Laterd
       return { result: "bury", error: "the program has no handler for type #{job.type}" } unless function
 
       Thread.current.thread_variable_set(:laterd_job, job)
-      value = @hooked ? hooked(function, job) : function.call(job)
+      value = @hooked ? hooked(function, job) : call(function, job)
       value.nil? ? { result: "done" } : { result: "done", value: value }
     rescue Exception => e # exit ends its own job only # rubocop:disable Lint/RescueException
       @bury.fetch(name, []).any? { |kind| e.is_a?(kind) } ? { result: "bury", error: Answers.error(e) } : answer(e)
@@ -177,6 +181,7 @@ module Laterd
     # Returns the answer for an attempt that has raised this error.
     def answer(error)
       return { result: "retry", error: Answers.error(error) } unless error.is_a?(Outcome)
+      return { result: "return", in: 0 } if error.is_a?(GoesOn)
 
       cause = error.cause ? "\n#{Answers.error(error.cause)}" : ""
       said = Answers.text(Answers.text(error.message) + cause, Answers::ERROR_MAX)
@@ -206,10 +211,14 @@ module Laterd
       self
     end
 
+    def call(function, job)
+      function.call(job).tap { |value| raise GoesOn if job.goes_on?(value) }
+    end
+
     def hooked(function, job)
       perform = lambda do
         @hooks[:before].each { |hook| hook.call(job) }
-        function.call(job).tap { |value| tell(:after, job, value) }
+        call(function, job).tap { |value| tell(:after, job, value) }
       rescue Exception => e # rubocop:disable Lint/RescueException
         tell(:failed, job, e) unless e.is_a?(Return)
         raise

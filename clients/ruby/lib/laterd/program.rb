@@ -112,6 +112,8 @@ module Laterd
     def hear(line)
       return @mutex.synchronize { @jobs[line["id"]] }&.cancel if line["cancel"]
 
+      return @mutex.synchronize { @jobs[line["id"]] }&.stop if line["stopping"]
+
       job = Job.new(line, @answers)
       @begun += 1
       @mutex.synchronize { @jobs[job.id] = job }

@@ -25,12 +25,13 @@ module Laterd
     ANY = Object.new.freeze # any payload
     ENDED = %w[done cancelled skipped].freeze
 
-    # What became of one attempt: "done", "retry", "bury" or "return"; progress: each as [done, total, text].
-    Attempt = Struct.new(:result, :value, :error, :delay, :progress, keyword_init: true)
+    # What became of one attempt: "done", "retry", "bury" or "return"; progress: each as [done, total, text];
+    # checkpoint: the last one that it has left.
+    Attempt = Struct.new(:result, :value, :error, :delay, :progress, :checkpoint, keyword_init: true)
 
     # Takes the place of laterd.
     class Heard
-      attr_reader :progress
+      attr_reader :progress, :checkpoint
 
       def initialize
         @progress = []
@@ -38,28 +39,32 @@ module Laterd
 
       def put(line)
         @progress << line[:progress].values_at(:done, :total, :text) if line[:progress]
+        @checkpoint = line[:checkpoint] if line.key?(:checkpoint)
       end
     end
     private_constant :Heard
 
     class << self
       # Performs one job with its handler, and returns what became of it. values: what steps of its flow gave
-      # back. The options are those of NewJob.
-      def perform(app, type, payload = nil, queue: "default", attempt: 1, values: {}, **options)
+      # back. resumes: a checkpoint. stopping: laterd stops. The options are those of NewJob.
+      def perform(app, type, payload = nil, queue: "default", attempt: 1, values: {}, resumes: nil, stopping: false,
+                  **options)
         attempt_of(app, NewJob.new(type, payload, **options), queue, attempt, options[:max_attempts] || MAX_ATTEMPTS,
-                   { "values" => values })
+                   { "values" => values, "checkpoint" => resumes }, stopping)
       end
 
       # @private
-      def attempt_of(app, job, queue, attempt, most, waited)
+      def attempt_of(app, job, queue, attempt, most, given, stopping = false)
         heard = Heard.new
         line = { "id" => job.id, "type" => job.type, "queue" => queue, "attempt" => attempt, "max_attempts" => most,
-                 "time_left" => 300.0, "token" => "test", **JSON.parse(JSON.generate(waited), max_nesting: false),
+                 "time_left" => 300.0, "token" => "test", **JSON.parse(JSON.generate(given), max_nesting: false),
                  "document" => JSON.parse(job.document, max_nesting: false) }
-        told = app.perform(Job.new(line, heard))
+        performed = Job.new(line, heard)
+        performed.stop if stopping
+        told = app.perform(performed)
         last = JSON.parse(Answers.lines({ id: job.id, **told }).last, max_nesting: false)
         Attempt.new(result: last["result"], value: last["value"], error: last["error"] || "", delay: last["in"],
-                    progress: heard.progress)
+                    progress: heard.progress, checkpoint: heard.checkpoint)
       end
     end
 
@@ -70,6 +75,7 @@ module Laterd
       attr_reader :hook_of # pushed since the job of this id is dead, or done
       attr_accessor :state, :attempts, :error, :value, :successor, :tie, :home # the flow in which it waits, or has
       attr_accessor :policy # what its program says of its type
+      attr_accessor :checkpoint # the last one that it has left
 
       def initialize(job, queue, hook_of: nil)
         @job, @queue, @tie, @hook_of = job, queue, job, hook_of
@@ -391,7 +397,8 @@ module Laterd
         kept.state = "reserved"
         kept.attempts += 1
         attempt = Testing.attempt_of(app, kept.job, kept.queue, kept.attempts, kept.most,
-                                     kept.home&.heard(kept.tie) || {})
+                                     { **(kept.home&.heard(kept.tie) || {}), "checkpoint" => kept.checkpoint })
+        kept.checkpoint = attempt.checkpoint unless attempt.checkpoint.nil?
         if kept.state == "reserved" # else it was cancelled meanwhile
           settle(kept, attempt)
           hook = kept.hook
