@@ -138,7 +138,7 @@ module Laterd
 
     # The line by which the program introduces itself.
     def hello
-      { hello: 1, types: types.map { |name| { name: name, **@policies[name], **gone(name) } } }
+      { hello: 1, stopping: true, types: types.map { |name| { name: name, **@policies[name], **gone(name) } } }
     end
 
     def types
