@@ -74,28 +74,6 @@ is "$(grep -c 'refused a line' "$log")" 0 "no line was refused"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 
-# ---- a job that leaves a checkpoint when laterd stops goes on in the next one
-
-stops='python.thread python.async python.serial node.any php.any gem.thread gem.serial gopkg.many gopkg.serial'
-: >"$work/notes"
-configure 'workers = 8;' 'drain = 300.0;'
-start_laterd
-for kind in $stops; do
-    push_job "$kind.0" "\"type\":\"$kind\",\"payload\":[\"stop\",{\"json\":{\"at\":\"$kind\"}}],\"result\":3600,\"timeout\":7200,\"max_attempts\":1"
-done
-all_left() { for kind in $stops; do [ -n "$(noted m "$kind.0")" ] || return 1; done; }
-within 60 "each leaves its checkpoint" all_left
-stop_laterd
-is "$exited:$(ready)" 0:9 "they all stop"
-is "$(for kind in $stops; do attempts_of "$kind.0"; done | sort -u)" 0 "and have not used up an attempt"
-start_laterd
-for kind in $stops; do
-    run later wait "$kind.0" --timeout 300
-    is "$status:$out" "0:{\"at\":\"$kind\"}" "$kind: it goes on where it was"
-done
-is "$(wc -l <"$work/notes")" 18 "each was begun twice"
-stop_laterd
-
 # introduces COMMAND...: prints what the program writes when it gets no job.
 introduces()
 {
