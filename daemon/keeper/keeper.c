@@ -21,12 +21,14 @@
 #define BEHIND_SECONDS 0.050 /* jobs that wait behind a longer job are given back */
 #define DRAIN_SECONDS  10    /* at most, until a worker that is to drain reserves no more */
 #define AGAIN_SECONDS  0.5   /* before leases are renewed again after Redis refused */
+#define SEEK_SECONDS   1.0   /* between looks for what a reserve took whose answer is not read */
 
 /* The page of a living worker. */
 struct living {
     struct slots *slots;
     int64_t beat;  /* the last heartbeat that was seen */
     unsigned same; /* looks since then, with event jobs in flight */
+    double sought; /* when it was looked for what its unread reserves took */
 };
 
 /* The part of a queue whose jobs workers hold; it is there until the end. On a Redis Cluster its
@@ -271,6 +273,40 @@ static void give_back_held(struct keeper *keeper, struct slots *slots)
     }
 }
 
+/* Takes over a reserve whose answer its worker does not read, or goes on with it; then *copy is
+ * what to look for. Only we make it CEDED. So if it still is after the copy, the worker has not
+ * given its place to another reserve meanwhile. */
+static bool take_call(struct slot_call *call, bool again, struct slot_call *copy)
+{
+    if (!slot_call_move(call, SLOT_CALL_CEDED) &&
+        !(again && atomic_load(&call->asked) == SLOT_CALL_CEDED))
+        return false;
+    copy->queue = call->queue;
+    memcpy(copy->token, call->token, sizeof copy->token);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load(&call->asked) == SLOT_CALL_CEDED;
+}
+
+/* Gives back what the worker has asked for and would read of only after its long job. Redis may run
+ * such a reserve after we looked, so it is looked for again and again. */
+static void give_back_unread(struct keeper *keeper, struct living *living, double now)
+{
+    struct slots *slots = living->slots;
+    bool again = now - living->sought >= SEEK_SECONDS;
+    struct slot_call copy;
+
+    for (uint32_t i = 0; i < SLOTS_CALLS; i++) {
+        struct leases *leases;
+
+        if (!take_call(&slots->page->calls[i], again, &copy))
+            continue;
+        living->sought = now;
+        leases = leases_of(keeper, slots, copy.queue);
+        if (leases) /* else: no such queue, or no memory, and it is looked for again */
+            (void)find_and_return(keeper->link, leases->keys, copy.token, NULL, NULL);
+    }
+}
+
 static bool is_member(const struct slot *slot, const char *member)
 {
     struct slot_copy copy;
@@ -344,8 +380,10 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
         else if (slot->deadline > 0 && now > slot->deadline)
             keeper_expel(keeper, slots, slot, "over its time");
     }
-    if (behind)
+    if (behind) {
         give_back_held(keeper, slots);
+        give_back_unread(keeper, living, now);
+    }
     if (hangs(keeper, living, events))
         keeper_expel(keeper, slots, NULL, "its event loop hangs");
     if (!slots_busy(slots)) {

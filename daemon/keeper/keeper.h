@@ -4,7 +4,8 @@
  *   - renews the leases of living workers every third of a lease, even while a handler blocks;
  *   - renews the locks and permits of running jobs (lock_leases.h);
  *   - tells Redis once a second how far they have come (reports.h);
- *   - gives back jobs that wait behind one that has run for 50 ms;
+ *   - gives back jobs that wait behind one that has run for 50 ms, also those whose reserve the
+ *     worker has sent and not read the answer of;
  *   - says which worker is over its time;
  *   - settles at once what a dead worker held: a running job counts a crash, one that had not begun
  *     is returned untouched, a finished one is settled as it ended, a reserve without an answer is

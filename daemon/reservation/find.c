@@ -18,10 +18,14 @@ struct find {
 
 static void find_finish(struct find *find, bool ok)
 {
-    if (find->found && ok)
+    if (find->found && ok && find->done)
         log_line(LOG_INFO, "returned %zu jobs of queue %s whose reserve had no answer", find->found,
                  find->keys->queue);
-    find->done(find->arg, ok);
+    else if (find->found && ok)
+        log_line(LOG_DEBUG, "returned %zu jobs of queue %s whose worker is busy", find->found,
+                 find->keys->queue);
+    if (find->done)
+        find->done(find->arg, ok);
     free(find);
 }
 

@@ -12,8 +12,9 @@
  * Redis refused, and the token has to be looked for again. */
 typedef void find_done_fn(void *arg, bool ok);
 
-/* Looks for jobs reserved under token and returns them. Returns 0, or -1 if the link is down or
- * memory is out; then done is not called. keys must live until done. */
+/* Looks for jobs reserved under token and returns them. done is NULL if nobody waits for it: the
+ * worker that reserved them lives, and is busy. Returns 0, or -1 if the link is down or memory is
+ * out; then done is not called. keys must live until done. */
 int find_and_return(struct link *link, const struct later_keys *keys, const char *token,
                     find_done_fn *done, void *arg);
 

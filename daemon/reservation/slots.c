@@ -199,6 +199,13 @@ bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to)
     return atomic_compare_exchange_strong(&slot->state, &expected, (uint32_t)to);
 }
 
+bool slot_call_move(struct slot_call *call, uint32_t to)
+{
+    uint32_t expected = SLOT_CALL_ASKED;
+
+    return atomic_compare_exchange_strong(&call->asked, &expected, to);
+}
+
 enum slot_state slot_state(struct slot *slot)
 {
     return (enum slot_state)atomic_load_explicit(&slot->state, memory_order_acquire);

@@ -91,8 +91,16 @@ struct slot {
     uint32_t checkpoint_told;    /* keeper: the last one that was sent to Redis */
 };
 
-/* A reserve that was sent and has no answer yet, or whose answer was lost with the connection. */
-enum { SLOT_CALL_NONE, SLOT_CALL_ASKED, SLOT_CALL_LOST };
+/* A reserve that was sent. While a serial job runs, its worker reads no answers. So what such a
+ * reserve took is given back by the keeper, and the worker drops the answer when it comes to it.
+ *
+ *     NONE ──► ASKED ──► READ ──► NONE           moved by the worker: the jobs come into slots
+ *                │└─────────────► LOST ──► NONE  no answer comes: it is looked for by its token
+ *                └──► CEDED ───────┘             moved to CEDED by the keeper, from there by the
+ *                                                worker
+ *
+ * ASKED is left by compare-and-swap only, so worker and keeper never both have the jobs. */
+enum { SLOT_CALL_NONE, SLOT_CALL_ASKED, SLOT_CALL_LOST, SLOT_CALL_READ, SLOT_CALL_CEDED };
 
 struct slot_call {
     _Atomic uint32_t asked; /* one of these */
@@ -201,6 +209,9 @@ bool slot_move(struct slot *slot, enum slot_state from, enum slot_state to);
 
 /* Returns the state; everything written before it is visible. */
 enum slot_state slot_state(struct slot *slot);
+
+/* The same for a reserve: moves it from ASKED, if it is still that. */
+bool slot_call_move(struct slot_call *call, uint32_t to);
 
 /* Sets how a job is to be settled. text is its error's, cut at SLOT_TEXT bytes; "": nothing is
  * noted, and an earlier error stays. */

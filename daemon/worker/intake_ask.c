@@ -251,17 +251,28 @@ static void intake_ask_note_answer(struct asking *asking, const struct later_rep
         queue->bytes = (double)bytes / (double)count;
 }
 
+/* If it stood unread behind a long job, the keeper has given back what it brought. The keeper may
+ * have looked before Redis ran the reserve, so we look once more. */
 static void intake_ask_take_answer(struct asking *asking, struct later_reply *reserved,
                                    struct later_reply *documents)
 {
     struct intake *intake = asking->intake;
     size_t count = later_queue_reserved_count(reserved);
+    bool ours = slot_call_move(asking->call, SLOT_CALL_READ);
 
-    intake_ask_take_jobs(asking, reserved, documents);
-    atomic_store_explicit(&asking->call->asked, 0, memory_order_release);
-    if (count) {
+    if (ours) {
+        intake_ask_take_jobs(asking, reserved, documents);
+    } else {
+        later_reply_free(reserved);
+        later_reply_free(documents);
+    }
+    atomic_store_explicit(&asking->call->asked, ours || !count ? SLOT_CALL_NONE : SLOT_CALL_LOST,
+                          memory_order_release);
+    if (ours && count) {
         worker_busy(intake->worker);
         intake_wait(intake, false); /* it may have become idle before this late answer */
+    } else if (count) {
+        intake_ask_look_for(intake, asking->queue, asking->call);
     }
 }
 

@@ -86,5 +86,33 @@ within 20 "that the queue is refused is logged" logged 'refuses to reserve'
 redis RENAME "$(key aside)" "$(key ready)" >/dev/null
 within 30 "the rest runs" counts 'done' 420
 runs "each has run once" once 20 refused begun
+stop_laterd
+
+# ---- a worker that has asked for more begins a long job: what it has asked for goes to another one
+
+# round N: 20 quick jobs, a long one, 40 quick ones, which end while the long one runs. Their leases do not.
+round()
+{
+    {
+        seq 20 | sed "s/.*/{\"type\":\"do\",\"id\":\"ahead-$1-&\",\"payload\":{\"do\":\"sleep\",\"for\":0.001}}/"
+        echo "{\"type\":\"do\",\"id\":\"ahead-$1-long\",\"payload\":{\"do\":\"sleep\",\"until\":\"go-$1\"}}"
+        seq 21 60 | sed "s/.*/{\"type\":\"do\",\"id\":\"ahead-$1-&\",\"payload\":{\"do\":\"sleep\",\"for\":0.001}}/"
+    } | later push --file - >"$work/pushed"
+    awaited 20 "quick jobs end beside a long one" quick_end "$1" && awaited 20 "it runs" begun "ahead-$1-long"
+    touch "$work/go-$1"
+    awaited 20 "all are done" counts 'done' $((420 + 61 * $1))
+}
+quick_end()
+{
+    [ "$(grep -c "^ahead-$1-[0-9]" "$work/ended")" -ge 60 ]
+}
+configure 'workers = 2;' 'lease = 3600.0;'
+start_laterd
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    round "$i" || break
+done
+is "$(counted 'done')" 1030 "quick jobs end while a long one runs, whoever had asked for them"
+runs "each has run once" once 610 ahead begun
+is "$(grep '^ahead-' "$work/begun" | cut -d ' ' -f 2 | sort -u)" 1 "at its first attempt"
 end_well
 finish

@@ -376,6 +376,33 @@ START_TEST(test_gives_back_behind)
 }
 END_TEST
 
+/* What the worker has asked for before the longer job, and does not read of. Redis may run the call
+ * only after the first look. */
+START_TEST(test_gives_back_unread)
+{
+    struct slots *page = watched(5);
+    struct slot_call *calls = page->page->calls;
+
+    page_hold(page, 0, "q", "running", SLOT_RUNNING, 30)->began = later_clock();
+    live_hold("q", "asked", "askedaskedaskeda", 1000);
+    live_hold("q", "read", "readreadreadread", 1000);
+    strcpy(calls[0].token, "askedaskedaskeda");
+    atomic_store(&calls[0].asked, SLOT_CALL_ASKED);
+    strcpy(calls[1].token, "readreadreadread"); /* its jobs come into slots, or are looked for */
+    atomic_store(&calls[1].asked, _i ? SLOT_CALL_READ : SLOT_CALL_LOST);
+    keeper_busy(keeper);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 1);
+    ck_assert_uint_eq(atomic_load(&calls[0].asked), SLOT_CALL_CEDED);
+    live_hold("q", "late", "askedaskedaskeda", 1000);
+    LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 2);
+    ck_assert_uint_eq(atomic_load(&calls[0].asked), SLOT_CALL_CEDED); /* until the worker reads */
+    ck_assert_uint_eq(atomic_load(&calls[1].asked), _i ? SLOT_CALL_READ : SLOT_CALL_LOST);
+    ck_assert_int_eq(live_held("q"), 2);
+    ck_assert_int_eq(live_noting("q", "a"), 0);
+    live_check("q");
+}
+END_TEST
+
 /* Event jobs run beside others, so none waits behind them. */
 START_TEST(test_not_behind_event_jobs)
 {
@@ -825,8 +852,12 @@ static TCase *renewing(void)
 
 static TCase *watching(void)
 {
-    return MAKE("watching", test_gives_back_behind, test_not_behind_event_jobs, test_over_its_time,
-                test_loop_hangs, test_pause_is_no_hang, test_our_own_standstill_is_no_hang);
+    TCase *tc =
+        MAKE("watching", test_gives_back_behind, test_not_behind_event_jobs, test_over_its_time,
+             test_loop_hangs, test_pause_is_no_hang, test_our_own_standstill_is_no_hang);
+
+    tcase_add_loop_test(tc, test_gives_back_unread, 0, 2);
+    return tc;
 }
 
 static TCase *dead(void)
