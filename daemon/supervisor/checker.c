@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PATIENCE 30 /* seconds */
+#define DYING    1  /* seconds: even one that cannot be killed now is not waited for any longer */
 #define WORDS_FD 3  /* in the child */
 
 struct checker {
@@ -59,8 +60,13 @@ static void checker_on_timer(void *arg)
 {
     struct checker *checker = arg;
 
+    if (checker->late) {
+        checker_ended(checker, SIGKILL);
+        return;
+    }
     checker->late = true;
     kill(checker->pid, SIGKILL);
+    timer_in(checker->timer, DYING);
 }
 
 static int checker_start_child(struct checker *checker, const struct config *config,

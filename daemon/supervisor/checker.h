@@ -14,8 +14,8 @@ struct event_base;
 struct checker;
 
 /* Forks the child. checker_ended() calls `done` with what is wrong with the configuration, or NULL,
- * and frees the checker. If the child hangs for 30 s it is killed, and the configuration is bad.
- * NULL with *err. */
+ * and frees the checker. If the child hangs for 30 s it is killed, and the configuration is bad,
+ * whether it dies or not. NULL with *err. */
 struct checker *checker_start(struct event_base *base, const struct config *config,
                               void (*done)(void *arg, const char *why), void *arg,
                               struct later_error *err);

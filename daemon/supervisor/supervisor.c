@@ -132,6 +132,7 @@ static void on_beat(void *arg)
                                     .reload_refused = supervisor->refused };
 
     workers_tick(supervisor->workers);
+    supervisor_reload_look(supervisor);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
     services_count(supervisor->queues, &state.connections);

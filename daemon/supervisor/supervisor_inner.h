@@ -56,6 +56,8 @@ struct supervisor {
     struct generation *trying; /* it is checked, and its workers are on trial */
     char *refused;             /* why the last reload was refused; NULL: it was not */
     bool again;                /* HUP came during a reload: the file may have changed */
+    const char *awaited;       /* by the reload; NULL: nothing, or that has been told */
+    double awaited_since;
 
     bool met; /* Redis has answered once, with a protocol we know */
     enum { UNJUDGED, FIT, UNFIT } redis;
@@ -70,6 +72,9 @@ struct supervisor {
 
 /* Sets up the log by the present configuration. */
 void supervisor_use_log(const struct supervisor *supervisor);
+
+/* Tells what a reload waits for, if that takes long. Called every second. */
+void supervisor_reload_look(struct supervisor *supervisor);
 
 /* Callbacks: the checker has finished; the new workers are ready or have failed; HUP came. */
 void supervisor_on_checked(void *arg, const char *why);

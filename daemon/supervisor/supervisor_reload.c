@@ -1,6 +1,7 @@
 /* supervisor_reload.c: configurations, one after another; new queues that match a pattern. */
 #include "supervisor/supervisor_inner.h"
 
+#include "base/clock.h"
 #include "log.h"
 #include "notify.h"
 #include "queues/registry.h"
@@ -8,6 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define LONG_SECONDS 5 /* for one step of a reload; then the log says what it waits for */
 
 void supervisor_use_log(const struct supervisor *supervisor)
 {
@@ -92,6 +95,24 @@ static void use(struct supervisor *supervisor, struct generation *generation)
     supervisor_use_log(supervisor);
 }
 
+/* The reload goes on when this has come. */
+static void supervisor_reload_await(struct supervisor *supervisor, const char *what)
+{
+    supervisor->awaited = what;
+    supervisor->awaited_since = later_clock();
+    log_line(LOG_DEBUG, "reload waits for %s", what);
+}
+
+void supervisor_reload_look(struct supervisor *supervisor)
+{
+    double waited = later_clock() - supervisor->awaited_since;
+
+    if (!supervisor->awaited || supervisor->stopping || waited < LONG_SECONDS)
+        return;
+    log_line(LOG_INFO, "reload waits for %s, %.0f s so far", supervisor->awaited, waited);
+    supervisor->awaited = NULL;
+}
+
 static void reload(struct supervisor *supervisor);
 
 /* A reload is over, well or badly. */
@@ -100,6 +121,7 @@ static void end_reload(struct supervisor *supervisor)
     bool again = supervisor->again;
 
     supervisor->again = false;
+    supervisor->awaited = NULL;
     if (supervisor->stopping)
         return;
     if (supervisor->ready)
@@ -155,6 +177,7 @@ static void try_next(struct supervisor *supervisor)
         return;
     }
     supervisor->next = NULL;
+    supervisor_reload_await(supervisor, "new workers to be ready");
     workers_try(supervisor->workers, supervisor->trying);
 }
 
@@ -201,6 +224,8 @@ static void check_next(void *arg)
                                             supervisor_on_checked, supervisor, &err);
     if (!supervisor->checker)
         supervisor_reload_refuse(supervisor, err.text);
+    else
+        supervisor_reload_await(supervisor, "a child that loads its plugins");
 }
 
 static void reload(struct supervisor *supervisor)
@@ -209,13 +234,17 @@ static void reload(struct supervisor *supervisor)
 
     if (supervisor->ready)
         notify_reloading();
+    log_line(LOG_DEBUG, "reload reads %s",
+             supervisor->path ? supervisor->path : "the configuration");
     supervisor->next = config_load(supervisor->path, &err);
-    if (!supervisor->next)
+    if (!supervisor->next) {
         supervisor_reload_refuse(supervisor, err.text);
-    else if (config_follows(supervisor->next))
-        patterns_read(supervisor->patterns, check_next);
-    else
+    } else if (!config_follows(supervisor->next)) {
         check_next(supervisor);
+    } else {
+        supervisor_reload_await(supervisor, "the names of queues in Redis");
+        patterns_read(supervisor->patterns, check_next);
+    }
 }
 
 void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
@@ -224,8 +253,10 @@ void supervisor_on_reload(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (supervisor->next || supervisor->checker || supervisor->trying)
+    if (supervisor->next || supervisor->checker || supervisor->trying) {
         supervisor->again = true;
-    else if (!supervisor->stopping)
+        log_line(LOG_DEBUG, "reload is under way: another one follows");
+    } else if (!supervisor->stopping) {
         reload(supervisor);
+    }
 }

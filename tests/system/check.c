@@ -18,7 +18,8 @@
  * With a file `refuse` in the folder, the plugin does not start. With `hang`, its start takes a
  * minute. With `first`, it starts in one worker; others wait for `refuse`.
  *
- * With $CHECK_LOAD it crashes as soon as it is loaded, or takes half a second to load (`slow`).
+ * With $CHECK_LOAD it crashes as soon as it is loaded (`crash`), or its load waits for a file of
+ * this name.
  */
 #include "check.h"
 
@@ -45,8 +46,8 @@ __attribute__((constructor)) static void on_load(void)
 
     if (how && strcmp(how, "crash") == 0)
         abort();
-    if (how && strcmp(how, "slow") == 0)
-        check_sleep(0.5);
+    while (how && *how == '/' && access(how, F_OK) < 0)
+        check_sleep(0.01);
 }
 
 /* --- records --- */

@@ -55,16 +55,20 @@ within 5 "new values are in force" is_dead once
 
 # Two changes, the second while the first is being tried: the last one counts.
 stop_laterd
-CHECK_LOAD=slow
+CHECK_LOAD=$work/loads
 export CHECK_LOAD
+touch "$CHECK_LOAD"
 start_laterd
-unset CHECK_LOAD
+rm "$CHECK_LOAD"
 pids=$(workers)
 configure 'workers = 1;' "$options"
 kill -HUP "$laterd_pid"
-sleep 0.2
+within 20 "a reload that takes long says what it waits for" \
+    logged 'reload waits for a child that loads its plugins'
 configure 'workers = 4;' "$options"
 kill -HUP "$laterd_pid"
+touch "$CHECK_LOAD"
+unset CHECK_LOAD
 within 10 "a change while another is being tried is not lost" logged 'reloaded: 4 new workers'
 within 10 "all that were before have gone" has_workers 4
 
