@@ -260,6 +260,8 @@ static void exec_lines_end_in_time(struct talk *talk)
         if (!talk->timed_out && !(talk->cancelled && exec_now() >= talk->asked_at + ASKED) &&
             (!talk->broken || exec_now() < talk->broken_at))
             return;
+        if (exec_process_is_gone(talk->process)) /* its exit status says more */
+            return;
         exec_process_signal(talk->process, SIGTERM);
         talk->term_sent = true;
         talk->kill_at =

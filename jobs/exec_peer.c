@@ -104,6 +104,8 @@ static void exec_peer_on_timer(evutil_socket_t fd, short what, void *arg)
     struct exec_peer *peer = arg;
 
     (void)fd, (void)what;
+    if (exec_process_is_gone(peer->process)) /* on_ended() is next: its exit status says more */
+        return;
     exec_process_signal(peer->process, peer->term_sent ? SIGKILL : SIGTERM);
     peer->term_sent = true;
     exec_peer_set_timer(peer->timer, TERM_GRACE);

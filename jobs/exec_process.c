@@ -119,11 +119,25 @@ void exec_process_heard(struct exec_process *process, bool hello, bool stops)
     process->listens = true;
 }
 
+/* Looks for its end without reaping it. Returns what waitid(2) does; *info is 0 if it runs. */
+static int exec_process_look(const struct exec_process *process, siginfo_t *info)
+{
+    *info = (siginfo_t){ .si_pid = 0 };
+    return waitid(P_PID, (id_t)process->child.pid, info, WEXITED | WNOHANG | WNOWAIT);
+}
+
+bool exec_process_is_gone(const struct exec_process *process)
+{
+    siginfo_t info;
+
+    return exec_process_look(process, &info) == 0 && info.si_pid != 0;
+}
+
 /* Its group is killed before it is reaped, so no other group can have its number yet. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end)
 {
-    siginfo_t info = { .si_pid = 0 };
-    int result = waitid(P_PID, (id_t)process->child.pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    siginfo_t info;
+    int result = exec_process_look(process, &info);
 
     if ((result == 0 && info.si_pid == 0) || (result == -1 && errno == EINTR))
         return false;

@@ -70,6 +70,10 @@ void exec_process_heard(struct exec_process *process, bool hello, bool stops);
  * printed can still be read. */
 bool exec_process_ended(struct exec_process *process, struct exec_end *end);
 
+/* Has it ended, and exec_process_ended() has not said so yet? Asked before it is ended for what it
+ * did: a program closes its files a moment before it ends, and we may have stood still since. */
+bool exec_process_is_gone(const struct exec_process *process);
+
 /* Says why the jobs that it has not read are returned, for exec_throttle_ended(): how it ended, and
  * what it printed last. */
 void exec_process_why(const struct exec_process *process, const struct exec_program *program,
