@@ -302,6 +302,7 @@ enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *p
                                        const char *text, bool cut, struct exec_answer *answer)
 {
     struct line line = { .program = program, .text = text };
+    enum exec_answer_kind kind;
     char *id;
 
     *answer = (struct exec_answer){ .id = "" };
@@ -312,5 +313,9 @@ enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *p
     if (id && strlen(id) < sizeof answer->id)
         strcpy(answer->id, id);
     free(id);
-    return exec_answer_take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
+    kind = exec_answer_take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
+    if (cut && kind != EXEC_ANSWER_REFUSED) /* else the caller logs why */
+        later_log("exec", LATER_WARN,
+                  "%s: skipped the rest of a line longer than 131072 bytes: %.100s", program, text);
+    return kind;
 }

@@ -352,6 +352,20 @@ START_TEST(line_too_long)
 }
 END_TEST
 
+/* What it needs came first, so the rest is of no use, but it is not skipped in silence. */
+START_TEST(rest_of_a_line)
+{
+    each_line("{ printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":1,\"more\":\"'; "
+              "head -c 1000000 /dev/zero | tr '\\0' x; echo '\"}'; } >&3");
+    expect(LATER_DONE);
+    ck_assert_uint_eq(job->values, 1);
+    ck_assert_ptr_nonnull(
+        strstr(fake.log,
+               "warn it: skipped the rest of a line longer than 131072 bytes: {\"id\":\"job-1\""));
+    again(LATER_DONE);
+}
+END_TEST
+
 START_TEST(line_too_long_of_nobody)
 {
     each_line("{ head -c 1000000 /dev/zero | tr '\\0' x; echo; } >&3; " DONE);
@@ -466,6 +480,7 @@ static TCase *lines_case(void)
     tcase_add_test(tc, told_of_a_stop);
     tcase_add_test(tc, not_told_of_a_stop);
     tcase_add_test(tc, line_too_long);
+    tcase_add_test(tc, rest_of_a_line);
     tcase_add_test(tc, line_too_long_of_nobody);
     tcase_add_test(tc, second_answer);
     tcase_add_test(tc, large_both_ways);
