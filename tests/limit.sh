@@ -1,6 +1,7 @@
 #!/bin/sh
 # limit.sh COMMAND...: runs one test of make check with a time limit, so that nothing hangs. Its log
-# ends with what it took: `# took WALL s, CPU s of CPU`, without servers that outlive it.
+# ends with what it took: `# took WALL s, CPU s of CPU`, without servers that outlive it. A script that
+# calls what is not there fails: a shell only says so, and goes on.
 #
 # $LATER_TEST_LIMIT is the limit in seconds of an idle machine, by default a quarter of an hour. While the
 # machine is busy, a second counts as the share of a processor that a process has then, so a test is
@@ -42,6 +43,11 @@ status=$?
 if [ -n "$watcher" ]; then
     kill "$watcher" 2>/dev/null
     ! wait "$watcher" 2>/dev/null || echo "Bail out! not over after $limit s of an idle machine"
+fi
+# Under make standard error is the test's log.
+if [ -f "/proc/$$/fd/2" ]; then
+    missing=$(grep -aE -m 1 '^[^ ]+\.sh: (line )?[0-9]+: [^ ]+: (command )?not found$' "/proc/$$/fd/2")
+    [ -z "$missing" ] || echo "Bail out! $missing"
 fi
 # proc(5): after the name, fields 14 and 15 are the ticks of user and system time of children that
 # were waited for.

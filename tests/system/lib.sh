@@ -128,6 +128,7 @@ soon()
 # at least half a minute, and more on a busy machine, so that only a hang reaches it.
 wait_until()
 {
+    command -v "$2" >/dev/null || { echo "Bail out! wait_until: $2: not found"; exit 99; }
     set_busy
     rounds=$(($1 * 50 * busy))
     [ "$rounds" -ge 1500 ] || rounds=1500
