@@ -10,7 +10,7 @@
 --          it is not
 -- life     for how many seconds it is kept
 -- note     `"ms":…,"host":…}`: about its last attempt, for the record of the kept job
--- hook     the type of a job that is pushed, due now, to tell of this end; '': none
+-- hook     TYPE or TYPE@QUEUE of a job that is pushed, due now, to tell of this end; '': none
 -- about    `"type":…,"queue":…`: of the job that has ended, for the hook's payload
 --
 -- The result is a list of one element: `{"state":"done","attempt":2,"at":1764000000.123456}`, a
@@ -66,13 +66,13 @@ local room, life = whole(ARGV[5] or '0', 0, 1e9), number(ARGV[6] or '0', 0, 1e11
 local hook, about = ARGV[8] or '', ARGV[9]
 local keeps = room and room > 0 and life and life > 0 and how == 'done'
 if not wait or how ~= 'done' and not buried_how[how]
-    or #hook > 128 or string.find(hook, '[^%w_.:-]')
+    or hook ~= '' and not hook_said(hook)
     or #ARGV > 9 or not (#ARGV == 4 or keeps or room == 0) then
     return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to '
-        .. '86400, or 0; most, life and note for one that is done; a hook is a type')
+        .. '86400, or 0; most, life and note for one that is done; a hook is TYPE or TYPE@QUEUE')
 end
 redis.call('LINDEX', result, 0)
-guard(1, { done, delayed }, { kept })
+guard(1, { done, delayed, string.find(hook, '@', 1, true) and in_news or nil }, { kept })
 
 local lost
 record = records_of({ id })[1]

@@ -14,6 +14,9 @@
 --                          n N         it is not there
 -- To that of a job:        run N DELAY, bury N WHY, drop N   what becomes of it, as it waits
 --                          look N STATE   tell what it is, unless it is that
+-- To any queue, of no flow: `NUMBER put QUEUE DUE ID LENGTH RECORD DOCUMENT`, without the space before
+-- DOCUMENT: this job is pushed here. LENGTH: bytes of RECORD; DUE: UNIX seconds, or `-` for now. It is
+-- heard once, since the numbers of a queue's news only grow.
 --
 -- News may come more than once, and an old one after newer ones; what has been heard before then changes
 -- nothing. ASKED is the number that flow_join gave, so that a job of an earlier flow of this name is not
@@ -22,6 +25,7 @@
 -- @include now
 -- @include guard
 -- @include hand_on
+-- @include put
 
 -- Returns the key of the flow, and its job that the news is about; nil: it is not about it.
 local function flow_lead(one)
@@ -126,18 +130,33 @@ local function look(one)
     end
 end
 
+local in_heard = base .. 'heard'
+
+-- `heard` has the number of the last one from each queue.
+local function put(one)
+    if one.number > (tonumber(redis.call('HGET', in_heard, from) or 0) or 0) then
+        redis.call('HSET', in_heard, from, string.format('%.0f', one.number))
+        local length = tonumber(one.tie) or 0
+        put_job(one.id, tonumber(one.flow) or now, string.sub(one.rest, 1, length),
+            string.sub(one.rest, length + 1))
+    end
+end
+
 local kinds = { p = waits, o = lives, x = lives, d = ends, g = ends, s = ends,
     n = ends, run = decide,
-    bury = decide, drop = decide, look = look }
+    bury = decide, drop = decide, look = look, put = put }
 
-guard(#ARGV - 1, { ready, delayed, dead, waiting, flows, news }, { jobs, records, stats })
+
+guard(#ARGV - 1, { ready, delayed, dead, waiting, flows, news },
+    { jobs, records, stats, in_heard })
 flow_guard()
 redis.call('ZREM', news, '') -- first: a full Redis takes all that comes after it
 local heard = 0
 for i = 2, #ARGV do
     local number, kind, flow, id, tie, rest =
         string.match(ARGV[i], '^(%d+) (%a+) %S+ (%S+) (%S+) (%S+) ?(.*)$')
-    if kinds[kind] and type(redis.pcall('HLEN', flow_key(flow))) == 'number' then
+    if kind == 'put'
+        or kinds[kind] and type(redis.pcall('HLEN', flow_key(flow))) == 'number' then
         local one = { kind = kind, flow = flow, id = id, number = tonumber(number), rest = rest }
         one.tie = tie == '=' and number or tie
         one.asked = kind ~= 'look' and string.match(rest, '^%d+$') and #kind == 1 and rest or nil

@@ -26,7 +26,8 @@ if left == 0 then
         redis.call('UNLINK', flow_key, flow_key .. ':unknown', flow_key .. ':values',
             flow_key .. ':failed')
     end
-    redis.call('DEL', flows, waiting, base .. 'away', base .. 'fair', base .. 'groups')
+    redis.call('DEL', flows, waiting, base .. 'away', base .. 'heard', base .. 'fair',
+        base .. 'groups')
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

@@ -1,6 +1,8 @@
 /* route.c: finds the `later` command that answers a request. */
 #include "route.h"
 
+#include "job/document.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,11 @@ static bool route_is_type(const char *value)
     return is_made_of(value, LETTERS DIGITS "_.:-", 128);
 }
 
+static bool route_is_hook(const char *value)
+{
+    return later_document_is_hook(value);
+}
+
 static bool is_duration(const char *value)
 {
     return is_made_of(value, DIGITS ".smhd", 16);
@@ -265,8 +272,8 @@ static const struct form {
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "group", is_id, "group: 1 to 64 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
-    { "on_dead", route_is_type, "on_dead: 1 to 128 letters, digits and _ . : -" },
-    { "on_done", route_is_type, "on_done: 1 to 128 letters, digits and _ . : -" },
+    { "on_dead", route_is_hook, "on_dead: a type, or TYPE@QUEUE" },
+    { "on_done", route_is_hook, "on_done: a type, or TYPE@QUEUE" },
     /* @end */
     /* clang-format on */
     { "payload", is_payload, "payload: JSON" },

@@ -153,16 +153,17 @@ func (k *Kept) hook() *Kept {
 	if k.HookOf != "" || !dead && k.State != "done" {
 		return nil
 	}
-	kind, byType := k.OnDone, k.policy.OnDone
+	said, byType := k.OnDone, k.policy.OnDone
 	if dead {
-		kind, byType = k.OnDead, k.policy.OnDead
+		said, byType = k.OnDead, k.policy.OnDead
 	}
-	if kind == "" {
-		kind = byType
+	if said == "" {
+		said = byType
 	}
-	if kind == "" {
+	if said == "" {
 		return nil
 	}
+	kind, queue := hookOf(said, k.Queue)
 	told := map[string]interface{}{"id": k.ID, "type": k.Type, "queue": k.Queue, "ending": k.State,
 		"attempts": k.Attempts, "error": nil, "value": nil}
 	if dead {
@@ -176,7 +177,7 @@ func (k *Kept) hook() *Kept {
 	}
 	job := NewJob{Type: kind, Payload: told, ID: fmt.Sprintf("%s.%s.%d", of, k.State, time.Now().UnixNano()/1000)}
 	made, _ := job.prepare() // its type was checked when it was said
-	hook := newKept(job, k.Queue, made)
+	hook := newKept(job, queue, made)
 	hook.HookOf = k.ID
 	return hook
 }

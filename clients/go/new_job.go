@@ -50,9 +50,9 @@ type NewJob struct {
 	Group string
 	// Trace: logged with each line of the job (text)
 	Trace string
-	// OnDead: push a job of this type when it is dead (text)
+	// OnDead: push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
 	OnDead string
-	// OnDone: push a job of this type when it is done (text)
+	// OnDone: push a job of this type when it is done (TYPE, or TYPE@QUEUE)
 	OnDone string
 	// Flow: the flow that it belongs to (name)
 	Flow string
@@ -195,8 +195,8 @@ func (j NewJob) members() []option {
 		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
 		{"Group", "group", "name", given("name", j.Group), 1, 64},
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
-		{"OnDead", "on_dead", "type", given("type", j.OnDead), 1, 128},
-		{"OnDone", "on_done", "type", given("type", j.OnDone), 1, 128},
+		{"OnDead", "on_dead", "hook", given("hook", j.OnDead), 1, 193},
+		{"OnDone", "on_done", "hook", given("hook", j.OnDone), 1, 193},
 		{"Flow", "flow", "label", given("label", j.Flow), 1, 64},
 		{"Step", "step", "label", given("label", j.Step), 1, 64},
 		{"After", "after", "steps", given("steps", j.After), 1, 100},
@@ -314,6 +314,14 @@ func (o option) checkNumber(number float64) string {
 	return fmt.Sprintf("from %.0f to %.0f", o.least, o.most)
 }
 
+// hookOf splits TYPE or TYPE@QUEUE; queue: if it names none.
+func hookOf(text, queue string) (string, string) {
+	if at := strings.IndexByte(text, '@'); at >= 0 {
+		return text[:at], text[at+1:]
+	}
+	return text, queue
+}
+
 func (o option) checkText(text string) string {
 	good := len(text) <= int(o.most)
 	switch o.kind {
@@ -321,8 +329,9 @@ func (o option) checkText(text string) string {
 		good = good && wordForm.MatchString(text)
 	case "name":
 		good = good && nameForm.MatchString(text)
-	case "type":
-		good = typeForm.MatchString(text)
+	case "hook":
+		kind, queue := hookOf(text, "q")
+		good = typeForm.MatchString(kind) && queueForm.MatchString(queue)
 	case "label":
 		good = queueForm.MatchString(text)
 	case "fate":
@@ -338,7 +347,7 @@ func (o option) checkText(text string) string {
 	return map[string]string{
 		"word":  fmt.Sprintf("1 to %.0f printable ASCII characters without space", o.most),
 		"name":  fmt.Sprintf("1 to %.0f printable ASCII characters without space or brace", o.most),
-		"type":  fmt.Sprintf("1 to %.0f letters, digits and _ . : -", o.most),
+		"hook":  "a type, or TYPE@QUEUE",
 		"label": "1 to 64 letters, digits and _ . -",
 		"fate":  "done, ended or failed",
 		"text":  fmt.Sprintf("at most %.0f bytes, no control characters", o.most),

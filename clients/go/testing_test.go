@@ -517,7 +517,7 @@ func TestHooksTellOfWhatIsDeadOrDone(t *testing.T) {
 	app.On("gone", fails, laterd.Policy{Retries: laterd.NoRetries}).GivenUp("gone", hear)
 	app.On("policy", hear, laterd.Policy{OnDone: "own"}).On("own", hear)
 	for _, job := range []laterd.NewJob{{Type: "tries", Payload: 0, ID: "a"},
-		{Type: "tries", Payload: 1, ID: "b", OnDone: "own"}, {Type: "gone", Payload: 0, ID: "c"}} {
+		{Type: "tries", Payload: 1, ID: "b", OnDone: "own@tell"}, {Type: "gone", Payload: 0, ID: "c"}} {
 		_, err := fake.Push("default", job)
 		must(t, err)
 	}

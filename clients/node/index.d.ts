@@ -30,9 +30,9 @@ export interface Options {
     group?: string;
     /** logged with each line of the job (text) */
     trace?: string;
-    /** push a job of this type when it is dead (text) */
+    /** push a job of this type when it is dead (TYPE, or TYPE@QUEUE) */
     onDead?: string;
-    /** push a job of this type when it is done (text) */
+    /** push a job of this type when it is done (TYPE, or TYPE@QUEUE) */
     onDone?: string;
     /** the flow that it belongs to (name) */
     flow?: string;

@@ -3,6 +3,7 @@
 
 #include "queue/flow.h"
 #include "queues/queues.h"
+#include "queues/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,11 @@
 #define FEW      50      /* pieces in the first round */
 #define BYTES    1048576 /* of a round, about: steps may have left much */
 
-typedef char queue_name[LATER_QUEUE_MAX + 1];
-
 /* One piece of news. The first one for a queue stands for all that go there. */
 struct item {
     struct mover_news *news;
     char *text; /* owned */
-    queue_name to;
+    struct later_news is;
     bool sent, heard;
 };
 
@@ -28,9 +27,10 @@ struct mover_news {
     bool busy;
     struct item items[LATER_NEWS_MAX];
     size_t count, open; /* calls that are not answered */
-    size_t kept;        /* news at the front that nobody hears */
+    size_t kept;        /* news at the front that nobody hears; */
+    uint64_t read;      /* up to this number. What is put there later has a higher one */
     size_t most;        /* pieces in the next round */
-    queue_name deaf[DEAF_MAX];
+    later_queue_name deaf[DEAF_MAX];
     size_t deaf_count;
 };
 
@@ -108,13 +108,13 @@ static void mover_on_heard(void *arg, struct later_answer *answer)
 
     fault_judge(&news->queue->queues->mover->refused, answer, LOG_WARN,
                 "redis refuses to take news of flows from queue %s to queue %s: %s",
-                news->queue->keys.queue, first->to, answer->text);
+                news->queue->keys.queue, first->is.queue, answer->text);
     for (size_t i = 0; i < news->count; i++) {
-        if (strcmp(news->items[i].to, first->to) == 0)
+        if (strcmp(news->items[i].is.queue, first->is.queue) == 0)
             news->items[i].heard = heard;
     }
     if (!heard)
-        mover_deafen(news, first->to);
+        mover_deafen(news, first->is.queue);
     if (--news->open == 0)
         mover_remove(news);
     link_flush(news->queue->queues->link);
@@ -125,16 +125,23 @@ static void mover_tell(struct mover_news *news, struct item *first)
 {
     struct later_command cmd = { 0 };
     const char *texts[LATER_NEWS_MAX];
+    const struct queues *queues = news->queue->queues;
     struct later_keys keys;
+    bool has_jobs = false;
     size_t count = 0;
 
     for (size_t i = 0; i < news->count; i++) {
-        if (strcmp(news->items[i].to, first->to) != 0)
+        struct item *item = &news->items[i];
+
+        if (strcmp(item->is.queue, first->is.queue) != 0)
             continue;
-        news->items[i].sent = true;
-        texts[count++] = news->items[i].text;
+        item->sent = true;
+        has_jobs = has_jobs || item->is.is_job;
+        texts[count++] = item->text;
     }
-    later_keys_init(&keys, news->queue->queues->prefix, first->to);
+    if (has_jobs)
+        registry_name(queues->prefix, queues->link, first->is.queue);
+    later_keys_init(&keys, queues->prefix, first->is.queue);
     later_flow_hear(&cmd, &keys, news->queue->keys.queue, texts, count);
     news->open += queue_send(news->queue, &cmd, mover_on_heard, first) == 0;
 }
@@ -149,9 +156,9 @@ static bool mover_take(struct mover_news *news, const char *text)
     *item = (struct item){ .news = news, .text = strdup(text) };
     if (!item->text)
         return false;
-    item->heard = item->sent = !later_flow_news_for(text, item->to);
-    if (item->heard)
-        item->to[0] = '\0';
+    item->heard = item->sent = !later_flow_news_read(&item->is, text);
+    if (item->is.number > news->read)
+        news->read = item->is.number;
     news->count++;
     return true;
 }
@@ -185,7 +192,7 @@ static void mover_on_read(void *arg, struct later_answer *answer)
         return;
     }
     for (size_t i = 0; i < news->count; i++) {
-        if (!news->items[i].sent && !is_deaf(news, news->items[i].to))
+        if (!news->items[i].sent && !is_deaf(news, news->items[i].is.queue))
             mover_tell(news, &news->items[i]);
     }
     if (--news->open == 0)
@@ -201,7 +208,7 @@ static void mover_read(struct mover_news *news)
         news->busy = false;
         return;
     }
-    later_flow_news(&cmd, &news->queue->keys, news->kept, news->most);
+    later_flow_news(&cmd, &news->queue->keys, news->read, news->most);
     news->busy = queue_send(news->queue, &cmd, mover_on_read, news) == 0;
 }
 
@@ -233,6 +240,7 @@ void mover_told(struct queue *queue, const struct later_migrated *migrated)
         mover_seek(queue);
     if (!news->busy) {
         news->kept = news->deaf_count = 0;
+        news->read = 0;
         mover_read(news);
     }
     link_flush(queue->queues->link);

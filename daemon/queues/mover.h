@@ -1,5 +1,6 @@
 /*
- * mover.h: moves news of flows from one queue to another (doc/protocol.md, "Flows").
+ * mover.h: moves news of flows, and jobs, from one queue to another (doc/protocol.md, "Flows over
+ * several queues").
  *
  * A job of a flow may lie in another queue than the flow. The script that ends it puts that into
  * the queue's news; a mover has the flow's queue hear it, and removes it only then. What the flow

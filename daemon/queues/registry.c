@@ -46,6 +46,16 @@ static void registry_name_queues(const struct config *config, const struct confi
     link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
+void registry_name(const char *prefix, struct link *link, const char *queue)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, prefix);
+    later_command_say(&cmd, "SADD %s %s", key, queue);
+    link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
+}
+
 /* The limit is split evenly among a queue's shards and the plain queue. */
 static uint64_t part_of(const struct config *config, const struct config_queue *queue)
 {

@@ -20,6 +20,9 @@ void registry_write(const struct config *config, struct link *link);
 void registry_queue(const struct config *config, const struct config_queue *queue,
                     struct link *link);
 
+/* Writes the name of a queue that gets a job. Sends, but does not flush. */
+void registry_name(const char *prefix, struct link *link, const char *queue);
+
 /* Writes it again every few seconds, in case somebody has emptied Redis; each turn (0, 1, 2 …)
  * renews a part of the queues. */
 void registry_renew(const struct config *config, struct link *link, uint32_t turn);

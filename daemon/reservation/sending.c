@@ -14,7 +14,7 @@
 enum later_verb sending_verb(const struct slot *slot)
 {
     enum later_verb verb = slot_verb(slot);
-    char hook[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    char hook[LATER_HOOK_MAX + 1], of[LATER_TYPE_MAX + 1];
     struct later_kept kept;
 
     if (verb != LATER_VERB_ACK && verb != LATER_VERB_BURY)
@@ -46,9 +46,9 @@ static bool has_checkpoint(enum later_verb verb, const struct slot *slot)
 /* Of what leaves something, only jobs that are done go together, and none that has a hook. */
 static bool leaves_alone(const struct slot *slot)
 {
-    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    char hook[LATER_HOOK_MAX + 1], of[LATER_TYPE_MAX + 1];
 
-    return slot_verb(slot) != LATER_VERB_ACK || slot_hook(slot, type, of);
+    return slot_verb(slot) != LATER_VERB_ACK || slot_hook(slot, hook, of);
 }
 
 static bool leaves_with_first(struct filling *filling, const struct slot *slot)
@@ -182,7 +182,7 @@ struct sending_left {
     struct later_remains left;
     struct later_kept kept;
     struct later_hook hook;
-    char type[LATER_TYPE_MAX + 1], of[LATER_TYPE_MAX + 1];
+    char said[LATER_HOOK_MAX + 1], of[LATER_TYPE_MAX + 1];
     later_queue_name queue;
 };
 
@@ -198,9 +198,9 @@ static void sending_leave(const struct sending *sending, struct sending_left *it
         it->kept.host = sending->host;
         it->left.kept = &it->kept;
     }
-    if (slot_hook(item->slot, it->type, it->of)) {
+    if (slot_hook(item->slot, it->said, it->of)) {
         later_shard_whole(it->queue, sending->keys->queue);
-        it->hook = (struct later_hook){ .type = it->type, .of = it->of, .queue = it->queue };
+        it->hook = (struct later_hook){ .said = it->said, .of = it->of, .queue = it->queue };
         it->left.hook = &it->hook;
     }
 }

@@ -393,28 +393,29 @@ bool slot_keeps(const struct slot *slot, struct later_kept *kept)
     return true;
 }
 
-/* Copies a type; "" in its place if it is none: Redis would refuse it for ever. */
-static void slot_copy_type(const char from[LATER_TYPE_MAX + 1], char to[LATER_TYPE_MAX + 1])
+/* Copies a name of at most `most` bytes; "" in its place if it is none: Redis would refuse it for
+ * ever. */
+static void slot_copy_name(const char *from, char *to, size_t most, bool (*is_name)(const char *))
 {
-    memcpy(to, from, LATER_TYPE_MAX);
+    memcpy(to, from, most);
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
-    to[LATER_TYPE_MAX] = '\0';
-    if (!later_document_is_type(to))
+    to[most] = '\0';
+    if (!is_name(to))
         *to = '\0';
 }
 
-bool slot_hook(const struct slot *slot, char type[LATER_TYPE_MAX + 1], char of[LATER_TYPE_MAX + 1])
+bool slot_hook(const struct slot *slot, char hook[LATER_HOOK_MAX + 1], char of[LATER_TYPE_MAX + 1])
 {
     enum later_verb verb = slot_verb(slot);
-    const char *hook = verb == LATER_VERB_ACK    ? slot->on_done
+    const char *said = verb == LATER_VERB_ACK    ? slot->on_done
                        : verb == LATER_VERB_BURY ? slot->on_dead
                                                  : "";
 
-    if (!*hook) /* as of most */
+    if (!*said) /* as of most */
         return false;
-    slot_copy_type(hook, type);
-    slot_copy_type(slot->type, of);
-    return *type;
+    slot_copy_name(said, hook, LATER_HOOK_MAX, later_document_is_hook);
+    slot_copy_name(slot->type, of, LATER_TYPE_MAX, later_document_is_type);
+    return *hook;
 }
 
 enum later_ending slot_ending(const struct slot *slot)

@@ -79,8 +79,8 @@ struct slot {
     double keep;              /* of an ACK, seconds that the job is kept; 0: it is not */
     double ran;               /* seconds that the attempt took; 0: not known */
     uint32_t keep_max;        /* of its queue */
-    /* The types of the jobs that are pushed when it is dead or done; "" = none. */
-    char on_dead[LATER_TYPE_MAX + 1], on_done[LATER_TYPE_MAX + 1];
+    /* The hooks that are pushed when it is dead or done, TYPE or TYPE@QUEUE; "" = none. */
+    char on_dead[LATER_HOOK_MAX + 1], on_done[LATER_HOOK_MAX + 1];
     uint32_t value_len; /* value.h; 0: none */
     /* How far it has come: progress.h. */
     _Atomic uint32_t progress;
@@ -265,10 +265,9 @@ double slot_ran(const struct slot *slot);
 /* Is the job itself kept when it is done? Then *kept says how; the caller adds the host. */
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 
-/* Is a job pushed to tell of this end? Copies its type to `type`, and that of the slot's job to
- * `of`.
- */
-bool slot_hook(const struct slot *slot, char type[LATER_TYPE_MAX + 1], char of[LATER_TYPE_MAX + 1]);
+/* Is a job pushed to tell of this end? Copies what is said of it (later_document_is_hook) to
+ * `hook`, and the type of the slot's job to `of`. */
+bool slot_hook(const struct slot *slot, char hook[LATER_HOOK_MAX + 1], char of[LATER_TYPE_MAX + 1]);
 
 /* Return how it is to be settled, by which verb, and as what its attempt is counted.
  * LATER_ENDED_HELD if it holds what is no ending: nobody knows how it ended, so it runs again. What

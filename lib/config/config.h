@@ -36,9 +36,9 @@
 
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARN, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
-/* The types of jobs that are pushed when another is dead or done; "" = none. */
+/* What is pushed when a job is dead or done: TYPE or TYPE@QUEUE; "" = nothing. */
 struct config_hooks {
-    char on_dead[129], on_done[129];
+    char on_dead[194], on_done[194];
 };
 
 /* A queue, or one of its shards, `mail/3`, which follow it with the same options. */

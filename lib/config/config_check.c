@@ -1,6 +1,7 @@
 /* config_check.c: what is wrong with a value, beyond its type and range. */
 #include "config/config_check.h"
 
+#include "job/document.h"
 #include "redis/address.h"
 #include "redis/key.h"
 
@@ -154,11 +155,11 @@ const char *config_check_pattern(const char *pattern)
                : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : - with or without * at the end";
 }
 
-const char *config_check_type(const char *name)
+const char *config_check_hook(const char *name)
 {
-    return made_of(name, strlen(name), 128, DIGITS LETTERS "_.:-")
+    return later_document_is_hook(name)
                ? NULL
-               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : -";
+               : "not a type; 1 to 128 of A-Z a-z 0-9 _ . : -, with or without @QUEUE behind it";
 }
 
 const char *config_check_member(const char *name)

@@ -26,8 +26,8 @@ const char *config_check_state_dir(const char *path);
 /* `[A-Za-z0-9_.:-]{1,128}`, with a '*' after it if it stands for all types that begin that way. */
 const char *config_check_pattern(const char *pattern);
 
-/* The same without a star. */
-const char *config_check_type(const char *name);
+/* The same without a star; perhaps with @ and a queue behind it. */
+const char *config_check_hook(const char *name);
 
 /* `[A-Za-z0-9_.:-]{1,32}`: a member of a payload. */
 const char *config_check_member(const char *name);

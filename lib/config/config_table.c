@@ -147,9 +147,9 @@ const struct config_row config_table[] = {
       .help = "How many of its jobs may run at once, on all hosts together." },
     { SIZE(QUEUE, "queues.max_jobs", max_jobs, 0, 1, 1e12, "jobs"), .text = "no limit",
       .help = "How many jobs it may have, in all states; push refuses more." },
-    { NAME(QUEUE, "queues.on_dead", hooks.on_dead, 128, config_check_type), .text = "none",
+    { NAME(QUEUE, "queues.on_dead", hooks.on_dead, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of its jobs is dead." },
-    { NAME(QUEUE, "queues.on_done", hooks.on_done, 128, config_check_type), .text = "none",
+    { NAME(QUEUE, "queues.on_done", hooks.on_done, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of its jobs is done." },
 
     { NAME(POOL, "pools.name", name, LATER_QUEUE_MAX, config_check_queue),
@@ -190,9 +190,9 @@ const struct config_row config_table[] = {
       .help = "How long a handler's value, or why the job failed, is kept; 0: not at all." },
     { REAL(TYPE, "types.keep", keep, 0, 0, 31536000, "seconds"),
       .help = "How long a job that is done is kept, to be looked at; 0: not at all." },
-    { NAME(TYPE, "types.on_dead", hooks.on_dead, 128, config_check_type), .text = "none",
+    { NAME(TYPE, "types.on_dead", hooks.on_dead, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of this type is dead." },
-    { NAME(TYPE, "types.on_done", hooks.on_done, 128, config_check_type), .text = "none",
+    { NAME(TYPE, "types.on_done", hooks.on_done, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of this type is done." },
 
     { NAME(LIMIT, "limits.type", type, 129, config_check_pattern), .text = "none",

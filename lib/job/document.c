@@ -80,6 +80,35 @@ bool later_document_is_type(const char *name)
     return len >= 1 && len <= LATER_TYPE_MAX && !name[len];
 }
 
+bool later_document_is_hook(const char *text)
+{
+    const char *at = strchr(text, '@');
+    char type[LATER_TYPE_MAX + 1];
+
+    if (!at)
+        return later_document_is_type(text);
+    if (at - text > LATER_TYPE_MAX)
+        return false;
+    memcpy(type, text, (size_t)(at - text));
+    type[at - text] = '\0';
+    return later_document_is_type(type) && later_key_queue_valid(at + 1);
+}
+
+static int document_read_hook(struct later_document *doc, const struct member *member,
+                              const struct later_json_member *value, struct later_error *err)
+{
+    char *to = field_of(doc, member);
+    int len = document_read_text(value, to, (size_t)member->most, err);
+
+    if (len == 0)
+        return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
+    if (len > 0 && ((size_t)len != strlen(to) || !later_document_is_hook(to)))
+        return later_fail(err, LATER_E_DATA,
+                          "%s: must be a type (letters, digits and _ . : -), or TYPE@QUEUE",
+                          member->name);
+    return len < 0 ? -1 : 0;
+}
+
 static int document_read_word(struct later_document *doc, const struct member *member,
                               const struct later_json_member *value, struct later_error *err)
 {
@@ -352,6 +381,7 @@ static int document_take_payload(struct later_document *doc, const struct member
 #define WORD(member, least, most)  AS(document_read_word, member, least, most)
 #define NAME(member, least, most)  AS(document_read_name, member, least, most)
 #define TYPE(member, least, most)  AS(document_read_type, member, least, most)
+#define HOOK(member, least, most)  AS(document_read_hook, member, least, most)
 #define TEXT(member, least, most)  AS(document_read_line, member, least, most)
 #define WHOLE(member, least, most) AS(read_whole, member, least, most)
 /* No count is beyond an int32_t. */
@@ -379,8 +409,8 @@ static const struct member members[] = {
     { "lock", false, NAME(lock, 1, 200) },
     { "group", false, NAME(group, 1, 64) },
     { "trace", false, TEXT(trace, 0, 256) },
-    { "on_dead", false, TYPE(on_dead, 1, 128) },
-    { "on_done", false, TYPE(on_done, 1, 128) },
+    { "on_dead", false, HOOK(on_dead, 1, 193) },
+    { "on_done", false, HOOK(on_done, 1, 193) },
     { "flow", false, LABEL(flow, 1, 64) },
     { "step", false, LABEL(step, 1, 64) },
     { "after", false, STEPS(after, 1, 100) },

@@ -37,8 +37,8 @@
 #define LATER_LOCK_MAX 200
 #define LATER_GROUP_MAX 64
 #define LATER_TRACE_MAX 256
-#define LATER_ON_DEAD_MAX 128
-#define LATER_ON_DONE_MAX 128
+#define LATER_ON_DEAD_MAX 193
+#define LATER_ON_DONE_MAX 193
 #define LATER_FLOW_MAX 64
 #define LATER_STEP_MAX 64
 #define LATER_AFTER_MAX 100
@@ -68,8 +68,8 @@ struct later_document {
     char lock[200 + 1];
     char group[64 + 1];
     char trace[256 + 1];
-    char on_dead[128 + 1];
-    char on_done[128 + 1];
+    char on_dead[193 + 1];
+    char on_done[193 + 1];
     char flow[64 + 1];
     char step[64 + 1];
     const char *after;
@@ -104,6 +104,10 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
 
 /* Is this the name of a type? */
 bool later_document_is_type(const char *name);
+
+/* Is this what a job says of its hook: a type, or TYPE@QUEUE? */
+#define LATER_HOOK_MAX (LATER_TYPE_MAX + 1 + LATER_QUEUE_MAX) /* bytes of it */
+bool later_document_is_hook(const char *text);
 
 /* The value of a member of the payload as part of a name, for limits that count each value
  * separately. A string as it is, a number by its value (5 and 5.0 are one). If it is longer than

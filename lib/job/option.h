@@ -15,7 +15,7 @@
 enum later_option_kind {
     LATER_OPTION_WORD,    /* const char *: printable ASCII without space */
     LATER_OPTION_NAME,    /* const char *: the same, and without braces */
-    LATER_OPTION_TYPE,    /* const char *: a type's name */
+    LATER_OPTION_HOOK,    /* const char *: a type's name, or TYPE@QUEUE */
     LATER_OPTION_TEXT,    /* const char *: UTF-8 without control bytes */
     LATER_OPTION_WHOLE,   /* int32_t */
     LATER_OPTION_COUNT,   /* uint32_t; 0 = not said, as in the next three */

@@ -3,6 +3,7 @@
 
 #include "job/json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,16 +196,28 @@ const char *later_flow_left_out(const struct later_reply *reply)
 
 /* ---- news */
 
-void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank,
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t above,
                      size_t most)
 {
-    later_command_say(cmd, "ZRANGE %s %ju %ju", keys->name[LATER_KEY_NEWS], (uintmax_t)rank,
-                      (uintmax_t)(rank + most - 1));
+    char least[24];
+
+    snprintf(least, sizeof least, "(%" PRIu64, above);
+    later_command_say(cmd, "ZRANGE %s %s +inf BYSCORE LIMIT 0 %ju", keys->name[LATER_KEY_NEWS],
+                      least, (uintmax_t)most);
 }
 
-bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1])
+bool later_flow_news_read(struct later_news *news, const char *text)
 {
-    return sscanf(news, "%*[0-9] %*[a-z] %64s", queue) == 1 && later_key_shard_valid(queue);
+    char kind[5] = "";
+    int words;
+
+    *news = (struct later_news){ .number = 0 };
+    words = sscanf(text, "%" SCNu64 " %4[a-z] %64s", &news->number, kind, news->queue);
+    news->is_job = strcmp(kind, "put") == 0;
+    if (words == 3 && later_key_shard_valid(news->queue))
+        return true;
+    news->queue[0] = '\0';
+    return false;
 }
 
 void later_flow_hear(struct later_command *cmd, const struct later_keys *keys, const char *from,

@@ -92,13 +92,20 @@ void later_flow_park(struct later_command *cmd, const struct later_keys *keys,
 
 #define LATER_NEWS_MAX 500 /* in one call */
 
-/* Asks for the first news of a queue, from this rank on, at most `most` pieces up to
+/* Asks for the first news of a queue with a number above this one, at most `most` pieces up to
  * LATER_NEWS_MAX. */
-void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t rank,
+void later_flow_news(struct later_command *cmd, const struct later_keys *keys, uint64_t above,
                      size_t most);
 
-/* For which queue is it? False: it is none of ours. */
-bool later_flow_news_for(const char *news, char queue[LATER_QUEUE_MAX + 1]);
+/* What a mover has to know of a piece of news. */
+struct later_news {
+    uint64_t number;
+    char queue[LATER_QUEUE_MAX + 1]; /* the one that is to hear it */
+    bool is_job;                     /* for that queue, which may have had none before */
+};
+
+/* False: it is none of ours, and has no queue. It may have a number. */
+bool later_flow_news_read(struct later_news *news, const char *text);
 
 /* Tells a queue (keys) the news of another one. */
 void later_flow_hear(struct later_command *cmd, const struct later_keys *keys, const char *from,

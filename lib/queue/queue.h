@@ -174,9 +174,9 @@ struct later_kept {
     const char *host;
 };
 
-/* A job that is pushed, into the same queue, to tell that another has ended. */
+/* A job that is pushed to tell that another has ended. */
 struct later_hook {
-    const char *type;  /* its type */
+    const char *said;  /* its type, or TYPE@QUEUE; without, it goes into the queue of the other */
     const char *of;    /* the type of the job that has ended; "" = not known */
     const char *queue; /* its queue, under the name that people use */
 };

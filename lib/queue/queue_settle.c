@@ -111,7 +111,7 @@ static void add_hook(struct later_command *cmd, const struct later_hook *hook)
         snprintf(about, sizeof about, "\"type\":\"%s\",\"queue\":\"%s\"", hook->of, hook->queue);
     else if (hook)
         snprintf(about, sizeof about, "\"type\":null,\"queue\":\"%s\"", hook->queue);
-    later_command_text(cmd, hook ? hook->type : "");
+    later_command_text(cmd, hook ? hook->said : "");
     later_command_text(cmd, about);
 }
 

@@ -622,7 +622,7 @@ END_TEST
 START_TEST(hooks_refused)
 {
     char longer[130];
-    const char *wrong[] = { "a b", "\"", "a*", longer };
+    const char *wrong[] = { "a b", "\"", "a*", longer, "@q", "a@b:c", "a@b@c" };
     uint64_t before;
 
     memset(longer, 't', 129);
@@ -633,8 +633,12 @@ START_TEST(hooks_refused)
         run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", wrong[i], ABOUT, NULL);
     ck_assert_uint_eq(digest(), before);
     ask("SET %s 1", key("delayed"));
+    ask("SET %s 1", key("news"));
     before = digest();
     run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", "h", ABOUT, NULL);
+    ask("DEL %s", key("delayed"));
+    before = digest();
+    run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", "h@other", ABOUT, NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST

@@ -534,6 +534,104 @@ START_TEST(what_cannot_be)
 }
 END_TEST
 
+/* ---- hooks: a job of `r` has ended, and one of `q` tells of it */
+
+static void ends_hooked(const char *id, const char *hook)
+{
+    on_queue("r");
+    push(id);
+    run("finish", member(begin(id), id), "done", "[1]", "0", "0", "0", "", hook,
+        "\"type\":\"t\",\"queue\":\"r\"", NULL);
+}
+
+static void heard_hooks(int count)
+{
+    on_queue("q");
+    ck_assert_int_eq(size_of("delayed"), count);
+    ck_assert_int_eq(stat_of("pushed"), count);
+    check_sums();
+}
+
+START_TEST(hook_of_another_queue)
+{
+    struct load load;
+
+    ends_hooked("a", "h@q");
+    ck_assert_int_eq(size_of("delayed"), 0);
+    load = look_at_news("r");
+    ck_assert_int_eq((int)load.news->elements, 1);
+    hear(load);
+    heard_hooks(1);
+    ck_assert_str_eq(field("jobs", members("delayed")),
+                     "{\"type\":\"h\",\"hook_of\":\"a\",\"payload\":{\"id\":\"a\",\"type\":\"t\","
+                     "\"queue\":\"r\",\"ending\":\"done\",\"attempts\":1,\"error\":null,"
+                     "\"value\":[1]}}");
+    run("migrate", "10", NULL);
+    run("cancel", members("ready"), NULL);
+    hear(load); /* a mover that comes when all is over */
+    on_queue("q");
+    ck_assert_int_eq(stat_of("pushed"), 1);
+    drop_news(load);
+    nothing_is_left();
+}
+END_TEST
+
+/* A mover stands still with what it has read; another one takes that, and what came later. */
+START_TEST(hooks_of_a_late_mover)
+{
+    struct load late, load;
+
+    ends_hooked("a", "h@q");
+    late = look_at_news("r");
+    ends_hooked("b", "h@q");
+    load = look_at_news("r");
+    hear(load);
+    heard_hooks(2);
+    hear(late);
+    hear(load);
+    heard_hooks(2);
+    drop_news(load);
+    ends_hooked("c", "h@q");
+    load = look_at_news("r");
+    hear(load);
+    hear(late);
+    heard_hooks(3);
+    drop_news(load);
+}
+END_TEST
+
+/* The name of its own queue is as none. */
+START_TEST(hook_of_its_own_queue)
+{
+    ends_hooked("a", "h@r");
+    ck_assert_int_eq(size_of("news"), 0);
+    ck_assert_int_eq(size_of("delayed"), 1);
+}
+END_TEST
+
+/* Any job may be put into another queue so, with its record, for a later time. */
+START_TEST(a_job_is_put)
+{
+    on_queue("q");
+    push("x");
+    ask("SET later:{q}:result:y 1");
+    ask("HSET %s results 9000000000", key("stats"));
+    run("flow_hear", "r", "5 put q 4000000000.5 y 4 p=3\n{\"n\": 1}", "6 put q - x 0 {}",
+        "7 put q - x 0 {}", "7 put q - x 0 {}", NULL);
+    ck_assert_str_eq(members("delayed"), "x+1 x+2 y");
+    ck_assert_double_eq(score("delayed", "y"), 4000000000.5);
+    ck_assert_double_le(score("delayed", "x+1"), now());
+    ck_assert_str_eq(field("jobs", "y"), "{\"n\": 1}");
+    ck_assert_str_eq(field("records", "y"), "p=3\n");
+    ck_assert_int_eq(ask("EXISTS later:{q}:result:y")->integer, 0);
+    ck_assert_int_eq(stat_of("pushed"), 4);
+    check_sums();
+    run("flow_hear", "s", "5 put q - z 0 {}", NULL); /* each queue has its own numbers */
+    run("flow_hear", "r", "6 put q - z 0 {}", NULL);
+    ck_assert_str_eq(members("delayed"), "x+1 x+2 z y");
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = { one_after_the_other,
@@ -555,6 +653,10 @@ int main(void)
                                    migrate_says_that_there_is_news,
                                    seek_only_ties_what_is_there,
                                    what_cannot_be,
+                                   hook_of_another_queue,
+                                   hooks_of_a_late_mover,
+                                   hook_of_its_own_queue,
+                                   a_job_is_put,
                                    NULL };
 
     flow_lies_in("r");

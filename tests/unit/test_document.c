@@ -168,11 +168,16 @@ END_TEST
 
 START_TEST(test_hooks)
 {
-    static const char what[] = "on_dead: must consist of letters, digits and _ . : -";
+    static const char what[] =
+        "on_dead: must be a type (letters, digits and _ . : -), or TYPE@QUEUE";
     static const struct wrong rows[] = {
         { "\"on_dead\":\"a b\"", what },
         { "\"on_dead\":\"a*\"", what },
         { "\"on_dead\":\"a\\u0000\"", what },
+        { "\"on_dead\":\"@b\"", what },
+        { "\"on_dead\":\"a@\"", what },
+        { "\"on_dead\":\"a@b:c\"", what },
+        { "\"on_dead\":\"a@b@c\"", what },
         { "\"on_dead\":\"\"", "on_dead: empty" },
         { "\"on_done\":\"\"", "on_done: empty" },
         { "\"on_done\":null", "on_done: must be a string" },
@@ -184,7 +189,10 @@ START_TEST(test_hooks)
     ck_assert_str_eq(good(with("\"on_dead\":\"a.b:C_-9\"")).on_dead, "a.b:C_-9");
     ck_assert_uint_eq(strlen(good(with_long("on_done", 128)).on_done), 128);
     ck_assert_uint_eq(strlen(good(with_long("hook_of", 200)).hook_of), 200);
-    refused(with_long("on_done", 129), "on_done: longer than 128 bytes");
+    refused(with_long("on_done", 129),
+            "on_done: must be a type (letters, digits and _ . : -), or TYPE@QUEUE");
+    refused(with_long("on_done", 194), "on_done: longer than 193 bytes");
+    ck_assert_str_eq(good(with("\"on_dead\":\"a:b@c.d-e_9\"")).on_dead, "a:b@c.d-e_9");
     refused(with_long("hook_of", 201), "hook_of: longer than 200 bytes");
 }
 END_TEST

@@ -84,8 +84,7 @@ const KINDS = {
         `${least} to ${most} printable ASCII characters without space`),
     name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,
         `${least} to ${most} printable ASCII characters without space or brace`),
-    type: (name, value, least, most) => made(name, value, /^[A-Za-z0-9_.:-]{1,128}$/,
-        `${least} to ${most} letters, digits and _ . : -`),
+    hook: (name, value) => made(name, value, /^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/, "a type, or TYPE@QUEUE"),
     text: (name, value, least, most) =>
         // eslint-disable-next-line no-control-regex
         typeof value === "string" && Buffer.byteLength(value) <= most && !/[\x00-\x1f\x7f]/.test(value)
@@ -138,8 +137,8 @@ const OPTIONS = {
     lock: ["lock", KINDS.name, 1, 200, true],
     group: ["group", KINDS.name, 1, 64, true],
     trace: ["trace", KINDS.text, 0, 256, true],
-    onDead: ["on_dead", KINDS.type, 1, 128, true],
-    onDone: ["on_done", KINDS.type, 1, 128, true],
+    onDead: ["on_dead", KINDS.hook, 1, 193, true],
+    onDone: ["on_done", KINDS.hook, 1, 193, true],
     flow: ["flow", KINDS.label, 1, 64, true],
     step: ["step", KINDS.label, 1, 64, true],
     after: ["after", KINDS.steps, 1, 100, true],

@@ -100,13 +100,14 @@ class Kept {
     get hook() {
         const { state, id, queue, attempts } = this, dead = state === "dead";
         if (this.hookOf || !(dead || state === "done")) return null;
-        const type = dead ? this.job.onDead ?? this.policy.on_dead : this.job.onDone ?? this.policy.on_done;
-        if (!type) return null;
+        const hook = dead ? this.job.onDead ?? this.policy.on_dead : this.job.onDone ?? this.policy.on_done;
+        if (!hook) return null;
+        const [type, to = queue] = hook.split("@");
         const of = id.length > 160 ? createHash("sha1").update(id).digest("hex") : id;
         const payload = { id, type: this.type, queue, ending: state, attempts, error: dead ? this.error : null,
                           value: dead ? null : this.value ?? null };
         const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
-        return new Kept({ type, payload, id: `${of}.${state}.${now}` }, queue, undefined, id);
+        return new Kept({ type, payload, id: `${of}.${state}.${now}` }, to, undefined, id);
     }
 }
 

@@ -297,11 +297,12 @@ it("tells of what is dead or done", async () => {
     hooked.on("gone", { retries: 0 }, fails).givenUp("gone", hear);
     hooked.on("policy", { onDone: "own" }, hear).on("own", hear);
     await queues.push("tries", 0, { id: "a" });
-    await queues.push("tries", 1, { id: "b", onDone: "own" });
+    await queues.push("tries", 1, { id: "b", onDone: "own@tell" });
     await queues.push("gone", 0, { id: "c" });
     await queues.drain(hooked);
     await queues.drain(hooked);
     assert.deepEqual(heard, ["own b tries default done 1 7 ", "gone.given_up c gone default dead 1  retry",
                              "policy a tries default dead 2  retry"]);
-    assert.deepEqual(queues.jobs.map((one) => one.hookOf).filter(Boolean), ["b", "c", "a"]);
+    assert.deepEqual(queues.jobs.filter((one) => one.hookOf).map((one) => `${one.hookOf}@${one.queue}`),
+                     ["b@tell", "c@default", "a@default"]);
 });

@@ -25,8 +25,8 @@ final class NewJob
         'lock' => ['lock', 'name', 1, 200],
         'group' => ['group', 'name', 1, 64],
         'trace' => ['trace', 'text', 0, 256],
-        'onDead' => ['on_dead', 'type', 1, 128],
-        'onDone' => ['on_done', 'type', 1, 128],
+        'onDead' => ['on_dead', 'hook', 1, 193],
+        'onDone' => ['on_done', 'hook', 1, 193],
         'flow' => ['flow', 'label', 1, 64],
         'step' => ['step', 'label', 1, 64],
         'after' => ['after', 'steps', 1, 100],
@@ -68,8 +68,8 @@ final class NewJob
      * @param $lock it runs only while it holds this lock (text)
      * @param $group whose job it is: groups share a queue fairly (text)
      * @param $trace logged with each line of the job (text)
-     * @param $onDead push a job of this type when it is dead (text)
-     * @param $onDone push a job of this type when it is done (text)
+     * @param $onDead push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
+     * @param $onDone push a job of this type when it is done (TYPE, or TYPE@QUEUE)
      * @param $flow the flow that it belongs to (name)
      * @param $step its name in the flow (name)
      * @param $after steps of the flow that it waits for; *: all jobs without * (list of names, or *)
@@ -266,8 +266,8 @@ final class NewJob
                 : "1 to $most printable ASCII characters without space",
             'name' => preg_match('/^[!-z|~]+$/D', $value) && strlen($value) <= $most ? null
                 : "1 to $most printable ASCII characters without space or brace",
-            'type' => preg_match('/^[A-Za-z0-9_.:-]+$/D', $value) && strlen($value) <= $most ? null
-                : "1 to $most letters, digits and _ . : -",
+            'hook' => preg_match('/^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/D', $value) ? null
+                : 'a type, or TYPE@QUEUE',
             'text' => preg_match('/^[^\x00-\x1f\x7f]*$/Du', $value) && strlen($value) <= $most ? null
                 : "at most $most bytes of UTF-8, no control characters",
             'whole', 'count', 'seconds' => $value >= $least && $value <= $most ? null : "from $least to $most",

@@ -61,13 +61,14 @@ $hooked->on('gone', fn ($job) => throw new RuntimeException('gone'), retries: 0)
 $hooked->givenUp('gone', $hear)->on('policy', $hear, onDone: 'own')->on('own', $hear);
 $telling = new Fake();
 $telling->push('tries', 0, id: 'a');
-$telling->push('tries', 1, id: 'b', onDone: 'own');
+$telling->push('tries', 1, id: 'b', onDone: 'own@tell');
 $telling->push('gone', id: 'c');
 $telling->drain($hooked);
 $telling->drain($hooked);
 same($heard, [['own', 'b', 'tries', 'default', 'done', 1, 7, null],
     ['gone.given_up', 'c', 'gone', 'default', 'dead', 1, null, 'retry'],
     ['policy', 'a', 'tries', 'default', 'dead', 2, null, 'retry']], 'hooks');
+same(array_column($telling->pushed('own', queue: 'tell'), 'hookOf'), ['b'], 'a hook into another queue');
 
 // ---- what was pushed
 same($queues instanceof Laterd\Queues, true, 'an interface');

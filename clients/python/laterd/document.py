@@ -15,6 +15,7 @@ DEPTH_MAX = 128
 EXPIRES_ROOM = 40  # bytes that expires_in adds to a document, in Redis
 
 _TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
+_HOOK = re.compile(r"[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\Z")
 _QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _WORD = re.compile(r"[!-~]+\Z")
 _NAME = re.compile(r"[!-z|~]+\Z")
@@ -67,9 +68,9 @@ class NewJob:
     group: Optional[str] = None
     # logged with each line of the job (text)
     trace: Optional[str] = None
-    # push a job of this type when it is dead (text)
+    # push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
     on_dead: Optional[str] = None
-    # push a job of this type when it is done (text)
+    # push a job of this type when it is done (TYPE, or TYPE@QUEUE)
     on_done: Optional[str] = None
     # the flow that it belongs to (name)
     flow: Optional[str] = None
@@ -135,9 +136,9 @@ def _name(name: str, value: Any, least: float, most: float) -> str:
     return value
 
 
-def _type(name: str, value: Any, least: float, most: float) -> str:
-    if not isinstance(value, str) or not _TYPE.match(value):
-        raise Refused("%s: must be %d to %d letters, digits and _ . : - (%.70r)" % (name, least, most, value))
+def _hook(name: str, value: Any, least: float, most: float) -> str:
+    if not isinstance(value, str) or not _HOOK.match(value):
+        raise Refused("%s: must be a type, or TYPE@QUEUE (%.70r)" % (name, value))
     return value
 
 
@@ -236,8 +237,8 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("lock", "lock", _name, 1, 200),
     ("group", "group", _name, 1, 64),
     ("trace", "trace", _text, 0, 256),
-    ("on_dead", "on_dead", _type, 1, 128),
-    ("on_done", "on_done", _type, 1, 128),
+    ("on_dead", "on_dead", _hook, 1, 193),
+    ("on_done", "on_done", _hook, 1, 193),
     ("flow", "flow", _label, 1, 64),
     ("step", "step", _label, 1, 64),
     ("after", "after", _steps, 1, 100),

@@ -400,15 +400,16 @@ class Fake(Pushing[Pushed]):
     def _push_hook(self, kept: Kept, policy: Dict[str, Any]) -> None:
         if kept.state not in ("done", "dead") or kept.hook_of:
             return
-        type = getattr(kept.job, "on_" + kept.state) or policy.get("on_" + kept.state)
-        if type:
+        hook = getattr(kept.job, "on_" + kept.state) or policy.get("on_" + kept.state)
+        if hook:
+            type, _, queue = hook.partition("@")
             dead = kept.state == "dead"
             told = {"id": kept.id, "type": kept.type, "queue": kept.queue, "ending": kept.state,
                     "attempts": kept.attempts, "error": kept.error if dead else None,
                     "value": None if dead else kept.value}
             of = kept.id if len(kept.id) <= 160 else hashlib.sha1(kept.id.encode()).hexdigest()
             job = NewJob(type, told, id="%s.%s.%d" % (of, kept.state, time.time_ns() // 1000))
-            self._push(Kept(job, kept.queue, prepare(job), "ready", hook_of=kept.id))
+            self._push(Kept(job, queue or kept.queue, prepare(job), "ready", hook_of=kept.id))
 
     def _settle(self, kept: Kept, attempt: Attempt, most: int) -> None:
         if attempt.result == "done":

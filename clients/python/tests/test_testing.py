@@ -350,7 +350,7 @@ class Performs(unittest.TestCase):
         hooked.on("tries", retries=1, on_dead="policy", on_done="policy")(lambda job: 1 // job.payload)
         hooked.on("policy", "own", on_done="own")(lambda job: heard.append(job.payload))
         queues.push("tries", 0, id="a")
-        queues.push("tries", 1, id="b", on_done="own")
+        queues.push("tries", 1, id="b", on_done="own@tell")
         self.assertEqual([one.result for one in queues.drain(hooked)], ["retry", "done", "done"])
         self.assertEqual([one.result for one in queues.drain(hooked)], ["retry", "done"])
         done, dead = heard[0], heard[1]
@@ -358,7 +358,8 @@ class Performs(unittest.TestCase):
                                 "error": None, "value": 1})
         self.assertEqual((dead["id"], dead["ending"], dead["attempts"], dead["error"]["kind"], dead["value"]),
                          ("a", "dead", 2, "retry", None))
-        self.assertEqual([(one.type, one.hook_of) for one in queues.jobs if one.hook_of], [("own", "b"), ("policy", "a")])
+        self.assertEqual([(one.type, one.queue, one.hook_of) for one in queues.jobs if one.hook_of],
+                         [("own", "tell", "b"), ("policy", "default", "a")])
 
     def test_given_up_is_told_by_the_fake(self):
         hooked = laterd.Handlers()

@@ -54,13 +54,14 @@ class TestingTest < Minitest::Test
     app.on("policy", on_done: "own", &hear)
     app.on("own", &hear)
     queues.push("tries", 0, id: "a")
-    queues.push("tries", 1, id: "b", on_done: "own")
+    queues.push("tries", 1, id: "b", on_done: "own@tell")
     queues.push("gone", id: "c")
     2.times { queues.drain(app) }
     assert_equal [["own", "b", "tries", "default", "done", 1, 7, nil],
                   ["gone.given_up", "c", "gone", "default", "dead", 1, nil, "retry"],
                   ["policy", "a", "tries", "default", "dead", 2, nil, "retry"]], heard
-    assert_equal %w[b c a], queues.jobs.map(&:hook_of).compact
+    assert_equal %w[b@tell c@default a@default],
+                 queues.jobs.select(&:hook_of).map { |job| "#{job.hook_of}@#{job.queue}" }
   end
 
   def test_what_was_pushed

@@ -60,12 +60,15 @@ final class Kept
         if ($this->hookOf !== null || !$dead && $this->state !== 'done') {
             return null;
         }
-        $type = ($dead ? $this->job->onDead : $this->job->onDone) ?? $this->policy["on_$this->state"] ?? null;
+        $hook = ($dead ? $this->job->onDead : $this->job->onDone) ?? $this->policy["on_$this->state"] ?? null;
+        if ($hook === null) {
+            return null;
+        }
+        [$type, $queue] = explode('@', $hook) + [1 => $this->queue];
         $of = strlen($this->id) > 160 ? sha1($this->id) : $this->id;
         $told = ['id' => $this->id, 'type' => $this->type, 'queue' => $this->queue, 'ending' => $this->state,
             'attempts' => $this->attempts, 'error' => $dead ? $this->error : null, 'value' => $dead ? null : $this->value];
-        return $type === null ? null
-            : new self(new NewJob($type, $told, "$of.$this->state." . (int) (microtime(true) * 1e6)), $this->queue, $this->id);
+        return new self(new NewJob($type, $told, "$of.$this->state." . (int) (microtime(true) * 1e6)), $queue, $this->id);
     }
 
     /** Is it in its queue still? */

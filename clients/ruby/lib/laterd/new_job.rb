@@ -23,8 +23,8 @@ module Laterd
   #   lock: it runs only while it holds this lock (text)
   #   group: whose job it is: groups share a queue fairly (text)
   #   trace: logged with each line of the job (text)
-  #   on_dead: push a job of this type when it is dead (text)
-  #   on_done: push a job of this type when it is done (text)
+  #   on_dead: push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
+  #   on_done: push a job of this type when it is done (TYPE, or TYPE@QUEUE)
   #   flow: the flow that it belongs to (name)
   #   step: its name in the flow (name)
   #   after: steps of the flow that it waits for; *: all jobs without * (list of names, or *)
@@ -57,8 +57,8 @@ module Laterd
       lock: [:name, 1, 200],
       group: [:name, 1, 64],
       trace: [:text, 0, 256],
-      on_dead: [:type, 1, 128],
-      on_done: [:type, 1, 128],
+      on_dead: [:hook, 1, 193],
+      on_done: [:hook, 1, 193],
       flow: [:label, 1, 64],
       step: [:label, 1, 64],
       after: [:steps, 1, 100],
@@ -249,9 +249,9 @@ module Laterd
         pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
         demand(value.is_a?(String) && value.match?(pattern) && value.size <= most,
                "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
-      when :type
-        demand(value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]+\z/) && value.size <= most,
-               "#{name}: #{least} to #{most} letters, digits and _ . : -")
+      when :hook
+        demand(value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z/),
+               "#{name}: a type, or TYPE@QUEUE")
       when :text then demand(line?(value, most), "#{name}: at most #{most} bytes, no control characters")
       when :whole, :count
         demand(value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")

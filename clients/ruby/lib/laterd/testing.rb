@@ -115,12 +115,12 @@ module Laterd
         return if hook_of || !%w[done dead].include?(state)
 
         on, dead = :"on_#{state}", state == "dead"
-        type = options[on] || policy[on]
+        type, to = (options[on] || policy[on])&.split("@")
         told = { id: id, type: self.type, queue: queue, ending: state, attempts: attempts, error: dead ? error : nil,
                  value: dead ? nil : value }
         of = id.size > 160 ? Digest::SHA1.hexdigest(id) : id
         now = Process.clock_gettime(Process::CLOCK_REALTIME, :microsecond)
-        type && Kept.new(NewJob.new(type, told, id: "#{of}.#{state}.#{now}"), queue, hook_of: id)
+        type && Kept.new(NewJob.new(type, told, id: "#{of}.#{state}.#{now}"), to || queue, hook_of: id)
       end
     end
 
