@@ -1,5 +1,5 @@
 -- flow_hear: a queue hears news of flows from another one
--- KEYS   ready delayed dead jobs records wake paused stats waiting flows news
+-- KEYS   ready delayed dead jobs records wake paused stats waiting flows news heard
 -- ARGV   from (news)...
 -- reply  how many were understood
 --
@@ -130,12 +130,10 @@ local function look(one)
     end
 end
 
-local in_heard = base .. 'heard'
-
 -- `heard` has the number of the last one from each queue.
 local function put(one)
-    if one.number > (tonumber(redis.call('HGET', in_heard, from) or 0) or 0) then
-        redis.call('HSET', in_heard, from, string.format('%.0f', one.number))
+    if one.number > (tonumber(redis.call('HGET', heard, from) or 0) or 0) then
+        redis.call('HSET', heard, from, string.format('%.0f', one.number))
         local length = tonumber(one.tie) or 0
         put_job(one.id, tonumber(one.flow) or now, string.sub(one.rest, 1, length),
             string.sub(one.rest, length + 1))
@@ -148,10 +146,10 @@ local kinds = { p = waits, o = lives, x = lives, d = ends, g = ends, s = ends,
 
 
 guard(#ARGV - 1, { ready, delayed, dead, waiting, flows, news },
-    { jobs, records, stats, in_heard })
+    { jobs, records, stats, heard })
 flow_guard()
 redis.call('ZREM', news, '') -- first: a full Redis takes all that comes after it
-local heard = 0
+local understood = 0
 for i = 2, #ARGV do
     local number, kind, flow, id, tie, rest =
         string.match(ARGV[i], '^(%d+) (%a+) %S+ (%S+) (%S+) (%S+) ?(.*)$')
@@ -162,8 +160,8 @@ for i = 2, #ARGV do
         one.asked = kind ~= 'look' and string.match(rest, '^%d+$') and #kind == 1 and rest or nil
         one.value = kind == 'd' and string.match(rest, '^=(.+)$')
         kinds[kind](one)
-        heard = heard + 1
+        understood = understood + 1
     end
 end
 flow_go_on()
-return heard
+return understood

@@ -39,6 +39,7 @@ enum later_key {
     LATER_KEY_FLOWS,
     LATER_KEY_NEWS,
     LATER_KEY_AWAY,
+    LATER_KEY_HEARD,
     LATER_KEY_FAIR,
     LATER_KEY_GROUPS,
     LATER_KEY_DUE,       /* a channel */
