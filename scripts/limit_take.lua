@@ -18,7 +18,7 @@ local most, span = whole(max, 1, 1e9), number(per, 0.001, 1e9)
 if not most or not span or window ~= 'fixed' and window ~= 'sliding' or #waiter > 300 then
     return redis.error_reply('ERR limit_take: max from 1, per seconds, window fixed or sliding')
 end
-local room, opens = limit_room(most, span, 101)
+local room, opens = limit_room(most, span, line_empty and 1 or 101)
 if not is_turn(room) then
     return { 0, string.format('%.6f', room > 0 and 0 or opens) }
 end
@@ -41,5 +41,5 @@ else
 end
 leave_line()
 room, opens = limit_room(most, span, 1)
-return { 1, at, redis.call('ZCOUNT', line_waiting, '(0', '+inf'),
+return { 1, at, line_empty and 0 or redis.call('ZCOUNT', line_waiting, '(0', '+inf'),
     string.format('%.6f', room > 0 and 0 or opens) }

@@ -1,11 +1,14 @@
 -- @include called
 
+-- Mostly nobody waits, and then most of the commands below are not needed.
+local line_empty = redis.call('ZCARD', line_waiting) == 0
+
 -- If `free` places are free, is it the turn of the job that `waiter` names? Jobs that wait, and
 -- those that were called in the last second, come first if they have waited longer. '' is
 -- somebody who never waits in the line.
 local function is_turn(free)
     redis.call('ZCARD', line_due) -- fails on a wrong type before the first write
-    if free <= 0 or waiter == '' then
+    if free <= 0 or waiter == '' or line_empty then
         return free > 0
     end
     local since = spell(math.abs(tonumber(redis.call('ZSCORE', line_waiting, waiter) or now)))
@@ -14,7 +17,7 @@ local function is_turn(free)
 end
 
 local function leave_line()
-    if waiter ~= '' then
+    if waiter ~= '' and not line_empty then
         redis.call('ZREM', line_waiting, waiter)
         redis.call('ZREM', line_due, waiter)
     end
