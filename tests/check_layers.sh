@@ -102,7 +102,7 @@ judge "each library has one door" '
     $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|web\/params\.c|jobs\/.*)$/ {
         bad("only later/job_json.h, cli/, web/params.c and plugins may")
     }
-    $2 ~ /^<event2\/http/ && $1 !~ /^web\/http\.c$/ { bad("only web/http.c may") }
+    $2 ~ /^<event2\/http/ && $1 !~ /^web\/(http|post)\.c$/ { bad("only web/http.c and web/post.c may") }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
     $2 ~ /^<libconfig/ && $1 !~ /^lib\/config\/config[a-z_]*\.[ch]$/ { bad("only lib/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'

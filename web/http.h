@@ -1,5 +1,5 @@
 /*
- * http.h: HTTP/1.1 on a libevent loop. No other file uses evhttp.
+ * http.h: HTTP/1.1 on a libevent loop. Besides it only post.h uses evhttp.
  *
  * It adds the limits that evhttp lacks. A head has at most 8 KiB and a body 64 KiB. Methods other
  * than GET, HEAD and POST are refused. There are at most 256 connections. A connection that has not

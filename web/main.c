@@ -111,7 +111,8 @@ static int main_run(const struct options *options, struct later_error *err)
     struct server_options serving = { .guard = { .host_count = options->host_count,
                                                  .read_only = options->read_only },
                                       .program = { (char *const *)(uintptr_t)argv },
-                                      .listener = &listener };
+                                      .listener = &listener,
+                                      .notify_file = options->notify_file };
     int status;
 
     memcpy(serving.guard.hosts, options->hosts, sizeof serving.guard.hosts);

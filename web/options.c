@@ -15,6 +15,8 @@ static const char usage[] =
     "                      addresses; may be given up to 16 times\n"
     "  --token-file FILE   its first line is the token for TCP, at least 16 characters\n"
     "                      (a new one at each start, logged as a link)\n"
+    "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
+    "                      are posted: http://HOST[:PORT]/PATH\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"
     "  --redis URL         as for later(1)\n"
     "  --prefix PREFIX     as for later(1)\n"
@@ -43,6 +45,9 @@ static int options_take(struct options *options, int letter, const char *value)
     case 't':
         options->token_file = value;
         break;
+    case 'n':
+        options->notify_file = value;
+        break;
     case 'H':
         if (options->host_count == GUARD_HOSTS_MAX)
             return LATER_E_USAGE;
@@ -61,6 +66,7 @@ int options_parse(struct options *options, int argc, char **argv)
                                            { "host", required_argument, NULL, 'H' },
                                            { "config", required_argument, NULL, 'c' },
                                            { "token-file", required_argument, NULL, 't' },
+                                           { "notify-file", required_argument, NULL, 'n' },
                                            { "redis", required_argument, NULL, 'R' },
                                            { "prefix", required_argument, NULL, 'P' },
                                            { "version", no_argument, NULL, 'V' },

@@ -14,6 +14,7 @@ struct options {
     const char *listen;                  /* see listener.h */
     const char *config, *redis, *prefix; /* passed on to `later`; NULL = its own default */
     const char *token_file;              /* NULL = none */
+    const char *notify_file;             /* the same */
     const char *hosts[GUARD_HOSTS_MAX];
     size_t host_count;
     bool read_only;

@@ -202,9 +202,14 @@ static void poller_take_troubles(void *arg)
     poller_tell(poller);
 }
 
-bool poller_look_troubles(struct poller *poller)
+void poller_tell_troubles(struct poller *poller, const struct serve_answer *also)
 {
-    troubles_look(poller->troubles, TROUBLES_LATER);
+    troubles_tell(poller->troubles, also);
+}
+
+bool poller_look_troubles(struct poller *poller, double within)
+{
+    troubles_look(poller->troubles, within);
     return !troubles_asks(poller->troubles);
 }
 

@@ -52,10 +52,13 @@ void poller_hurry(struct poller *poller, const char *queue);
  * NULL without memory. */
 char *poller_text(const struct poller *poller, size_t *len);
 
-/* One looks who does so seldom: asks for troubles, unless that was done within TROUBLES_LATER.
+/* Each answer about troubles also goes to this. */
+void poller_tell_troubles(struct poller *poller, const struct serve_answer *also);
+
+/* One looks who does so seldom: asks for troubles, unless that was done within so many seconds.
  * Returns whether the answer is there. If not, an update comes with it, or with why there is none.
  */
-bool poller_look_troubles(struct poller *poller);
+bool poller_look_troubles(struct poller *poller, double within);
 
 /* Returns what troubles_write() writes, malloc'ed; NULL without memory. */
 char *poller_troubles(const struct poller *poller, size_t *len);

@@ -4,10 +4,12 @@
 #include "answer.h"
 #include "live.h"
 #include "log.h"
+#include "notifier.h"
 #include "output/jsonl.h"
 #include "peer.h"
 #include "poller.h"
 #include "tasks.h"
+#include "troubles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct server {
     struct tasks *tasks;
     struct poller *poller;
     struct live *live;
+    struct notifier *notifier; /* NULL: nobody is told of troubles */
 };
 
 /* A request and its sender. */
@@ -116,7 +119,7 @@ static void answer_troubles(const struct visit *visit)
 
     if (live_add(server->live, visit->request, LIVE_TROUBLES) < 0)
         answer_error(server->http, visit->request, 503, "too many pages are open: close some");
-    else if (poller_look_troubles(server->poller))
+    else if (poller_look_troubles(server->poller, TROUBLES_LATER))
         server_tell_troubles(server);
 }
 
@@ -219,7 +222,8 @@ static void tell_news(void *arg, const char *json, size_t len)
         poller_look(server->poller);
     if (live_waits(server->live))
         server_greet(server);
-    if (live_waits_for_troubles(server->live) && poller_look_troubles(server->poller))
+    if (live_waits_for_troubles(server->live) &&
+        poller_look_troubles(server->poller, TROUBLES_LATER))
         server_tell_troubles(server);
 }
 
@@ -231,6 +235,28 @@ static void tell_done(void *arg, const char *who, const char *command, const cha
     if (queue)
         poller_hurry(server->poller, queue);
     log_line(LOG_INFO, "%s: %s: status %d", who, command, status);
+}
+
+static void look_troubles(void *arg)
+{
+    struct server *server = arg;
+
+    poller_look_troubles(server->poller, TROUBLES_TOLD);
+}
+
+/* Returns 0, or -1 with *err. */
+static int server_notify(struct server *server, struct event_base *base, struct later_error *err)
+{
+    struct serve_answer answer;
+
+    if (!server->options->notify_file)
+        return 0;
+    server->notifier = notifier_new(base, server->options->notify_file, look_troubles, server, err);
+    if (!server->notifier)
+        return -1;
+    answer = notifier_answer(server->notifier);
+    poller_tell_troubles(server->poller, &answer);
+    return 0;
 }
 
 struct server *server_new(struct event_base *base, const struct server_options *options,
@@ -250,7 +276,8 @@ struct server *server_new(struct event_base *base, const struct server_options *
     server->tasks = server->poller
                         ? tasks_new(base, server->http, &options->program, tell_done, server, err)
                         : NULL;
-    if (server->tasks && http_serve(server->http, options->listener->fd, err) == 0)
+    if (server->tasks && server_notify(server, base, err) == 0 &&
+        http_serve(server->http, options->listener->fd, err) == 0)
         return server;
     server_free(server);
     return NULL;
@@ -262,6 +289,7 @@ void server_free(struct server *server)
         return;
     http_free(server->http);
     tasks_free(server->tasks);
+    notifier_free(server->notifier);
     poller_free(server->poller);
     live_free(server->live);
     free(server);

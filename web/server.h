@@ -16,6 +16,7 @@ struct server_options {
     struct guard guard;
     struct serve_program program;
     struct listener *listener;
+    const char *notify_file; /* has the URL to which troubles are posted; NULL = none */
 };
 
 /* Returns NULL with *err. */

@@ -15,6 +15,7 @@ struct troubles {
     struct serve *serve;
     troubles_fn *fn;
     void *arg;
+    struct serve_answer also;         /* whoever gets each answer, too; zeroed = nobody */
     struct lines_json list, new_list; /* the known ones, and those of the answer that is coming */
     double asked, known; /* times; 0 = never. known: of the question that was answered */
     double took;         /* seconds that the last answer took */
@@ -27,6 +28,13 @@ static void troubles_take_line(void *arg, const char *line, size_t len)
     struct troubles *troubles = arg;
 
     lines_json_add(&troubles->new_list, line, len);
+    if (troubles->also.line)
+        troubles->also.line(troubles->also.arg, line, len);
+}
+
+bool troubles_are_known(int status)
+{
+    return status == LATER_OK || status == SOME;
 }
 
 static void troubles_take_end(void *arg, int status, const char *rest)
@@ -35,7 +43,9 @@ static void troubles_take_end(void *arg, int status, const char *rest)
 
     lines_json_end(&troubles->new_list);
     troubles->took = later_clock() - troubles->asked;
-    if (status == LATER_OK || status == SOME) {
+    if (troubles->also.end)
+        troubles->also.end(troubles->also.arg, status, rest);
+    if (troubles_are_known(status)) {
         lines_json_free(&troubles->list);
         troubles->list = troubles->new_list;
         troubles->known = troubles->asked;
@@ -73,6 +83,11 @@ void troubles_look(struct troubles *troubles, double within)
 bool troubles_asks(const struct troubles *troubles)
 {
     return !serve_is_free(troubles->serve);
+}
+
+void troubles_tell(struct troubles *troubles, const struct serve_answer *also)
+{
+    troubles->also = *also;
 }
 
 void troubles_hurry(struct troubles *troubles)

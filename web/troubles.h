@@ -20,6 +20,7 @@ struct troubles;
  */
 #define TROUBLES_SOON  8.0
 #define TROUBLES_LATER 20.0
+#define TROUBLES_TOLD  10.0 /* and for one who is told (notifier.h) */
 
 /* Called with each answer, and when there is none. */
 typedef void troubles_fn(void *arg);
@@ -28,6 +29,12 @@ typedef void troubles_fn(void *arg);
 struct troubles *troubles_new(struct event_base *base, const struct serve_program *program,
                               troubles_fn *fn, void *arg);
 void troubles_free(struct troubles *troubles); /* NULL is allowed */
+
+/* Each answer also goes to this. */
+void troubles_tell(struct troubles *troubles, const struct serve_answer *also);
+
+/* Does this exit status say that all is well, or that these are all troubles? */
+bool troubles_are_known(int status);
 
 /* Asks, unless that was done within so many seconds or the last question has no answer yet. */
 void troubles_look(struct troubles *troubles, double within);

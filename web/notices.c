@@ -1,0 +1,170 @@
+/* notices.c: the begin and end of troubles. */
+#include "notices.h"
+
+#include "base/backoff.h"
+#include "base/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MISSING 2  /* answers without it after which a trouble has ended */
+#define FAILED  2  /* questions without an answer after which Redis is away */
+#define ID      16 /* hexadecimal digits of a trouble's id */
+
+/* Is in the way of `since`: what is before it says which trouble it is. */
+#define REST ",\"since\":"
+#define AWAY                                                                                       \
+    "{\"rule\":\"redis_away\",\"severity\":\"critical\",\"queue\":null,\"host\":null,"             \
+    "\"type\":null" REST "null,\"count\":0,\"text\":\"Redis cannot be asked\",\"why\":%s,"         \
+    "\"command\":\"later status\"}"
+
+struct notice {
+    char *line; /* as it was seen last; owned */
+    char id[LATER_DIGEST_SIZE];
+    int missing; /* answers without it */
+    bool begun;  /* its begin was told */
+};
+
+struct notices {
+    struct notice all[NOTICES_MAX + 1]; /* one more for Redis */
+    size_t count, lines;                /* lines: of the present answer */
+    int failed;                         /* questions without an answer, one after the other */
+    /* What is being told. */
+    bool tells, tells_end;
+    char told_id[LATER_DIGEST_SIZE];
+    unsigned tries;
+    double not_before;
+};
+
+struct notices *notices_new(void)
+{
+    return calloc(1, sizeof(struct notices));
+}
+
+static void notices_drop(struct notices *notices, struct notice *notice)
+{
+    free(notice->line);
+    memmove(notice, notice + 1,
+            (size_t)(notices->all + --notices->count - notice) * sizeof *notice);
+}
+
+void notices_free(struct notices *notices)
+{
+    while (notices && notices->count > 0)
+        notices_drop(notices, &notices->all[notices->count - 1]);
+    free(notices);
+}
+
+static struct notice *notices_find(struct notices *notices, const char *id)
+{
+    for (size_t i = 0; i < notices->count; i++) {
+        if (strcmp(notices->all[i].id, id) == 0)
+            return &notices->all[i];
+    }
+    return NULL;
+}
+
+static void notices_see(struct notices *notices, const char *line, size_t len, size_t room)
+{
+    const char *rest = memmem(line, len, REST, strlen(REST));
+    char id[LATER_DIGEST_SIZE], *copy = strndup(line, len);
+    struct notice *notice;
+
+    later_digest(line, rest ? (size_t)(rest - line) : len, id);
+    id[ID] = '\0';
+    notice = notices_find(notices, id);
+    if (!copy || (!notice && notices->count >= room)) {
+        free(copy);
+        return;
+    }
+    if (!notice) {
+        notice = &notices->all[notices->count++];
+        *notice = (struct notice){ 0 };
+        memcpy(notice->id, id, sizeof id);
+    }
+    free(notice->line);
+    notice->line = copy;
+    notice->missing = -1; /* notices_end() counts all */
+}
+
+void notices_line(struct notices *notices, const char *line, size_t len)
+{
+    notices->lines++;
+    notices_see(notices, line, len, NOTICES_MAX);
+}
+
+static void notices_fail(struct notices *notices, const char *away)
+{
+    char *line = NULL;
+    int len;
+
+    if (++notices->failed < FAILED)
+        return;
+    len = asprintf(&line, AWAY, away);
+    if (len < 0)
+        return;
+    notices_see(notices, line, (size_t)len, NOTICES_MAX + 1);
+    free(line);
+}
+
+/* What is missing may be beyond those that are named. */
+void notices_end(struct notices *notices, const char *away)
+{
+    bool whole = !away && notices->lines < NOTICES_MAX;
+
+    notices->lines = 0;
+    if (away)
+        notices_fail(notices, away);
+    else
+        notices->failed = 0;
+    for (size_t i = 0; i < notices->count; i++) {
+        struct notice *notice = &notices->all[i];
+
+        if (notice->missing < 0)
+            notice->missing = 0;
+        else if (whole && notice->missing < MISSING)
+            notice->missing++;
+    }
+}
+
+char *notices_next(struct notices *notices, double now)
+{
+    struct notice *next = NULL;
+    char *text = NULL;
+
+    if (notices->tells || now < notices->not_before)
+        return NULL;
+    for (size_t i = notices->count; i-- > 0;) {
+        struct notice *notice = &notices->all[i];
+
+        if (!notice->begun || (notice->missing >= MISSING && (!next || next->begun)))
+            next = notice;
+    }
+    if (!next || asprintf(&text, "{\"event\":\"%s\",\"id\":\"%s\",%s",
+                          next->begun ? "end" : "begin", next->id, next->line + 1) < 0)
+        return NULL;
+    notices->tells = true;
+    notices->tells_end = next->begun;
+    memcpy(notices->told_id, next->id, sizeof next->id);
+    return text;
+}
+
+bool notices_told(struct notices *notices, bool taken, double now)
+{
+    static const struct later_backoff waits = { .base = 1, .max = 300 };
+    struct notice *notice = notices_find(notices, notices->told_id);
+    bool given_up = !taken && ++notices->tries >= NOTICES_TRIES;
+
+    notices->tells = false;
+    if (!taken && !given_up) {
+        notices->not_before = now + later_backoff_delay(&waits, notices->tries, 0);
+        return true;
+    }
+    notices->tries = 0;
+    if (notice && notices->tells_end)
+        notices_drop(notices, notice);
+    else if (notice)
+        notice->begun = true;
+    return !given_up;
+}
