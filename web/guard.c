@@ -63,13 +63,29 @@ static bool guard_same(const char *token, const char *shown, size_t len)
     return !differs;
 }
 
-/* Does the request have the token, as "Bearer …"? */
-static bool has_token(const struct guard *guard, const char *authorization)
+/* All tokens are compared, so that the time does not tell which one it is. */
+static enum role role_by_token(const struct guard *guard, const char *authorization)
 {
-    if (!guard->token)
-        return true;
-    return authorization && strncasecmp(authorization, "Bearer ", 7) == 0 &&
-           guard_same(guard->token, authorization + 7, strlen(authorization + 7));
+    enum role role = ROLE_NOBODY;
+
+    if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
+        return role;
+    for (enum role i = ROLE_READER; i < ROLES; i++) {
+        if (guard->tokens[i] &&
+            guard_same(guard->tokens[i], authorization + 7, strlen(authorization + 7)))
+            role = i;
+    }
+    return role;
+}
+
+enum role guard_role(const struct guard *guard, const struct guard_request *request)
+{
+    enum role role =
+        guard->tokens[ROLE_ADMIN] ? role_by_token(guard, request->authorization) : request->peer;
+
+    if (guard->role_header)
+        role = role_least(role, role_of(request->role));
+    return guard->read_only ? role_least(role, ROLE_READER) : role;
 }
 
 /* --- POST --- */
@@ -105,6 +121,8 @@ static bool is_from_others(const char *site)
 
 int guard_refuses(const struct guard *guard, const struct guard_request *request, const char **why)
 {
+    enum role role;
+
     *why = "this host name is not known as ours: open the address, or start later-web with --host "
            "NAME";
     if (!guard_is_ours(guard, request->host))
@@ -125,11 +143,13 @@ int guard_refuses(const struct guard *guard, const struct guard_request *request
             ? "this token is not valid, or no longer: open the link that later-web printed when it "
               "started"
             : "the token is missing: open the link that later-web printed when it started";
-    if (!request->open && !has_token(guard, request->authorization))
+    if (request->open)
+        return 0;
+    role = guard_role(guard, request);
+    if (role == ROLE_NOBODY)
         return 401;
-    *why = guard->read_only ? "later-web runs with --read-only"
-                            : "you may look but not act: you are not in the socket's group";
-    if (request->post && !request->open && (guard->read_only || !request->by_act))
-        return 403;
-    return 0;
+    *why = guard->read_only               ? "later-web runs with --read-only"
+           : request->needs == ROLE_ADMIN ? "only an admin may do this"
+                                          : "you may look but not act";
+    return request->post && role < request->needs ? 403 : 0;
 }

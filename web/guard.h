@@ -10,6 +10,8 @@
 #ifndef LATER_WEB_GUARD_H
 #define LATER_WEB_GUARD_H
 
+#include "role.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,17 +21,26 @@
 struct guard {
     const char *hosts[GUARD_HOSTS_MAX]; /* our names, besides localhost and addresses */
     size_t host_count;
-    const char *token; /* NULL = no token is needed */
+    /* By role; NULL = none. Without one for admins none is needed, and the kernel says who is
+     * there. */
+    const char *tokens[ROLES];
+    const char *role_header; /* name of the header by which a proxy says a role; NULL = none */
     bool read_only;
 };
 
 /* A request. NULL = it has no such header. */
 struct guard_request {
     const char *host, *origin, *site, *type, *authorization;
-    bool post;   /* it changes something */
-    bool open;   /* a page, which contains no data: no token is needed */
-    bool by_act; /* the sender may act (peer.h), or has shown the token */
+    const char *role; /* what the role header says */
+    bool post;        /* it changes something */
+    bool open;        /* a page, which contains no data: no token is needed */
+    enum role peer;   /* that of the process at the other end (peer.h) */
+    enum role needs;  /* what a POST takes */
 };
+
+/* What the sender is: by its token or, without tokens, by its process; no more than the proxy's
+ * header says, if there is such a header in the rules; and a reader if it is read-only. */
+enum role guard_role(const struct guard *guard, const struct guard_request *request);
 
 /* Returns 0 if the request is allowed, or else the HTTP status of the refusal with a message in
  * *why. */

@@ -2,10 +2,12 @@
 #include "listener.h"
 #include "log.h"
 #include "options.h"
+#include "peer.h"
 #include "server.h"
 #include "token.h"
 
 #include <event2/event.h>
+#include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,12 +105,38 @@ static void tell_link(const struct listener *listener, const char *made_token)
         log_line(LOG_INFO, "listening: http://%s/#token=%s", listener->name, made_token);
 }
 
+/* Over TCP each role has a token, if there is a file with it; that of admins is made otherwise. */
+static int main_tokens(struct guard *guard, char tokens[ROLES][TOKEN_MAX + 1],
+                       const struct options *options, struct later_error *err)
+{
+    for (enum role role = ROLE_READER; role < ROLES; role++) {
+        const char *file = options->token_files[role];
+
+        if (role < ROLE_ADMIN && !file)
+            continue;
+        if (token_get(tokens[role], file, err) < 0)
+            return -1;
+        guard->tokens[role] = tokens[role];
+    }
+    return 0;
+}
+
+/* Returns 0, or -1 with *err. */
+static int main_group(gid_t *found, const char *name, struct later_error *err)
+{
+    const struct group *group = name ? getgrnam(name) : NULL;
+
+    *found = group ? group->gr_gid : PEER_NO_GROUP;
+    return !name || group ? 0 : later_fail(err, LATER_E_CONFIG, "there is no group %.100s", name);
+}
+
 static int main_run(const struct options *options, struct later_error *err)
 {
-    char later[PATH_MAX], token[TOKEN_MAX + 1];
+    char later[PATH_MAX], tokens[ROLES][TOKEN_MAX + 1];
     const char *argv[ARGUMENTS];
     struct listener listener;
     struct server_options serving = { .guard = { .host_count = options->host_count,
+                                                 .role_header = options->role_header,
                                                  .read_only = options->read_only },
                                       .program = { (char *const *)(uintptr_t)argv },
                                       .listener = &listener,
@@ -116,12 +144,14 @@ static int main_run(const struct options *options, struct later_error *err)
     int status;
 
     memcpy(serving.guard.hosts, options->hosts, sizeof serving.guard.hosts);
-    if (find_later(later, err) < 0 || token_get(token, options->token_file, err) < 0 ||
+    if (find_later(later, err) < 0 || main_group(&serving.operators, options->operators, err) < 0 ||
+        main_tokens(&serving.guard, tokens, options, err) < 0 ||
         listener_open(&listener, options->listen, err) < 0)
         return -1;
-    serving.guard.token = listener.is_unix ? NULL : token;
+    if (listener.is_unix)
+        memset(serving.guard.tokens, 0, sizeof serving.guard.tokens);
     arguments(argv, later, options);
-    tell_link(&listener, options->token_file ? NULL : token);
+    tell_link(&listener, options->token_files[ROLE_ADMIN] ? NULL : tokens[ROLE_ADMIN]);
     status = main_serve(&serving, err);
     listener_close(&listener);
     return status == LATER_OK ? 0 : -1;

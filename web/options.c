@@ -15,6 +15,10 @@ static const char usage[] =
     "                      addresses; may be given up to 16 times\n"
     "  --token-file FILE   its first line is the token for TCP, at least 16 characters\n"
     "                      (a new one at each start, logged as a link)\n"
+    "  --operator-token-file FILE, --reader-token-file FILE\n"
+    "                      likewise, for those who may do less\n"
+    "  --operators GROUP   whose members may act on jobs, over a unix socket\n"
+    "  --role-header NAME  the header in which a proxy says reader, operator or admin\n"
     "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
     "                      are posted: http://HOST[:PORT]/PATH\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"
@@ -43,7 +47,19 @@ static int options_take(struct options *options, int letter, const char *value)
         options->prefix = value;
         break;
     case 't':
-        options->token_file = value;
+        options->token_files[ROLE_ADMIN] = value;
+        break;
+    case 'o':
+        options->token_files[ROLE_OPERATOR] = value;
+        break;
+    case 'd':
+        options->token_files[ROLE_READER] = value;
+        break;
+    case 'x':
+        options->role_header = value;
+        break;
+    case 'g':
+        options->operators = value;
         break;
     case 'n':
         options->notify_file = value;
@@ -67,6 +83,10 @@ int options_parse(struct options *options, int argc, char **argv)
                                            { "config", required_argument, NULL, 'c' },
                                            { "token-file", required_argument, NULL, 't' },
                                            { "notify-file", required_argument, NULL, 'n' },
+                                           { "operator-token-file", required_argument, NULL, 'o' },
+                                           { "reader-token-file", required_argument, NULL, 'd' },
+                                           { "role-header", required_argument, NULL, 'x' },
+                                           { "operators", required_argument, NULL, 'g' },
                                            { "redis", required_argument, NULL, 'R' },
                                            { "prefix", required_argument, NULL, 'P' },
                                            { "version", no_argument, NULL, 'V' },

@@ -13,8 +13,10 @@
 struct options {
     const char *listen;                  /* see listener.h */
     const char *config, *redis, *prefix; /* passed on to `later`; NULL = its own default */
-    const char *token_file;              /* NULL = none */
-    const char *notify_file;             /* the same */
+    const char *token_files[ROLES];      /* by role; NULL = none */
+    const char *role_header;             /* NULL = none */
+    const char *operators;               /* a group's name; NULL = none */
+    const char *notify_file;             /* NULL = none */
     const char *hosts[GUARD_HOSTS_MAX];
     size_t host_count;
     bool read_only;

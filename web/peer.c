@@ -19,7 +19,7 @@ static bool peer_is_member(int fd, gid_t first, gid_t group)
     gid_t groups[GROUPS_MAX];
     socklen_t len = sizeof groups;
 
-    if (group == OVERFLOW)
+    if (group == OVERFLOW || group == PEER_NO_GROUP)
         return false;
     if (first == group)
         return true;
@@ -32,18 +32,21 @@ static bool peer_is_member(int fd, gid_t first, gid_t group)
     return false;
 }
 
-struct peer peer_of(int fd, const char *path)
+struct peer peer_of(int fd, const char *path, gid_t operators)
 {
     struct ucred who;
     socklen_t len = sizeof who;
     struct stat file;
-    struct peer peer = { 0 };
+    struct peer peer = { .role = ROLE_READER };
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
         return peer;
     peer.known = true;
     peer.user = who.uid;
-    peer.may_act = who.uid == 0 || who.uid == geteuid() ||
-                   (stat(path, &file) == 0 && peer_is_member(fd, who.gid, file.st_gid));
+    if (who.uid == 0 || who.uid == geteuid() ||
+        (stat(path, &file) == 0 && peer_is_member(fd, who.gid, file.st_gid)))
+        peer.role = ROLE_ADMIN;
+    else if (peer_is_member(fd, who.gid, operators))
+        peer.role = ROLE_OPERATOR;
     return peer;
 }

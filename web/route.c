@@ -11,7 +11,7 @@
 struct route {
     const char *path;
     const char *command;
-    bool post, stream;
+    bool post, stream, admin; /* admin: only they may */
     const char *raw;
     double patience, first;
 };
@@ -65,23 +65,23 @@ static const struct route routes[] = {
       .patience = LONG },
     { "/api/1/cancel", "cancel --json --queue=?queue -- ?id", .post = true, .patience = QUICK },
     { "/api/1/cancel-all", "cancel --json --yes --queue=?queue --state=?state", .post = true,
-      .patience = LONG },
+      .admin = true, .patience = LONG },
     { "/api/1/pause", "pause --json [--for=?for] -- ?queue", .post = true, .patience = QUICK },
     { "/api/1/resume", "resume --json -- ?queue", .post = true, .patience = QUICK },
-    { "/api/1/push", "push --json --queue=?queue [--id=?id] " JOB, .post = true,
+    { "/api/1/push", "push --json --queue=?queue [--id=?id] " JOB, .post = true, .admin = true,
       .patience = QUICK },
     { "/api/1/replace", "push --json --replace --queue=?queue --id=?id " JOB, .post = true,
-      .patience = QUICK },
+      .admin = true, .patience = QUICK },
     { "/api/1/history", "history --json [--since=?since] [--by=?by] -- [?queue]",
       .patience = QUICK },
     { "/api/1/types", "history --json [--since=?since] -- [?queue]", .patience = QUICK },
     { "/api/1/cron", "cron --json", .patience = QUICK },
-    { "/api/1/cron-run", "cron --json --queue=?queue -- run ?name", .post = true,
+    { "/api/1/cron-run", "cron --json --queue=?queue -- run ?name", .post = true, .admin = true,
       .patience = QUICK },
-    { "/api/1/cron-pause", "cron --json --queue=?queue -- pause ?name", .post = true,
+    { "/api/1/cron-pause", "cron --json --queue=?queue -- pause ?name", .post = true, .admin = true,
       .patience = QUICK },
     { "/api/1/cron-resume", "cron --json --queue=?queue -- resume ?name", .post = true,
-      .patience = QUICK },
+      .admin = true, .patience = QUICK },
     { "/api/1/flows", "flow --json [--queue=?queue]", .patience = QUICK },
     { "/api/1/flow", "flow --json [--queue=?queue] -- show ?flow", .patience = QUICK },
     { "/api/1/flow-kick", "flow --json --queue=?queue -- kick ?flow", .post = true,
@@ -338,16 +338,28 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     return route_add(order, route_keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
 }
 
+static const struct route *route_find(const char *path)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (strcmp(routes[i].path, path) == 0)
+            return &routes[i];
+    }
+    return NULL;
+}
+
+enum role route_needs(const char *path)
+{
+    const struct route *route = route_find(path);
+
+    return route && route->admin ? ROLE_ADMIN : ROLE_OPERATOR;
+}
+
 int route_order(struct order *order, const char *path, bool post, const struct params *params,
                 const char **why)
 {
-    const struct route *route = NULL;
+    const struct route *route = route_find(path);
     int status = 0;
 
-    for (size_t i = 0; i < sizeof routes / sizeof *routes && !route; i++) {
-        if (strcmp(routes[i].path, path) == 0)
-            route = &routes[i];
-    }
     *why = "there is nothing here";
     if (!route)
         return 404;

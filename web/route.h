@@ -9,6 +9,7 @@
 #define LATER_WEB_ROUTE_H
 
 #include "params.h"
+#include "role.h"
 
 #include <stdbool.h>
 
@@ -34,6 +35,9 @@ struct order {
  * *why. */
 int route_order(struct order *order, const char *path, bool post, const struct params *params,
                 const char **why);
+
+/* The role that a POST to this path needs. */
+enum role route_needs(const char *path);
 
 /* Returns what a person would type, "later …", without --json, --yes and --progress. malloc'ed;
  * NULL without memory. */

@@ -30,7 +30,8 @@ struct visit {
     struct evhttp_request *request;
     const char *path;
     const struct asset *asset; /* NULL = it does not ask for a page */
-    bool post, may_act;
+    bool post;
+    enum role role;
     char who[64];
 };
 
@@ -45,7 +46,7 @@ static void answer_me(const struct visit *visit)
     if (answer_begin(&answer)) {
         jsonl_text(&answer.json, "version", VERSION);
         jsonl_text(&answer.json, "who", visit->who);
-        jsonl_bool(&answer.json, "may_act", visit->may_act && !guard->read_only);
+        jsonl_text(&answer.json, "role", role_names[visit->role]);
         jsonl_bool(&answer.json, "read_only", guard->read_only);
     }
     answer_end(&answer, visit->server->http, visit->request, 200);
@@ -152,25 +153,13 @@ static const struct {
 
 /* --- rights --- */
 
-static void find_who(struct visit *visit, struct evhttp_request *request)
+/* Says who has sent it, for the log, and asks the guard. */
+static int server_refuses(struct visit *visit, const char **why)
 {
     const struct server_options *options = visit->server->options;
-
-    if (options->listener->is_unix) {
-        struct peer peer = peer_of(http_socket(request), options->listener->path);
-
-        visit->may_act = peer.may_act;
-        snprintf(visit->who, sizeof visit->who, peer.known ? "user %u" : "somebody",
-                 (unsigned)peer.user);
-    } else {
-        visit->may_act = true; /* without the token, the guard refuses later */
-        snprintf(visit->who, sizeof visit->who, "bearer of the token");
-    }
-}
-
-static int refuses(const struct visit *visit, const char **why)
-{
+    const struct guard *guard = &options->guard;
     struct evhttp_request *request = visit->request;
+    struct peer peer = { .role = ROLE_READER };
     struct guard_request shown = { .host = http_header(request, "Host"),
                                    .origin = http_header(request, "Origin"),
                                    .site = http_header(request, "Sec-Fetch-Site"),
@@ -178,9 +167,20 @@ static int refuses(const struct visit *visit, const char **why)
                                    .authorization = http_header(request, "Authorization"),
                                    .post = visit->post,
                                    .open = visit->asset != NULL,
-                                   .by_act = visit->may_act };
+                                   .needs = route_needs(visit->path) };
 
-    return guard_refuses(&visit->server->options->guard, &shown, why);
+    if (guard->role_header)
+        shown.role = http_header(request, guard->role_header);
+    if (options->listener->is_unix)
+        peer = peer_of(http_socket(request), options->listener->path, options->operators);
+    shown.peer = peer.role;
+    visit->role = guard_role(guard, &shown);
+    if (!options->listener->is_unix)
+        snprintf(visit->who, sizeof visit->who, "bearer of the %s token", role_names[visit->role]);
+    else
+        snprintf(visit->who, sizeof visit->who, peer.known ? "user %u" : "somebody",
+                 (unsigned)peer.user);
+    return guard_refuses(guard, &shown, why);
 }
 
 static void server_take(void *arg, struct evhttp_request *request)
@@ -200,8 +200,7 @@ static void server_take(void *arg, struct evhttp_request *request)
         if (strcmp(routes[i].path, visit.path) == 0 && routes[i].post == visit.post)
             answer = routes[i].answer;
     }
-    find_who(&visit, request);
-    status = refuses(&visit, &why);
+    status = server_refuses(&visit, &why);
     if (status == 401 && http_header(request, "Authorization"))
         log_line(LOG_WARN, "a wrong token was shown");
     if (status != 0)

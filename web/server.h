@@ -8,14 +8,17 @@
 #include "guard.h"
 #include "listener.h"
 
+#include <sys/types.h>
+
 struct event_base;
 struct server;
 
-/* All pointers are borrowed. Over TCP the guard has a token. */
+/* All pointers are borrowed. Over TCP the guard has a token for admins. */
 struct server_options {
     struct guard guard;
     struct serve_program program;
     struct listener *listener;
+    gid_t operators;         /* their group; PEER_NO_GROUP = none */
     const char *notify_file; /* has the URL to which troubles are posted; NULL = none */
 };
 

@@ -59,7 +59,7 @@ static void guard_of(char *const lines[LINES], bool post)
 {
     const struct guard guard = { .hosts = { "later.example" },
                                  .host_count = 1,
-                                 .token = "0123456789abcdef" };
+                                 .tokens = { [ROLE_ADMIN] = "0123456789abcdef" } };
     const char *headers[6], *why = NULL; /* the fifth is no longer read, as it was a cookie */
     struct guard_request request;
     int status;
@@ -72,12 +72,13 @@ static void guard_of(char *const lines[LINES], bool post)
                                       .type = headers[3],
                                       .authorization = headers[5],
                                       .post = post,
-                                      .by_act = true };
+                                      .needs = ROLE_OPERATOR };
     status = guard_refuses(&guard, &request, &why);
     must(status == 0 || (status >= 400 && why && *why), "a refusal has its reason");
     if (status == 0) {
         must(headers[0] && !strstr(headers[0], "evil"), "a name of another is refused");
-        must(headers[5] && strstr(headers[5], guard.token), "nobody gets in without the token");
+        must(headers[5] && strstr(headers[5], guard.tokens[ROLE_ADMIN]),
+             "nobody gets in without the token");
         must(!post || headers[1] || headers[2], "a POST says where it comes from");
     }
 }

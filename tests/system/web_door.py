@@ -558,7 +558,7 @@ same(ask(tcp, '/api/1/queues', headers={'Cookie': f'later={token}'})[0], 401, 'a
 same(ask(tcp, '/api/1/login', {'token': token})[0], 401, 'nor is there one to be had')
 status, headers, _ = ask(tcp, '/api/1/queues', headers=bearer)
 same((status, headers['Set-Cookie']), (200, None), 'Bearer')
-same(ask(tcp, '/api/1/me', headers=bearer)[2]['may_act'], False, '--read-only')
+same(ask(tcp, '/api/1/me', headers=bearer)[2]['role'], 'reader', '--read-only')
 for path in ('pause', 'push', 'replace'):
     same(ask(tcp, f'/api/1/{path}', {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}, headers=bearer)[0], 403,
          f'and no {path}')

@@ -663,6 +663,7 @@ try:
     # a reader without rights
     browser.go(os.environ['read_only'])
     check(settled(), 'read-only')
+    same(browser.script('return document.getElementById("role").innerText'), 'read-only', 'which it says')
     for page in ('job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'queue?name=mail'):
         browser.script('document.querySelector("main").replaceChildren(); location.hash = arguments[0]', f'#/{page}')
         check(browser.wait('document.querySelector("main h1") && document.querySelector("main .command")'),

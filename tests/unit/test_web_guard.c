@@ -49,7 +49,8 @@ START_TEST(posts)
                                   .origin = "http://localhost:7420",
                                   .type = "application/json",
                                   .post = true,
-                                  .by_act = true };
+                                  .peer = ROLE_ADMIN,
+                                  .needs = ROLE_OPERATOR };
     struct guard_request other = good;
 
     ck_assert_int_eq(refusal(&ours, good), 0);
@@ -65,7 +66,7 @@ START_TEST(posts)
     ck_assert_int_eq(refusal(&ours, other), 415);
     other.type = "Application/JSON; charset=utf-8";
     ck_assert_int_eq(refusal(&ours, other), 0);
-    other.by_act = false;
+    other.peer = ROLE_READER;
     ck_assert_int_eq(refusal(&ours, other), 403);
     other.post = false;
     ck_assert_int_eq(refusal(&ours, other), 0);
@@ -82,7 +83,7 @@ START_TEST(tokens)
     static const char *const wrong[] = { "Bearer ", "Bearer 0123456789abcde",
                                          "Bearer 0123456789abcdeg", "Bearer 0123456789abcdef0",
                                          "Basic 0123456789abcdef" };
-    const struct guard guard = { .token = "0123456789abcdef" };
+    const struct guard guard = { .tokens = { [ROLE_ADMIN] = "0123456789abcdef" } };
     struct guard_request request = { .host = "127.0.0.1" };
 
     ck_assert_int_eq(refusal(&guard, request), 401);
@@ -98,6 +99,35 @@ START_TEST(tokens)
 }
 END_TEST
 
+START_TEST(roles)
+{
+    struct guard guard = { .tokens = { [ROLE_READER] = "reader", [ROLE_ADMIN] = "admin" } };
+    struct guard_request request = { .peer = ROLE_ADMIN };
+
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_NOBODY); /* tokens count, nothing else */
+    request.authorization = "Bearer reader";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
+    request.authorization = "Bearer admin";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_ADMIN);
+    request.role = "reader"; /* a header that the rules do not name */
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_ADMIN);
+    guard.role_header = "X-Role";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
+    request.role = NULL;
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
+    request.role = "operator";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_OPERATOR);
+    request.role = "admin";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_ADMIN);
+    request.authorization = "Bearer reader"; /* the header gives nothing */
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
+    request.authorization = "Bearer none";
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_NOBODY);
+    guard = (struct guard){ .read_only = true };
+    ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
+}
+END_TEST
+
 static TCase *all(void)
 {
     TCase *tc = tcase_create("guard");
@@ -105,6 +135,7 @@ static TCase *all(void)
     tcase_add_test(tc, names);
     tcase_add_test(tc, posts);
     tcase_add_test(tc, tokens);
+    tcase_add_test(tc, roles);
     return tc;
 }
 

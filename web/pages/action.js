@@ -2,7 +2,10 @@
 import { act, actLong, Refusal } from './api.js';
 import { command, h, number, setText } from './dom.js';
 
-export const me = { may_act: false, read_only: false, who: '' };
+export const me = { role: '', read_only: false, who: '' };
+const ROLES = ['reader', 'operator', 'admin']; // each may do what those before may
+
+export const may = (role) => ROLES.indexOf(me.role) >= ROLES.indexOf(role);
 
 const notes = () => document.getElementById('notes');
 
@@ -107,6 +110,6 @@ export async function performLong(where, body, label, place, told) {
 }
 
 // A button for those who may use it. Others do not see it.
-export function button(words, onclick, properties) {
-    return me.may_act && h('button', { type: 'button', onclick, ...properties }, words);
+export function button(words, onclick, properties, role = 'operator') {
+    return may(role) && h('button', { type: 'button', onclick, ...properties }, words);
 }

@@ -127,9 +127,10 @@ document.getElementById('search').addEventListener('submit', (event) => {
 async function enter() {
     login(shown);
     start();
-    Object.assign(me, { may_act: false });
+    Object.assign(me, { role: '' });
     try {
         Object.assign(me, await get('me'));
+        setText(document.getElementById('role'), me.read_only ? 'read-only' : me.role === 'admin' ? '' : me.role);
     } catch (error) {
         note(error.message, null, true);
     }

@@ -24,10 +24,10 @@ export function cron(main) {
               one.last ? `${since(one.last)}${one.outcome ? `, ${one.outcome}` : ''}` : '–'),
             h('td', { class: paused ? 'paused' : '' }, paused ? '❚❚ paused' : one.state),
             h('td', { class: 'do' }, button('Run now', () => act('run', one, 'is pushed'),
-                                            { class: 'quiet small', 'aria-label': `Run ${one.name} now` }), ' ',
+                                            { class: 'quiet small', 'aria-label': `Run ${one.name} now` }, 'admin'), ' ',
               button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
                      paused ? 'is resumed' : 'is paused'),
-                     { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` })));
+                     { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` }, 'admin')));
     }
 
     async function load() {

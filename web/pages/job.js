@@ -1,5 +1,5 @@
 // job.js: one job: its state, what happened to it, the exact bytes of its document.
-import { button, confirm, me, perform } from './action.js';
+import { button, confirm, may, perform } from './action.js';
 import { get } from './api.js';
 import { badge, command, empty, h, link, number } from './dom.js';
 import { editBox } from './edit.js';
@@ -64,7 +64,7 @@ function show(main, job, typed, again) {
                    ...Object.entries(job).filter(([name, value]) => !known.includes(name) && value !== null)
                        .map(([name, value]) => [name, typeof value === 'string' ? value
                            : JSON.stringify(value)])];
-    const edit = me.may_act ? editBox(job, again) : '';
+    const edit = may('admin') ? editBox(job, again) : '';
     main.append(
         h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(job.state)),
         job.why && job.state !== 'dead' ? whyLine(job) : '',

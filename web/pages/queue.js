@@ -44,7 +44,7 @@ export function queue(main, parameters) {
             ? button(`Drop all ${state}`, () => act('cancel-all', { state },
                 `Drop ${number(counted(state))} ${state} jobs of ${name} for good?`, counted(state),
                 'Drop all', ([answer]) => `${number(answer.cancelled)} jobs are gone`),
-                { class: 'danger' }) : null);
+                { class: 'danger' }, 'admin') : null);
 
     main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,
                 h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), apart, buttons, jobs.element, words,

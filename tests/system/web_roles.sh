@@ -1,0 +1,34 @@
+#!/bin/sh
+# later-web: what a reader, an operator and an admin may do, by token, by group, by a proxy's header.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/system/web_lib.sh"
+needs python3
+start_redis 'appendonly no'
+
+for role in admin operator reader; do
+    (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
+done
+start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" --reader-token-file "$work/reader"
+tcp=$web_where tcp_log=$web_log
+start_web --listen "unix:$work/web.sock" --role-header X-Role
+python_tests web_roles.py "$tcp" "$web_where"
+like "$(cat "$tcp_log")" 'bearer of the operator token: later kick' "the log says who acts"
+is "$(grep -c 0123456789abcdef "$tcp_log")" 0 "and no token"
+
+run "$web_bin" --listen "unix:$work/none.sock" --operators no-such-group
+like "$status $err" '^78 .*there is no group no-such-group' "a group that is not there"
+# Who may do what over a socket: root, in a group of operators, in none.
+if [ "$(id -u)" = 0 ] && getent group users nogroup >/dev/null && command -v setpriv curl >/dev/null; then
+    chmod 755 "$work"
+    start_web --listen "unix:$work/groups.sock" --operators users
+    chmod 666 "$work/groups.sock"
+    # role_in GROUP: what somebody of this group is.
+    role_in()
+    {
+        setpriv --reuid 12345 --regid "$1" --clear-groups curl -s --unix-socket "$work/groups.sock" http://localhost/api/1/me | field role
+    }
+    is "$(curl -s --unix-socket "$work/groups.sock" http://localhost/api/1/me | field role)" admin "root"
+    is "$(role_in users)" operator "a member of the operators' group"
+    is "$(role_in nogroup)" reader "somebody else"
+fi
+finish
