@@ -140,6 +140,7 @@ static int main_run(const struct options *options, struct later_error *err)
                                                  .read_only = options->read_only },
                                       .program = { (char *const *)(uintptr_t)argv },
                                       .listener = &listener,
+                                      .mask = options->mask,
                                       .notify_file = options->notify_file };
     int status;
 

@@ -19,6 +19,8 @@ static const char usage[] =
     "                      likewise, for those who may do less\n"
     "  --operators GROUP   whose members may act on jobs, over a unix socket\n"
     "  --role-header NAME  the header in which a proxy says reader, operator or admin\n"
+    "  --mask NAME         a member of payloads and values that readers do not see;\n"
+    "                      may be given up to 16 times\n"
     "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
     "                      are posted: http://HOST[:PORT]/PATH\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"
@@ -61,6 +63,11 @@ static int options_take(struct options *options, int letter, const char *value)
     case 'g':
         options->operators = value;
         break;
+    case 'm':
+        if (options->mask.count == MASK_MAX)
+            return LATER_E_USAGE;
+        options->mask.names[options->mask.count++] = value;
+        break;
     case 'n':
         options->notify_file = value;
         break;
@@ -87,6 +94,7 @@ int options_parse(struct options *options, int argc, char **argv)
                                            { "reader-token-file", required_argument, NULL, 'd' },
                                            { "role-header", required_argument, NULL, 'x' },
                                            { "operators", required_argument, NULL, 'g' },
+                                           { "mask", required_argument, NULL, 'm' },
                                            { "redis", required_argument, NULL, 'R' },
                                            { "prefix", required_argument, NULL, 'P' },
                                            { "version", no_argument, NULL, 'V' },

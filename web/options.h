@@ -5,6 +5,7 @@
 #define LATER_WEB_OPTIONS_H
 
 #include "guard.h"
+#include "mask.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,7 @@ struct options {
     const char *notify_file;             /* NULL = none */
     const char *hosts[GUARD_HOSTS_MAX];
     size_t host_count;
+    struct mask mask;
     bool read_only;
 };
 

@@ -35,6 +35,14 @@ struct visit {
     char who[64];
 };
 
+/* What the sender does not see. NULL: it sees everything. */
+static const struct mask *server_mask(const struct visit *visit)
+{
+    const struct mask *mask = &visit->server->options->mask;
+
+    return visit->role <= ROLE_READER && mask->count > 0 ? mask : NULL;
+}
+
 /* --- answers without a command --- */
 
 /* Sends what the pages must know before they offer anything. */
@@ -48,6 +56,7 @@ static void answer_me(const struct visit *visit)
         jsonl_text(&answer.json, "who", visit->who);
         jsonl_text(&answer.json, "role", role_names[visit->role]);
         jsonl_bool(&answer.json, "read_only", guard->read_only);
+        jsonl_bool(&answer.json, "masked", server_mask(visit) != NULL);
     }
     answer_end(&answer, visit->server->http, visit->request, 200);
 }
@@ -124,6 +133,19 @@ static void answer_troubles(const struct visit *visit)
         server_tell_troubles(server);
 }
 
+/* Who can search for a value learns it, one character after the other. */
+static bool asks_for_masked(const struct visit *visit, const struct params *params)
+{
+    static const char *const inside[] = { "where", "where2", "where3", "text" };
+    const struct mask *mask = server_mask(visit);
+    bool asks = false;
+
+    for (size_t i = 0; mask && i < sizeof inside / sizeof *inside; i++)
+        asks = asks || params_get(params, inside[i]);
+    return asks || (mask && params_get(params, "error") &&
+                    (mask_has(mask, "error") || mask_has(mask, "text")));
+}
+
 static void answer_command(const struct visit *visit)
 {
     struct server *server = visit->server;
@@ -137,8 +159,13 @@ static void answer_command(const struct visit *visit)
                      : params_query(&params, http_query(visit->request));
     if (ok < 0)
         answer_error(server->http, visit->request, 400, "the parameters cannot be read");
+    else if (asks_for_masked(visit, &params))
+        answer_error(server->http, visit->request, 403,
+                     "a reader cannot search for what is in payloads: some of it is masked");
     else
-        tasks_take(server->tasks, visit->request, visit->path, visit->post, &params, visit->who);
+        tasks_take(server->tasks, visit->request, visit->path, visit->post, &params, visit->who,
+                   server_mask(visit));
+    params_free(&params);
 }
 
 static const struct {

@@ -7,6 +7,7 @@
 #include "serve.h"
 #include "guard.h"
 #include "listener.h"
+#include "mask.h"
 
 #include <sys/types.h>
 
@@ -18,6 +19,7 @@ struct server_options {
     struct guard guard;
     struct serve_program program;
     struct listener *listener;
+    struct mask mask;        /* what readers do not see */
     gid_t operators;         /* their group; PEER_NO_GROUP = none */
     const char *notify_file; /* has the URL to which troubles are posted; NULL = none */
 };

@@ -29,6 +29,7 @@ struct task {
     struct params params;
     struct order order;
     char who[64];
+    const struct mask *mask; /* NULL: nothing is masked */
     char *command;
     FILE *out; /* collects the answer */
     char *text;
@@ -84,18 +85,32 @@ static bool has_room(struct task *task, size_t len)
     return false;
 }
 
+/* Returns the line as its reader may see it, in *copy if that is another. Without memory that is
+ * none. */
+static const char *tasks_masked(const struct task *task, const char *line, size_t *len, char **copy)
+{
+    *copy = task->mask ? mask_line(task->mask, line, len) : NULL;
+    if (!task->mask || *copy)
+        return task->mask ? *copy : line;
+    *len = strlen("null");
+    return "null";
+}
+
 static void tasks_take_line(void *arg, const char *line, size_t len)
 {
     struct task *task = arg;
+    char *copy;
 
     if (!has_room(task, len))
         return;
+    line = tasks_masked(task, line, &len, &copy);
     if (task->lines++)
         putc(',', task->out);
     if (line[0] == '{')
         fwrite(line, 1, len, task->out);
     else
         jsonl_list(task->out, &line, 1); /* some commands print plain text even with --json */
+    free(copy);
 }
 
 static void send_event(struct task *task, const char *name, const char *data, size_t len)
@@ -122,7 +137,11 @@ static void raw_line(void *arg, const char *line, size_t len)
 
 static void stream_line(void *arg, const char *line, size_t len)
 {
+    char *copy;
+
+    line = tasks_masked(arg, line, &len, &copy);
     send_event(arg, "", line, len);
+    free(copy);
 }
 
 /* --- streams that can be stopped --- */
@@ -326,14 +345,15 @@ static void tasks_begin(struct tasks *tasks, struct task *task)
 }
 
 void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char *path, bool post,
-                struct params *params, const char *who)
+                struct params *params, const char *who, const struct mask *mask)
 {
     struct task *task = calloc(1, sizeof *task);
     const char *why = "no memory";
     int status = 500;
 
     if (task) {
-        *task = (struct task){ .tasks = tasks, .request = request, .params = *params };
+        *task =
+            (struct task){ .tasks = tasks, .request = request, .params = *params, .mask = mask };
         *params = (struct params){ 0 };
         snprintf(task->who, sizeof task->who, "%s", who);
         status = route_order(&task->order, path, post, &task->params, &why);

@@ -12,6 +12,7 @@
 
 #include "serve.h"
 #include "http.h"
+#include "mask.h"
 #include "params.h"
 #include "route.h"
 
@@ -31,8 +32,9 @@ void tasks_free(struct tasks *tasks);
  * {"task":7}. Returns 0, or -1 if there is none. Such a stream goes on when its reader leaves. */
 int tasks_stop(const struct tasks *tasks, unsigned long number);
 
-/* Answers the request now or later, and takes over *params. who: for the log, copied. */
+/* Answers the request now or later, and takes over *params. who: for the log, copied. mask: what is
+ * not shown; borrowed, NULL = all is. */
 void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char *path, bool post,
-                struct params *params, const char *who);
+                struct params *params, const char *who, const struct mask *mask);
 
 #endif

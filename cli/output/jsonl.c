@@ -21,7 +21,7 @@ void jsonl_end(struct jsonl *json)
     fputs("}\n", json->out);
 }
 
-static void jsonl_put_string(FILE *out, const char *bytes, size_t len)
+void jsonl_string(FILE *out, const char *bytes, size_t len)
 {
     char *text = malloc(LATER_STRING_ROOM(len));
 
@@ -43,7 +43,7 @@ static void jsonl_put_name(struct jsonl *json, const char *name)
 void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len)
 {
     jsonl_put_name(json, name);
-    jsonl_put_string(json->out, bytes, len);
+    jsonl_string(json->out, bytes, len);
 }
 
 void jsonl_text(struct jsonl *json, const char *name, const char *text)
@@ -116,7 +116,7 @@ void jsonl_list(FILE *out, const char *const *words, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             putc(',', out);
-        jsonl_put_string(out, words[i], strlen(words[i]));
+        jsonl_string(out, words[i], strlen(words[i]));
     }
     putc(']', out);
 }

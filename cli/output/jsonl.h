@@ -42,6 +42,9 @@ void jsonl_raw(struct jsonl *json, const char *name, const char *value);
  * jsonl_bytes(). */
 void jsonl_foreign(struct jsonl *json, const char *name, const char *bytes, size_t len);
 
+/* Writes one such string alone, with its quotes. */
+void jsonl_string(FILE *out, const char *bytes, size_t len);
+
 /* Writes such a list of strings alone: no object, no newline. */
 void jsonl_list(FILE *out, const char *const *words, size_t count);
 

@@ -1,4 +1,5 @@
 """web_roles.py TCP SOCKET: what each role may do; SOCKET's proxy says roles in X-Role."""
+import json
 import sys
 
 from web_client import ask, same
@@ -8,7 +9,7 @@ tcp, proxied = sys.argv[1:3]
 LOOK = ['queues', 'jobs?queue=mail', 'cron', 'flows', 'me']
 OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'id': 'x'}, 'kick-all': {'queue': 'mail', 'state': 'dead'},
             'pause': {'queue': 'mail'}, 'resume': {'queue': 'mail'}, 'flow-kick': {'queue': 'mail', 'flow': 'f'},
-            'flow-cancel': {'queue': 'mail', 'flow': 'f'}, 'kick-matching': {'most': '1'}, 'cancel-matching': {'most': '1', 'glob': 'none'},
+            'flow-cancel': {'queue': 'mail', 'flow': 'f'}, 'kick-matching': {'most': '1', 'glob': 'none'}, 'cancel-matching': {'most': '1', 'glob': 'none'},
             'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}}
 JOB = {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}
 ADMIN = {'cancel-all': {'queue': 'mail', 'state': 'dead'}, 'push': JOB, 'replace': JOB,
@@ -42,3 +43,26 @@ for name in ROLES[1:]:
     lets(proxied, {'X-Role': name}, name)
 for headers in ({}, {'X-Role': ''}, {'X-Role': 'Admin'}, {'X-Role': 'admin,'}, {'X-Roles': 'admin'}, {'X-Role': 'nobody'}):
     same(ask(proxied, '/api/1/me', headers=headers)[2]['role'], 'reader', f'the least without a header that is right: {headers}')
+
+# ---- masked members
+
+MASKED = ['jobs?queue=secret', 'job?queue=secret&id=masked', 'jobs?queue=secret&state=dead', 'search-queue?queue=secret&glob=*',
+          'search?state=dead']
+for name in ROLES[1:]:
+    headers = {'Authorization': f'Bearer 0123456789abcdef-{name}'}
+    reader = name == 'reader'
+    same(ask(tcp, '/api/1/me', headers=headers)[2]['masked'], reader, f'{name}: is told what is masked')
+    for path in MASKED:
+        status, _, answer = ask(tcp, f'/api/1/{path}', headers=headers)
+        text = answer.decode() if isinstance(answer, bytes) else json.dumps(answer)
+        same((status, 's3cret' in text, '***' in text), (200, not reader, reader), f'{name}: {path}')
+    answer = ask(tcp, '/api/1/job?queue=secret&id=masked', headers=headers)[2]['answers'][0]
+    secret = '***' if reader else 's3cret'
+    payload = json.loads(answer['document'])['payload']
+    same((payload['to'], payload['password'], payload['cards'], json.loads(payload['raw'])),
+         ('ann', secret, [{'card': '***' if reader else {'no': 's3cret'}}], {'password': secret}), f'{name}: and nothing else')
+    # a condition would tell what it is, one character after the other
+    for condition in ('where=payload.password=s3cret', 'where3=payload.password=s3cret', 'text=s3cret'):
+        for path in ('count', 'search', 'count-queue', 'search-queue'):
+            same(ask(tcp, f'/api/1/{path}?queue=secret&{condition}', headers=headers)[0], 403 if reader else 200, f'{name}: {path} {condition}')
+    same(ask(tcp, '/api/1/count?error=reason', headers=headers)[0], 200, f'{name}: what is not masked can be searched for')

@@ -8,7 +8,11 @@ start_redis 'appendonly no'
 for role in admin operator reader; do
     (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
 done
-start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" --reader-token-file "$work/reader"
+start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" --reader-token-file "$work/reader" \
+    --mask password --mask card
+later push t '{"to":"ann","password":"s3cret","cards":[{"card":{"no":"s3cret"}}],"raw":"{\"password\":\"s3cret\"}"}' -q secret --id masked >/dev/null
+later push t '{"password":"s3cret"}' -q secret --id died >/dev/null
+later bury died -q secret --error "a reason" >/dev/null
 tcp=$web_where tcp_log=$web_log
 start_web --listen "unix:$work/web.sock" --role-header X-Role
 python_tests web_roles.py "$tcp" "$web_where"
