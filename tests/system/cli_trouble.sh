@@ -4,188 +4,35 @@
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-# rules: prints the names of all troubles.
 rules()
 {
     later status --trouble --json | field rule | sort -u | paste -s -d ' ' -
 }
-
-# are RULES: are these the troubles now?
-are()
+in_order()
 {
-    [ "$(rules)" = "$1" ]
+    later status --trouble | cut -f 1 | paste -s -d ' ' -
 }
-
-# seen RULE QUEUE PATTERN NAME: it is the only trouble, is of this queue, and its line looks so; the
-# status is 1.
-seen()
+looks()
 {
-    within 10 "$4: named" are "$1"
     run later status --trouble
-    like "$status $out" "$3" "$4: its line"
-    is "$status" 1 "$4: the status"
+    like "$status $out" "$2" "$3: its line"
+    is "$status" 1 "$3: the status"
     later status --trouble --json | head -n 1 >"$work/line"
-    is "$(field queue <"$work/line")" "$2" "$4: its queue"
-    like "$(field command <"$work/line")" '^(later|redis-cli|systemctl) ' "$4: what to do"
-    is "$(field text <"$work/line" | ageless)" "$(echo "$out" | head -n 1 | cut -f 2 | ageless)" "$4: the same words in JSON"
+    is "$(field text <"$work/line" | ageless)" "$(echo "$out" | head -n 1 | cut -f 2 | ageless)" "$3: the same words in JSON"
 }
 # Time may pass between two questions, jobs run, and memory be freed.
 ageless()
 {
     sed -E 's/[0-9.]+ (s|min|h|d)([ ,]|$)/N\2/g; s/[0-9]+ % of [0-9]+ attempts/N % of N attempts/; s/[0-9]+ %/N %/'
 }
-
-# well NAME: there is no trouble any more.
-well()
+looks_well()
 {
-    within 10 "$1: gone when it is mended" are ''
     run later status --trouble
     is "$status$out" 0 "$1: the status is 0, and nothing is printed"
 }
 
-# host NAME QUEUE [MEMBERS]: a daemon that is alive all the time.
-host()
-{
-    redis HSET later:hosts "$1:1" '{"host":"'"$1"'","pid":1,"version":"0","started":1,"seen":'$(($(redis TIME | head -n 1) + ${4:-1000000}))',"workers":2,"running":3,"performed":0,"failed":0,"rate":0,"queues":["'"$2"'"],"patterns":{},"runs":{},"nodes":{}'"${3-}"'}' >/dev/null
-}
+. "$top_srcdir/tests/system/trouble_lib.sh"
 
-# nobody_has_it: pushes a job whose type nobody has. It is asked for again four times a second, and is
-# no trouble while it is; when nobody has had the type for 400 s, once a minute or less.
-nobody_has_it()
-{
-    later push nobody.has.it --id nobodys >/dev/null
-    awaited 10 "nobody has its type" is_unknown
-    advance_redis 400
-    awaited 10 "it rests" rests
-}
-is_unknown()
-{
-    noted e nobodys | grep -q '"kind":"unknown"'
-}
-rests()
-{
-    [ $(($(redis ZSCORE 'later:{default}:delayed' nobodys | cut -d . -f 1) - $(redis TIME | head -n 1))) -gt 30 ]
-}
-
-# ---- daemons
-
-later push null >/dev/null
-seen no_laterd null 'no laterd is alive, 1 job waits' "nobody is alive"
-host web1 default
-well "nobody is alive"
-host web2 default '' -100
-seen host_lost null 'web2 vanished (1[0-9][0-9] s|[2-9]\.[0-9] min) ago, with 3 running jobs' "a host is lost"
-is "$(field host <"$work/line")" web2 "which host"
-host web2 default
-well "a host is lost"
-redis HDEL later:hosts web2:1 >/dev/null
-later cancel -q default --all --yes >/dev/null
-
-# ---- queues
-
-later push null -q nobodys --id n >/dev/null
-advance_redis 6
-seen queue_unserved nobodys 'nobody serves nobodys, 1 job is ready' "a queue that nobody serves"
-like "$(field since <"$work/line")" '^[0-9]{10}' "since when"
-host web2 nobodys
-well "a queue that nobody serves"
-advance_redis 301
-seen behind nobodys 'nobodys is (5\.[0-9]|6|[0-9]+) (min|s) behind, 1 ready.*none has run in the last minutes' "a queue falls behind"
-later pause nobodys --by ann >/dev/null
-within 10 "a paused one is not behind" are ''
-advance_redis 901
-seen paused_long nobodys 'nobodys is paused for 1[56] min, 1 waits.*ann has paused it.*later resume nobodys' \
-    "a queue is paused for long"
-later resume nobodys >/dev/null 2>&1
-later cancel n -q nobodys >/dev/null
-well "a queue is paused for long"
-for i in 1 2 3; do later push null --id "d-$i" >/dev/null; done
-later bury d-1 d-2 d-3 -q default >/dev/null
-seen dead_growing default '3 jobs died in default' "jobs die"
-is "$(field count <"$work/line")" 3 "how many"
-later kick d-1 d-2 d-3 -q default >/dev/null
-well "jobs die"
-later cancel -q default --all --yes >/dev/null
-
-line=$(later push null -q default >/dev/null && later reserve default --lease 1)
-advance_redis 40
-seen over_time default '1 reservation of default is over' "a lease is over, and nobody returns its job"
-later ack "$(echo "$line" | cut -f 1)" --token "$(echo "$line" | cut -f 2)" -q default >/dev/null
-well "a lease is over, and nobody returns its job"
-
-later cron set tick 'every 10s' null -q default >/dev/null 2>&1 || later cron set tick '* * * * *' null -q default >/dev/null
-advance_redis 200
-seen schedule_missed default 'tick of default is [0-9.]+ (s|min) late' "a schedule is missed"
-later cron delete tick -q default >/dev/null
-well "a schedule is missed"
-
-cat >"$work/flow" <<'END'
-{"type":"null","step":"a"}
-{"type":"null","step":"b","after":["a"]}
-END
-later push --flow f --file "$work/flow" -q default >/dev/null
-later bury f.a -q default >/dev/null
-within 10 "a flow is blocked, since a job died" are 'dead_growing flow_blocked'
-advance_redis 700
-seen flow_blocked default 'flow f of default is blocked' "a flow is blocked"
-later kick f.a -q default >/dev/null
-well "a flow is blocked"
-later cancel f.a f.b -q default >/dev/null
-
-# ---- Redis
-
-used=$(redis INFO memory | tr -d '\r' | sed -n 's/^used_memory://p')
-# What it uses comes and goes with its connections: it may be a tenth less when asked, or more.
-redis CONFIG SET maxmemory "$used" >/dev/null
-seen redis_full null 'Redis uses (9[0-9]|1[0-9][0-9]) % of its memory' "Redis is nearly full"
-redis CONFIG SET maxmemory 0 >/dev/null
-well "Redis is nearly full"
-redis HSET later:lost default "pushed 10 5 $(redis TIME | head -n 1).0 web1" >/dev/null
-seen writes_lost default 'Redis has lost writes of 1 queue, of default last' "Redis has lost writes"
-later check --acknowledge >/dev/null 2>&1
-well "Redis has lost writes"
-
-# ---- a laterd
-
-redis DEL later:hosts >/dev/null
-configure 'workers = 2;'
-start_laterd
-well "a laterd runs"
-nobody_has_it
-seen type_unknown default 'nobody has the type nobody.has.it of default' "a type that nobody has"
-is "$(field type <"$work/line")" nobody.has.it "which type"
-later cancel nobodys -q default >/dev/null
-well "a type that nobody has"
-"$tools/push" "$LATER_REDIS_URL" default many 200 'do' '{"do":"done"}' good-
-"$tools/push" "$LATER_REDIS_URL" default many 60 'do' '{"do":"retry","upto":1}' bad-
-# all_counted: none is to come that would fail after the clock was turned.
-all_counted()
-{
-    later status --trouble | grep -q 'do in default: 19 % of 320 attempts fail'
-}
-within 20 "a type fails: every attempt counts" all_counted
-seen failing default 'do in default: 19 % of 320 attempts fail' "a type fails"
-advance_redis 250
-well "a type fails"
-
-now=$(redis TIME | head -n 1)
-redis HSET later:hosts slow:1 "{\"host\":\"slow\",\"pid\":1,\"version\":\"1\",\"started\":1,\"seen\":$((now + 3600)),\"workers\":1,\
-\"running\":2,\"performed\":0,\"failed\":0,\"rate\":0,\"queues\":[\"default\"],\"jobs\":[\
-{\"id\":\"fine\",\"queue\":\"default\",\"type\":\"new\",\"since\":$((now - 900)),\"timeout\":0,\"attempt\":1,\"worker\":1},\
-{\"id\":\"stuck\",\"queue\":\"default\",\"type\":\"do\",\"since\":$((now - 300)),\"timeout\":10,\"attempt\":1,\"worker\":2}]}" >/dev/null
-seen over_time default 'stuck runs for [0-9.]+ min on slow' "a job runs for too long"
-redis HDEL later:hosts slow:1 >/dev/null
-well "a job runs for too long"
-
-# ---- three at once; Redis is away
-
-nobody_has_it
-later push null -q elsewhere --id dies >/dev/null
-later bury dies -q elsewhere >/dev/null
-later push null -q elsewhere >/dev/null
-advance_redis 6
-within 20 "three at once" are 'dead_growing queue_unserved type_unknown'
-is "$(later status --trouble | cut -f 1 | paste -s -d ' ' -)" 'queue_unserved type_unknown dead_growing' "the worst first"
 stop_laterd
 stop_redis
 run later status --trouble

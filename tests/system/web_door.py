@@ -492,7 +492,11 @@ def rests():
 check(wait_until(rests), 'without a reader, Redis is not asked')
 for name, look in (('overview', lambda: ask(where, '/api/1/overview')[2]), ('live', lambda: events(where, '/api/1/live', 1)[0][1])):
     run('push', 't', '-q', f'after-{name}')
-    first_seen = look()
+    for _ in range(10):
+        first_seen = look()
+        if not first_seen['away']:  # on a very busy machine it may say first that Redis does not answer
+            break
+        wait_until(rests)
     check(f'after-{name}' in [queue['queue'] for queue in first_seen['queues']] and first_seen['whole'],
           f'who comes after a while sees what is now: {name}', first_seen['age'])
     wait_until(rests)
