@@ -501,6 +501,33 @@ try:
     check(70 <= float(pace or 0) <= 78, 'attempts a second: since the first of them', browser.text('tbody'))
     browser.script('window.fetch = sent')
 
+    # the hour before that one; and when it was
+    browser.script("""const at = Math.floor(Date.now() / 60000) * 60 - 1800;
+        const row = { queue: 'new', type: 't', from: at, seconds: 60, attempts: 120, failed: 6, wait: {}, run: {} };
+        const answers = { history: [{ ...row, from: at - 3600, attempts: 60 }, row],
+                          types: [{ ...row, seconds: 3600 }], twice: [{ ...row, seconds: 7200, attempts: 200, failed: 10 }] };
+        window.fetch = (where, options) => {
+            const [, name, hours] = /^api.1.(history|types).*since=(.)h/.exec(where) || [];
+            return name ? Promise.resolve(new Response(JSON.stringify({ command: '', answers: answers[name === 'types' && hours === '2' ? 'twice' : name] })))
+                        : sent(where, options);
+        };""")
+    go('history')
+    check(browser.wait('document.querySelectorAll("tbody tr td.n").length > 4'), 'history', browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll("tbody tr td.n")].slice(2, 5).map((e) => e.innerText)'), ['6', '80', '4'], 'what was before')
+    browser.script('document.querySelector(".plot").focus()')
+    read = []
+    for _ in range(35):  # minutes back
+        browser.press('\ue012')
+        read.append(browser.script('return [...document.querySelectorAll(".legend b")].map((e) => e.innerText)'))
+        if read[-1][0] != '0.0':
+            break
+    same(read[-1], ['2.0', '0.1', '1.0'], 'a minute, and the one an hour before')
+    check('the hour before' in browser.text('.legend'), 'named', browser.text('.legend'))
+    ticks = browser.script('return [...document.querySelector(".axis").children].map((e) => e.innerText)')
+    minutes = [int(tick[:2]) * 60 + int(tick[3:]) for tick in ticks]
+    same([(b - a) % 1440 for a, b in zip(minutes, minutes[1:])], [15] * 4, 'the axis says when')
+    browser.script('window.fetch = sent')
+
     # what runs, by host; what failed and what is planned; why jobs died
     now = time.time()
     running = [{'id': '<b>late</b>', 'queue': 'mail', 'type': 'mail.send', 'since': now, 'timeout': 30, 'attempt': 2, 'worker': 1},
@@ -714,7 +741,7 @@ try:
         """Returns the points of the chart of rates: x, and the rate."""
         return browser.script("""
             const d = document.querySelector('.plot .line.ready').getAttribute('d') || '', most = parseFloat(document.querySelector('.plot .top').innerText);
-            return d.split(/[ML]/).filter(Boolean).map((p) => p.split(' ').map(Number)).map(([x, y]) => [x, most * (114 - y) / 104]);""")
+            return d.split(/[ML]/).filter(Boolean).map((p) => p.split(' ').map(Number)).map(([x, y]) => [x, most * (128 - y) / 118]);""")
 
     redis('DEL', 'later:hosts')
     reporter = threading.Thread(target=report, daemon=True)

@@ -1,7 +1,8 @@
 // chart.js: draws lines over time as SVG, and reads them out with the pointer and the arrow keys.
-import { clock, h, moment, rate, setText, svg } from './dom.js';
+import { clock, day, h, moment, rate, setText, svg } from './dom.js';
 
-const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 18;
+const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 4;
+const TICKS = [0, 0.25, 0.5, 0.75, 1]; // parts of the time that the axis names
 
 function ceiling(value) {
     const power = 10 ** Math.floor(Math.log10(value));
@@ -13,6 +14,7 @@ function ceiling(value) {
 export function chart(label, lines, span, words = rate) {
     const least = words === rate ? 1 : 0.001;
     const time = span > 7200000 ? moment : clock;
+    const tick = (unix) => (span > 86400000 ? day(unix).slice(5) : clock(unix).slice(0, span < 3600000 ? 8 : 5));
     const grid = svg('g', { class: 'grid' });
     const paths = lines.map((line) => svg('path', { class: `line ${line.kind}` }));
     const area = svg('path', { class: `area ${lines[0].kind}` });
@@ -24,6 +26,7 @@ export function chart(label, lines, span, words = rate) {
     const values = lines.map((line) => h('b'));
     const legend = h('p', { class: 'legend' }, lines.map((line, i) =>
         h('span', { class: `key ${line.kind}` }, `${line.name} `, values[i])), read);
+    const axis = h('p', { class: 'axis', 'aria-hidden': 'true' }, TICKS.map(() => h('span')));
     const box = h('div', { class: 'plot', tabindex: '0', role: 'img' }, picture, top);
     let points = [], chosen = null, end = 0, most = 1;
 
@@ -89,6 +92,7 @@ export function chart(label, lines, span, words = rate) {
         points = all.filter((point) => end - point.at <= span);
         most = ceiling(Math.max(...points.flatMap((point) => lines.map((line) => line.of(point))), least));
         setText(top, words(most).replace(/\.0(?!\d)/, ''));
+        TICKS.forEach((part, i) => setText(axis.children[i], points.length ? tick((end - span * (1 - part)) / 1000) : ''));
         grid.replaceChildren(...[0, 0.5, 1].map((part) =>
             svg('line', { x1: 0, x2: WIDTH, y1: y(most * part), y2: y(most * part) })));
         lines.forEach((line, i) => {
@@ -104,5 +108,5 @@ export function chart(label, lines, span, words = rate) {
         show();
     }
     update([]);
-    return { element: h('figure', { class: 'chart' }, h('figcaption', {}, label), box, legend), update };
+    return { element: h('figure', { class: 'chart' }, h('figcaption', {}, label), box, axis, legend), update };
 }

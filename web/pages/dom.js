@@ -57,11 +57,14 @@ export function clock(unix) {
     return `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
 }
 
+export function day(unix) {
+    const t = new Date(unix * 1000);
+    return `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}`;
+}
+
 export function moment(unix) {
-    const t = new Date(unix * 1000), today = new Date();
-    if (Number.isNaN(t.getTime())) return '–';
-    const day = `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())} `;
-    return (t.toDateString() === today.toDateString() ? '' : day) + clock(unix);
+    if (Number.isNaN(new Date(unix * 1000).getTime())) return '–';
+    return (day(unix) === day(Date.now() / 1000) ? '' : `${day(unix)} `) + clock(unix);
 }
 
 export function since(unix) {

@@ -4,8 +4,9 @@ import { chart } from './chart.js';
 import { age, command, empty, h, link, number, path, rate, table } from './dom.js';
 import { live } from './live.js';
 
-const RANGES = [['1h', 'minute', 'hour', 3600], ['8h', 'minute', '8 hours', 28800],
-                ['24h', 'ten', 'day', 86400], ['7d', 'ten', 'week', 604800],
+// The last one is twice as long, if that is kept: to compare with what was before.
+const RANGES = [['1h', 'minute', 'hour', 3600, '2h'], ['8h', 'minute', '8 hours', 28800, '16h'],
+                ['24h', 'ten', 'day', 86400, '48h'], ['7d', 'ten', 'week', 604800, '14d'],
                 ['90d', 'hour', '90 days', 7776000]];
 const LENGTH = { minute: 60, ten: 600, hour: 3600 };
 
@@ -31,7 +32,8 @@ function points(rows, by, seconds) {
     const now = Date.now() / 1000, all = [];
     for (let from = Math.floor((now - seconds) / length) * length; from <= now; from += length) {
         const point = found.get(from) || { attempts: 0, failed: 0, seconds: length };
-        all.push({ at: from * 1000, rate: point.attempts / Math.max(1, point.seconds),
+        const before = found.get(from - seconds);
+        all.push({ at: from * 1000, before: before ? before.attempts / Math.max(1, before.seconds) : 0, rate: point.attempts / Math.max(1, point.seconds),
                    failed: point.failed / Math.max(1, point.seconds),
                    wait: point.wait || {}, run: point.run || {} });
     }
@@ -49,7 +51,7 @@ function begins(rows) {
 
 export function history(main, parameters) {
     const stop = new AbortController();
-    const [since, by, words, seconds] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
+    const [since, by, words, seconds, twice] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
     const queue = parameters.get('queue') || '';
     const names = [...new Set([...(live.snap?.queues || []).map((one) => one.queue), queue])].filter(Boolean);
     const choose = h('select', {
@@ -68,11 +70,12 @@ export function history(main, parameters) {
     const span = seconds * 1000;
     const pace = chart(`Attempts a second, the last ${words}`, [
         { name: 'all', kind: 'ready', of: (point) => point.rate },
-        { name: 'failed', kind: 'dead', of: (point) => point.failed }], span);
+        { name: 'failed', kind: 'dead', of: (point) => point.failed },
+        ...(twice ? [{ name: `the ${words} before`, kind: 'before', of: (point) => point.before }] : [])], span);
     const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
-                                  ['Failed', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
+                                  ['Failed', 'n'], ...(twice ? [['Attempts before', 'n'], ['Failed before', 'n']] : []), ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
                                   ['p95', 'n'], ['p99', 'n']]);
     const typed = h('div'), note = h('div', { role: 'status' });
 
@@ -83,8 +86,11 @@ export function history(main, parameters) {
 
     async function load() {
         try {
-            const [periods, kinds] = await Promise.all([
-                get('history', { since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal)]);
+            const [periods, kinds, both] = await Promise.all([
+                get('history', { since: twice ?? since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal),
+                twice && get('types', { since: twice, queue }, stop.signal)]);
+            const before = (row, name) => Math.max(0, (both.answers.find((one) =>
+                one.queue === row.queue && one.type === row.type)?.[name] ?? 0) - row[name]);
             const all = points(periods.answers, by, seconds);
             pace.update(all);
             times.forEach((one) => one.update(all));
@@ -96,6 +102,7 @@ export function history(main, parameters) {
                 h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
+                twice ? ['attempts', 'failed'].map((name) => h('td', { class: 'n' }, number(before(row, name)))) : null,
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))))));
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
