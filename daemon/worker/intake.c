@@ -230,12 +230,17 @@ void intake_go_on(struct intake *intake)
 
 bool intake_take(struct intake *intake, struct held *held)
 {
-    if (!intake->held_count)
-        return false;
-    *held = intake->held[intake->held_first];
-    intake->held_first = (intake->held_first + 1) % intake->held_room;
-    intake->held_count--;
-    return true;
+    while (intake->held_count) {
+        *held = intake->held[intake->held_first];
+        intake->held_first = (intake->held_first + 1) % intake->held_room;
+        intake->held_count--;
+        if (slot_move(held->slot, SLOT_HELD, SLOT_RUNNING))
+            return true;
+        intake_live_more(intake, &intake->queues[held->from->index]); /* before those after it */
+        batch_release(held->batch);
+        intake->was_behind = true;
+    }
+    return false;
 }
 
 size_t intake_held(const struct intake *intake)

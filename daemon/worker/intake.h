@@ -53,7 +53,9 @@ void intake_unblock(struct intake *intake);
 /* The supervisor has called: there is work in this queue. */
 void intake_called(struct intake *intake, const char *queue);
 
-/* Takes the first held job; false if there is none. Then: how many there are. */
+/* Takes the first held job, which is running from now on; false if there is none. The keeper may
+ * give back jobs behind one that runs for long: whoever moves a slot on owns it. Then: how many
+ * there are, with those. */
 bool intake_take(struct intake *intake, struct held *held);
 size_t intake_held(const struct intake *intake);
 /* Forgets one job that was held. NULL is fine. */

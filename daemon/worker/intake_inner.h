@@ -71,6 +71,7 @@ struct intake {
     size_t asked;      /* reserves without an answer, on main */
     size_t promised;   /* jobs that all reserves without an answer may bring, */
     size_t unheard;    /* of them, those of silent queues */
+    bool was_behind;   /* the keeper has given back jobs, perhaps not all of them yet */
     size_t awaits_ids; /* of them, those whose documents are then asked for */
     size_t finding;    /* lost reserves being looked for */
     bool waiting;      /* a BLPOP is out */
@@ -121,9 +122,9 @@ void intake_count(struct intake *intake, const struct intake_queue *queue, size_
 
 /* Returns how many slots are neither in use nor promised to a reserve without an answer. As nothing
  * is asked for beyond that, each job that comes has a slot. */
-size_t intake_free_slots(const struct intake *intake);
+size_t intake_free_slots(struct intake *intake);
 /* Returns how many jobs of this queue make a batch and have room, also beside what is promised. */
-size_t intake_room(const struct intake *intake, const struct intake_queue *queue);
+size_t intake_room(struct intake *intake, const struct intake_queue *queue);
 /* Is there no room for the jobs of some queue? Then the worker does not wait for wakes. */
 bool intake_full(const struct intake *intake);
 

@@ -324,11 +324,27 @@ bool intake_full(const struct intake *intake)
     return false;
 }
 
-size_t intake_free_slots(const struct intake *intake)
+/* Returns how many slots have jobs that the keeper gives back: until Redis has said so, which may
+ * be long after. There are seldom any, and only then they are counted. */
+static size_t given_back(struct intake *intake)
+{
+    struct slots *slots = intake->worker->slots;
+    size_t open = outbox_open(intake->worker->outbox), settled = 0;
+
+    for (uint32_t i = 0; intake->was_behind && i < slots_used(slots); i++) {
+        uint32_t state = slot_state(&slots->page->slots[i]);
+
+        settled += state == SLOT_FINISHED || state == SLOT_RETURNING;
+    }
+    intake->was_behind = settled > open;
+    return settled > open ? settled - open : 0;
+}
+
+size_t intake_free_slots(struct intake *intake)
 {
     size_t in_use = intake->held_count + intake->worker->load->in_flight +
                     intake->worker->load->in_admission + outbox_open(intake->worker->outbox) +
-                    intake->promised;
+                    intake->promised + given_back(intake);
     size_t capacity = intake->worker->slots->page->capacity;
 
     return capacity > in_use ? capacity - in_use : 0;
@@ -365,7 +381,7 @@ static size_t at_most_room(const struct intake *intake, const struct intake_queu
     return intake_queues_least(size, room > waiting ? room - waiting : 0);
 }
 
-size_t intake_room(const struct intake *intake, const struct intake_queue *queue)
+size_t intake_room(struct intake *intake, const struct intake_queue *queue)
 {
     double average = intake_average(intake, queue);
     double jobs = INTAKE_SECONDS / (average > 1e-6 ? average : 1e-6);

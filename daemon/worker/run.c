@@ -27,8 +27,6 @@ static void return_held(struct worker *worker)
 
     while (intake_take(worker->intake, &held)) {
         batch_release(held.batch);
-        if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING))
-            continue; /* the keeper gives it back */
         slot_return(held.slot, 0);
         attempt_settle(worker, held.slot);
     }
@@ -406,13 +404,6 @@ static void approach(struct run *run)
 
     if (!intake_take(worker->intake, &held))
         return;
-    /* Whoever moves it on owns it: we, or the keeper that gives it back. Then its queue has work
-     * again, before those after it. */
-    if (!slot_move(held.slot, SLOT_HELD, SLOT_RUNNING)) {
-        intake_has_more(worker->intake, held.from);
-        batch_release(held.batch);
-        return;
-    }
     over = is_over(held.slot, now);
     job = over ? NULL : job_new(worker, &held, now);
     if (!job) {

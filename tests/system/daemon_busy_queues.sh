@@ -39,8 +39,13 @@ each_once()
     within 120 "$1: $jobs jobs are done" all_done
     stop_laterd
     is "$(metric laterd_job_run_seconds_count)" "$jobs" "$1: each job runs once"
+    none_given_back "$1: no job is given back for want of room"
+}
+
+none_given_back()
+{
     grep -E 'given back|no longer ours' "$log" >"$work/back"
-    runs "$1: no job is given back for want of room" test ! -s "$work/back"
+    runs "$1" test ! -s "$work/back"
     sed 's/^/# /' "$work/back"
 }
 
@@ -51,4 +56,39 @@ while [ "$times" -gt 0 ]; do
     each_once "200 queues of a pattern" 'queues = ( { name = "t-*"; } );' t- 200
     times=$((times - 1))
 done
+
+# ---- behind a slow job others are given back; they keep their slots until Redis has said so
+
+if applies socket; then
+    redis FLUSHALL >/dev/null
+    configure 'workers = 1;' 'events = 100;'
+    awk 'BEGIN { print "{\"type\":\"do\",\"payload\":{\"do\":\"sleep\",\"until\":\"go\"},\"id\":\"first\"}"
+        for (i = 1; i < 10000; i++)
+            print (i % 500 || i > 7000 ? "{\"type\":\"null\"}" : "{\"type\":\"do\",\"payload\":{\"do\":\"sleep\",\"for\":0.2}}")
+    }' >"$work/jobs.ndjson"
+    jobs=10000
+    later push --file "$work/jobs.ndjson" >/dev/null
+    start_laterd
+    wait_until 20 grep -q '^first ' "$work/begun"
+    # The supervisor loses its connection and finds no other, the worker keeps its own.
+    away=$redis_socket.away
+    mv "$redis_socket" "$away"
+    $redis_cli -s "$away" CLIENT LIST | sed -n 's/^id=\([0-9]*\) .* name=laterd-laterd-.*/CLIENT KILL ID \1/p' |
+        $redis_cli -s "$away" >/dev/null
+    awaited 20 "the supervisor has no connection" logged 'redis is away'
+    touch "$work/go"
+    # None is ready any more, or the worker holds all that it can.
+    has_gone_on()
+    {
+        # shellcheck disable=SC2046 # words
+        set -- $(LATER_REDIS_URL=unix:$away later size default)
+        [ "$2" -eq 0 ] || [ "$4" -ge 2000 ]
+    }
+    within 60 "its worker goes on" has_gone_on
+    mv "$away" "$redis_socket"
+    within 120 "what was given back meanwhile is done, too" all_done
+    stop_laterd
+    is "$(metric laterd_job_run_seconds_count)" "$jobs" "each job runs once"
+    none_given_back "a worker has room for all that it asks for"
+fi
 finish
