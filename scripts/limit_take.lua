@@ -2,7 +2,8 @@
 -- KEYS   limit line_waiting line_due
 -- ARGV   max per window waiter
 -- reply  1, when it was counted, how many wait, seconds until one more may begin ('0' = now); or 0
---        and the seconds until one may ('0' = now, but others have waited longer)
+--        and the seconds until one may ('0' = now, but others have waited longer), and if `waiter` is
+--        in the line, how many came after it
 --
 -- max     1 to 10^9; per: seconds, 0.001 to 10^9; window: fixed or sliding, as in limit_fixed and
 --         limit_sliding
@@ -20,7 +21,7 @@ if not most or not span or window ~= 'fixed' and window ~= 'sliding' or #waiter 
 end
 local room, opens = limit_room(most, span, line_empty and 1 or 101)
 if not is_turn(room) then
-    return { 0, string.format('%.6f', room > 0 and 0 or opens) }
+    return { 0, string.format('%.6f', room > 0 and 0 or opens), behind() }
 end
 local at = spell(now)
 if window == 'fixed' then

@@ -2,7 +2,7 @@
 -- KEYS   running line_waiting line_due
 -- ARGV   token max ttl waiter
 -- reply  '' when it has one; else the seconds until one is free, if its holder is gone by then; and
---        ` waits` behind them if `waiter` is in the line
+--        if `waiter` is in the line, behind them ` N`: so many came after it
 --
 -- token  1 to 64 bytes, new for each job; if it has a permit, it keeps it for ttl seconds from now
 -- max    1 to 1,000,000; ttl: seconds, 0.001 to 10^9
@@ -19,7 +19,7 @@ if #token < 1 or #token > 64 or not most or not life or #waiter > 300 then
 end
 local over = redis.call('ZCOUNT', running, '-inf', now)
 local turn = is_turn(most - redis.call('ZCARD', running) + over)
-local waits = not turn and waiter ~= '' and redis.call('ZSCORE', line_waiting, waiter)
+local waits = not turn and behind()
 -- Up to 500 permits whose time is over are removed. The rest of them have not been counted.
 if over > 0 then
     redis.call('ZREMRANGEBYRANK', running, 0, math.min(over, 500) - 1)
@@ -28,7 +28,7 @@ if not redis.call('ZSCORE', running, token) and not turn then
     local first = redis.call('ZRANGEBYSCORE', running, string.format('(%.6f', now), '+inf',
         'WITHSCORES', 'LIMIT', 0, 1)
     return string.format('%.6f', math.max(tonumber(first[2] or now) - now, 0.001))
-        .. (waits and ' waits' or '')
+        .. (waits and ' ' .. waits or '')
 end
 redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
 redis.call('ZADD', running, string.format('%.6f', now + life), token)

@@ -4,9 +4,10 @@
 -- reply  the positions (from 1) of ids that are LOST
 --
 -- wait   seconds until it is due; 0: ready at once, in its old place; from 10^9 on: when it is due
--- how    held: it had not begun; suspect: it ran beside others when their worker crashed, and will
---        run alone; interrupted: laterd was stopped, and the tenth time in a row is an attempt;
---        unknown: no plugin there has its type, which becomes its error with the time of the first;
+-- how    held: it had not begun; line:KIND NAME: nor had it, and it goes into that line, which its
+--        record keeps; suspect: it ran beside others when their worker crashed, and will run alone;
+--        interrupted: laterd was stopped, and the tenth time in a row is an attempt; unknown: no
+--        plugin there has its type, which becomes its error with the time of the first;
 --        `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its error
 
 -- @include now
@@ -42,8 +43,9 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR return: a wait is seconds')
     end
     if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown'
-        and string.sub(how, 1, 7) ~= '"kind":' then
-        return redis.error_reply('ERR return: how is held, suspect, interrupted, unknown or why')
+        and string.sub(how, 1, 4) ~= 'line' and string.sub(how, 1, 7) ~= '"kind":' then
+        return redis.error_reply(
+            'ERR return: how is held, line, suspect, interrupted, unknown or why')
     end
 end
 guard(#list, { ready, delayed }, { jobs, stats })
@@ -71,6 +73,13 @@ for n = 1, #ids do
         texts[n] = interrupted(texts[n])
     elseif how == 'unknown' then
         texts[n] = unknown(texts[n])
+    elseif string.sub(how, 1, 4) == 'line' then
+        local name = string.match(how, '^line:([lpfs] [!-~]+)$')
+        if not name or name == value_of(texts[n], 'l') then
+            how = 'held' -- as it is
+        else
+            texts[n] = with_value(texts[n], 'l', name)
+        end
     elseif how ~= 'held' and how ~= 'suspect' then
         texts[n] = with_error(texts[n], count_of(texts[n], 'a'), how)
     end

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "plugin/plugin.h"
 #include "queue/flow.h"
+#include "queue/line.h"
 #include "reservation/counts.h"
 #include "reservation/slots.h"
 
@@ -40,6 +41,7 @@ struct later_job {
     uint32_t attempt;
     uint32_t in_worker;             /* its number */
     uint32_t asked;                 /* how many of its needs were met */
+    char line[LATER_LINE_TEXT];     /* in which it has waited, or is to wait; "" = none */
     struct lock_lease *asking;      /* the lease whose answer it waits for */
     struct admission_count *counts; /* what limits have counted, until it begins */
     double began, deadline;         /* later_clock() */

@@ -5,6 +5,7 @@
 #include "queue/shards.h"
 #include "reservation/value.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,14 +138,25 @@ struct sending *sending_take(const struct later_keys *keys, enum later_verb verb
 
 /* --- the call --- */
 
+/* In which line it waits. The script takes any text. NULL: no memory. */
+static char *sending_line_of(const char *text)
+{
+    char *how;
+
+    return asprintf(&how, "line:%s", text) < 0 ? NULL : how;
+}
+
 /* NULL: none is to be noted. */
 static char *error_of(const struct slot *slot, const struct slot_copy *copy, const char *host)
 {
     char text[SLOT_TEXT + 1];
+    bool line = copy->how && strcmp(copy->how, later_endings[LATER_ENDED_LINE].how) == 0;
 
-    if (!copy->kind)
+    if (!copy->kind && !line)
         return NULL;
     slot_copy_text(slot, text);
+    if (line)
+        return sending_line_of(text);
     return *text ? later_queue_error(copy->kind, text, host, slot_ran(slot)) : NULL;
 }
 

@@ -52,10 +52,10 @@ static void leave_lines(const struct later_job *job, uint32_t refused)
 }
 
 /* The job enters the line when its return has been answered. Without memory, or as long as Redis's
- * clock is not known, it comes back by itself. `in_line`: it is in the line already. */
+ * clock is not known, it comes back by itself. behind: as in backlog_wait(). */
 static void admission_refuse(struct later_job *job, uint32_t refused,
                              const struct admission_need *need, struct backlog_row *row,
-                             bool in_line)
+                             int64_t behind)
 {
     struct worker *worker = job->worker;
     struct admission *admission = worker->admission;
@@ -66,7 +66,8 @@ static void admission_refuse(struct later_job *job, uint32_t refused,
         admission->done(job, AWAY_SECONDS, need->name);
         return;
     }
-    due = present + backlog_wait(row, now, in_line);
+    due = present + backlog_wait(row, now, behind);
+    later_line_text(job->line, &need->line);
     waited = job_waited(job->score, present);
     admission->returns[job->slot - worker->slots->page->slots] =
         line_entry(admission->line, &need->line, due, waited > 0 ? present - waited : 0,
@@ -77,7 +78,9 @@ static void admission_refuse(struct later_job *job, uint32_t refused,
 /* What Redis has said. */
 struct admission_answer {
     bool open;
-    bool in_line; /* it is not, but the job is in the line */
+    int64_t
+        behind;   /* it is not, and so many are behind the job in the line; -1: the job is not there
+                   */
     double opens; /* after so many seconds, if it is a limit */
 };
 
@@ -93,7 +96,7 @@ static void on_closed(struct later_job *job, const struct admission_need *need,
         row->shut = now + SHUT_SECONDS;
         row->opens = now + said->opens;
     }
-    admission_refuse(job, job->asked, need, row, said->in_line);
+    admission_refuse(job, job->asked, need, row, said->behind);
 }
 
 /* --- asking Redis --- */
@@ -104,18 +107,19 @@ static void admission_ask_next(struct later_job *job);
 static struct admission_answer admission_read(struct later_job *job, const struct later_line *line,
                                               const struct later_reply *reply)
 {
-    struct admission_answer said = { 0 };
+    struct admission_answer said = { .behind = -1 };
     struct later_limit_answer limit;
 
     if (line->what == LATER_LINE_LOCK) {
         said.open = later_lock_taken(reply, &job->asking->fence, NULL) == LATER_LOCK_YES;
     } else if (line->what == LATER_LINE_PERMIT) {
-        said.open = later_permit_taken(reply, &said.in_line);
+        said.open = later_permit_taken(reply, &said.behind);
     } else if (later_limit_taken(reply, &limit)) {
         said.open = true;
         admission_counted(job, line, &limit);
     } else {
         said.opens = limit.opens;
+        said.behind = limit.behind;
     }
     return said;
 }
@@ -217,7 +221,7 @@ void admission_ask(struct later_job *job)
 
         now = now > 0 ? now : later_clock();
         if (row && now < row->shut) {
-            admission_refuse(job, n, &need, row, false);
+            admission_refuse(job, n, &need, row, -1);
             return;
         }
     }

@@ -39,6 +39,10 @@ void admission_free(struct admission *admission);
 /* Does it need anything of that? */
 bool admission_needed(const struct later_job *job);
 
+/* If the job has waited in a line for what nobody asks of it here, since the option was taken out,
+ * it leaves the line, and calls others: nobody else does. */
+void admission_unlimited(const struct later_job *job);
+
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);
 

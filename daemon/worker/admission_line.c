@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOK_SECONDS 0.75 /* between two looks at a line, plus up to half a second */
 #define KEPT_SECONDS 0.05 /* the same if a limit is open, but kept for a job that was called */
@@ -140,6 +141,22 @@ static void admission_line_on_look(void *arg)
     if (admission->look_at > 0)
         timer_in(admission->look, admission->look_at - now);
     worker_pump_soon(admission->worker); /* which flushes */
+}
+
+void admission_unlimited(const struct later_job *job)
+{
+    struct admission *admission = job->worker->admission;
+    struct admission_need need;
+    struct later_line line;
+
+    if (!later_line_unlimited(job->line, &line))
+        return;
+    for (uint32_t n = 0; admission_need(job, n, &need); n++) {
+        if (need.line.what == line.what && strcmp(need.line.name, line.name) == 0)
+            return;
+    }
+    line_leave(admission->line, &line, job->from->keys.queue, job->id);
+    worker_pump_soon(job->worker); /* which flushes */
 }
 
 int admission_line_begin(struct admission *admission)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define BUCKETS      1024
-#define LOOK_SECONDS 5.0   /* a job that waits for a lock looks no sooner */
-#define LOOKS        10    /* jobs that look in a second, if many wait */
-#define RARELY       600.0 /* seconds between two looks of a job in the line, if many wait */
-#define LATE_SECONDS 1.0   /* after its turn at a limit a job looks by itself */
+#define LOOK_SECONDS 5.0  /* a job that waits for a lock looks no sooner */
+#define LOOKS        10   /* jobs that look in a second, if many wait */
+#define EACH         1.25 /* seconds between two looks of those that are in the line */
+#define LATE_SECONDS 1.0  /* after its turn at a limit a job looks by itself */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -111,21 +111,29 @@ double backlog_each(const struct backlog *backlog, double now,
     return next;
 }
 
-/* The n-th of those that would look at the same time looks between half of these seconds and one
- * and a half times as many, so that they do not come back together. */
-static double backlog_spread(struct backlog_row *row, double seconds)
+/* The n-th of those that would look at the same time looks between `least` and `most` seconds, so
+ * that they do not come back together. */
+static double backlog_spread(struct backlog_row *row, double least, double most)
 {
-    return seconds / 2 + seconds * (double)(row->spread++ * 619 % 1024) / 1024;
+    return least + (most - least) * (double)(row->spread++ * 619 % 1024) / 1024;
 }
 
-double backlog_wait(struct backlog_row *row, double now, bool in_line)
+/* Some of many look soon from the first moment on: whoever knows of the line may be gone. */
+static double backlog_in_line(struct backlog_row *row, int64_t behind)
+{
+    double most = fmin(2 * EACH * (double)row->waiting, BACKLOG_LONG);
+
+    most = behind < BACKLOG_LAST ? fmin(most, BACKLOG_SOON) : most;
+    return fmax(backlog_spread(row, 0, most), LOOK_SECONDS);
+}
+
+double backlog_wait(struct backlog_row *row, double now, int64_t behind)
 {
     double turns = floor((double)row->waiting++ / row->max);
     double wait = row->per > 0 ? fmax(row->opens - now, 0) + turns * row->per + LATE_SECONDS
                                : fmax((double)row->waiting / LOOKS, LOOK_SECONDS);
 
-    if (in_line && row->per == 0)
-        return fmax(backlog_spread(row, fmin((double)row->waiting, RARELY)), LOOK_SECONDS);
-    /* Of those that would wait too long, each waits a part of the bound. */
-    return wait <= BACKLOG_MOST ? wait : backlog_spread(row, BACKLOG_MOST / 1.5);
+    if (behind >= 0 && (row->per == 0 || wait > BACKLOG_MOST))
+        return backlog_in_line(row, behind);
+    return wait <= BACKLOG_MOST ? wait : backlog_spread(row, BACKLOG_MOST / 3, BACKLOG_MOST);
 }

@@ -19,7 +19,11 @@
 
 #define BACKLOG_ROWS 4096  /* things remembered */
 #define BACKLOG_MOST 300.0 /* seconds until a job looks again, at most: a limit may be raised */
-#define BACKLOG_LONG 900.0 /* the same if it is known to be in the line, where others call it */
+#define BACKLOG_LONG                                                                               \
+    259200.0              /* the same if it is known to be in the line, where others call it       \
+                           */
+#define BACKLOG_LAST 8    /* of those in the line, so many look */
+#define BACKLOG_SOON 60.0 /* in so many seconds at most: then its laterd knows of the line */
 
 struct backlog;
 
@@ -56,9 +60,10 @@ double backlog_each(const struct backlog *waits, double now,
 /* One more job waits: returns the seconds after which it looks by itself. In most cases it is
  * called before that. So a job that waits for a limit looks a second after its turn; of those that
  * wait for a lock or for permits only few look soon, and if many wait, each looks rarely.
- * in_line: it has come by itself from its place in the line, so that it need not be afraid that
- * nobody knows of it. All of these together look once a second; if more than 600 wait, each looks
- * every ten minutes: its option may be taken out, and then nobody calls it. */
-double backlog_wait(struct backlog_row *row, double now, bool in_line);
+ * behind: it has come by itself from its place in the line, where so many came after it; -1: it may
+ * not be there. One that is there need not be afraid that nobody knows of it: it is enough if a few
+ * look. The last ones do, since they wait until there is no other, and of the others one in a
+ * second. */
+double backlog_wait(struct backlog_row *row, double now, int64_t behind);
 
 #endif

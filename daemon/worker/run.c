@@ -231,6 +231,8 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->checkpoint_len = held->checkpoint_len;
     if (held->flow_len < sizeof job->flow)
         memcpy(job->flow, held->flow, held->flow_len);
+    if (held->line_len < sizeof job->line)
+        memcpy(job->line, held->line, held->line_len);
     job->in_worker = worker->slots->worker;
     job->began = now;
     job->retry_in = -1;
@@ -266,12 +268,14 @@ static void leave_admission(struct run *run, const struct later_job *job)
     run_end_alone(run);
 }
 
-/* It is not begun. */
+/* It is not begun. A time to come back at is that of a line. */
 static void turn_back(struct later_job *job, double wait)
 {
+    bool waits = wait >= LATER_WAIT_TIME;
+
     leave_admission(job->worker->run, job);
     admission_leave(job);
-    attempt_unrun(job, LATER_ENDED_HELD, wait, "");
+    attempt_unrun(job, waits ? LATER_ENDED_LINE : LATER_ENDED_HELD, wait, waits ? job->line : "");
     job_free(job);
 }
 
@@ -372,6 +376,8 @@ static void enter(struct run *run, struct later_job *job)
     struct worker *worker = run->worker;
     bool ready = plugin_type_ready(job->type, job->doc.type);
 
+    if (job->line[0])
+        admission_unlimited(job);
     if (ready && !job->flow[0] && !admission_needed(job) &&
         (job->event || !admission_open(worker->admission))) {
         if (run_is_allowed(worker))

@@ -93,6 +93,11 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->flow_len = len;
         return;
     }
+    if (tag == 'l') {
+        record->line = value;
+        record->line_len = len;
+        return;
+    }
     if (tag == 's')
         record->is_step = true;
     if (tag == 'q') { /* SINCE GROUP */
@@ -132,6 +137,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
                                      .flows = "",
                                      .group = "",
                                      .next = "",
+                                     .line = "",
                                      .flow = "" };
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));

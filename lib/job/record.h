@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k m n p q s u v are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k l m n p q s u v are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -35,6 +35,9 @@ struct later_record {
     size_t group_len;
     const char *next; /* "": the job that runs after it, for later_record_next(); borrowed */
     size_t next_len;
+    const char *line; /* "": the line in which it waits, or has waited: its kind (LATER_LINE_KINDS),
+                       * a space, its name; borrowed, line_len bytes */
+    size_t line_len;
     bool is_step;     /* it is a step of a flow: others may want its value */
     const char *flow; /* "": the flow in which it has waited; borrowed, flow_len bytes */
     size_t flow_len;

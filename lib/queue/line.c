@@ -18,6 +18,31 @@ void later_line_named(char name[LATER_LOCK_MAX + 1], const char *base, const cha
         later_digest(whole, strlen(whole), name);
 }
 
+void later_line_text(char text[LATER_LINE_TEXT], const struct later_line *line)
+{
+    const char kind = line->what == LATER_LINE_LOCK     ? 'l'
+                      : line->what == LATER_LINE_PERMIT ? 'p'
+                      : line->sliding                   ? 's'
+                                                        : 'f';
+
+    snprintf(text, LATER_LINE_TEXT, "%c %s", kind, line->name);
+}
+
+bool later_line_unlimited(const char *text, struct later_line *line)
+{
+    if (!*text || !strchr(LATER_LINE_KINDS, *text) || text[1] != ' ' ||
+        !later_key_name_valid(text + 2))
+        return false;
+    *line = (struct later_line){ .what = *text == 'l'   ? LATER_LINE_LOCK
+                                         : *text == 'p' ? LATER_LINE_PERMIT
+                                                        : LATER_LINE_LIMIT,
+                                 .sliding = *text == 's',
+                                 .name = text + 2 };
+    line->max = line->what == LATER_LINE_LOCK ? 1 : line->what == LATER_LINE_PERMIT ? 100 : 1000000;
+    line->per = line->what == LATER_LINE_LIMIT ? 1 : 0;
+    return true;
+}
+
 static void rule(struct later_command *cmd, const struct later_line *line)
 {
     later_command_int(cmd, line->max);
@@ -106,6 +131,9 @@ bool later_limit_taken(const struct later_reply *reply, struct later_limit_answe
     answer->at = taken ? later_reply_seconds(later_reply_at(reply, 1), 0) : 0;
     answer->waiting = taken ? (size_t)later_reply_int(later_reply_at(reply, 2)) : 0;
     answer->opens = later_reply_seconds(later_reply_at(reply, taken ? 3 : 1), 0);
+    answer->behind = -1;
+    if (!taken && later_reply_count(reply) > 2)
+        answer->behind = (int64_t)later_reply_seconds(later_reply_at(reply, 2), 0);
     return taken;
 }
 

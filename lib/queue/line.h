@@ -29,6 +29,16 @@ struct later_line {
  * is too long, its digest. 1 … LATER_LOCK_MAX characters. */
 void later_line_named(char name[LATER_LOCK_MAX + 1], const char *base, const char *value);
 
+/* A line as a job's record names it: one of LATER_LINE_KINDS (lock, permit, limit by a fixed or a
+ * sliding window), a space, its name. */
+#define LATER_LINE_KINDS "lpfs"
+#define LATER_LINE_TEXT  (LATER_LOCK_MAX + 3)
+void later_line_text(char text[LATER_LINE_TEXT], const struct later_line *line);
+
+/* Reads that, for a line that nothing limits any more: so far as others do not take it, about a
+ * hundred jobs are called at a time. Its name is borrowed from text. False: it is none. */
+bool later_line_unlimited(const char *text, struct later_line *line);
+
 /* A job (waiter: queue, a space, id; "" = none) enters the line, or keeps its place there. due:
  * when it is due in `delayed`, exactly; 0: it was called, but does not come. since: when it was
  * ready, which is its place; 0: now. Asks which jobs come
@@ -63,6 +73,7 @@ struct later_limit_answer {
     double at;      /* when it was counted, for the next two */
     size_t waiting; /* how many wait, if it was counted */
     double opens;   /* seconds until one more may begin */
+    int64_t behind; /* how many came after it into the line; -1: it was counted, or is not there */
 };
 /* Was it counted? */
 bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer);

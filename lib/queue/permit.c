@@ -3,6 +3,7 @@
 
 #include "redis/script.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void permit_begin(struct later_command *cmd, enum later_script script, const char *prefix,
@@ -30,12 +31,12 @@ void later_permit_take(struct later_command *cmd, const char *prefix, const char
     later_command_text(cmd, waiter);
 }
 
-bool later_permit_taken(const struct later_reply *reply, bool *waits)
+bool later_permit_taken(const struct later_reply *reply, int64_t *behind)
 {
     size_t len;
-    const char *text = later_reply_text(reply, &len);
+    const char *text = later_reply_text(reply, &len), *count = strchr(text, ' ');
 
-    *waits = strchr(text, ' ') != NULL;
+    *behind = count ? strtoll(count, NULL, 10) : -1;
     return len == 0;
 }
 

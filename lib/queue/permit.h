@@ -19,8 +19,9 @@
 void later_permit_take(struct later_command *cmd, const char *prefix, const char *name,
                        const char *token, uint32_t max, double ttl, const char *waiter);
 
-/* Has it a permit? *waits: it has none, but is in the line. */
-bool later_permit_taken(const struct later_reply *reply, bool *waits);
+/* Has it a permit? *behind: it has none, but is in the line, and so many came after it; -1: it is
+ * not in the line. */
+bool later_permit_taken(const struct later_reply *reply, int64_t *behind);
 
 /* Keeps the permits of up to LATER_BATCH_MAX tokens for ttl seconds from now.
  * LATER_SCRIPT_PERMIT_TOUCH. Read the answer by later_queue_lost(). */

@@ -115,6 +115,8 @@ struct later_reserved {
     bool is_step;         /* of a flow: others may want its value */
     const char *flow;     /* in which it has waited; "" = none; borrowed, flow_len bytes */
     size_t flow_len;
+    const char *line; /* in which it waits or has waited (line.h); "" = none; borrowed */
+    size_t line_len;
     double since;           /* since when it was ready, if its score does not say so; else 0 */
     const char *checkpoint; /* where it goes on, JSON; "" = at its beginning; borrowed */
     size_t checkpoint_len;

@@ -132,6 +132,8 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->is_step = record.is_step;
     job->flow = record.flow;
     job->flow_len = record.flow_len;
+    job->line = record.line;
+    job->line_len = record.line_len;
     job->since = record.since;
     job->checkpoint = record.checkpoint;
     job->checkpoint_len = record.checkpoint_len;

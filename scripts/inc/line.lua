@@ -17,8 +17,8 @@ local function line(room, opens)
     if score and due ~= '' then
         redis.call('ZADD', line_waiting, spell(score == 0 and from or math.abs(score)), waiter)
         redis.call('ZADD', line_due, due, waiter)
-        redis.call('PEXPIRE', line_waiting, 86400000)
-        redis.call('PEXPIRE', line_due, 86400000)
+        redis.call('PEXPIRE', line_waiting, 604800000) -- a week: each job looks within three days
+        redis.call('PEXPIRE', line_due, 604800000)
     elseif score and score < 0 then
         redis.call('ZREM', line_waiting, waiter)
         redis.call('ZREM', line_due, waiter)

@@ -16,6 +16,13 @@ local function is_turn(free)
     return free > before and free > before + called('(-' .. since)
 end
 
+-- How many in the line came after `waiter`, as text; nil if it is not there.
+local function behind()
+    local score = waiter ~= '' and redis.call('ZSCORE', line_waiting, waiter)
+    return score and string.format('%d', redis.call('ZCOUNT', line_waiting,
+        '(' .. spell(math.abs(tonumber(score))), '+inf')) or nil
+end
+
 local function leave_line()
     if waiter ~= '' and not line_empty then
         redis.call('ZREM', line_waiting, waiter)

@@ -243,17 +243,45 @@ START_TEST(nobody_overtakes)
 }
 END_TEST
 
-/* A job that comes by itself is told that it is in the line, so it need not come again soon. */
+/* A job that comes by itself is told how many are behind it in the line: it need not come soon. */
 START_TEST(whoever_is_in_the_line_is_told)
 {
     take("x", "1", "30");
-    ck_assert_ptr_null(strstr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), "waits"));
+    ck_assert_ptr_null(strchr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), ' '));
     enter("permit_line", 500, "q a");
-    ck_assert_ptr_nonnull(strstr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), " waits"));
-    ck_assert_ptr_null(strstr(flat(run("permit_take", "t", "1", "30", "q b", NULL)), "waits"));
-    ck_assert_ptr_null(strstr(take("t", "1", "30"), "waits"));
+    ck_assert_str_eq(strchr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), ' '), " 0");
+    enter("permit_line", 400, "q b");
+    enter("permit_line", 600, "q c");
+    ck_assert_str_eq(strchr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), ' '), " 1");
+    ck_assert_str_eq(strchr(flat(run("permit_take", "t", "1", "30", "q b", NULL)), ' '), " 2");
+    ck_assert_ptr_null(strchr(flat(run("permit_take", "t", "1", "30", "q d", NULL)), ' '));
+    ck_assert_ptr_null(strchr(take("t", "1", "30"), ' '));
     let_go(RUNNING);
-    ck_assert_str_eq(flat(run("permit_take", "t", "1", "30", "q a", NULL)), "");
+    ck_assert_str_eq(flat(run("permit_take", "t", "1", "30", "q b", NULL)), "");
+}
+END_TEST
+
+/* So does a limit. */
+START_TEST(a_limit_tells_its_line)
+{
+    static const char *const windows[] = { "fixed", "sliding" };
+
+    for (int i = 0; i < 2; i++) {
+        const redisReply *reply;
+
+        ask("FLUSHALL");
+        run("limit_take", "1", "60", windows[i], "", NULL);
+        reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
+        ck_assert_uint_eq(reply->elements, 2);
+        for (const char *id = "abc"; *id; id++)
+            run("limit_line", "1", "60", windows[i], "4000000000", text("%d", *id),
+                text("q %c", *id), NULL);
+        reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
+        ck_assert_uint_eq(reply->elements, 3);
+        ck_assert_str_eq(reply->element[2]->str, "2");
+        reply = run("limit_take", "1", "60", windows[i], "q c", NULL);
+        ck_assert_str_eq(reply->element[2]->str, "0");
+    }
 }
 END_TEST
 
@@ -466,6 +494,7 @@ int main(void)
         the_first_that_was_ready,
         nobody_overtakes,
         whoever_is_in_the_line_is_told,
+        a_limit_tells_its_line,
         a_queue_that_nobody_serves,
         a_limit_takes_back,
         a_limit_counts_from_the_begin,

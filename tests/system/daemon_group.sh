@@ -141,5 +141,35 @@ touch "$work/go"
 all_of_it() { [ "$(grep -c '^f-' "$work/ended")" = 200 ]; }
 within 20 "a raised limit calls them all" all_of_it
 
+# ---- those that wait when the option is taken out, and laterd starts again
+
+stop_laterd
+far=5000000000
+redis ZADD "$line" "$far" other >/dev/null # another host has the permit
+configure 'workers = 3;' 'groups = ( { queue = "default"; max_running = 1; } );'
+start_laterd
+push_group full g- 30 '"do":"done"'
+# They are due in a hundred years, in both places; so none looks by itself.
+# shellcheck disable=SC2046 # two words for each of them
+put_off()
+{
+    redis ZADD "$(key delayed)" XX $(seq 30 | sed "s/.*/$far g-&/") >/dev/null
+    for i in $(seq 30); do redis ZADD "$line:due" XX "$far" "default g-$i" >/dev/null; done
+    [ "$(redis ZCOUNT "$(key delayed)" "$far" "$far")" = 30 ] && [ "$(redis ZCOUNT "$line:due" "$far" "$far")" = 30 ]
+}
+within 60 "30 of a group wait in its line, for ever" put_off
+stop_laterd
+configure 'workers = 3;'
+start_laterd
+# One that looks is enough.
+freed()
+{
+    later kick g-17 >/dev/null 2>&1
+    [ "$(grep -c '^g-' "$work/ended")" = 30 ]
+}
+within 30 "without the option the first that looks calls them all" freed
+is "$(redis ZCARD "$line")" 1 "while the permit was held"
+redis DEL "$line" >/dev/null
+
 end_well
 finish

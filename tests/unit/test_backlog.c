@@ -48,8 +48,8 @@ START_TEST(a_limit_has_turns)
     row->per = 10;
     row->opens = 104;
     for (int i = 0; i < 9; i++)
-        ck_assert_double_eq(backlog_wait(row, 100, false), 4 + i / 3 * 10 + 1);
-    ck_assert_double_eq(backlog_wait(row, 200, false), 31); /* it has opened */
+        ck_assert_double_eq(backlog_wait(row, 100, -1), 4 + i / 3 * 10 + 1);
+    ck_assert_double_eq(backlog_wait(row, 200, -1), 31); /* it has opened */
 }
 END_TEST
 
@@ -61,7 +61,7 @@ START_TEST(nobody_waits_longer_than_the_bound)
     row->opens = 86500;
     row->per = 86400;
     for (int i = 0; i < 2000; i++) {
-        double wait = backlog_wait(row, 100, false);
+        double wait = backlog_wait(row, 100, -1);
 
         least = wait < least ? wait : least;
         most = wait > most ? wait : most;
@@ -121,15 +121,15 @@ START_TEST(looks_in_a_line)
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
     double sum = 0, least = 1e9, most = 0;
 
-    ck_assert_double_eq(backlog_wait(line, 100, false), 5);
+    ck_assert_double_eq(backlog_wait(line, 100, -1), 5);
     ck_assert_uint_eq(line->waiting, 1);
     line->waiting = 999;
-    ck_assert_double_eq(backlog_wait(line, 100, false), 100);
+    ck_assert_double_eq(backlog_wait(line, 100, -1), 100);
     for (int i = 0; i < 1024; i++) {
         double wait;
 
         line->waiting = 100000;
-        wait = backlog_wait(line, 100, false);
+        wait = backlog_wait(line, 100, -1);
         least = fmin(least, wait);
         most = fmax(most, wait);
         sum += wait;
@@ -142,38 +142,43 @@ START_TEST(looks_in_a_line)
 }
 END_TEST
 
-/* Adds up how often a second `waiting` jobs look that are known to be in the line. */
-static double looks_of(size_t waiting)
+/* The mean of what 1024 jobs of `waiting` wait, `behind` others each. */
+static double mean_wait(size_t waiting, int64_t behind, double most)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
-    double sum = 0, most = 0;
+    double sum = 0;
 
     for (int i = 0; i < 1024; i++) {
         double wait;
 
         line->waiting = waiting - 1;
-        wait = backlog_wait(line, 100, true);
+        wait = backlog_wait(line, 100, behind);
         ck_assert_double_ge(wait, 5);
-        most = fmax(most, wait);
+        ck_assert_double_le(wait, most);
         sum += wait;
     }
-    ck_assert_double_le(most, BACKLOG_LONG);
-    return (double)waiting / (sum / 1024);
+    return sum / 1024;
 }
 
-/* Those that the line knows look once a second, all together, until each looks every ten minutes.
- */
+/* Of those that the line knows, less than one looks in a second, however many there are; some of
+ * them soon. The last few look within a minute. */
 START_TEST(known_jobs_look_rarely)
 {
     struct backlog_row *limit = backlog_make(backlog, 'm', "limit", 100);
 
-    ck_assert_double_le(looks_of(1), 1);
-    ck_assert_double_eq_tol(looks_of(100), 1, 0.02);
-    ck_assert_double_eq_tol(looks_of(600), 1, 0.02);
-    ck_assert_double_le(looks_of(100000), 100000 / 600.0 * 1.02);
+    for (size_t waiting = 1; waiting <= 100000; waiting *= 10) {
+        double last = mean_wait(waiting, 0, BACKLOG_SOON);
+        double other = mean_wait(waiting, BACKLOG_LAST, BACKLOG_LONG);
+
+        ck_assert_double_le((double)waiting / other + BACKLOG_LAST / 30.0, 1.1);
+        ck_assert_double_le(last, waiting < 10 ? 10 : 31);
+    }
+    ck_assert_double_ge(mean_wait(10000000, 1000, BACKLOG_LONG), BACKLOG_LONG * 0.49);
     limit->per = 10;
     limit->opens = 104;
-    ck_assert_double_eq(backlog_wait(limit, 100, true), 5); /* a limit has turns all the same */
+    ck_assert_double_eq(backlog_wait(limit, 100, 9), 5); /* a limit has turns all the same */
+    limit->waiting = 100000;
+    ck_assert_double_gt(backlog_wait(limit, 100, 9) + backlog_wait(limit, 100, 9), BACKLOG_MOST);
 }
 END_TEST
 

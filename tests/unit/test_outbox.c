@@ -109,12 +109,14 @@ START_TEST(test_verbs)
     add(page_finished(page, 3, "q", "soon", LATER_ENDED_CRASH, false, 0, "boom"));
     add(page_finished(page, 4, "q", "back", LATER_ENDED_HELD, false, 0, ""));
     add(page_finished(page, 5, "q", "buried", LATER_ENDED_BAD, false, 0, "no JSON"));
-    ck_assert_uint_eq(outbox_waiting(outbox), 6);
-    ck_assert_uint_eq(outbox_open(outbox), 6);
+    add(page_finished(page, 6, "q", "lined", LATER_ENDED_LINE, false, now + 60, "p group:q:g"));
+    add(page_finished(page, 7, "q", "torn", LATER_ENDED_LINE, false, 60, "p a\nb=1"));
+    ck_assert_uint_eq(outbox_waiting(outbox), 8);
+    ck_assert_uint_eq(outbox_open(outbox), 8);
     flush();
     ck_assert_uint_eq(outbox_waiting(outbox), 0);
     LIVE_UNTIL(outbox_open(outbox) == 0);
-    ck_assert_int_eq(dones, 6);
+    ck_assert_int_eq(dones, 8);
     ck_assert_int_eq(losts, 0);
     ck_assert_int_eq(live_held("q"), 0);
     ck_assert_int_eq(live_number("HEXISTS later:{q}:jobs acked"), 0);
@@ -124,6 +126,10 @@ START_TEST(test_verbs)
     ck_assert(fabs(live_score("q", "ready", "soon") - now) < 10);
     ck_assert_double_eq(live_score("q", "ready", "back"), 1004); /* its place */
     ck_assert(!isnan(live_score("q", "dead", "buried")));
+    ck_assert(fabs(live_score("q", "delayed", "lined") - now - 60) < 0.001);
+    ck_assert_str_eq(live_noted("q", "l", "lined"), "p group:q:g");
+    ck_assert(!isnan(live_score("q", "delayed", "torn"))); /* a page may hold anything */
+    ck_assert_str_eq(live_noted("q", "l", "torn"), "");
     ck_assert_int_eq(atoi(live_noted("q", "a", "later")), 1);
     ck_assert_int_eq(atoi(live_noted("q", "c", "soon")), 1);
     ck_assert_str_eq(live_noted("q", "a", "back"), "");

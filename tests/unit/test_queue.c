@@ -592,7 +592,7 @@ END_TEST
 START_TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
-    bool waits;
+    int64_t behind;
 
     later_permit_take(&cmd, "later", "type:a", "t1", 2, 30, "q id");
     CALL(PERMIT_TAKE, "permit_take", "3", "later:running:{type:a}",
@@ -602,9 +602,9 @@ START_TEST(test_place)
     CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
     later_permit_free(&cmd, "later", "type:a", tokens, 1);
     CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
-    ck_assert(later_permit_taken(reply_of("$0\r\n\r\n"), &waits) && !waits);
-    ck_assert(!later_permit_taken(reply_of("$8\r\n0.125000\r\n"), &waits) && !waits);
-    ck_assert(!later_permit_taken(reply_of("$14\r\n0.125000 waits\r\n"), &waits) && waits);
+    ck_assert(later_permit_taken(reply_of("$0\r\n\r\n"), &behind) && behind == -1);
+    ck_assert(!later_permit_taken(reply_of("$8\r\n0.125000\r\n"), &behind) && behind == -1);
+    ck_assert(!later_permit_taken(reply_of("$11\r\n0.125000 17\r\n"), &behind) && behind == 17);
 }
 END_TEST
 
@@ -652,7 +652,40 @@ START_TEST(test_line)
     ck_assert(later_limit_taken(reply_of("*4\r\n:1\r\n$3\r\n9.5\r\n:4\r\n$1\r\n2\r\n"), &taken));
     ck_assert(taken.at == 9.5 && taken.waiting == 4 && taken.opens == 2);
     ck_assert(!later_limit_taken(reply_of("*2\r\n:0\r\n$1\r\n2\r\n"), &taken));
-    ck_assert(taken.waiting == 0 && taken.opens == 2);
+    ck_assert(taken.waiting == 0 && taken.opens == 2 && taken.behind == -1);
+    ck_assert(!later_limit_taken(reply_of("*3\r\n:0\r\n$1\r\n2\r\n$2\r\n17\r\n"), &taken));
+    ck_assert(taken.opens == 2 && taken.behind == 17);
+}
+END_TEST
+
+/* A record names a line; whoever has the name can call those that wait, if nothing limits them. */
+START_TEST(test_line_text)
+{
+    static const struct {
+        struct later_line line;
+        const char *text;
+    } rows[] = {
+        { { .what = LATER_LINE_LOCK, .max = 1, .name = "a" }, "l a" },
+        { { .what = LATER_LINE_PERMIT, .max = 7, .name = "group:q:b" }, "p group:q:b" },
+        { { .what = LATER_LINE_LIMIT, .max = 7, .per = 9, .name = "c" }, "f c" },
+        { { .what = LATER_LINE_LIMIT, .max = 7, .per = 9, .sliding = true, .name = "d" }, "s d" },
+    };
+    static const char *const others[] = { "", "p", "p ", "pa", "x a", "p a b", "p {a}", " a" };
+    char text[LATER_LINE_TEXT];
+    struct later_line line;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        later_line_text(text, &rows[i].line);
+        ck_assert_str_eq(text, rows[i].text);
+        ck_assert(later_line_unlimited(text, &line));
+        ck_assert_int_eq(line.what, rows[i].line.what);
+        ck_assert_str_eq(line.name, rows[i].line.name);
+        ck_assert(line.sliding == rows[i].line.sliding);
+        ck_assert_uint_ge(line.max, line.what == LATER_LINE_LOCK ? 1 : 100);
+        ck_assert((line.per > 0) == (line.what == LATER_LINE_LIMIT));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!later_line_unlimited(others[i], &line), "%s", others[i]);
 }
 END_TEST
 
@@ -723,7 +756,7 @@ static TCase *settle(void)
 static TCase *others(void)
 {
     return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_place, test_line,
-               test_tokens);
+               test_line_text, test_tokens);
 }
 
 UNIT_MAIN("queue", push, reserve, settle, others)

@@ -64,6 +64,19 @@ START_TEST(test_checkpoint)
 }
 END_TEST
 
+START_TEST(test_line)
+{
+    static const char text[] = "a=1\nl=p group:q:g\nq=5.000000 g\n";
+
+    later_record_read(&record, "a=1\n", 4);
+    ck_assert_uint_eq(record.line_len, 0);
+    later_record_read(&record, text, sizeof text - 1);
+    ck_assert_uint_eq(record.line_len, strlen("p group:q:g"));
+    ck_assert(memcmp(record.line, "p group:q:g", record.line_len) == 0);
+    ck_assert_uint_eq(record.group_len, 1);
+}
+END_TEST
+
 START_TEST(test_taken)
 {
     read_text("u=7200.000000\n");
@@ -139,6 +152,7 @@ static TCase *records(void)
     tcase_add_test(tc, test_progress);
     tcase_add_test(tc, test_checkpoint);
     tcase_add_test(tc, test_finished);
+    tcase_add_test(tc, test_line);
     tcase_add_test(tc, test_taken);
     tcase_add_test(tc, test_next);
     tcase_add_test(tc, test_unknown_tags);

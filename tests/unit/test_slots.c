@@ -236,6 +236,7 @@ START_TEST(test_copy_keeps_good_ones)
     check_kept(LATER_ENDED_RETRY, false, 315360000, LATER_VERB_RELEASE, "ran", "retry");
     check_kept(LATER_ENDED_CRASH, false, 0.5, LATER_VERB_RELEASE, "crashed", "crash");
     check_kept(LATER_ENDED_HELD, false, 5, LATER_VERB_RETURN, "held", NULL);
+    check_kept(LATER_ENDED_LINE, false, 2e9, LATER_VERB_RETURN, "line", NULL);
     check_kept(LATER_ENDED_SUSPECT, false, 0, LATER_VERB_RETURN, "suspect", NULL);
     check_kept(LATER_ENDED_INTERRUPTED, false, 0, LATER_VERB_RETURN, "interrupted", NULL);
     check_kept(LATER_ENDED_BAD, false, 0, LATER_VERB_BURY, "unrun", "bad");
