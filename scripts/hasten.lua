@@ -4,8 +4,8 @@
 -- reply  1; 0 when no place need be kept for it: it waits for something else, or not any more, or
 --        its queue is paused
 --
--- due    when it is due, exactly, as the line has it. A job with another time is not the one that
---        entered the line: it was replaced, or has failed since
+-- due    when it is due, exactly, as the line has it, unless its record has a newer time. A job with
+--        another time is not the one that entered the line: it was replaced, or has failed since
 -- since  when it entered: its place in `ready`
 --
 -- A job that is in none of `delayed` and `dead` has come by itself, and is on its way.
@@ -27,11 +27,16 @@ local score = redis.call('ZSCORE', delayed, id)
 if not score then
     local there = redis.call('HEXISTS', jobs, id) == 1 and not redis.call('ZSCORE', dead, id)
     return there and going or 0
-elseif tonumber(score) ~= at then
-    return 0
+end
+local texts = records_of({ id })
+if tonumber(score) ~= at then
+    -- Whoever gave it back may have died before it could tell the line.
+    local told = string.match(value_of(texts[1], 'l') or '', '^%S+')
+    if tonumber(told or 0) ~= tonumber(score) then
+        return 0
+    end
 end
 redis.call('ZREM', delayed, id)
-local texts = records_of({ id })
 local soon = { math.min(since_when, now) - rank(texts[1]), id }
 local shared = fair(texts, true)
 if shared and shared.of(texts[1]) then

@@ -40,7 +40,7 @@ else
     redis.call('LTRIM', limit, '0', last)
     redis.call('PEXPIRE', limit, string.format('%.0f', math.ceil((span + LIMIT_OPEN) * 1000)))
 end
-leave_line()
+leave_turn()
 room, opens = limit_room(most, span, 1)
 return { 1, at, line_empty and 0 or redis.call('ZCOUNT', line_waiting, '(0', '+inf'),
     string.format('%.6f', room > 0 and 0 or opens) }

@@ -39,5 +39,5 @@ redis.call('HSET', lock, 'token', token, 'owner', owner, 'since', string.format(
     'ttl', ttl, 'fence', string.format('%.0f', last + 1))
 redis.call('HDEL', lock, 'pass')
 redis.call('PEXPIRE', lock, ms)
-leave_line()
+leave_turn()
 return { 1, last + 1 }

@@ -32,7 +32,7 @@ if not redis.call('ZSCORE', running, token) and not turn then
 end
 redis.call('ZREM', running, '') -- first: a full Redis accepts a script that begins with it
 redis.call('ZADD', running, string.format('%.6f', now + life), token)
-leave_line()
+leave_turn()
 -- The key must last as long as its longest permit.
 if redis.call('PTTL', running) < life * 1000 then
     redis.call('PEXPIRE', running, math.ceil(life * 1000))

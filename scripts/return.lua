@@ -4,8 +4,8 @@
 -- reply  the positions (from 1) of ids that are LOST
 --
 -- wait   seconds until it is due; 0: ready at once, in its old place; from 10^9 on: when it is due
--- how    held: it had not begun; line:KIND NAME: nor had it, and it goes into that line, which its
---        record keeps; suspect: it ran beside others when their worker crashed, and will run alone;
+-- how    held: it had not begun; line:KIND NAME: nor had it, and it goes into that line until it is
+--        due, which its record keeps; suspect: it ran beside others when their worker crashed, and will run alone;
 --        interrupted: laterd was stopped, and the tenth time in a row is an attempt; unknown: no
 --        plugin there has its type, which becomes its error with the time of the first;
 --        `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its error
@@ -74,11 +74,11 @@ for n = 1, #ids do
     elseif how == 'unknown' then
         texts[n] = unknown(texts[n])
     elseif string.sub(how, 1, 4) == 'line' then
-        local name = string.match(how, '^line:([lpfs] [!-~]+)$')
-        if not name or name == value_of(texts[n], 'l') then
-            how = 'held' -- as it is
+        local name = waits[i] >= 1e9 and string.match(how, '^line:([lpfs] [!-~]+)$')
+        if name then
+            texts[n] = with_value(texts[n], 'l', ARGV[3 * i - 1] .. ' ' .. name)
         else
-            texts[n] = with_value(texts[n], 'l', name)
+            how = 'held' -- nobody could call it
         end
     elseif how ~= 'held' and how ~= 'suspect' then
         texts[n] = with_error(texts[n], count_of(texts[n], 'a'), how)

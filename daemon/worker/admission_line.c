@@ -101,15 +101,17 @@ static void admission_line_on_told(void *arg, const struct later_line *at,
 {
     struct admission *admission = arg;
     struct backlog_row *row;
+    size_t waiting;
 
     if (!at) {
         worker_pump_soon(admission->worker); /* what waited for the answers can go on */
         return;
     }
-    row = answer->waiting ? admission_row_made(admission, at) : admission_row(admission, at);
+    waiting = answer->waiting + answer->called; /* a call may be lost */
+    row = waiting ? admission_row_made(admission, at) : admission_row(admission, at);
     if (!row)
         return;
-    admission_line_wait_on(admission, row, answer->waiting, answer->opens);
+    admission_line_wait_on(admission, row, waiting, answer->opens);
     if (answer->called)
         row->shut = 0;
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define BUCKETS      1024
-#define LOOK_SECONDS 5.0  /* a job that waits for a lock looks no sooner */
-#define LOOKS        10   /* jobs that look in a second, if many wait */
-#define EACH         1.25 /* seconds between two looks of those that are in the line */
-#define LATE_SECONDS 1.0  /* after its turn at a limit a job looks by itself */
+#define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
+#define LOOKS        10  /* jobs that look in a second, if many wait */
+#define EACH         1.5 /* seconds between two looks of those that are in the line */
+#define LATE_SECONDS 1.0 /* after its turn at a limit a job looks by itself */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];

@@ -19,9 +19,8 @@
 
 #define BACKLOG_ROWS 4096  /* things remembered */
 #define BACKLOG_MOST 300.0 /* seconds until a job looks again, at most: a limit may be raised */
-#define BACKLOG_LONG                                                                               \
-    259200.0              /* the same if it is known to be in the line, where others call it       \
-                           */
+/* The same if it is known to be in the line, where others call it: four days. */
+#define BACKLOG_LONG 345600.0
 #define BACKLOG_LAST 8    /* of those in the line, so many look */
 #define BACKLOG_SOON 60.0 /* in so many seconds at most: then its laterd knows of the line */
 

@@ -93,9 +93,11 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->flow_len = len;
         return;
     }
-    if (tag == 'l') {
-        record->line = value;
-        record->line_len = len;
+    if (tag == 'l') { /* DUE KIND NAME */
+        const char *space = memchr(value, ' ', len);
+
+        record->line = space ? space + 1 : "";
+        record->line_len = space ? len - (size_t)(space + 1 - value) : 0;
         return;
     }
     if (tag == 's')

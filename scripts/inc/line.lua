@@ -3,7 +3,8 @@
 -- Enters the job that `waiter` names into the line; it keeps the place that it has there. If `due`
 -- is '', it was called and does not come: it is taken out, unless it has come back meanwhile.
 -- Then calls as many jobs as there is `room` for, and returns them; the caller makes them due. As
--- many more are called as have not come in time: they may be of a queue that nobody serves.
+-- many more are called as have not come in time: they may be of a queue that nobody serves. Or
+-- their call was lost with the caller: after a minute they are called once more.
 local function line(room, opens)
     local at = due ~= '' and number(due, 0, 1e11) or due == '' and 0
     local from = number(since, 0, 1e11)
@@ -17,29 +18,36 @@ local function line(room, opens)
     if score and due ~= '' then
         redis.call('ZADD', line_waiting, spell(score == 0 and from or math.abs(score)), waiter)
         redis.call('ZADD', line_due, due, waiter)
-        redis.call('PEXPIRE', line_waiting, 604800000) -- a week: each job looks within three days
+        redis.call('ZREM', line_due, '>' .. waiter)
+        redis.call('PEXPIRE', line_waiting, 604800000) -- a week: each looks within four days
         redis.call('PEXPIRE', line_due, 604800000)
     elseif score and score < 0 then
-        redis.call('ZREM', line_waiting, waiter)
-        redis.call('ZREM', line_due, waiter)
+        leave_line(waiter)
     end
-    local kept, late, gone = called('-inf')
-    if #gone > 0 then
-        redis.call('ZREM', line_waiting, unpack(gone))
-        redis.call('ZREM', line_due, unpack(gone))
+    local kept, late, again, gone = called('-inf')
+    for _, job in ipairs(gone) do
+        leave_line(job)
     end
     local most = room > kept and math.min(room - kept + late, 100) or 0
     local first = most > 0 and redis.call('ZRANGEBYSCORE', line_waiting, '(0', '+inf', 'WITHSCORES',
         'LIMIT', 0, most) or {}
-    local reply = { 0, opens }
-    for i = 1, #first, 2 do
-        local job, came = first[i], spell(tonumber(first[i + 1]))
+    local reply = { redis.call('ZCOUNT', line_waiting, '(0', '+inf') - #first / 2, opens }
+    local function call(job, came, till)
         reply[#reply + 1] = job
         reply[#reply + 1] = redis.call('ZSCORE', line_due, job) or '0'
         reply[#reply + 1] = came
         redis.call('ZADD', line_waiting, '-' .. came, job)
-        redis.call('ZADD', line_due, spell(now + 1), job)
+        redis.call('ZADD', line_due, till, '>' .. job)
     end
-    reply[1] = redis.call('ZCOUNT', line_waiting, '(0', '+inf')
+    for i = 1, #first, 2 do
+        call(first[i], spell(tonumber(first[i + 1])), spell(now + 1))
+    end
+    for _, job in ipairs(again) do
+        call(job, spell(-redis.call('ZSCORE', line_waiting, job)), spell(-now))
+    end
+    -- Somebody has to look whether those that were called come, but not as soon as it opens.
+    if reply[1] == 0 and kept + late > 0 then
+        reply[1], reply[2] = kept + late, tonumber(opens) == 0 and '1' or opens
+    end
     return reply
 end

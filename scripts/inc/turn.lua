@@ -23,9 +23,9 @@ local function behind()
         '(' .. spell(math.abs(tonumber(score))), '+inf')) or nil
 end
 
-local function leave_line()
-    if waiter ~= '' and not line_empty then
-        redis.call('ZREM', line_waiting, waiter)
-        redis.call('ZREM', line_due, waiter)
+-- The job has what it waited for.
+local function leave_turn()
+    if not line_empty then
+        leave_line(waiter)
     end
 end

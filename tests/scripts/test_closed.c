@@ -84,8 +84,16 @@ static void turn_away(char token, const char *id, const char *answer)
     const char *due = text("%.6f", now() + wait);
 
     run("return", member(token, id), due, "line:" LINE, NULL);
-    ck_assert_str_eq(noted("l", id), LINE);
+    ck_assert_str_eq(noted("l", id), text("%s " LINE, due));
     call(run("permit_line", max, due, text("%d", 1000 + atoi(id + 1)), text("q %s", id), NULL));
+}
+
+/* The line in which a record says that its job waits. */
+static const char *line_in(const char *record)
+{
+    const char *space = strchr(value_in(record, "l"), ' ');
+
+    return space ? space + 1 : "";
 }
 
 /* A job was handed out: it begins, or waits. */
@@ -95,7 +103,7 @@ static void meet(char token, const char *id, const char *record)
     const char *answer;
 
     if (!max) {
-        if (later_line_unlimited(value_in(record, "l"), &line))
+        if (later_line_unlimited(line_in(record), &line))
             call(run("permit_line", text("%u", line.max), "", "0", text("q %s", id), NULL));
         begin(token, id);
         return;
@@ -199,6 +207,22 @@ START_TEST(a_restart_finds_the_line)
 }
 END_TEST
 
+/* laterd dies when it has given a job back, and before it has told the line when it is due. */
+START_TEST(a_line_need_not_know_when_a_job_is_due)
+{
+    close_it();
+    run("kick", "j0", NULL);
+    ck_assert_str_eq(told(reserve('z', 1), 0, ID), "j0");
+    run("return", member('z', "j0"), "4000000000", "line:" LINE, NULL);
+    run("permit_free", HOLDER, NULL);
+    look_after();
+    serve();
+    ck_assert_int_eq(begun_count, 1);
+    ck_assert_int_eq(begun[0], 0);
+    check_sums();
+}
+END_TEST
+
 /* The host that held the permit is lost: it ends by itself, and the next look at the line serves.
  */
 START_TEST(a_permit_that_ends_by_itself_opens_it)
@@ -262,6 +286,7 @@ int main(void)
         a_closed_group_costs_nothing,
         others_pass_a_closed_group,
         a_restart_finds_the_line,
+        a_line_need_not_know_when_a_job_is_due,
         a_permit_that_ends_by_itself_opens_it,
         a_raised_max_running_calls_all_that_may,
         a_max_running_that_is_taken_out_frees_all,

@@ -285,7 +285,8 @@ START_TEST(a_limit_tells_its_line)
 }
 END_TEST
 
-/* If called jobs do not come, more and more are called; they are forgotten after a minute. */
+/* If called jobs do not come, more and more are called. After a minute they are called once more,
+ * and after another they are forgotten. Until then somebody has to look. */
 START_TEST(a_queue_that_nobody_serves)
 {
     for (int i = 0; i < 20; i++)
@@ -296,8 +297,49 @@ START_TEST(a_queue_that_nobody_serves)
     server_advance(&harness_server, 2);
     ck_assert_ptr_nonnull(strstr(enter("permit_line", 0, ""), "13  gone3 "));
     server_advance(&harness_server, 62);
+    ck_assert_ptr_nonnull(
+        strstr(enter("permit_line", 0, ""), "12  gone7 0 107.000000 gone6 0 106"));
+    ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 20);
+    server_advance(&harness_server, 62);
     enter("permit_line", 0, "");
     ck_assert_int_eq(ask("ZCARD " WAITING)->integer, 13);
+    for (int i = 0; i < 40; i++) {
+        const char *answer = enter("permit_line", 0, "");
+
+        ck_assert_int_eq(ask("EXISTS " WAITING)->integer, strcmp(answer, "0 ") != 0);
+        server_advance(&harness_server, 62);
+    }
+    ck_assert_int_eq(ask("EXISTS " WAITING " " WAITING)->integer, 0);
+}
+END_TEST
+
+/* Whoever called it died before it made the job ready. So it is called again, by when it is due. */
+static void call_again(int i)
+{
+    const char *script = scripts[i];
+
+    take_as(script, "q x");
+    enter(script, 500, "q a");
+    enter(script, 600, "q b");
+    let_go(holders[i]);
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), "1 "));
+    server_advance(&harness_server, 1.1);
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q b 4000000000.25 600.000000"));
+    ck_assert_str_eq(take_as(script, "q b"), "1");
+    ck_assert_int_eq(atoi(enter(script, 0, "")), 1); /* somebody looks whether a comes */
+    server_advance(&harness_server, 60);
+    ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a 4000000000.25 500.000000"));
+    ck_assert_ptr_null(strstr(enter(script, 0, ""), "q a"));
+    enter(script, -1, "q a"); /* it is gone */
+    ck_assert_int_eq(ask("EXISTS %s:waiting %s:due", holders[i], holders[i])->integer, 0);
+}
+
+START_TEST(a_call_that_was_lost)
+{
+    for (int i = 0; i < 3; i++) {
+        ask("FLUSHALL");
+        call_again(i);
+    }
 }
 END_TEST
 
@@ -496,6 +538,7 @@ int main(void)
         whoever_is_in_the_line_is_told,
         a_limit_tells_its_line,
         a_queue_that_nobody_serves,
+        a_call_that_was_lost,
         a_limit_takes_back,
         a_limit_counts_from_the_begin,
         a_limit_knows_its_room,

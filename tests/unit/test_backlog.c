@@ -170,7 +170,7 @@ START_TEST(known_jobs_look_rarely)
         double last = mean_wait(waiting, 0, BACKLOG_SOON);
         double other = mean_wait(waiting, BACKLOG_LAST, BACKLOG_LONG);
 
-        ck_assert_double_le((double)waiting / other + BACKLOG_LAST / 30.0, 1.1);
+        ck_assert_double_le((double)waiting / other + BACKLOG_LAST / 30.0, 1);
         ck_assert_double_le(last, waiting < 10 ? 10 : 31);
     }
     ck_assert_double_ge(mean_wait(10000000, 1000, BACKLOG_LONG), BACKLOG_LONG * 0.49);

@@ -127,7 +127,8 @@ START_TEST(test_verbs)
     ck_assert_double_eq(live_score("q", "ready", "back"), 1004); /* its place */
     ck_assert(!isnan(live_score("q", "dead", "buried")));
     ck_assert(fabs(live_score("q", "delayed", "lined") - now - 60) < 0.001);
-    ck_assert_str_eq(live_noted("q", "l", "lined"), "p group:q:g");
+    ck_assert_str_eq(strchr(live_noted("q", "l", "lined"), ' '), " p group:q:g");
+    ck_assert_double_eq(atof(live_noted("q", "l", "lined")), live_score("q", "delayed", "lined"));
     ck_assert(!isnan(live_score("q", "delayed", "torn"))); /* a page may hold anything */
     ck_assert_str_eq(live_noted("q", "l", "torn"), "");
     ck_assert_int_eq(atoi(live_noted("q", "a", "later")), 1);

@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(test_line)
 {
-    static const char text[] = "a=1\nl=p group:q:g\nq=5.000000 g\n";
+    static const char text[] = "a=1\nl=1764000000.25 p group:q:g\nq=5.000000 g\n";
 
     later_record_read(&record, "a=1\n", 4);
     ck_assert_uint_eq(record.line_len, 0);
@@ -74,6 +74,8 @@ START_TEST(test_line)
     ck_assert_uint_eq(record.line_len, strlen("p group:q:g"));
     ck_assert(memcmp(record.line, "p group:q:g", record.line_len) == 0);
     ck_assert_uint_eq(record.group_len, 1);
+    later_record_read(&record, "l=1\n", 4);
+    ck_assert_uint_eq(record.line_len, 0);
 }
 END_TEST
 
