@@ -280,10 +280,10 @@ def reload_and_back(row):
 
 
 def reload_bad(row):
-    before = row.daemon.count("reload refused") + sum(" error " in line for line in row.daemon.lines())
+    before = row.daemon.count(" error ")
     row.write_config(more="workers = -7;\n")
     row.daemon.send(signal.SIGHUP)
-    until("the refusal", lambda: sum(" error " in line for line in row.daemon.lines()) > before)
+    until("the refusal", lambda: row.daemon.count(" error ") > before)
     row.bad_reloads += 1
     row.write_config()
 
