@@ -87,6 +87,7 @@ class Row:
         self.redis, self.serve, self.lock = Redis(self.socket), Serve(self.later, self.prefix), threading.Lock()
         self.parts, self.log = dict(pairs_work.BASE), []
         self.runs, self.gone, self.again, self.dropped, self.killed = {}, set(), {}, 0, False
+        self.quit = False  # what ran was given back
         self.bad_reloads, self.daemons = 0, []
 
     # ---- tools of the operations
@@ -114,7 +115,7 @@ class Row:
         self.say("later", *words, f"-> {done.returncode} {done.stderr}")
         if done.returncode not in statuses:
             raise Deviation(f"later {' '.join(words)}: status {done.returncode}: {done.stderr}")
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return [json.loads(line) for line in (done.stdout + done.stderr).splitlines() if line.startswith("{")]
 
     def notes(self, name):
         path = f"{self.folder}/{name}"
@@ -214,7 +215,7 @@ class Row:
             least = runs - self.again.get(id, 0)
             if got < least:
                 missing.append(id)
-            elif got > runs and not self.killed:
+            elif got > runs and not self.killed and not self.quit:
                 raise Deviation(f"{id} has run {got} times, wanted {least} to {runs}: {spans.get(id)}")
         if len(missing) > self.dropped:
             raise Deviation(f"not run: {missing}, and {self.dropped} were dropped")
@@ -301,6 +302,11 @@ def restarts(number):
     return operation
 
 
+def quits(row):
+    row.quit = True
+    restarts(signal.SIGQUIT)(row)
+
+
 def kill_all(row):
     row.killed = True
     row.daemon.end(signal.SIGKILL, -signal.SIGKILL)
@@ -377,8 +383,10 @@ def by_hand(row):
 
 
 def work(row):
-    for done in row.run_later("work", "a", "s", "--until-empty", "--", "true"):
-        row.gone.add(done["id"])
+    """Its log says which jobs it has performed: they have run elsewhere."""
+    for line in row.run_later("work", "a", "s", "--until-empty", "--", "true"):
+        if line["text"] == "done":
+            row.gone.add(line["job"])
 
 
 def lock(row):
@@ -430,7 +438,7 @@ def stall(row):
 OPERATIONS = {
     "nothing": nothing, **{f"HUP {change}": reloads(change) for change in pairs_work.CHANGES if change != "queue gone"},
     "HUP twice": reload_and_back, "HUP bad": reload_bad, "TSTP CONT": stop_go, "TERM": restarts(signal.SIGTERM),
-    "INT": restarts(signal.SIGINT), "KILL": kill_all, "KILL worker": hits_worker(signal.SIGKILL),
+    "INT": restarts(signal.SIGINT), "QUIT": quits, "KILL": kill_all, "KILL worker": hits_worker(signal.SIGKILL),
     "TERM worker": hits_worker(signal.SIGTERM), "second": second, "pause": pause, "pause for": pause_for, "cancel": cancel,
     "bury kick": bury_kick, "kick": kick, "cancel delayed": cancel_delayed, "replace": replace, "by hand": by_hand, "work": work, "lock": lock,
     "cron": cron, "forget": forget, "wait": wait, "look": look, "flush scripts": flush_scripts, "cut": cut, "stall": stall,
