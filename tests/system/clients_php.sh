@@ -119,7 +119,7 @@ done
 hello=$(grep -o "handlers->on('[^']*'" "$here/handlers.php" | cut -d"'" -f2 | awk '
     { types = types sep "{\"name\":\"" $0 "\"}"; sep = "," }
     $0 == "exec.prints" { types = types ",{\"name\":\"far.*\"},{\"name\":\"far.off.*\"},{\"name\":\"far.off.exact\"}" }
-    END { print "{\"hello\":1,\"types\":[" types "]}" }')
+    END { print "{\"hello\":1,\"stopping\":true,\"types\":[" types "]}" }')
 answered=$(
     {
         echo '{"id":"a","type":"exec.waits","document":{}}'
