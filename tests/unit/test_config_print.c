@@ -62,14 +62,14 @@ END_TEST
 
 static const char full[] =
     "redis = { url = \"redis://me@[::1]:6380/3\"; password_file = \"%s\"; prefix = \"x:y\"; };\n"
-    "state_dir = \"/srv/later d\"; lease = 1.5; timeout = 0.1; grace = 0.3; drain = 3600;\n"
+    "state_dir = \"/srv/later d\"; lease = 1.5; timeout = 0.1; grace = 0.3; drain = 604800;\n"
     "workers = 3; events = 7; retry = { max_attempts = 2; base = 1e-7; max = 315360000; jitter = "
     "0.1; attempts_max = 30; wait_min = 0.5; };\n"
     "queues = ( { name = \"a\"; weight = 10; }, { name = \"b\"; weight = 1; max_running = 9; "
     "max_jobs = 1000000000000; on_dead = \"qx\"; } );\n"
     "timeout_max = 4000; crash_max = 5; unknown_max = 7.5; recycle = { jobs = 100; memory = 512; "
     "age = "
-    "0.30000000000000004; };\n"
+    "0.30000000000000004; }; stop_after = 12;\n"
     "types = ( { name = \"v.*\"; timeout = 9; exclusive = \"type\"; max_running = 2; }, { name = "
     "\"w\"; backoff = ( 1, 2.5, 0 ); },\n"
     "          { name = \"v.x\"; base = 0; max = 0; jitter = 1; max_attempts = 1;\n"

@@ -32,6 +32,7 @@ static const struct {
     { LATER_KEY_FLOWS, "flows", "later:{mail}:flows" },
     { LATER_KEY_NEWS, "news", "later:{mail}:news" },
     { LATER_KEY_AWAY, "away", "later:{mail}:away" },
+    { LATER_KEY_HEARD, "heard", "later:{mail}:heard" },
     { LATER_KEY_FAIR, "fair", "later:{mail}:fair" },
     { LATER_KEY_GROUPS, "groups", "later:{mail}:groups" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },

@@ -46,7 +46,12 @@ int kill(pid_t pid, int number)
 /* Nobody reads its orders. */
 static struct process quiet(void)
 {
-    return (struct process){ .pid = NOBODY, .control_fd = open("/dev/null", O_WRONLY | O_CLOEXEC) };
+    static struct slots_page page;
+    static struct slots slots = { .page = &page };
+
+    return (struct process){ .pid = NOBODY,
+                             .slots = &slots,
+                             .control_fd = open("/dev/null", O_WRONLY | O_CLOEXEC) };
 }
 
 /* A job is over its time, and then laterd stops or reloads: neither a second grace nor another
