@@ -97,7 +97,8 @@ static void private_hear(struct private_laterd *own)
     }
 }
 
-/* Is nothing ready and nothing running? While Redis is away, that is not known. */
+/* Is nothing ready and nothing running? What is ready in a paused queue is not waited for. While
+ * Redis is away, that is not known. */
 static bool private_is_empty(const struct private_laterd *own)
 {
     struct later_sizes sizes;
@@ -106,7 +107,8 @@ static bool private_is_empty(const struct private_laterd *own)
 
     for (int i = 0; i < own->cli->args.count; i++) {
         if (whole_find(own->cli, own->cli->args.words[i], &whole, &ignored) < 0 ||
-            sizes_whole(own->cli, &whole, &sizes, &ignored) < 0 || sizes.ready + sizes.reserved > 0)
+            sizes_whole(own->cli, &whole, &sizes, &ignored) < 0 || sizes.reserved > 0 ||
+            (sizes.ready > 0 && !sizes.paused))
             return false;
     }
     return true;

@@ -158,7 +158,12 @@ later work high low --until-empty -- sh -c 'echo "$LATER_ID"' >>"$work/order"
 is "$(sort "$work/order" | uniq | wc -l | tr -d ' ')$(count low ready)$(count high ready)" 1200 \
     "--until-empty ends when nothing is left"
 run later work low --until-empty -- true
-is "$status$out$err" 0 "an empty queue is empty"
+is "$status$out" 0 "an empty queue is empty"
+later push t -q low >/dev/null
+later pause low >/dev/null
+run later work low --until-empty -- true
+is "$status $(count low ready)" "0 1" "a paused queue is left as it is"
+later resume low >/dev/null
 
 for i in 1 2 3 4 5 6 7 8; do later push t -q par >/dev/null; done
 # Each ends only when four have started.
