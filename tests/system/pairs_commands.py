@@ -56,8 +56,6 @@ def clashes(a, b):
         return one["redis"] in ("kicker", "pusher") and one["condition"] != "none"
     if other == {"state", "condition"}:  # the age of a reserved job is not said
         return one["condition"] == "newer" and one["state"] in ("reserved", "again")
-    if other == {"command", "state"}:  # what the next one would do, family of pairs.py
-        return one["command"] in ("work",) and one["state"] == "again"
     return False
 
 

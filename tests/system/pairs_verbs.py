@@ -158,16 +158,6 @@ def reserve(w):
     return (0, [{"id": id, "attempt": w.model.jobs[id].attempts + 1} for id in ids]) if ids else (75, [])
 
 
-def work(w):
-    ids = [id for id in (w.x, w.plain) if w.reserve(id)]
-    attempts = {id: w.model.jobs[id].attempts + 1 for id in ids}
-    for id in ids:
-        again = w.model.jobs[id].next
-        w.model.settle(id, "ack")
-        assert not again
-    return 0, [{"id": id, "result": "acked", "attempt": attempts[id]} for id in ids]
-
-
 def settle(verb, seconds=0):
     def oracle(w):
         if verb == "touch":
@@ -273,7 +263,6 @@ COMMANDS = {
     "resume": ("resume {q}", "write", pause(False)),
     "forget": ("forget {q}", "write", says(75)),
     "forget nosuch": ("forget nosuch", "note", says(66)),
-    "work": ("work {q} --until-empty --parallel 2 --lease 20 --timeout 9 -- true", "write", work),
     "reserve waits": ("reserve {q} -n 9 --wait 0.05 --lease 1h", "write", reserve),
     "reserve": ("reserve {q} -n 9", "write", reserve),
     "ack": ("ack {x} --token {token} -q {q}", "write", settle("ack")),
@@ -323,12 +312,13 @@ COMMANDS = {
     "help": ("help push", "none", says(0)),
     "completion": ("completion bash", "none", says(0)),
 }
-PROGRAMS = ("status local", "work", "lock", "lock exit", "lock waits", "lock show", "top", "push wait")  # not by `later serve`, or with an option that no line has
+PROGRAMS = ("status local", "lock", "lock exit", "lock waits", "lock show", "top", "push wait")  # not by `later serve`, or with an option that no line has
 TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top")
 # What no row has, and why.
-OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh"}
+OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh",
+           "work": "is a laterd, which waits for what others refuse; cli_work.sh, pairs_running.sh"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "trouble": "what is trouble goes by time; cli_trouble.sh", "work": "--number is without an end of its own; cli_work.sh"}
+                   "after": "pages need many jobs; cli_search.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
 
 
 def options_of(verb):
