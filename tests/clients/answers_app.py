@@ -62,7 +62,7 @@ app.on("python.thread", "python.serial")(perform)
 @app.on("python.async")
 async def perform_async(job):
     if job.payload[0] == "stop" and job.resumes is None:
-        job.checkpoint(job.payload[-1])
+        job.checkpoint(made(job.payload[-1]))
         while not job.stopping:
             await asyncio.sleep(0.01)
         return None
