@@ -34,7 +34,8 @@ listens()
 keys()
 {
     sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
-        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/^result\$/result:$3/; s/.*/later:{q}:&/" | tr '\n' ' '
+        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/^result\$/result:$3/;
+            s/^flow\$/flow:f/; s/^unknown\$/flow:f:unknown/; s/.*/later:{q}:&/" | tr '\n' ' '
 }
 
 # call SCRIPT HELD FRESH ARGUMENT...: a line for redis-cli.
@@ -46,7 +47,24 @@ call()
     echo "EVALSHA $(cat "$box/sha.$script") $(echo "$names" | wc -w) $names $*"
 }
 
-# rounds_of KIND: lines for redis-cli that take and end job-1, job-2 …; bare: by the
+# jobs_of KIND: lines for redis-cli that push job-1, job-2 …; chain: each waits for the one before.
+jobs_of()
+{
+    if [ "$1" != chain ]; then
+        seq $rounds | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/'
+        return
+    fi
+    before=
+    for first in $(seq 1 100 $rounds); do
+        call flow_push '' '' f "''" 0 "''" "$(for n in $(seq "$first" $((first + 99))); do
+            echo "job-$n s$n '$before' done '' 0 {}"
+            before=s$n
+        done | tr '\n' ' ')"
+        before=s$((first + 99))
+    done
+}
+
+# rounds_of KIND: lines for redis-cli that take and end these jobs; bare: by the
 # same commands without a script, and without their checks.
 rounds_of()
 {
@@ -63,7 +81,7 @@ rounds_of()
             ;;
         results) call reserve "$now" '' "$now" 30 1 262144 0 && call finish "$now" "job-$n" job-$n 'done' 1 60 ;;
         apart) call reserve "$now" '' "$now" 30 1 262144 0 && call ack "$now" '' job-$n ;;
-        step)
+        step | chain)
             if [ $n -eq 1 ]; then
                 call reserve "$now" '' "$now" 30 1 262144 0
             else
@@ -74,7 +92,8 @@ rounds_of()
     done
 }
 
-# run KIND: prints how many instructions a Redis ran that did these, beside its start and its end.
+# run KIND [PUSHED]: prints how many instructions a Redis ran that did these, beside its start and its
+# end, with jobs of the kind PUSHED.
 run()
 {
     LD_PRELOAD=$shim CLOCK_COUNTS=1 \
@@ -87,10 +106,10 @@ run()
         [ $tries -lt 6000 ] || { cat "$box/log" >&2; exit 1; }
         sleep 0.1
     done
-    for script in reserve ack step finish; do
+    for script in reserve ack step finish flow_push; do
         redis -x script load <"$scripts/$script.lua" >"$box/sha.$script"
     done
-    seq 300 | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/' | redis >"$box/pushed"
+    jobs_of "${2:-$1}" | redis >"$box/pushed"
     rounds_of "$1" >"$box/rounds"
     redis <"$box/rounds" >"$box/answers"
     redis HGET 'later:{q}:stats' 'done' >"$box/done"
@@ -116,9 +135,13 @@ apart=$((($(run apart) - none) / rounds))
 is "$(cat "$box/done")" $rounds "as many are done, each by a reserve and an ack"
 step=$((($(run step) - none) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and by a step each"
+none_of_chain=$(run none chain)
+chain=$((($(run chain) - none_of_chain) / rounds))
+is "$(cat "$box/done")" $((rounds - 1)) "and the steps of a chain by a step each"
 results=$((($(run results) - none) / rounds))
 is "$(cat "$box/done")" $rounds "and by a reserve and a finish each"
 at_most "$results" 365 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 270 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 232 "$bare" "a step against bare commands"
+at_most "$chain" 340 "$bare" "a step of a chain, which makes the next one ready, against bare commands"
 finish
