@@ -19,6 +19,7 @@ import (
 type place struct {
 	Kind, Socket, Master, Prefix string
 	Nodes                        [][2]interface{}
+	Context                      map[string]interface{}
 }
 
 type call struct {
@@ -27,6 +28,7 @@ type call struct {
 	PushMany []json.RawMessage `json:"push_many"`
 	Show     *string
 	Wait     *string
+	Call     json.RawMessage
 	Size     bool
 	Kick     *string
 	Cancel   *string
@@ -70,6 +72,18 @@ func open(p *place) *laterd.Client {
 	if p.Prefix != "" {
 		client.Prefix = p.Prefix
 	}
+	if p.Context != nil {
+		client.BeforePush(func(job laterd.NewJob) laterd.NewJob {
+			context := map[string]interface{}{}
+			for _, from := range []map[string]interface{}{p.Context, job.Context} {
+				for name, value := range from {
+					context[name] = value
+				}
+			}
+			job.Context = context
+			return job
+		})
+	}
 	return client
 }
 
@@ -86,6 +100,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Replace, Again                             bool
 		Flow, Step, When, Adder, Home, Queue       *string
 		After                                      interface{}
+		Context                                    map[string]interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
@@ -109,7 +124,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
-	job.Home, job.Queue = text_of(m.Home), text_of(m.Queue)
+	job.Home, job.Queue, job.Context = text_of(m.Home), text_of(m.Queue), m.Context
 	switch after := m.After.(type) {
 	case string:
 		job.After = []string{after}
@@ -297,6 +312,16 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		return counted((*client).CancelFlow(c.Queue, *c.Cancel_flow))
 	case c.Close_flow != nil:
 		return struct{}{}, (*client).CloseFlow(c.Queue, *c.Close_flow)
+	case c.Call != nil:
+		job, err := job(c.Call)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+		defer cancel()
+		var value json.RawMessage
+		err = (*client).Call(ctx, c.Queue, job, &value)
+		return map[string]interface{}{"value": value}, err
 	case c.Wait != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
 		defer cancel()

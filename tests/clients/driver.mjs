@@ -54,6 +54,8 @@ async function perform(call) {
         queues = undefined;
         const client = await (process.argv[2] === "ioredis" ? ioredis : nodeRedis)(call.open);
         queues = new laterd.Laterd(client, { prefix: call.open.prefix });
+        const { context } = call.open;
+        if (context) queues.beforePush((job) => ({ ...job, context: { ...context, ...job.context } }));
         return {};
     }
     const { queue } = call;
@@ -70,6 +72,7 @@ async function perform(call) {
         return typeof answer === "number" ? { count: answer } : answer ?? { state: null };
     }
     if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
+    if (call.call) return { value: await queues.call(call.call.type, call.call.payload, { queue, timeout: call.timeout }) };
     if (call.wait) return { value: await queues.wait(call.wait, { queue, timeout: call.timeout }) };
     if (call.size) {
         const { oldestReady, ...size } = await queues.size({ queue });

@@ -67,8 +67,8 @@ function job(stdClass $job): NewJob
     foreach ((array) $job as $name => $value) {
         if ($name === 'payload_json') {
             $options['payload'] = new Json($value);
-        } elseif ($name === 'backoff' && $value instanceof stdClass) {
-            $options['backoff'] = (array) $value;
+        } elseif (($name === 'backoff' || $name === 'context') && $value instanceof stdClass) {
+            $options[$name] = (array) $value;
         } else {
             $options[$names[$name] ?? $name] = $value;
         }
@@ -97,7 +97,11 @@ function told(Pushed $pushed): array
 function answer(?Client &$client, stdClass $call, string $library): array
 {
     if (isset($call->open)) {
-        $client = open(json_decode(json_encode($call->open), true), $library);
+        $place = json_decode(json_encode($call->open), true);
+        $client = open($place, $library);
+        if (isset($place['context'])) {
+            $client->beforePush(fn (NewJob $job) => $job->with(['context' => $job->context + $place['context']]));
+        }
         return [];
     }
     if (isset($call->push)) {
@@ -122,8 +126,9 @@ function answer(?Client &$client, stdClass $call, string $library): array
     if (isset($call->push_many)) {
         return ['results' => array_map('told', $client->pushMany(array_map('job', $call->push_many), $call->queue))];
     }
-    if (isset($call->wait)) {
-        $result = $client->wait($call->wait, $call->queue, $call->timeout);
+    if (isset($call->wait) || isset($call->call)) {
+        $result = isset($call->wait) ? $client->wait($call->wait, $call->queue, $call->timeout)
+            : $client->call($call->call->type, $call->call->payload, $call->queue, $call->timeout);
         return match ($result?->state) {
             null => ['error' => 'timeout', 'text' => ''],
             'done' => ['value' => $result->value],

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """driver.py [async]: the Python client, driven by judge.py."""
 import asyncio
+import dataclasses
 import inspect
 import json
 import os
@@ -27,7 +28,10 @@ def connect(place, is_async=ASYNC):
     if "client_prefix" in place:  # redis-py has none: as kombu's
         client.global_keyprefix = place["client_prefix"]
     module = laterd.aio if is_async else laterd
-    return module.Client(client, prefix=place.get("prefix", "later"))
+    made = module.Client(client, prefix=place.get("prefix", "later"))
+    if "context" in place:
+        made.before_push(lambda job: dataclasses.replace(job, context={**place["context"], **(job.context or {})}))
+    return made
 
 
 def job_of(members):
@@ -74,6 +78,9 @@ async def do(client, call):
     if "push_many" in call:
         many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
         return {"results": [told(one) for one in many]}
+    if "call" in call:
+        return {"value": await get(client.call(call["call"]["type"], call["call"]["payload"], queue=queue,
+                                               timeout=call["timeout"]))}
     if "wait" in call:
         return {"value": await get(client.wait(call["wait"], queue, call["timeout"]))}
     if "size" in call:

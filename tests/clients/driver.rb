@@ -43,6 +43,8 @@ def answer(call)
     redis = open_redis(call["open"])
     redis = Namespaced.new(call["open"]["client_prefix"], redis) if call["open"]["client_prefix"]
     $later = Laterd::Client.new(redis, prefix: call["open"].fetch("prefix", "later"))
+    carried = call["open"]["context"]
+    $later.before_push { |job| job.with(context: carried.merge(job.context)) } if carried
     {}
   elsif call["push"]
     members = call["push"].transform_keys(&:to_sym)
@@ -59,6 +61,8 @@ def answer(call)
     answer.is_a?(Integer) ? { count: answer } : answer.respond_to?(:state) ? answer.to_h : { state: nil }
   elsif call["push_many"]
     { results: $later.push_many(call["push_many"].map { |one| job(one) }, queue: queue).map { |one| told(one) } }
+  elsif call["call"]
+    { value: $later.call(*call["call"].values_at("type", "payload"), queue: queue, timeout: call["timeout"]) }
   elsif call["wait"]
     { value: $later.wait(call["wait"], queue: queue, timeout: call["timeout"]) }
   elsif call["size"]

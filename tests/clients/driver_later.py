@@ -116,7 +116,14 @@ def wait(base, job, queue, timeout):
     return {"value": told["value"]}
 
 
+def call_it(base, job, queue, timeout):
+    told = push_many(base, [{**job, "result": timeout + 60}], queue)[0]
+    return wait(base, told["id"], queue, timeout)
+
+
 def do(base, call):
+    if "call" in call:
+        return call_it(base, call["call"], call["queue"], call["timeout"])
     if "wait" in call:
         return wait(base, call["wait"], call["queue"], call["timeout"])
     if "push" in call:
@@ -139,8 +146,18 @@ def do(base, call):
     return show(base, call["show"], call["queue"])
 
 
+def carry(call, context):
+    """In C a context is a member of the document like others."""
+    def carried(job):
+        return {**job, "context": {**context, **job.get("context", {})}}
+
+    if "push" in call:
+        return {**call, "push": carried(call["push"])}
+    return {**call, "push_many": [carried(job) for job in call["push_many"]]} if "push_many" in call else call
+
+
 def main():
-    base = []
+    base, context = [], None
     for line in sys.stdin:
         call = json.loads(line)
         answer = {}
@@ -148,8 +165,9 @@ def main():
             if "open" in call:
                 place = call["open"]
                 base = [sys.argv[1], "--redis", url_of(place), "--prefix", place.get("prefix", "later")]
+                context = place.get("context")
             else:
-                answer = do(base, call)
+                answer = do(base, carry(call, context) if context else call)
         except Failed as failed:
             answer = {"error": failed.args[0], "text": failed.args[1]}
         print(json.dumps(answer), flush=True)

@@ -19,6 +19,7 @@ import time
 import redis
 from redis.sentinel import Sentinel
 
+ONCE = 60  # seconds until `once` is given up
 MEANWHILE = 0.1  # seconds for a call to begin; if that is too short, there is only less to wait for
 NEW_ID = re.compile(r"^[0-9A-Za-z]{14}$")
 
@@ -311,6 +312,9 @@ def judge(store, driver, place, step, before_first):
         tell_paused(store, driver, step)
     else:
         driver.tell(step["call"])
+    until = time.monotonic() + ONCE
+    while "once" in step and not store.do(*step["once"]) and time.monotonic() < until:
+        time.sleep(0.02)
     for words in step.get("meanwhile", []):
         time.sleep(MEANWHILE)
         store.do(*words)
