@@ -85,6 +85,8 @@ type KnownJob struct {
 	Attempts, Priority int
 	Error              json.RawMessage // why it failed last: at, attempt, kind, text, host; or nil
 	Document           json.RawMessage
+	Progress           json.RawMessage // how far it has come: at, done, total, text; or nil; a Fake keeps none
+	Checkpoint         json.RawMessage // where its next attempt goes on; nil at its beginning
 }
 
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
@@ -217,6 +219,10 @@ func known(id string, reply []string) *KnownJob {
 		switch {
 		case strings.HasPrefix(line, "a="):
 			job.Attempts, _ = strconv.Atoi(line[2:])
+		case strings.HasPrefix(line, "g="):
+			job.Progress = json.RawMessage(line[2:])
+		case strings.HasPrefix(line, "m="):
+			job.Checkpoint = json.RawMessage(line[2:])
 		case strings.HasPrefix(line, "p="):
 			job.Priority, _ = strconv.Atoi(line[2:])
 		case strings.HasPrefix(line, "e="):

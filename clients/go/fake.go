@@ -323,7 +323,7 @@ func (f *Fake) Show(queue, id string) (*KnownJob, error) {
 		return nil, nil
 	}
 	return &KnownJob{ID: id, State: kept.State, Attempts: kept.Attempts, Priority: kept.Priority, Error: kept.Why,
-		Document: kept.made.document}, nil
+		Document: kept.made.document, Checkpoint: kept.Checkpointed}, nil
 }
 
 // Wait is like Client.Wait, but does not wait: of a job that has not ended, it says that the time is up.

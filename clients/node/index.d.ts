@@ -89,6 +89,10 @@ export interface Found {
     attempts: number;
     priority: number;
     error: { at: number; attempt: number; kind: string; text: string; host: string } | null;
+    /** How far it has come; a Fake keeps none. */
+    progress: { at: number; done: number; total: number; text: string } | null;
+    /** Where its next attempt goes on; null at its beginning. */
+    checkpoint: any;
     document: string;
     readonly payload: unknown;
 }

@@ -344,8 +344,11 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		}
 		answer := map[string]interface{}{"state": known.State, "attempts": known.Attempts,
 			"priority": known.Priority, "document": known.Document}
-		if known.Error != nil {
-			answer["error"] = known.Error
+		for name, said := range map[string]json.RawMessage{"error": known.Error, "progress": known.Progress,
+			"checkpoint": known.Checkpoint} {
+			if said != nil {
+				answer[name] = said
+			}
 		}
 		return answer, err
 	}

@@ -149,7 +149,7 @@ function answer(?Client &$client, stdClass $call, string $library): array
     $known = $client->show($call->show, $call->queue);
     return $known === null ? ['state' => null] : ['state' => $known->state, 'attempts' => $known->attempts,
         'priority' => $known->priority, 'document' => json_decode($known->document)]
-        + ($known->error ? ['error' => $known->error] : []);
+        + array_filter(['error' => $known->error, 'progress' => $known->progress, 'checkpoint' => $known->checkpoint]);
 }
 
 $client = null;

@@ -51,6 +51,8 @@ function foundOf(id, place, [state, score, record, document]) {
         attempts: Number(tags.a ?? 0),
         priority: Number(tags.p ?? 0),
         error: tags.e ? JSON.parse(tags.e) : null,
+        progress: tags.g ? JSON.parse(tags.g) : null,
+        checkpoint: tags.m ? JSON.parse(tags.m) : null,
         document,
         get payload() {
             return JSON.parse(document).payload ?? null;

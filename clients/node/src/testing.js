@@ -143,8 +143,8 @@ export class Fake extends Pushing {
     async show(id, { queue = "default" } = {}) {
         const kept = this.#find(id, queue);
         if (!kept) return null;
-        const { state, attempts, error, made } = kept;
-        return { id, queue, state, score: null, attempts, priority: kept.job.priority ?? 0, error,
+        const { state, attempts, error, checkpoint, made } = kept;
+        return { id, queue, state, score: null, attempts, priority: kept.job.priority ?? 0, error, progress: null, checkpoint,
                  document: made.document, payload: kept.payload };
     }
 

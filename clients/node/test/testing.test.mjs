@@ -93,6 +93,7 @@ it("goes on at a checkpoint", async () => {
     assert.equal((await perform(app, "pages", 1, { resumes: 3, stopping: true })).value, "from 3");
     await queues.push("pages", 1, { id: "paged", result: 60 });
     await queues.drain(app);
+    assert.equal((await queues.show("paged")).checkpoint, 2);
     await queues.drain(app);
     assert.equal(await queues.wait("paged"), "from 2");
 });

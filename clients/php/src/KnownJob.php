@@ -9,6 +9,10 @@ final class KnownJob
     public int $priority;
     /** @var ?array why it failed last: at, attempt, kind, text, host */
     public ?array $error;
+    /** @var ?array how far it has come: at, done, total, text; a Fake keeps none */
+    public ?array $progress;
+    /** where its next attempt goes on; null at its beginning */
+    public mixed $checkpoint;
 
     /**
      * @param string $state `ready`, `delayed`, `reserved`, `dead`; `done` if it is kept
@@ -25,7 +29,8 @@ final class KnownJob
         $noted = array_combine($lines[1], $lines[2]);
         $this->attempts = (int) ($noted['a'] ?? 0);
         $this->priority = (int) ($noted['p'] ?? 0);
-        $this->error = isset($noted['e']) ? json_decode($noted['e'], true) : null;
+        [$this->error, $this->progress, $this->checkpoint] = array_map(
+            fn ($tag) => isset($noted[$tag]) ? json_decode($noted[$tag], true) : null, ['e', 'g', 'm']);
     }
 
     public function type(): ?string

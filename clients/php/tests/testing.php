@@ -140,6 +140,7 @@ same(Fake::perform($app, 'pages', resumes: 3, stopping: true)->value, 'from 3', 
 $paged = new Fake();
 $paged->push('pages', 1, id: 'paged', result: 60);
 $paged->drain($app);
+same($paged->show('paged')->checkpoint, 2, 'it is shown');
 $paged->drain($app);
 same($paged->wait('paged')->value, 'from 2', 'the next attempt goes on');
 

@@ -340,4 +340,6 @@ def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:
         score=float(score) if score else None,
         attempts=int(tags.get("a", 0)), priority=int(tags.get("p", 0)),
         error=json.loads(tags["e"]) if "e" in tags else None,
-        document=document if isinstance(document, bytes) else document.encode())
+        document=document if isinstance(document, bytes) else document.encode(),
+        progress=json.loads(tags["g"]) if "g" in tags else None,
+        checkpoint=json.loads(tags["m"]) if "m" in tags else None)

@@ -164,7 +164,8 @@ class Fake(Pushing[Pushed]):
         kept = self._find(id, queue)
         if not kept:
             return None
-        return Found(id, queue, kept.state, None, kept.attempts, kept.job.priority, kept.error, kept.made.document)
+        return Found(id, queue, kept.state, None, kept.attempts, kept.job.priority, kept.error, kept.made.document,
+                     checkpoint=kept.checkpoint)
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         kept = self._find(id, queue)

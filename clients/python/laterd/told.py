@@ -34,6 +34,8 @@ class Found:
     priority: int
     error: Optional[Dict[str, Any]]  # why it failed last: at, attempt, kind, text, host
     document: bytes
+    progress: Optional[Dict[str, Any]] = None  # how far it has come: at, done, total, text; a Fake keeps none
+    checkpoint: Any = None  # where its next attempt goes on
 
     @property
     def payload(self) -> Any:

@@ -315,6 +315,7 @@ class Performs(unittest.TestCase):
         self.assertEqual(perform(app, "pages", resumes=3, stopping=True).value, "from 3")
         queues.push("pages", 1, id="paged", result=60)
         queues.drain(app)
+        self.assertEqual(queues.show("paged").checkpoint, 2)
         queues.drain(app)
         self.assertEqual(queues.wait("paged"), "from 2")
 

@@ -117,7 +117,9 @@ class TestingTest < Minitest::Test
     assert_equal ["return", 0, "", 1], [one.result, one.delay, one.error, one.checkpoint]
     assert_equal "from 3", perform("pages", resumes: 3, stopping: true).value
     queues.push("pages", 1, id: "paged", result: 60)
-    2.times { queues.drain(APP) }
+    queues.drain(APP)
+    assert_equal 2, queues.show("paged").checkpoint
+    queues.drain(APP)
     assert_equal "from 2", queues.wait("paged")
   end
 

@@ -87,6 +87,7 @@ final class Kept
     public function record(): string
     {
         return "a=$this->attempts\np={$this->job->priority}\n"
-            . ($this->error ? 'e=' . json_encode($this->error) . "\n" : '');
+            . ($this->error ? 'e=' . json_encode($this->error) . "\n" : '')
+            . ($this->checkpoint !== null ? 'm=' . json_encode($this->checkpoint) . "\n" : '');
     }
 }

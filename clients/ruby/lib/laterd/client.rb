@@ -271,8 +271,9 @@ module Laterd
 
     def known(id, state, record, document)
       noted = record.scan(/^([a-z]+)=(.*)$/).to_h
-      KnownJob.new(id: id, state: state, attempts: noted["a"].to_i, priority: noted["p"].to_i,
-                   error: noted["e"] && JSON.parse(noted["e"]), document: document)
+      error, progress, checkpoint = noted.values_at("e", "g", "m").map { |text| text && JSON.parse(text, max_nesting: false) }
+      KnownJob.new(id: id, state: state, attempts: noted["a"].to_i, priority: noted["p"].to_i, error: error,
+                   document: document, progress: progress, checkpoint: checkpoint)
     end
 
     # Returns the places where each job has to go, in order.

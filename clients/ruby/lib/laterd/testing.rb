@@ -155,7 +155,7 @@ module Laterd
       def show(id, queue: "default")
         kept = find(id, queue)
         kept && KnownJob.new(id: id, state: kept.state, attempts: kept.attempts, priority: kept.priority,
-                             error: kept.error, document: kept.job.document)
+                             error: kept.error, document: kept.job.document, checkpoint: kept.checkpoint)
       end
 
       def wait(id, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument

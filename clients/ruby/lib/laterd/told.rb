@@ -18,8 +18,10 @@ module Laterd
   end
 
   # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
-  # option `keep` keeps it. error: why it failed last.
-  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, keyword_init: true) do
+  # option `keep` keeps it. error: why it failed last. progress: how far it has come; a Fake keeps none.
+  # checkpoint: where its next attempt goes on.
+  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, :progress, :checkpoint,
+                        keyword_init: true) do
     def payload
       JSON.parse(document)["payload"]
     end
