@@ -288,6 +288,16 @@ static void test_hand_over(void)
 }
 
 /* Seconds of processor time of a process and its children that were waited for. */
+/* How many jobs have an attempt in their records? Those that wait say in which line. */
+static long long attempts_noted(struct arena *arena)
+{
+    static const char script[] =
+        "local n = 0 for _, text in ipairs(redis.call('HVALS', KEYS[1])) do "
+        "if string.find('\\n' .. text, '\\na=') then n = n + 1 end end return n";
+
+    return arena_ask(arena, "EVAL %s 1 later:{default}:records", script);
+}
+
 static double cpu_of(pid_t pid)
 {
     char path[40], line[1000] = "";
@@ -374,8 +384,7 @@ static void test_limit(void)
     tap_ok(run_count >= 9, "and in each such time 3 did: %zu by now", run_count);
     for (size_t i = 0; i < run_count; i++)
         wrong += runs[i].attempt != 1;
-    tap_ok(wrong == 0 && arena_ask(&arena, "EXISTS later:{default}:records") == 0,
-           "waiting is no attempt");
+    tap_ok(wrong == 0 && attempts_noted(&arena) == 0, "waiting is no attempt");
     tap_ok(arena_ask(&arena, "HLEN later:{default}:jobs") == 1000 - (long long)run_count,
            "those that wait are all there");
     arena_close(&arena);
@@ -406,7 +415,7 @@ static void test_lock(void)
     cost = cost_of_waiting(&arena, 3);
     tap_ok(cost < 0.05, "1,000 jobs that wait for a lock use %.2f %% of a core", cost * 100);
     tap_ok(arena_ask(&arena, "HEXISTS later:lock:{type:trace} token") == 1, "for all that time");
-    tap_ok(arena_ask(&arena, "EXISTS later:{default}:records") == 0, "waiting is no attempt");
+    tap_ok(attempts_noted(&arena) == 0, "waiting is no attempt");
     end_stay(&arena);
     tap_ok(arena_drained(&arena, 60), "they run when it is free");
     read_trace(&arena);
