@@ -287,7 +287,6 @@ static void test_hand_over(void)
     arena_close(&arena);
 }
 
-/* Seconds of processor time of a process and its children that were waited for. */
 /* How many jobs have an attempt in their records? Those that wait say in which line. */
 static long long attempts_noted(struct arena *arena)
 {
@@ -298,6 +297,7 @@ static long long attempts_noted(struct arena *arena)
     return arena_ask(arena, "EVAL %s 1 later:{default}:records", script);
 }
 
+/* Seconds of processor time of a process and its children that were waited for. */
 static double cpu_of(pid_t pid)
 {
     char path[40], line[1000] = "";
