@@ -89,6 +89,36 @@ static void why_owner(char out[LATER_WHY_SIZE - 150], const char *owner)
         snprintf(out, LATER_WHY_SIZE - 150, "%.200s", owner);
 }
 
+/* The group whose permits it waits for (`group:QUEUE:GROUP`, laterd.conf(5)), "" for jobs without
+ * one; NULL: for something else. */
+static const char *why_group(const struct later_why_facts *facts)
+{
+    const char *name = facts->line.name;
+    size_t len = strlen(facts->queue);
+
+    if (facts->line.what != LATER_WHY_MAX_RUNNING || strncmp(name, "group:", 6) != 0)
+        return NULL;
+    name += 6;
+    return strncmp(name, facts->queue, len) == 0 && name[len] == ':' ? name + len + 1 : NULL;
+}
+
+/* What it waits for, and who has that. */
+static struct later_why *why_wait(struct why_list *list, const char *held, const char *where)
+{
+    const struct later_why_facts *facts = list->facts;
+    const char *group = why_group(facts);
+
+    if (group)
+        return why_add(list, facts->line.what, "%s%.64s %s %" PRId64 " of %" PRId64 " running%s",
+                       *group ? "its group " : "jobs without a group", group,
+                       *group ? "has" : "have", facts->line.held, facts->line.max, where);
+    return why_add(list, facts->line.what, "waits for %s %.100s%.280s%s",
+                   facts->line.what == LATER_WHY_LOCK    ? "the lock"
+                   : facts->line.what == LATER_WHY_LIMIT ? "the limit"
+                                                         : "max_running of",
+                   facts->line.name, held, where);
+}
+
 static void why_line(struct why_list *list)
 {
     const struct later_why_facts *facts = list->facts;
@@ -108,11 +138,7 @@ static void why_line(struct why_list *list)
     else if (facts->line.what == LATER_WHY_LIMIT && facts->line.opens > facts->now)
         snprintf(held, sizeof held, ", which opens in %s",
                  later_say_age(age, facts->line.opens - facts->now));
-    why = why_add(list, facts->line.what, "waits for %s %.100s%.280s%s",
-                  facts->line.what == LATER_WHY_LOCK    ? "the lock"
-                  : facts->line.what == LATER_WHY_LIMIT ? "the limit"
-                                                        : "max_running of",
-                  facts->line.name, held, where);
+    why = why_wait(list, held, where);
     why_name(why->thing, sizeof why->thing, facts->line.name);
     why_name(why->by, sizeof why->by, facts->line.owner);
     why->since = facts->line.since;

@@ -9,7 +9,7 @@ configure 'workers = 2;' 'limits = (
     { queue = "sliding"; member = "to"; max = 1; per = 600.0; }
 );' 'types = ( { name = "note"; exclusive = "type"; }, { name = "ev*"; max_running = 1; } );' \
     'queues = ( { name = "default"; }, { name = "thin"; max_running = 1; }, { name = "fixed"; },
-    { name = "sliding"; } );'
+    { name = "sliding"; }, { name = "tenants"; } );' 'groups = ( { queue = "tenants"; max_running = 1; } );'
 mkdir -p "$work/conf.d"
 cat >"$work/conf.d/exec.conf" <<'END'
 plugins = { config = { exec = { busy = { argv = ("/bin/sh", "-c", "exit 75"); types = ("gives.back"); }; }; }; };
@@ -187,6 +187,12 @@ wait_until 20 runs thin-1
 later push 'do' '{"do":"done"}' -q thin --id thin-2 >/dev/null
 why_is thin-2 'max_running: waits for max_running of queue:thin: 1 of 1 run, first in line' "max_running of a queue"
 touch "$work/thin-end"
+later push 'do' '{"do":"sleep","until":"group-end"}' -q tenants --group acme --id acme-1 >/dev/null
+wait_until 20 runs acme-1
+later push 'do' '{"do":"done"}' -q tenants --group acme --id acme-2 >/dev/null
+why_is acme-2 'max_running: its group acme has 1 of 1 running, first in line' "max_running of a group"
+is "$(told 'for' acme-2)" 'group:tenants:acme' "which"
+touch "$work/group-end"
 
 for queue in fixed sliding; do
     later push 'do' '{"do":"done","to":"ann"}' -q "$queue" --id "$queue-1" >/dev/null
