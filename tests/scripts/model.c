@@ -50,6 +50,24 @@ void model_drop(struct model *model, struct job *job)
     *job = model->jobs[--model->count];
 }
 
+struct front *model_front(struct model *model, const struct job *job)
+{
+    return &model->fronts[job->priority + MODEL_RANKS / 2];
+}
+
+int model_beside(const struct model *model, const struct job *job)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < model->count; i++) {
+        const struct job *other = &model->jobs[i];
+
+        count += other->placed && other->state == READY && other->group == job->group &&
+                 other->priority == job->priority;
+    }
+    return count;
+}
+
 const char *model_member(const struct job *job)
 {
     return job->state == RESERVED ? member(job->token, job->id) : job->id;
@@ -219,6 +237,29 @@ static void compare_reserved(struct model *model)
     ck_assert_int_eq(run("size", NULL)->element[2]->integer, (long long)expected);
 }
 
+/* `fair` counts the jobs that are ready, and has no group without. */
+static void compare_fair(struct model *model)
+{
+    const redisReply *fair = ask("HGETALL %s", key("fair"));
+    int counted = 0, ready = 0;
+
+    for (size_t i = 0; i < fair->elements; i += 2) {
+        const char *field = fair->element[i]->str, *group = strchr(field, ' ');
+        struct job like = { .priority = atoi(field), .group = group ? group[1] : '\0' };
+        int count = group ? model_beside(model, &like) : 0;
+
+        if (!group)
+            continue;
+        ck_assert_int_eq(atoi(strchr(fair->element[i + 1]->str, ' ')), count);
+        ck_assert_int_gt(count, 0);
+        counted += count;
+    }
+    for (size_t i = 0; i < model->count; i++)
+        ready += model->jobs[i].state == READY;
+    ck_assert_int_eq(counted, ready);
+    ck_assert(ready > 0 || fair->elements == 0);
+}
+
 /* The record of an id that stays taken, or "". */
 static const char *rest_of(struct model *model, const char *id)
 {
@@ -240,9 +281,16 @@ static bool number_fits(const char *record, const char *tag, int number, int non
     return strcmp(value_in(record, tag), number == none ? "" : text("%d", number)) == 0;
 }
 
+static bool group_fits(const struct job *job, const char *record)
+{
+    const char *group = strchr(value_in(record, "q"), ' ');
+
+    return !job->group || (group && group[1] == job->group && !group[2]);
+}
+
 static bool record_fits(const struct job *job, const char *record)
 {
-    return number_fits(record, "a", job->attempts, 0) &&
+    return group_fits(job, record) && number_fits(record, "a", job->attempts, 0) &&
            number_fits(record, "c", job->crashes, -1) &&
            number_fits(record, "i", job->interrupts, 0) &&
            number_fits(record, "p", job->priority, 0) && atoi(value_in(record, "u")) == job->stay &&
@@ -317,6 +365,8 @@ void model_compare(struct model *model)
     compare_records(model);
     compare_unique(model);
     compare_counters(model);
+    if (model->groups)
+        compare_fair(model);
     ck_assert_int_eq(size_of("paused"), model->paused);
     ck_assert_int_eq(ask("LLEN %s", key("wake"))->integer, model->wake);
 }

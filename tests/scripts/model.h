@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MODEL_JOBS 400
+#define MODEL_JOBS   400
+#define MODEL_GROUPS 3   /* A, B, C */
+#define MODEL_RANKS  201 /* priorities from -100 on */
 
 enum state { READY, DELAYED, RESERVED, DEAD, STATES };
 
@@ -26,6 +28,16 @@ struct job {
     int error;   /* the attempt that the last error tells of; -1: no error */
     double score;
     double left; /* of a reserved one: the score it had in ready */
+    char group;  /* 'A' and so on; 0: no job has one */
+    bool placed; /* it has a place in ready by its group */
+};
+
+/* What decides on the next place of a priority (doc/protocol.md, "Groups"): V, and the F of each
+ * group. `leaving`: of jobs that a push replaces. */
+struct front {
+    bool known;
+    double tag, last[MODEL_GROUPS];
+    int leaving[MODEL_GROUPS];
 };
 
 enum counter {
@@ -62,6 +74,8 @@ struct model {
     size_t unique_count;
     size_t count;
     bool paused, wake;
+    bool groups; /* each job has one */
+    struct front fronts[MODEL_RANKS];
     long long counters[COUNTERS];
 };
 
@@ -78,6 +92,12 @@ void model_drop(struct model *model, struct job *job);
 
 /* The jobs of a state in their order: `out` has room for MODEL_JOBS. Returns how many. */
 size_t model_sorted(struct model *model, enum state state, struct job **out);
+
+/* What is known of its priority. */
+struct front *model_front(struct model *model, const struct job *job);
+
+/* How many jobs of its group and priority have a place in ready. */
+int model_beside(const struct model *model, const struct job *job);
 
 /* The job's member in the set of its state. */
 const char *model_member(const struct job *job);

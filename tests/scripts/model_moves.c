@@ -15,6 +15,9 @@ static void renew(struct job *job, const char *document, int priority, int stay,
 {
     char id[sizeof job->id];
 
+    if (job->placed)
+        model_front(&model, job)->leaving[job->group - 'A']++;
+
     memcpy(id, job->id, sizeof id);
     *job = (struct job){ .crashes = -1, .error = -1 };
     memcpy(job->id, id, sizeof id);
@@ -57,7 +60,7 @@ void step_push(void)
     const char *ids[4], *expected = "";
     bool later[4], placed[4];
     bool replace = random_below(3) == 0, any = false;
-    int count = 1 + random_below(4);
+    int count = 1 + random_below(4), first = model.groups ? random_below(IDS) : 0;
     const char *answer;
 
     begin();
@@ -66,8 +69,9 @@ void step_push(void)
     for (int i = 0; i < count; i++) {
         const char *when = ONE_OF(whens), *document = text("{\"v\":%d}", ++documents);
         int priority = ONE_OF(priorities), stay = ONE_OF(stays);
+        char group = model.groups ? (char)('A' + random_below(MODEL_GROUPS)) : '\0';
 
-        ids[i] = text("j%d", random_below(IDS));
+        ids[i] = text("j%d", model.groups ? (first + i) % IDS : random_below(IDS));
         later[i] = *when == '+';
         expected =
             text("%s%s%s", expected, i > 0 ? " " : "", push_one(ids[i], replace, &placed[i]));
@@ -75,10 +79,13 @@ void step_push(void)
             placed[n] = placed[n] && strcmp(ids[n], ids[i]) != 0;
         if (placed[i])
             renew(model_find(&model, ids[i]), document, priority, stay, later[i]);
+        if (placed[i] && group)
+            model_find(&model, ids[i])->group = group;
         any = any || placed[i];
         arg(ids[i]);
         arg(when);
-        arg(stay ? text("%d/%d", priority, stay) : text("%d", priority));
+        arg(text("%d%s%s", priority, stay ? text("/%d", stay) : "",
+                 group ? text("@%c", group) : ""));
         arg(document);
     }
     answer = flat(run("push", NULL));
@@ -201,7 +208,10 @@ void step_migrate(void)
         if (due[i]->plain)
             model_adopt(&model, due[i]);
         due[i]->state = READY;
-        due[i]->score -= due[i]->priority * 1e6;
+        if (model.groups)
+            take_place(due[i], NAN);
+        else
+            due[i]->score -= due[i]->priority * 1e6;
     }
     model_unique_trim(&model, (size_t)limit);
     model_leave_wake(&model);
@@ -320,4 +330,25 @@ void step_eat(void)
 {
     ask("LPOP %s", key("wake"));
     model.wake = false;
+}
+
+/* A job that waits in a line is called. The line may have an older time than its record. */
+void step_hasten(void)
+{
+    struct job *jobs[MODEL_JOBS], *job;
+    size_t count = model_sorted(&model, DELAYED, jobs);
+    const char *due = random_below(2) ? text("%d", LINE_DUE) : "1900000000";
+    bool waits;
+
+    if (count == 0)
+        return;
+    job = jobs[random_below((int)count)];
+    waits = job->score == LINE_DUE;
+    begin();
+    ck_assert_int_eq(run("hasten", due, "500", job->id, NULL)->integer, waits && !model.paused);
+    if (!waits)
+        return;
+    job->state = READY;
+    take_place(job, 9e15);
+    model_leave_wake(&model);
 }

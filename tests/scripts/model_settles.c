@@ -43,6 +43,7 @@ static void hand_out(const redisReply *reply, struct job *const ready[], size_t 
         ck_assert_str_eq(told[0]->str, job->id);
         ck_assert_str_eq(told[1]->str ? told[1]->str : "", field("records", job->id));
         ck_assert_str_eq(told[2]->str, job->document);
+        leave_place(job);
         job->left = job->score;
         job->state = RESERVED;
         job->token = token;
@@ -321,13 +322,14 @@ static void add_return(struct job *job)
 void step_return(void)
 {
     static const char *const hows[] = { "held", "suspect", "interrupted", "interrupted" };
+    bool line = model.groups && random_below(3) == 0;
     struct job *jobs[3];
     const char *lost;
     bool any = false;
     int count;
 
-    wait_of_call = random_below(3) ? 0 : 300;
-    how_of_call = ONE_OF(hows);
+    wait_of_call = line ? LINE_DUE : random_below(3) ? 0 : 300;
+    how_of_call = line ? "line:p n" : ONE_OF(hows);
     count = pick_members(jobs, &lost, add_return);
     begin();
     ck_assert_str_eq(flat(run("return", NULL)), lost);
@@ -343,7 +345,13 @@ void step_return(void)
             job->interrupts = 0;
             job->attempts++;
         }
-        if (wait_of_call == 0) {
+        if (line) {
+            job->state = DELAYED;
+            job->score = LINE_DUE;
+        } else if (wait_of_call == 0 && model.groups) {
+            job->state = READY;
+            take_place(job, job->left);
+        } else if (wait_of_call == 0) {
             job->state = READY;
             job->score = job->left;
         } else {

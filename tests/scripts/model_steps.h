@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #define ERROR        "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
-#define IDS          12 /* j0 … j11 */
+#define IDS          12         /* j0 … j11 */
+#define LINE_DUE     2000000000 /* of a job that waits in a line */
 #define ONE_OF(list) ((list)[random_below((int)(sizeof(list) / sizeof *(list)))])
 
 extern uint64_t seed;
@@ -28,6 +29,13 @@ void begin(void);
 /* Reads the score that a job got in its set: the time of the call + after - its priority. In ready
  * and dead it must come after the one before. */
 void take_score(struct job *job, double after);
+
+/* The same where places go by groups. left: it comes back to the place with this score; NAN: to a
+ * new one. */
+void take_place(struct job *job, double left);
+
+/* It is handed out. */
+void leave_place(struct job *job);
 
 /* Drops a job and counts it. Pointers into the model do not outlive a drop. */
 void drop(struct job *job, enum counter counter);
@@ -47,6 +55,7 @@ void step_purge(void);
 void step_trim(void);
 void step_pause(void);
 void step_eat(void);
+void step_hasten(void);
 
 /* model_settles.c */
 void step_reserve(void);
