@@ -110,10 +110,13 @@ local function push(id)
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()
     end
-    local soon, notes = {}, { priority ~= 0 and 'p=' .. priority .. '\n' or '' }
+    local group = string.match(value_of(head, 'group') or '', '^[!-z|~]+$')
+    group = group and #group <= 64 and group
+    local soon, notes = {}, { (priority ~= 0 and 'p=' .. priority .. '\n' or '')
+        .. (group and 'q=0 ' .. group .. '\n' or '') }
     if not (wait > 0 and due > now) then
         soon = { now + 0.000001 - priority * 1000000, id }
-        local shared = fair(notes)
+        local shared = group and fair() or fair(notes)
         if shared then
             shared.place(soon, notes)
         end

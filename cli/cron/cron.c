@@ -57,6 +57,7 @@ static const struct args_option cron_options[] = {
     { "backoff", 0, "WAITS", "wait before each next attempt, or a list of waits" },
     { "result", 0, "DURATION", "how long its result is kept" },
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
+    { "group", 0, "NAME", "whose job it is: groups share a queue fairly" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
     { "on-dead", 0, "TYPE", "push a job of this type when it is dead" },
     { "on-done", 0, "TYPE", "push a job of this type when it is done" },

@@ -107,6 +107,7 @@ static int cron_act_push(struct cli *cli, const struct cron_found *found, const 
                                     .expires_in = found->schedule.expires_in };
     struct later_pushed pushed;
 
+    snprintf(item.group, sizeof item.group, "%s", found->schedule.group);
     later_document_id(made);
     snprintf(id, sizeof id, "cron:%s:run:%s", name, made);
     if (later_push_made(cli->client, found->keys.queue, &item, &pushed, err) < 0)

@@ -61,6 +61,8 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
     schedule->catch_up = (enum later_catch_up)catch_up;
     schedule->overlap = (enum later_overlap)overlap;
     schedule->priority = (int32_t)priority;
+    snprintf(schedule->group, sizeof schedule->group, "%s",
+             args_text(&cli->args, "group") ? args_text(&cli->args, "group") : "");
     return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
 }
 

@@ -114,6 +114,7 @@ struct config_cron {
     char *at, *zone, *payload; /* NULL: not given */
     double every, timeout;     /* not above 0: not given */
     double spread, late, priority;
+    char group[65];        /* "" = none */
     double expires_in;     /* not above 0: not given */
     uint32_t max_attempts; /* 0: not given */
     enum later_catch_up catch_up;

@@ -61,6 +61,7 @@ static char *config_cron_make_document(const struct config_cron *cron, size_t ma
     const struct later_new_job job = {
         .type = cron->type,
         .payload = cron->payload,
+        .group = cron->group[0] ? cron->group : NULL,
         .max_attempts = cron->max_attempts,
         .timeout = cron->timeout > 0 ? cron->timeout : 0,
     };
@@ -81,6 +82,7 @@ static int define(struct config_reader *in, const config_setting_t *element,
     char *document;
     size_t len;
 
+    strcpy(schedule.group, cron->group);
     if (set_when(in, element, cron, &schedule) < 0)
         return -1;
     document = config_cron_make_document(cron, (size_t)in->draft->config.document_max, &len, &err);

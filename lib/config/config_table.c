@@ -243,6 +243,8 @@ const struct config_row config_table[] = {
       .help = "A tick that is later than this was missed." },
     { REAL(CRON, "cron.priority", priority, 0, -100, 100, NULL),
       .help = "The priority of its jobs; higher first." },
+    { NAME(CRON, "cron.group", group, 64, config_check_group), .text = "none",
+      .help = "The group of its jobs." },
     { REAL(CRON, "cron.expires_in", expires_in, NOT_SET, 1, LATER_SCHEDULE_TIME_MAX, "seconds"),
       .text = "never", .help = "A job that has not begun this long after it was due is dropped." },
     { UINT(CRON, "cron.max_attempts", max_attempts, 0, 1, 1000000, NULL), .text = "by type",

@@ -83,6 +83,8 @@ char *later_schedule_write(const struct later_schedule *schedule, const char *do
         fprintf(file, "late=%" PRId32 "\n", schedule->late);
     if (schedule->priority != 0)
         fprintf(file, "priority=%" PRId32 "\n", schedule->priority);
+    if (schedule->group[0])
+        fprintf(file, "group=%s\n", schedule->group);
     if (schedule->expires_in > 0)
         fprintf(file, "expires_in=%" PRId32 "\n", schedule->expires_in);
     fputc('\n', file);
@@ -141,6 +143,7 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
         .priority = schedule_read_number(lines, "priority", -100, 100, 0),
         .expires_in = schedule_read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0)
     };
+    later_schedule_value(lines, "group", schedule->group, sizeof schedule->group);
     schedule->catch_up = (enum later_catch_up)word_index(
         later_catch_up_words, later_schedule_value(lines, "catch_up", word, sizeof word));
     schedule->overlap = (enum later_overlap)word_index(

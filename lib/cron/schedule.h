@@ -33,6 +33,7 @@ struct later_schedule {
     int32_t spread;               /* seconds over which the jobs of a tick are spread */
     int32_t late;                 /* seconds after which a tick is missed */
     int32_t priority;             /* of the job */
+    char group[65];               /* of the job; "" = none */
     int32_t expires_in;           /* seconds after it is due; 0: never */
     struct later_expression expr; /* of `at` */
 };

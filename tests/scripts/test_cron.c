@@ -119,6 +119,20 @@ START_TEST(not_by_an_old_definition)
 }
 END_TEST
 
+START_TEST(a_job_has_its_group)
+{
+    static const char lines[] = "group=acme\npriority=1\n";
+    long tick = make(lines, 1);
+    const char *id = text("cron:s:%ld", tick);
+
+    ck_assert_str_eq(fire(lines, tick), "FIRED");
+    ck_assert_str_eq(strchr(noted("q", id), ' '), " acme");
+    ck_assert_double_eq_tol(atof(noted("q", id)), now(), 60);
+    ck_assert_str_eq(noted("p", id), "1");
+    check_sums();
+}
+END_TEST
+
 START_TEST(a_job_expires_after_it_was_due)
 {
     long tick = make("expires_in=90\n", 1);
@@ -412,6 +426,7 @@ int main(void)
         a_tick_is_pushed_once,
         never_early,
         not_by_an_old_definition,
+        a_job_has_its_group,
         a_job_expires_after_it_was_due,
         a_later_tick_counts_what_is_missed,
         a_delay_is_kept,

@@ -133,7 +133,7 @@ START_TEST(test_definition)
 {
     static const char plain[] = "at=0 * * * *\n\n{\"type\":\"t\"}";
     static const char full[] = "at=@every 90\nzone=Europe/Berlin\ncatch_up=all\noverlap=queue\n"
-                               "spread=5\nlate=0\npriority=-7\nexpires_in=90\n\n{}";
+                               "spread=5\nlate=0\npriority=-7\ngroup=a@b\nexpires_in=90\n\n{}";
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST), read;
     struct later_error err;
     size_t len;
@@ -146,6 +146,7 @@ START_TEST(test_definition)
                                         .overlap = LATER_OVERLAP_QUEUE,
                                         .spread = 5,
                                         .priority = -7,
+                                        .group = "a@b",
                                         .expires_in = 90 };
     ck_assert_int_eq(later_schedule_set(&schedule, "@every 90", "Europe/Berlin", &err), 0);
     text = later_schedule_write(&schedule, "{}", 2, &len);
