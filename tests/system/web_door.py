@@ -161,12 +161,12 @@ check('12345678901234567890' in run('show', '--json', 'again'), 'byte for byte')
 job = {'queue': 'mail', 'type': 'mail.send', 'id': 'again'}
 before = json.loads(run('show', '--json', 'again'))
 same(act('replace', **job, payload='{"big": 2.0}', at=str(before['score']), priority='-7', max_attempts='3',
-         timeout='1.5', backoff='1,10', expires_at='2096-01-01T00:00:00Z', lock='a"lock"', trace='$(x)',
+         timeout='1.5', backoff='1,10', expires_at='2036-01-01T00:00:00Z', lock='a"lock"', trace='$(x)',
          result='1h')[0], 200, 'a job is changed where it waits')
 after = json.loads(run('show', '--json', 'again'))
 same((after['document'], after['state'], after['score']),
      ('{"type":"mail.send","id":"again","priority":-7,"max_attempts":3,"timeout":1.5,"backoff":[1,10],'
-      '"expires_at":3976214400,"result":3600,"lock":"a\\"lock\\"","trace":"$(x)","payload":{"big": 2.0}}',
+      '"expires_at":2082758400,"result":3600,"lock":"a\\"lock\\"","trace":"$(x)","payload":{"big": 2.0}}',
       'delayed', before['score']), 'with all that it is given, and keeps its time')
 same(act('replace', queue='mail', type='t', payload='1')[0], 400, 'none without its id')
 for name, wrong in (('priority', 'high'), ('timeout', 'x'), ('max_attempts', '-1'), ('result', '1y'),
