@@ -21,6 +21,7 @@
 -- @include backwards
 -- @include flow
 -- @include share
+-- @include guard_fair
 
 local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
     waiting = waiting }
@@ -36,6 +37,9 @@ end
 local total, set = (#ARGV - 3) / 2, sets[state]
 guard(total, { ready, delayed, reserved, held, dead, done, waiting },
     { jobs, records, stats, kept })
+if state == 'ready' or verb == 'kick' then
+    guard_fair()
+end
 
 local asked, ids, taken = {}, {}, {}
 for i = 1, total do

@@ -16,9 +16,11 @@
 -- @include count
 -- @include flow
 -- @include share
+-- @include guard_fair
 
 local total, withdrawn = #ARGV, 0
 guard(total, { ready, delayed, reserved, held, dead, unique, waiting }, { jobs, stats })
+guard_fair()
 
 local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local from, gone, ended, seen, from_ready = {}, {}, {}, {}, {}

@@ -27,6 +27,7 @@
 -- @include count
 -- @include expiring
 -- @include share
+-- @include guard_fair
 
 local at = whole(expected, 0, 1e12)
 local ticks, moves = whole(tick, 0, 1e12), whole(following, 0, 1e12)
@@ -106,6 +107,7 @@ local function push(id)
     if life then
         document = expiring(document, due + life) or document
     end
+    guard_fair()
     redis.call('HSET', jobs, id, document) -- refused by a full Redis
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()

@@ -25,6 +25,7 @@
 -- @include where
 -- @include results
 -- @include share
+-- @include guard_fair
 
 local fresh, soon, later, answers, total = {}, {}, {}, {}, (#ARGV - 4) / 7
 local ended_as = { d = 'done', g = 'gone', l = 'gone', s = 'skipped' }
@@ -61,6 +62,7 @@ for i, job in ipairs(flow_list) do
     end
 end
 guard(total, { ready, delayed, dead, waiting, flows }, { jobs, stats, flow })
+guard_fair(true)
 if total > 0 and (redis.call('GET', shards) or '0') ~= '0' then
     return refusal('jobs of a queue with shards are put there by flow_join and flow_park')
 end

@@ -16,12 +16,14 @@
 -- @include wake
 -- @include record
 -- @include share
+-- @include guard_fair
 
 local at, since_when = number(due, 0, 1e11), number(since, 0, 1e11)
 if not at or not since_when then
     return redis.error_reply('ERR hasten: due and since are times')
 end
 guard(1, { ready, delayed, dead }, { jobs })
+guard_fair()
 local going = redis.call('EXISTS', paused) == 0 and 1 or 0
 local score = redis.call('ZSCORE', delayed, id)
 if not score then

@@ -14,8 +14,10 @@
 -- @include backwards
 -- @include flow
 -- @include share
+-- @include guard_fair
 
 guard(#ARGV, { ready, delayed, dead, waiting }, { stats })
+guard_fair()
 
 local from, soon, placed, places = {}, {}, {}, {}
 local texts = records_of(ARGV)

@@ -18,6 +18,7 @@
 -- @include fail
 -- @include backwards
 -- @include share
+-- @include guard_fair
 
 local last = number(deadline, 0, 1e11)
 if not last then
@@ -28,6 +29,7 @@ local ends = tonumber(redis.call('ZSCORE', reserved, token) or now + 1)
 if ends > now or (last > 0 and now > last) then
     return 0
 end
+guard_fair()
 local ids = redis.call('ZRANGE', held, 0, 499)
 if #ids > 0 then
     ids = give_up(ids)

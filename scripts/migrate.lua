@@ -21,6 +21,7 @@
 -- @include stay
 -- @include backwards
 -- @include share
+-- @include guard_fair
 
 local most = whole(limit, 1, 500)
 if not most then
@@ -31,6 +32,7 @@ local present = string.format('%.6f', now)
 local only = redis.call('EXISTS', delayed, reserved, unique, cron, news, away) == 0
 guard(most, only and { ready } or { ready, delayed, reserved, unique, cron, news, away },
     { jobs, stats })
+guard_fair()
 if only then
     local groups = fair({})
     if groups then

@@ -8,6 +8,7 @@
 -- @include drop
 -- @include done
 -- @include share
+-- @include guard_fair
 
 local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
 local most = whole(limit, 1, 500)
@@ -20,6 +21,9 @@ if state == 'done' then
     return drop_done(most)
 end
 
+if state == 'ready' then
+    guard_fair()
+end
 local function leave_groups(ids, texts)
     local shared = fair(texts, true)
     if shared then

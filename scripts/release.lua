@@ -16,8 +16,9 @@
 -- @include count
 -- @include place
 -- @include share
+-- @include guard_fair
 
-local list, waits = {}, {}
+local list, waits, at_once = {}, {}, false
 for i = 1, #ARGV / 4 do
     local how = ARGV[4 * i - 1]
     list[i] = ARGV[4 * i - 3]
@@ -25,8 +26,12 @@ for i = 1, #ARGV / 4 do
     if not waits[i] or (how ~= 'ran' and how ~= 'crashed') then
         return redis.error_reply('ERR release: a wait is seconds, how is ran or crashed')
     end
+    at_once = at_once or waits[i] == 0
 end
 guard(#list, { ready, delayed }, { jobs, stats })
+if at_once then
+    guard_fair()
+end
 
 local ids, at, lost = give_up(list)
 if #ids == 0 then

@@ -17,6 +17,7 @@
 -- @include count
 -- @include place
 -- @include share
+-- @include guard_fair
 
 local function interrupted(record)
     local times = count_of(record, 'i') + 1
@@ -35,7 +36,7 @@ local function unknown(record)
         '"kind":"unknown","text":"no plugin has its type","host":""}')
 end
 
-local list, waits = {}, {}
+local list, waits, at_once = {}, {}, false
 for i = 1, #ARGV / 3 do
     local how = ARGV[3 * i]
     list[i], waits[i] = ARGV[3 * i - 2], number(ARGV[3 * i - 1], 0, 1e11)
@@ -47,8 +48,12 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply(
             'ERR return: how is held, line, suspect, interrupted, unknown or why')
     end
+    at_once = at_once or waits[i] == 0
 end
 guard(#list, { ready, delayed }, { jobs, stats })
+if at_once then
+    guard_fair()
+end
 
 local scores = redis.call('ZMSCORE', held, unpack(list))
 local ids, at, lost = give_up(list)

@@ -30,6 +30,7 @@ local function fair(texts, left)
     local find, sub, format, max = string.find, string.sub, string.format, math.max
     local STEP, MOST = 0.001, 100000
     local AHEAD = 900000 -- seconds; a priority is 1000000
+    redis.call('HLEN', key) -- before the first write: see guard.lua
 
     -- Since when a job was ready, and its group, '' for none; between which bytes its record says
     -- so. nil if its place does not go by groups.

@@ -96,6 +96,7 @@ local function take_many()
         reply[3 * i] = texts[i] ~= '' and texts[i]
     end
 
+    local shared = texts and fair(texts, true)
     redis.call('ZREM', ready, '\n') -- nothing: a full Redis accepts a script that begins with it
     -- From behind: Redis keeps a small set as a list, searches a member's place from the
     -- beginning, and reads every score on the way.
@@ -117,7 +118,6 @@ local function take_many()
     if #strays > 0 then
         redis.call('HDEL', jobs, unpack(strays))
     end
-    local shared = texts and fair(texts, true)
     if shared then
         shared.leave(ids_of(1), texts, set)
     end

@@ -124,13 +124,16 @@ static const char *bytes_of(const char *name)
 
 /* Runs a script with one of its keys of another type. It must fail without having changed anything,
  * or work without that key. Returns whether it failed. */
-static bool run_with_wrong(const char *script, const char *name, const char *const maker[2])
+static bool run_with_wrong(const char *script, const char *name, const char *const maker[2],
+                           bool grouped)
 {
     const redisReply *reply;
     const char *right, *bytes;
     uint64_t before;
 
     tour_crowd();
+    if (grouped)
+        tour_group();
     right = ask("TYPE %s", name)->str;
     ask("DEL %s", name);
     ask(maker[1], name);
@@ -158,12 +161,32 @@ START_TEST(keys_of_another_type_change_nothing)
         script_keys(row, names);
         for (int k = 0; k < row->key_count; k++) {
             for (size_t m = 0; m < sizeof makers / sizeof *makers; m++) {
-                failed += run_with_wrong(*script, names[k], makers[m]);
+                failed += run_with_wrong(*script, names[k], makers[m], false);
                 harness_free();
             }
         }
     }
     ck_assert_int_gt(failed, 300);
+}
+END_TEST
+
+/* Those of groups are no keys of a call, and only read where jobs have one. */
+START_TEST(keys_of_groups_of_another_type_change_nothing)
+{
+    static const char *const names[] = { "fair", "groups" };
+    int failed = 0;
+
+    for (const char *const *script = tour_scripts; *script; script++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            for (size_t m = 0; m < sizeof makers / sizeof *makers; m++) {
+                if (strcmp(makers[m][0], "hash") == 0)
+                    continue;
+                failed += run_with_wrong(*script, key(names[k]), makers[m], true);
+                harness_free();
+            }
+        }
+    }
+    ck_assert_int_gt(failed, 80);
 }
 END_TEST
 
@@ -322,6 +345,7 @@ int main(void)
         a_full_redis_is_drained_by_its_workers,
         a_stock_sells_on_a_full_redis,
         keys_of_another_type_change_nothing,
+        keys_of_groups_of_another_type_change_nothing,
         a_pause_outlives_a_resume_that_failed,
         junk_beside_jobs_stops_nothing,
         junk_counts_begin_anew,

@@ -173,6 +173,14 @@ void tour_crowd(void)
     ask("ZADD later:lock:{n}:waiting 99999999999 first");
 }
 
+void tour_group(void)
+{
+    const redisReply *ids = ask("HKEYS %s", key("records"));
+
+    for (size_t i = 0; i < ids->elements; i++)
+        note("q", ids->element[i]->str, "1 g");
+}
+
 bool tour_nth_arguments(const char *script, size_t nth)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

@@ -11,6 +11,9 @@
  * and lapsed ones, a stock, no limits yet. */
 void tour_crowd(void);
 
+/* Gives the jobs of a crowd that have a record a group. */
+void tour_group(void);
+
 /* Adds the arguments of a script's call on that crowd. All scripts can be called one after the
  * other, in the order of tour_scripts, on one crowd. */
 void tour_arguments(const char *script);
