@@ -19,7 +19,10 @@ batch()
 }
 
 # random FROM TO: prints a number.
-random() { od -An -N4 -tu4 /dev/urandom | "$AWK" -v from="$1" -v to="$2" '{ printf "%.4f\n", from + (to - from) * $1 / 4294967296 }'; }
+random()
+{
+    od -An -N4 -tu4 /dev/urandom | "$AWK" -v a="$1" -v b="$2" '{ printf "%.4f\n", a + (b - a) * $1 / 4294967296 }'
+}
 
 some_worker() { workers | sed -n "$(random 1 4.999 | cut -d. -f1)p"; }
 
@@ -29,7 +32,7 @@ told()
 {
     "$AWK" -v flow="$1" -v killed="$2" '
         index($1, flow ":") != 1 && $1 != flow ".end" { next }
-        FILENAME ~ /ended$/ { if ($1 in last) again_ended++; else ended++
+        FILENAME ~ /ended$/ { ended += !($1 in last)
             if ($5 > last[$1]) last[$1] = $5
             next }
         $1 == flow ".end" { callbacks++; if (!began || $4 < began) began = $4; next }
@@ -37,8 +40,9 @@ told()
         { begun[$1] = 1 }
         END {
             for (id in last) if (id != flow ".end" && last[id] > latest) latest = last[id]
-            printf "%d members done, %d begun again, callback %d times, %s, %.1f ms after the last member, %.1f ms after the last kill\n",
-                ended - (flow ".end" in last), again, callbacks, began < latest ? "EARLY" : "in time",
+            printf "%d members done, %d begun again, callback %d times, %s, ", \
+                ended - (flow ".end" in last), again, callbacks, began < latest ? "EARLY" : "in time"
+            printf "%.1f ms after the last member, %.1f ms after the last kill\n", \
                 (began - latest) * 1000, killed ? (began - killed) * 1000 : 0 }' "$work/ended" "$work/begun"
 }
 
@@ -83,16 +87,17 @@ done
 
 # ---- a member is dead
 
-{
-    echo '{"type":"do","step":"bad","payload":{"do":"bury","upto":1}}'
-    batch "$members" '{"do":"done"}'
-} >"$work/batch"
 for round in $(seq "$times"); do
+    {
+        printf '{"type":"do","step":"bad","payload":{"do":"sleep","until":"mended%s"},"timeout":0.3,"max_attempts":1}\n' "$round"
+        batch "$members" '{"do":"done"}'
+    } >"$work/batch"
     later push --flow "dead$round" --file "$work/batch" >/dev/null
     run later flow wait "dead$round" --timeout 5m
     is "$status" 65 "dead$round is blocked"
-    like "$(later show "dead$round.end")" 'waits for' "and says so"
+    like "$(later show "dead$round.end" --json)" '"reason":"flow_blocked"' "and says so"
     is "$(attempts_in begun "dead$round.end" | wc -l)" 0 "its callback waits"
+    : >"$work/mended$round"
     later flow kick "dead$round" >/dev/null
     later flow wait "dead$round" --timeout 5m >/dev/null
     wait_until 10 ended "dead$round.end"
