@@ -107,13 +107,13 @@ local function push(id)
     if life then
         document = expiring(document, due + life) or document
     end
-    guard_fair()
+    local group = string.match(value_of(head, 'group') or '', '^[!-z|~]+$')
+    group = group and #group <= 64 and group
+    guard_fair(group)
     redis.call('HSET', jobs, id, document) -- refused by a full Redis
     if value_of(head, 'overlap') == 'replace' and waiting then
         replace_last()
     end
-    local group = string.match(value_of(head, 'group') or '', '^[!-z|~]+$')
-    group = group and #group <= 64 and group
     local soon, notes = {}, { (priority ~= 0 and 'p=' .. priority .. '\n' or '')
         .. (group and 'q=0 ' .. group .. '\n' or '') }
     if not (wait > 0 and due > now) then
