@@ -5,9 +5,10 @@
 # build SWITCH...: a state in which nothing can happen any more is a fault. -O2 takes longer than it saves.
 build()
 {
-    translate line "$@" && cc -w -Og -DSAFETY -DMEMLIM=2000 -o pan pan.c
+    translate "$model" "$@" && cc -w -Og -DSAFETY -DMEMLIM=2000 -o pan pan.c
 }
 
+model=line
 runs "jobs that wait in the line for a lock" build
 holds "none is forgotten while it is free, and never do two have it"
 runs "the same with the death of a worker" build -DDEATHS
@@ -20,4 +21,16 @@ for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_O
 done
 runs "the same if who comes while the lock is free takes it" build -DOVERTAKE
 fails "a job that is overtaken"
+
+model=looks
+runs "a long line, where the last one looks, with the death of a laterd" build
+holds "none is forgotten"
+runs "the same if the option is taken out" build -DTAKEN_OUT
+holds "none is forgotten"
+for rule in RARE_AT_ONCE NO_LAST NO_AGAIN OLD_DUE; do
+    runs "a long line without one rule, $rule" build "-D$rule"
+    fails "a job that waits for ever"
+done
+runs "the option is taken out without one rule, NO_NOTE" build -DTAKEN_OUT -DNO_NOTE
+fails "a job that waits for ever"
 finish
