@@ -6,11 +6,11 @@ start_redis 'appendonly no'
 # ---- one job
 
 run later push mail.send '{"to":"a@b.c"}' -q mail --id m1 --priority 7 --max-attempts 3 \
-    --timeout 90s --backoff 1,5m --expires-at 2096-01-01T00:00:00Z --lock 'account"7"' --trace t-1 --on-dead alert --on-done a.b
+    --timeout 90s --backoff 1,5m --expires-at 2036-01-01T00:00:00Z --lock 'account"7"' --trace t-1 --on-dead alert --on-done a.b
 is "$status $out" "0 m1" "push prints the id"
 is "$err" "" "a push says nothing on standard error"
 is "$(redis HGET 'later:{mail}:jobs' m1)" \
-    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"backoff":[1,300],"expires_at":3976214400,"lock":"account\"7\"","trace":"t-1","on_dead":"alert","on_done":"a.b","payload":{"to":"a@b.c"}}' \
+    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"backoff":[1,300],"expires_at":2082758400,"lock":"account\"7\"","trace":"t-1","on_dead":"alert","on_done":"a.b","payload":{"to":"a@b.c"}}' \
     "the document has what was said"
 is "$(noted p m1 mail)" 7 "the priority is kept"
 is "$(redis SISMEMBER later:queues mail)" 1 "the queue is announced"
@@ -85,8 +85,8 @@ now=$(redis TIME | head -n 1)
 later push t -q soon --id in --in 2h >/dev/null
 score=$(redis ZSCORE 'later:{soon}:delayed' in | cut -d. -f1)
 is "$((score - now >= 7200 && score - $(redis TIME | head -n 1) <= 7200))" 1 "--in 2h is due in two hours"
-later push t -q soon --id at --at 2099-12-31T23:59:59.5+01:00 >/dev/null
-is "$(redis ZSCORE 'later:{soon}:delayed' at)" 4102441199.5 "--at with an offset"
+later push t -q soon --id at --at 2035-12-31T23:59:59.5+01:00 >/dev/null
+is "$(redis ZSCORE 'later:{soon}:delayed' at)" 2082754799.5 "--at with an offset"
 run later push t -q soon --id past --at 1000000000
 is "$(redis ZRANGE 'later:{soon}:ready' 0 -1)" past "a time that is over is now"
 is "$status $out $err" '0 past later push: --at: 1000000000 has passed: the job is due now' \
