@@ -18,7 +18,7 @@ struct private_laterd {
     struct config *rules; /* the configuration of this host, for what it says of jobs; owned */
     bool lines;           /* the program stays, and gets many jobs */
     char *hello;          /* what it said of its types, owned; NULL: it was not asked */
-    int64_t parallel, programs; /* 0 = one */
+    int64_t parallel, programs; /* parallel 0: with lines, one job at a time */
     int64_t number;             /* jobs after which it ends; 0 = never */
     double lease, timeout;      /* seconds; timeout 0 = as in rules */
     int signals;                /* signalfd */

@@ -30,6 +30,7 @@ static int work_read_options(struct private_laterd *own, struct later_error *err
     struct cli *cli = own->cli;
     int64_t most = own->lines ? PARALLEL_MAX : WORKERS_MAX;
 
+    own->parallel = own->lines ? 0 : 1;
     if (work_check_options(cli, err) < 0 ||
         cli_number(cli, "parallel", 1, most, &own->parallel, err) < 0 ||
         cli_number(cli, "programs", 1, PROGRAMS_MAX, &own->programs, err) < 0 ||

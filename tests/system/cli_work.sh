@@ -171,6 +171,9 @@ later work par --until-empty --parallel 4 -- sh -c \
     "echo begin; echo >>$work/there; until test \$(wc -l <$work/there) -ge 4; do sleep 0.02; done; echo end" >"$work/par"
 most=$(awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print most }' "$work/par")
 is "$most" 4 "--parallel 4: four at a time"
+for i in 1 2 3 4; do later push t -q alone >/dev/null; done
+is "$(later work alone -n 4 -- sh -c 'echo begin; sleep 0.3; echo end' | tr '\n' ' ')" \
+    "begin end begin end begin end begin end " "without it, one at a time"
 
 awk 'BEGIN { for (i = 0; i < 300; i++) print "{\"type\":\"t\"}" }' | later push -f - -q fast >/dev/null 2>&1
 is "$(later work fast --until-empty -p 8 -- true; redis HGET 'later:{fast}:stats' 'done')" 300 "300 short ones"
