@@ -130,10 +130,15 @@ static void finish(void)
     node_b = NULL;
 }
 
+/* A node that stands still for longer than one is asked is given up, and whoever wants the Cluster
+ * connects again. */
 static void up(void)
 {
-    rig_connect();
-    RIG_UNTIL(later_redis_up(rig.redis));
+    do {
+        rig_connect();
+        RIG_UNTIL(later_redis_up(rig.redis) || later_redis_down(rig.redis));
+    } while (later_redis_down(rig.redis));
+    rig.downs = 0;
 }
 
 #define ANSWERED(number) (rig.told[number].times == 1)
