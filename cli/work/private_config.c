@@ -121,8 +121,9 @@ static void private_config_put_rules(const struct private_laterd *own, FILE *to)
     if (own->timeout > 0)
         own->rules->timeout = own->timeout;
     config_print_of_jobs(own->rules, to);
-    fprintf(to, "lease = %.6f;\ndrain = 604800.0;\nstop_after = %" PRId64 ";\nworkers = %d;\n",
-            own->lease, own->number, (int)(own->lines ? own->programs : own->parallel));
+    fprintf(to, "lease = %.6f;\ndrain = %d;\nstop_after = %" PRId64 ";\nworkers = %d;\n",
+            own->lease, LATER_TIMEOUT_MAX, own->number,
+            (int)(own->lines ? own->programs : own->parallel));
     if (own->cli->json)
         fputs("log = { format = \"json\"; level = \"debug\"; rate = 0; };\n", to);
     else if (!own->lines)

@@ -26,7 +26,7 @@ int take_lease(const struct cli *cli, double *lease, struct later_error *err)
     *lease = LEASE;
     if (cli_duration(cli, "lease", lease, err) < 0)
         return -1;
-    if (*lease < 1 || *lease > 604800)
+    if (*lease < 1 || *lease > LATER_TIMEOUT_MAX)
         return later_fail(err, LATER_E_USAGE, "--lease: 1 second to 7 days");
     return 0;
 }

@@ -324,34 +324,7 @@ static void config_print_row(const struct config_row *row, const struct config_d
     fputc('\n', out);
 }
 
-/* Is it about jobs, whichever host performs them? */
-static bool is_of_jobs(const struct config_row *row)
-{
-    static const char *const groups[] = { "retry", "dead", "keep", "flows", "document" };
-    static const char *const options[] = { "timeout", "timeout_max", "crash_max", "unknown_max",
-                                           "types",   "limits",      "groups" };
-    char group[32];
-
-    group_of(row->path, group, sizeof group);
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        if (strcmp(group, groups[i]) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (strcmp(row->path, options[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_any(const struct config_row *row)
-{
-    (void)row;
-    return true;
-}
-
-static void config_print_rows(const struct config *config,
-                              bool (*wanted)(const struct config_row *row), FILE *out)
+static void config_print_rows(const struct config *config, bool only_of_jobs, FILE *out)
 {
     struct config_draft draft = { .config = *config, .workers = config->pools->workers };
     char group[32], open[32] = "";
@@ -359,7 +332,7 @@ static void config_print_rows(const struct config *config,
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
 
-        if (row->scope != CONFIG_IN_TOP || !wanted(row))
+        if (row->scope != CONFIG_IN_TOP || (only_of_jobs && !row->of_jobs))
             continue;
         group_of(row->path, group, sizeof group);
         if (*open && strcmp(group, open) != 0)
@@ -377,12 +350,12 @@ static void config_print_rows(const struct config *config,
 void config_print(const struct config *config, FILE *out)
 {
     fputs("# The configuration of laterd in force; see laterd.conf(5).\n", out);
-    config_print_rows(config, is_any, out);
+    config_print_rows(config, false, out);
 }
 
 void config_print_of_jobs(const struct config *config, FILE *out)
 {
-    config_print_rows(config, is_of_jobs, out);
+    config_print_rows(config, true, out);
 }
 
 void config_print_queue(const struct config_queue *queue, FILE *out)

@@ -2,6 +2,7 @@
 #include "config/config_table.h"
 
 #include "config/config_check.h"
+#include "job/document.h"
 #include "queue/flow.h"
 
 #include <stdlib.h>
@@ -38,7 +39,8 @@
     MEMBER(NAME, in, path, member), .max = (max_), .check = (check_)
 #define WORDS(kind, in, path, member, preset_, words_, text_)                                      \
     MEMBER(kind, in, path, member), .preset = (preset_), .words = (words_), .text = (text_)
-#define FIXED .fixed = true
+#define FIXED   .fixed = true
+#define OF_JOBS .of_jobs = true
 
 #ifndef LATER_STATE_DIR
 #define LATER_STATE_DIR "/var/lib/laterd"
@@ -67,31 +69,32 @@ const struct config_row config_table[] = {
     { REAL(TOP, "lease", lease, 30, 1, 3600, "seconds"),
       .help = "How long a reservation holds unless it is renewed, and so how long until a lost "
               "host's jobs come back." },
-    { REAL(TOP, "timeout", timeout, 300, 0.05, 604800, "seconds"),
+    { REAL(TOP, "timeout", timeout, 300, 0.05, LATER_TIMEOUT_MAX, "seconds"), OF_JOBS,
       .help = "How long one attempt may run." },
-    { REAL(TOP, "timeout_max", ceiling.timeout, 604800, 0.05, 604800, "seconds"),
-      .help = "The longest timeout that a job's document may ask for." },
+    { REAL(TOP, "timeout_max", ceiling.timeout, LATER_TIMEOUT_MAX, 0.05, LATER_TIMEOUT_MAX,
+           "seconds"),
+      OF_JOBS, .help = "The longest timeout that a job's document may ask for." },
     { REAL(TOP, "grace", grace, 10, 0, 3600, "seconds"),
       .help = "Time between TERM and KILL for a job that must end." },
-    { REAL(TOP, "drain", drain, 30, 0, 604800, "seconds"),
+    { REAL(TOP, "drain", drain, 30, 0, LATER_TIMEOUT_MAX, "seconds"),
       .help = "How long running jobs may go on when laterd stops." },
     { UINT(TOP, "events", events, 1000, 1, 10000, NULL),
       .help = "How many event jobs one worker runs at once." },
-    { UINT(TOP, "retry.max_attempts", max_attempts, 25, 1, 1000000, NULL),
+    { UINT(TOP, "retry.max_attempts", max_attempts, 25, 1, 1000000, NULL), OF_JOBS,
       .help = "Attempts after which a job is buried." },
-    { REAL(TOP, "retry.base", backoff.base, 1, 0, LATER_DELAY_MAX, "seconds"),
+    { REAL(TOP, "retry.base", backoff.base, 1, 0, LATER_DELAY_MAX, "seconds"), OF_JOBS,
       .help = "Wait before the second attempt; it doubles with each further one." },
-    { REAL(TOP, "retry.max", backoff.max, 3600, 0, LATER_DELAY_MAX, "seconds"),
+    { REAL(TOP, "retry.max", backoff.max, 3600, 0, LATER_DELAY_MAX, "seconds"), OF_JOBS,
       .help = "The longest wait." },
-    { REAL(TOP, "retry.jitter", backoff.jitter, 0.25, 0, 1, NULL),
+    { REAL(TOP, "retry.jitter", backoff.jitter, 0.25, 0, 1, NULL), OF_JOBS,
       .help = "How much of a wait is random: 0.25 takes up to a quarter off." },
-    { UINT(TOP, "retry.attempts_max", ceiling.attempts, 1000000, 1, 1000000, NULL),
+    { UINT(TOP, "retry.attempts_max", ceiling.attempts, 1000000, 1, 1000000, NULL), OF_JOBS,
       .help = "The most attempts that a job's document may ask for." },
-    { REAL(TOP, "retry.wait_min", ceiling.wait, 0, 0, LATER_DELAY_MAX, "seconds"),
+    { REAL(TOP, "retry.wait_min", ceiling.wait, 0, 0, LATER_DELAY_MAX, "seconds"), OF_JOBS,
       .help = "The shortest wait that a job's document may ask for." },
-    { UINT(TOP, "crash_max", crash_max, 3, 1, 1000, NULL),
+    { UINT(TOP, "crash_max", crash_max, 3, 1, 1000, NULL), OF_JOBS,
       .help = "Crashes of its worker after which a job is buried." },
-    { REAL(TOP, "unknown_max", unknown_max, 86400, 0, LATER_DELAY_MAX, "seconds"),
+    { REAL(TOP, "unknown_max", unknown_max, 86400, 0, LATER_DELAY_MAX, "seconds"), OF_JOBS,
       .help = "How long a job waits for a plugin with its type before it is buried; 0 = never." },
     { UINT(TOP, "recycle.jobs", recycle.jobs, 0, 0, 1e9, NULL),
       .help = "Jobs after which a worker is replaced; 0 = never." },
@@ -101,25 +104,25 @@ const struct config_row config_table[] = {
       .help = "Age at which a worker is replaced; 0 = never." },
     { UINT(TOP, "stop_after", stop_after, 0, 0, 1e9, "jobs"), FIXED,
       .help = "Jobs after which laterd stops, as by TERM; 0 = never." },
-    { LIST(TOP, "types", "list of groups", "none"),
+    { LIST(TOP, "types", "list of groups", "none"), OF_JOBS,
       .help = "Options for jobs of a type, or of all types that begin alike (\"video.*\")." },
-    { SIZE(TOP, "dead.max", dead.max, 0, 0, 1e12, "jobs"),
+    { SIZE(TOP, "dead.max", dead.max, 0, 0, 1e12, "jobs"), OF_JOBS,
       .help = "Dead jobs kept per queue, the oldest go first; 0 = all." },
-    { REAL(TOP, "dead.days", dead.days, 0, 0, 36500, "days"),
+    { REAL(TOP, "dead.days", dead.days, 0, 0, 36500, "days"), OF_JOBS,
       .help = "How long a dead job is kept; 0 = for ever." },
-    { UINT(TOP, "keep.max", keep.max, 1000, 1, 1000000, "jobs"),
+    { UINT(TOP, "keep.max", keep.max, 1000, 1, 1000000, "jobs"), OF_JOBS,
       .help = "Done jobs kept per queue if types.keep asks for it." },
-    { REAL(TOP, "flows.keep", flows.keep, LATER_FLOW_KEPT, 1, 31536000, "seconds"),
+    { REAL(TOP, "flows.keep", flows.keep, LATER_FLOW_KEPT, 1, 31536000, "seconds"), OF_JOBS,
       .help = "How long a flow that has ended is kept, to be looked at." },
-    { LIST(TOP, "limits", "list of groups", "none"),
+    { LIST(TOP, "limits", "list of groups", "none"), OF_JOBS,
       .help = "How many jobs of a type or a queue may begin in a span of time, on all hosts "
               "together." },
-    { LIST(TOP, "groups", "list of groups", "none"),
+    { LIST(TOP, "groups", "list of groups", "none"), OF_JOBS,
       .help = "Groups of jobs, which share a queue fairly: their weights, and how many of each may "
               "run at once." },
     { LIST(TOP, "cron", "list of groups", "none"),
       .help = "Schedules: what to push, and when, once for all hosts." },
-    { SIZE(TOP, "document.max", document_max, 1048576, 1024, 67108864, "bytes"),
+    { SIZE(TOP, "document.max", document_max, 1048576, 1024, 67108864, "bytes"), OF_JOBS,
       .help = "Largest job document." },
     { STRING(TOP, "plugins.dir", plugins.dir, LATER_PLUGIN_DIR, config_check_absolute),
       .help = "Directory of the plugins (NAME.so)." },
@@ -164,11 +167,11 @@ const struct config_row config_table[] = {
 
     { NAME(TYPE, "types.name", name, 129, config_check_pattern),
       .help = "The type; with * at the end, all types that begin with it." },
-    { REAL(TYPE, "types.timeout", timeout, NOT_SET, 0.05, 604800, "seconds"),
+    { REAL(TYPE, "types.timeout", timeout, NOT_SET, 0.05, LATER_TIMEOUT_MAX, "seconds"),
       .text = "the global value", .help = "As timeout." },
     { UINT(TYPE, "types.max_attempts", max_attempts, 0, 1, 1000000, NULL),
       .text = "the global value", .help = "As retry.max_attempts." },
-    { REAL(TYPE, "types.timeout_max", ceiling.timeout, NOT_SET, 0.05, 604800, "seconds"),
+    { REAL(TYPE, "types.timeout_max", ceiling.timeout, NOT_SET, 0.05, LATER_TIMEOUT_MAX, "seconds"),
       .text = "the global value", .help = "As timeout_max." },
     { UINT(TYPE, "types.attempts_max", ceiling.attempts, 0, 1, 1000000, NULL),
       .text = "the global value", .help = "As retry.attempts_max." },
@@ -249,8 +252,8 @@ const struct config_row config_table[] = {
       .text = "never", .help = "A job that has not begun this long after it was due is dropped." },
     { UINT(CRON, "cron.max_attempts", max_attempts, 0, 1, 1000000, NULL), .text = "by type",
       .help = "As retry.max_attempts." },
-    { REAL(CRON, "cron.timeout", timeout, NOT_SET, 0.05, 604800, "seconds"), .text = "by type",
-      .help = "As timeout." },
+    { REAL(CRON, "cron.timeout", timeout, NOT_SET, 0.05, LATER_TIMEOUT_MAX, "seconds"),
+      .text = "by type", .help = "As timeout." },
 };
 
 const size_t config_table_count = sizeof config_table / sizeof *config_table;

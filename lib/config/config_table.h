@@ -39,7 +39,8 @@ struct config_row {
     const char *path; /* dotted: "redis.url"; of list rows "types.timeout" */
     enum config_kind kind;
     enum config_scope scope;
-    bool fixed; /* cannot change while laterd runs; all others follow HUP */
+    bool fixed;   /* cannot change while laterd runs; all others follow HUP */
+    bool of_jobs; /* about jobs, whichever host performs them */
     size_t offset;
     double preset, min, max; /* numbers; of CONFIG_NAME max is the longest */
     const char *unit;        /* "seconds", or NULL */
