@@ -1,6 +1,7 @@
 /* mask.c: members of JSON whose values readers do not see. */
 #include "mask.h"
 
+#include "job/json.h"
 #include "output/jsonl.h"
 
 #include <stdio.h>
@@ -52,62 +53,21 @@ static const char *mask_value_end(const char *at, const char *end)
     return end;
 }
 
-/* --- the bytes of a string --- */
-
-/* Writes a code point as UTF-8. Returns how many bytes that are. */
-static size_t mask_put_code(char *to, unsigned code)
-{
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (char)(0xc0 | code >> 6);
-        to[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    to[0] = (char)(0xe0 | code >> 12);
-    to[1] = (char)(0x80 | (code >> 6 & 0x3f));
-    to[2] = (char)(0x80 | (code & 0x3f));
-    return 3;
-}
-
-/* Reads what is behind a backslash, and moves *at behind it. Half of a surrogate pair becomes "?":
- * what is written with one is a character of no member that has a name of ours. */
-static size_t mask_put_escaped(char *to, const char **at)
-{
-    static const char letters[] = "nrtbf", meant[] = "\n\r\t\b\f";
-    char letter = *(*at)++;
-    const char *found = letter ? strchr(letters, letter) : NULL;
-    char digits[5] = "";
-    unsigned code;
-
-    if (letter != 'u') {
-        *to = found ? meant[found - letters] : letter;
-        return 1;
-    }
-    memcpy(digits, *at, 4);
-    code = (unsigned)strtoul(digits, NULL, 16);
-    *at += 4;
-    return mask_put_code(to, code >= 0xd800 && code < 0xe000 ? '?' : code);
-}
-
 /* Returns what the string from `from` to `to`, with its quotes, means. malloc'ed; NULL without
- * memory. It is never longer than what is written. */
+ * memory, or if it is no string of JSON: what is in a string need not be JSON, even if it looks so.
+ */
 static char *mask_decode(const char *from, const char *to, size_t *len)
 {
-    char *text = malloc((size_t)(to - from) + 1);
-    const char *at = from + 1;
+    size_t size = (size_t)(to - from);
+    struct later_error err;
+    char *text = NULL;
 
-    *len = 0;
-    while (text && at < to - 1) {
-        if (*at != '\\')
-            text[(*len)++] = *at++;
-        else if (at++, at < to - 1 && (*at != 'u' || to - 1 - at > 4))
-            *len += mask_put_escaped(text + *len, &at);
-    }
-    if (text)
+    if (later_json_scan(from, size, NULL, 0, &err) == 0)
+        text = malloc(size + 1);
+    if (text) {
+        *len = later_json_text(from, size, text, size);
         text[*len] = '\0';
+    }
     return text;
 }
 
@@ -139,24 +99,24 @@ static void mask_put_string(const struct mask *mask, FILE *out, const char *from
 }
 
 /* Writes the string from `from` to `to`. Returns where to go on: behind the value, if it is a
- * member's name that is masked. */
+ * member's name that is masked. What cannot be read is masked. */
 static const char *mask_put_one(const struct mask *mask, FILE *out, const char *from,
                                 const char *to, const char *end, int depth)
 {
     const char *behind = mask_skip_space(to, end);
-    size_t len;
+    size_t len = 0;
     char *meant = mask_decode(from, to, &len);
 
-    if (!meant) {
-        fputs("null", out); /* without memory; nothing must be seen */
-    } else if (behind == end || *behind != ':') {
-        mask_put_string(mask, out, from, to, meant, len, depth);
-    } else {
+    if (behind < end && *behind == ':') {
         fwrite(from, 1, (size_t)(to - from), out);
-        if (mask_has(mask, meant)) {
+        if (!meant || mask_has(mask, meant)) {
             fputs(":\"" MASKED "\"", out);
             to = mask_value_end(behind + 1, end);
         }
+    } else if (meant) {
+        mask_put_string(mask, out, from, to, meant, len, depth);
+    } else {
+        fputs("\"" MASKED "\"", out);
     }
     free(meant);
     return to;
