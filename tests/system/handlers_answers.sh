@@ -5,10 +5,8 @@
 needs node php ruby go
 redis_python
 start_redis
-clients=$(cd "$top_srcdir" && pwd)/clients
-here=$(cd "$top_srcdir" && pwd)/tests/clients
-mkdir -p "$work/conf.d" "$work/go"
-: >"$work/notes"
+. "$top_srcdir/tests/system/handler_programs.sh"
+mkdir -p "$work/go"
 
 # The templates for Ruby and Go, with another function in place of their own.
 sed '/^def perform/,/^end/d' "$top_srcdir/templates/handler/ruby/handler.rb" >"$work/ruby"
@@ -18,41 +16,14 @@ sed '/^def perform/,/^end/d' "$top_srcdir/templates/handler/ruby/handler.rb" >"$
 } >"$work/app.rb"
 sed '/^func perform/,/^}/d; /^\t"log"$/d' "$top_srcdir/templates/handler/go/handler.go" >"$work/go/handler.go"
 cp "$here/answers_app.go" "$work/go/app.go"
-if ! (cd "$work/go" && GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
-    go build -o "$work/app" handler.go app.go) >"$work/go.log" 2>&1; then
+GO111MODULE=off go_build "$work/go" "$work/app" handler.go app.go ||
     not_ok "go: the template is built with another function" "$work/go.log"
-fi
-
-mkdir -p "$work/path/src"
-ln -s "$clients/go" "$work/path/src/laterd"
-if ! GOPATH=$work/path:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
-    go build -o "$work/gopkg" "$here/answers_gopkg.go" "$here/answers_app.go" >"$work/go.log" 2>&1; then
-    not_ok "go: a program of the client is built" "$work/go.log"
-fi
-
-# program NAME TYPES OPTIONS CLIENT ARGV...: those with `hello` get no job before they have introduced
-# themselves.
-program()
-{
-    name=$1 types=$2 options=$3 client=$4
-    shift 4
-    words=$(printf ', "%s"' "$@")
-    echo "$name = { argv = ( ${words#, } ); dir = \"$here\"; types = ( $types ); lines = true; $options"
-    echo "    env = { NOTES = \"$work/notes\"; CLIENT = \"$clients/$client\"; PYTHONPATH = \"$clients/python\";"
-    echo "            PYTHONDONTWRITEBYTECODE = \"1\"; }; };"
-}
+build_gopkg
 {
     echo "plugins = { config = { exec = {"
-    program python '"python.thread", "python.async"' 'parallel = 4; hello = true;' python "$python" -m laterd answers_app:app
-    program serial '"python.serial"' 'hello = true;' python "$python" -m laterd answers_app:app
-    program node '"node.*"' 'parallel = 4; hello = true;' node "$(command -v node)" answers_app.mjs
-    program php '"php.*"' 'hello = true;' php "$(command -v php)" answers_app.php
+    programs_of_clients
     program ruby '"ruby.*"' '' ruby "$(command -v ruby)" "$work/app.rb"
-    program gem '"gem.thread"' 'parallel = 4; hello = true;' ruby "$(command -v ruby)" answers_gem.rb
-    program gemserial '"gem.serial"' 'hello = true;' ruby "$(command -v ruby)" answers_gem.rb
     program go '"go.*"' 'parallel = 4;' go "$work/app"
-    program gopkg '"gopkg.many"' 'parallel = 4; hello = true;' go "$work/gopkg"
-    program goserial '"gopkg.serial"' 'hello = true;' go "$work/gopkg"
     echo "}; }; };"
 } >"$work/conf.d/exec.conf"
 configure 'workers = 1;' 'log = { level = "info"; };'

@@ -5,37 +5,14 @@
 needs node php ruby go
 redis_python
 start_redis
-clients=$(cd "$top_srcdir" && pwd)/clients
-here=$(cd "$top_srcdir" && pwd)/tests/clients
-mkdir -p "$work/conf.d" "$work/path/src"
-: >"$work/notes"
-ln -s "$clients/go" "$work/path/src/laterd"
-if ! GOPATH=$work/path:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
-    go build -o "$work/gopkg" "$here/answers_gopkg.go" "$here/answers_app.go" >"$work/go.log" 2>&1; then
-    not_ok "go: a program of the client is built" "$work/go.log"
+. "$top_srcdir/tests/system/handler_programs.sh"
+build_gopkg || {
     finish
     exit
-fi
-
-# program NAME TYPES OPTIONS CLIENT ARGV...
-program()
-{
-    name=$1 types=$2 options=$3 client=$4
-    shift 4
-    words=$(printf ', "%s"' "$@")
-    echo "$name = { argv = ( ${words#, } ); dir = \"$here\"; types = ( $types ); lines = true; hello = true; $options"
-    echo "    env = { NOTES = \"$work/notes\"; CLIENT = \"$clients/$client\"; PYTHONPATH = \"$clients/python\";"
-    echo "            PYTHONDONTWRITEBYTECODE = \"1\"; }; };"
 }
 {
     echo "plugins = { config = { exec = {"
-    program python '"python.thread", "python.async"' 'parallel = 4;' python "$python" -m laterd answers_app:app
-    program serial '"python.serial"' '' python "$python" -m laterd answers_app:app
-    program node '"node.any"' 'parallel = 4;' node "$(command -v node)" answers_app.mjs
-    program php '"php.any"' '' php "$(command -v php)" answers_app.php
-    program ruby '"gem.thread"' 'parallel = 4;' ruby "$(command -v ruby)" answers_gem.rb
-    program rubyserial '"gem.serial"' '' ruby "$(command -v ruby)" answers_gem.rb
-    program go '"gopkg.many"' 'parallel = 4;' go "$work/gopkg"
+    programs_of_clients
     echo "}; }; };"
 } >"$work/conf.d/exec.conf"
 kinds='python.thread python.async python.serial node.any php.any gem.thread gem.serial gopkg.many'
