@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_EVERY   200 /* milliseconds between two looks whether something is left */
+#define EMPTY_LOOKS  2   /* in a row; what a job pushed as it ended may be on its way to ready */
 #define FOLDER_DEPTH 8   /* of what laterd leaves in its state_dir */
 
 /* --- its folder --- */
@@ -119,15 +120,17 @@ static int private_wait(struct private_laterd *own)
 {
     struct pollfd signals = { .fd = own->signals, .events = POLLIN };
     bool looks = args_flag(&own->cli->args, "until-empty");
-    int status;
+    int status, empty = 0;
     pid_t ended;
 
     while ((ended = waitpid(own->laterd, &status, WNOHANG)) == 0) {
         if (poll(&signals, 1, looks ? LOOK_EVERY : -1) > 0) {
             private_hear(own);
-        } else if (looks && private_is_empty(own)) {
-            kill(own->laterd, SIGTERM);
-            looks = false;
+        } else if (looks) {
+            empty = private_is_empty(own) ? empty + 1 : 0;
+            looks = empty < EMPTY_LOOKS;
+            if (!looks)
+                kill(own->laterd, SIGTERM);
         }
     }
     return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LATER_E_SYSTEM;
