@@ -134,6 +134,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending, red
     enum later_remedy remedy = later_reply_remedy(text, NULL);
     bool leave;
 
+    later_reply_cut_script(raw->str);
     if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
         later_reply_free(reply);
         return;

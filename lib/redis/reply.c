@@ -70,6 +70,15 @@ bool later_reply_away(const char *text)
     return i < sizeof words / sizeof *words;
 }
 
+void later_reply_cut_script(char *text)
+{
+    static const char tail[] = " script: ";
+    char *at = strstr(text, tail);
+
+    if (at && strspn(at + strlen(tail), "0123456789abcdef") == 40)
+        *at = '\0';
+}
+
 static const redisReply *tree(const struct later_reply *reply)
 {
     return (const redisReply *)(const void *)reply;

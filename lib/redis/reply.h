@@ -30,6 +30,10 @@ enum later_remedy later_reply_remedy(const char *text, bool *known);
  * the Redis that we need is away? Pure. */
 bool later_reply_away(const char *text);
 
+/* Cuts what Redis 7 adds to the error of a command in a script, " script: <sum>, on
+ * @user_script:31.": it says nothing to those who read it. */
+void later_reply_cut_script(char *text);
+
 bool later_reply_is_error(const struct later_reply *reply);
 bool later_reply_is_nil(const struct later_reply *reply);
 

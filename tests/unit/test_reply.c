@@ -120,6 +120,22 @@ START_TEST(test_away)
 }
 END_TEST
 
+/* As Redis 7.0 writes it. */
+START_TEST(test_cut_script)
+{
+    char full[] = "OOM command not allowed when used memory > 'maxmemory'. script: "
+                  "d396d55f0e5de9ba2d5b85f9268d54cd12e79bb2, on @user_script:693.";
+    char plain[] = "ERR no script: of that name", empty[] = "";
+
+    later_reply_cut_script(full);
+    ck_assert_str_eq(full, "OOM command not allowed when used memory > 'maxmemory'.");
+    later_reply_cut_script(plain);
+    ck_assert_str_eq(plain, "ERR no script: of that name");
+    later_reply_cut_script(empty);
+    ck_assert_str_eq(empty, "");
+}
+END_TEST
+
 /* ---- shapes */
 
 START_TEST(test_array)
@@ -294,6 +310,7 @@ static TCase *remedies(void)
     tcase_add_test(tc, test_remedies);
     tcase_add_test(tc, test_unknown_errors);
     tcase_add_test(tc, test_away);
+    tcase_add_test(tc, test_cut_script);
     return tc;
 }
 
