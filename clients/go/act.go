@@ -73,6 +73,53 @@ func (c *Client) Cancel(queue, id string) (string, error) {
 	return c.act(queue, id, func(place string) (string, error) { return c.cancelAt(place, id) })
 }
 
+const pauseMax = 365 * 24 * time.Hour
+
+// Pause: nothing of the queue is handed out until Resume, or for this long if it is above 0. by: who pauses it,
+// for people, or "". It tells whether that changed anything: not if it was paused without an end before.
+func (c *Client) Pause(queue string, long time.Duration, by string) (bool, error) {
+	words, err := pauseWords(long, by)
+	if err != nil {
+		return false, err
+	}
+	return c.setPause(queue, stop, words...)
+}
+
+// Resume ends a pause. It tells whether there was one.
+func (c *Client) Resume(queue string) (bool, error) { return c.setPause(queue, resume) }
+
+// pauseWords returns how the script takes them: milliseconds, 0 without an end, and who pauses.
+func pauseWords(long time.Duration, by string) ([]interface{}, error) {
+	if long < 0 || long > 0 && long < time.Millisecond || long > pauseMax {
+		return nil, &Refused{"pause: from a millisecond to a year, or 0"}
+	}
+	if by != "" && (len(by) > 64 || !wordForm.MatchString(by)) {
+		return nil, &Refused{"pause: by: 1 to 64 printable ASCII characters without space"}
+	}
+	return []interface{}{long.Milliseconds(), by}, nil
+}
+
+// setPause: the plain queue comes first, and then the plan is read. Whoever adds shards writes the plan and then
+// copies the plain queue's pause to them, so that one of the two sees the other.
+func (c *Client) setPause(queue string, script *script, words ...interface{}) (bool, error) {
+	if err := checkQueue(queue); err != nil {
+		return false, err
+	}
+	changed, err := redis.Int(c.call(script, queue, "none", words...))
+	if err == nil {
+		err = c.readPlan(queue)
+	}
+	for _, place := range c.planOf(queue).places(queue)[1:] {
+		if err != nil {
+			break
+		}
+		var one int
+		one, err = redis.Int(c.call(script, place, "none", words...))
+		changed |= one
+	}
+	return changed == 1, err
+}
+
 // act returns what do says at the first place that has the job.
 func (c *Client) act(queue, id string, do func(place string) (string, error)) (string, error) {
 	if err := checkQueue(queue); err != nil {

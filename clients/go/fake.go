@@ -22,10 +22,14 @@ type Queues interface {
 	PushMany(queue string, jobs []NewJob) ([]Pushed, error)
 	Show(queue, id string) (*KnownJob, error)
 	Wait(ctx context.Context, queue, id string) (json.RawMessage, error)
+	WaitMany(ctx context.Context, queue string, ids []string) ([]Outcome, error)
 	Call(ctx context.Context, queue string, job NewJob, value interface{}) error
 	Kick(queue, id string) (string, error)
 	Cancel(queue, id string) (string, error)
 	Size(queue string) (Size, error)
+	Pause(queue string, long time.Duration, by string) (bool, error)
+	Resume(queue string) (bool, error)
+	Search(queue string, what Conditions) ([]KnownJob, error)
 	Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, error)
 	ShowFlow(queue, name string) (*Flow, error)
 	WaitFlow(ctx context.Context, queue, name string) (*Flow, error)
@@ -122,6 +126,12 @@ func (k *Kept) due() string {
 // isThere tells whether it is in its queue still.
 func (k *Kept) isThere() bool {
 	return k != nil && k.State != "done" && k.State != "cancelled" && k.State != "skipped"
+}
+
+// known returns it as Show tells it.
+func (k *Kept) known() *KnownJob {
+	return &KnownJob{ID: k.ID, State: k.State, Attempts: k.Attempts, Priority: k.Priority, Error: k.Why,
+		Document: k.made.document, Checkpoint: k.Checkpointed}
 }
 
 // waits tells whether it may be performed.
@@ -253,12 +263,13 @@ type Fake struct {
 	byID   map[string]*Kept // the last one of each queue and ID
 	taken  map[string]bool  // IDs that stay taken
 	flows  map[string]*keptFlow
-	woken  []*Kept // whose time in a flow has come
+	woken  []*Kept         // whose time in a flow has come
+	paused map[string]bool // queues, and whether only Resume ends it
 }
 
 // NewFake makes one. If a program is given, each job is performed as it is pushed.
 func NewFake(inline ...*Handlers) *Fake {
-	fake := &Fake{byID: map[string]*Kept{}, taken: map[string]bool{}, flows: map[string]*keptFlow{}}
+	fake := &Fake{byID: map[string]*Kept{}, taken: map[string]bool{}, flows: map[string]*keptFlow{}, paused: map[string]bool{}}
 	if len(inline) > 0 {
 		fake.app = inline[0]
 	}
@@ -322,8 +333,7 @@ func (f *Fake) Show(queue, id string) (*KnownJob, error) {
 	if kept == nil {
 		return nil, nil
 	}
-	return &KnownJob{ID: id, State: kept.State, Attempts: kept.Attempts, Priority: kept.Priority, Error: kept.Why,
-		Document: kept.made.document, Checkpoint: kept.Checkpointed}, nil
+	return kept.known(), nil
 }
 
 // Wait is like Client.Wait, but does not wait: of a job that has not ended, it says that the time is up.
@@ -345,6 +355,11 @@ func (f *Fake) Wait(ctx context.Context, queue, id string) (json.RawMessage, err
 		return json.RawMessage("null"), nil
 	}
 	return kept.Value, nil
+}
+
+// WaitMany is like Client.WaitMany, but does not wait.
+func (f *Fake) WaitMany(ctx context.Context, queue string, ids []string) ([]Outcome, error) {
+	return waitMany(ctx, f, queue, ids)
 }
 
 // Call is like Client.Call, inline: otherwise it says that the time is up.
@@ -413,7 +428,58 @@ func (f *Fake) Size(queue string) (Size, error) {
 			counts[kept.State]++
 		}
 	}
-	return Size{Ready: counts["ready"], Delayed: counts["delayed"], Reserved: counts["reserved"], Dead: counts["dead"]}, nil
+	_, paused := f.paused[queue]
+	return Size{Ready: counts["ready"], Delayed: counts["delayed"], Reserved: counts["reserved"], Dead: counts["dead"],
+		Paused: paused}, nil
+}
+
+// Pause is like Client.Pause: nothing of the queue is performed until Resume, since time does not pass.
+func (f *Fake) Pause(queue string, long time.Duration, by string) (bool, error) {
+	if err := checkQueue(queue); err != nil {
+		return false, err
+	}
+	if _, err := pauseWords(long, by); err != nil {
+		return false, err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	changed := long > 0 || !f.paused[queue]
+	f.paused[queue] = long == 0
+	return changed, nil
+}
+
+// Resume is like Client.Resume. What was pushed meanwhile is performed by Drain, also inline.
+func (f *Fake) Resume(queue string) (bool, error) {
+	if err := checkQueue(queue); err != nil {
+		return false, err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	_, was := f.paused[queue]
+	delete(f.paused, queue)
+	return was, nil
+}
+
+// Search is like Client.Search. No job that is done is kept.
+func (f *Fake) Search(queue string, what Conditions) ([]KnownJob, error) {
+	if err := checkQueue(queue); err != nil {
+		return nil, err
+	}
+	if err := what.check(); err != nil {
+		return nil, err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var found []KnownJob
+	for _, state := range what.states() {
+		for i := len(f.jobs) - 1; i >= 0 && len(found) < what.Limit; i-- {
+			kept := f.jobs[i]
+			if kept.Queue == queue && kept.State == state && kept.isThere() && what.fit(kept.made.document) {
+				found = append(found, *kept.known())
+			}
+		}
+	}
+	return found, nil
 }
 
 // Pushed returns what was pushed of this type, "" for all, whatever has become of it.
@@ -505,7 +571,7 @@ func (f *Fake) Drain(app *Handlers) ([]Attempt, error) {
 		if kept == nil {
 			return attempts, nil
 		}
-		if !kept.waits() || begun[kept] {
+		if !f.mayRun(kept) || begun[kept] {
 			continue
 		}
 		if len(attempts) == drainMax {
@@ -545,6 +611,11 @@ func (f *Fake) find(queue, id string) *Kept {
 	return nil
 }
 
+func (f *Fake) mayRun(kept *Kept) bool {
+	_, paused := f.paused[kept.Queue]
+	return kept.waits() && !paused
+}
+
 func (f *Fake) keep(kept *Kept) Pushed {
 	key := kept.Queue + " " + kept.ID
 	old := f.find(kept.Queue, kept.ID)
@@ -563,7 +634,7 @@ func (f *Fake) keep(kept *Kept) Pushed {
 		f.replace(old, kept)
 	}
 	f.jobs, f.byID[key] = append(f.jobs, kept), kept
-	if f.app != nil {
+	if f.app != nil && f.mayRun(kept) {
 		f.perform(f.app, kept)
 		f.performWoken()
 	}

@@ -367,7 +367,7 @@ func (f *Fake) performWoken() {
 	for f.app != nil && len(f.woken) > 0 {
 		kept := f.woken[0]
 		f.woken = f.woken[1:]
-		if kept.waits() {
+		if f.mayRun(kept) {
 			f.perform(f.app, kept)
 		}
 	}

@@ -71,6 +71,34 @@ func pages(_ context.Context, job *laterd.Job) (interface{}, error) {
 	return from, nil
 }
 
+func TestPaused(t *testing.T) {
+	s, queues := newShop()
+	inline := laterd.NewFake(&s.app)
+	for _, fake := range []*laterd.Fake{queues, inline} {
+		changed, err := fake.Pause("default", time.Minute, "ann")
+		must(t, err)
+		same(t, changed, true)
+		_, err = fake.Push("default", laterd.NewJob{Type: "feed.one", Payload: 0, ID: "a", Result: time.Minute})
+		must(t, err)
+		attempts, err := fake.Drain(&s.app)
+		must(t, err)
+		same(t, len(attempts), 0)
+		outcomes, err := fake.WaitMany(ctx, "default", []string{"a", "b"})
+		must(t, err)
+		same(t, []string{outcomes[0].State, outcomes[1].State}, []string{"waiting", "gone"})
+		found, err := fake.Search("default", laterd.Conditions{Type: "feed.*"})
+		must(t, err)
+		same(t, len(found), 1)
+		_, err = fake.Resume("default")
+		must(t, err)
+		_, err = fake.Drain(&s.app)
+		must(t, err)
+		outcomes, err = fake.WaitMany(ctx, "default", []string{"a"})
+		must(t, err)
+		same(t, outcomes, []laterd.Outcome{{ID: "a", State: "done", Value: json.RawMessage("0")}})
+	}
+}
+
 func TestCheckpoints(t *testing.T) {
 	s, queues := newShop()
 	try := func(try laterd.Try) []interface{} {

@@ -62,6 +62,47 @@ func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, e
 	}
 }
 
+// Outcome is what has become of a job that was waited for, with others.
+type Outcome struct {
+	ID    string
+	State string          // done: it has a value; dead: it has an error; gone: there is no such job and no result; waiting: the time was up, and it goes on
+	Value json.RawMessage // or nil
+	Error json.RawMessage // as in KnownJob, or nil
+}
+
+const waitedMax = 1000
+
+// WaitMany waits for the ends of up to 1,000 jobs that were pushed with Result, which should last at least as
+// long as ctx. It returns what has become of each, in their order.
+func (c *Client) WaitMany(ctx context.Context, queue string, ids []string) ([]Outcome, error) {
+	return waitMany(ctx, c, queue, ids)
+}
+
+func waitMany(ctx context.Context, queues Queues, queue string, ids []string) ([]Outcome, error) {
+	if len(ids) < 1 || len(ids) > waitedMax {
+		return nil, &Refused{fmt.Sprintf("ids: 1 to %d", waitedMax)}
+	}
+	outcomes := make([]Outcome, len(ids))
+	for i, id := range ids {
+		value, err := queues.Wait(ctx, queue, id)
+		outcome := Outcome{ID: id, State: "done", Value: value}
+		var failed *Failed
+		switch {
+		case err == nil:
+		case errors.As(err, &failed):
+			outcome.State, outcome.Error = "dead", failed.Why
+		case errors.Is(err, ErrUnknown):
+			outcome.State = "gone"
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+			outcome.State = "waiting"
+		default:
+			return nil, err
+		}
+		outcomes[i] = outcome
+	}
+	return outcomes, nil
+}
+
 const (
 	resultKept = time.Minute // after a caller has given up
 	resultMost = 24 * time.Hour

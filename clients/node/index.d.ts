@@ -109,6 +109,29 @@ export interface Size {
     oldestReady: number | null;
 }
 
+/** What has become of a job that was waited for, with others. */
+export interface Outcome<T = unknown> {
+    id: string;
+    /** done: it has a value; dead: it has an error; gone: there is no such job and no result; waiting: the
+     * time was up, and it goes on. */
+    state: "done" | "dead" | "gone" | "waiting";
+    value: T | null;
+    error: Found["error"];
+}
+
+/** What search() looks for; what is not given may be anything. */
+export interface Conditions {
+    queue?: string;
+    /** Jobs that are done and kept are found only by their state. */
+    state?: Found["state"];
+    /** One that ends in * is a prefix. */
+    type?: string;
+    /** Somewhere in the document. */
+    text?: string;
+    /** 1 to 500; by default 100. */
+    limit?: number;
+}
+
 /** How a flow stands, and how many of its jobs are in which state. */
 export interface Flow {
     name: string;
@@ -167,6 +190,18 @@ export class Laterd extends Pushing {
      * has not ended.
      */
     wait<T = unknown>(id: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
+    /** Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as long
+     * as this timeout. Returns what has become of each, in their order. */
+    waitMany<T = unknown>(ids: string[],
+        options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<Outcome<T>[]>;
+    /** Nothing of the queue is handed out until resume(), or for so many seconds. by: who pauses it, for
+     * people. Returns whether that changed anything: false if it was paused without an end before. */
+    pause(options?: { queue?: string; seconds?: number; by?: string }): Promise<boolean>;
+    /** Ends a pause. Returns whether there was one. */
+    resume(options?: { queue?: string }): Promise<boolean>;
+    /** Returns the jobs that meet all conditions, the newest of each state first. It looks at 100,000 jobs at
+     * most; `later search` looks at all. */
+    search(options?: Conditions): Promise<Found[]>;
     /** Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits for
      * what is checked before anything is sent. The same call again pushes only what is missing. open:
      * more jobs of it are pushed later, until closeFlow(). */

@@ -1,4 +1,4 @@
-import { Flow, Found, Handlers, NewJob, Options, Pushed, Pushing, Size } from "./index.js";
+import { Conditions, Flow, Found, Handlers, NewJob, Options, Outcome, Pushed, Pushing, Size } from "./index.js";
 
 /** Any payload, for assertPushed(). */
 export const ANY: unique symbol;
@@ -48,6 +48,10 @@ export class Fake extends Pushing {
     cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
     call<T = unknown>(type: string, payload?: unknown, options?: { queue?: string; timeout?: number }): Promise<T>;
     wait<T = unknown>(id: string, options?: { queue?: string }): Promise<T>;
+    waitMany<T = unknown>(ids: string[], options?: { queue?: string }): Promise<Outcome<T>[]>;
+    pause(options?: { queue?: string; seconds?: number; by?: string }): Promise<boolean>;
+    resume(options?: { queue?: string }): Promise<boolean>;
+    search(options?: Conditions): Promise<Found[]>;
     flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
     showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
     waitFlow(name: string, options?: { queue?: string }): Promise<Flow>;

@@ -32,8 +32,18 @@ type call struct {
 	Size     bool
 	Kick     *string
 	Cancel   *string
-	Timeout  float64
-	Queue    string
+	WaitMany *[]string `json:"wait_many"`
+	Pause    *struct {
+		Seconds *float64
+		By      string
+	}
+	Resume bool
+	Search *struct {
+		State, Type, Text string
+		Limit             *int
+	}
+	Timeout float64
+	Queue   string
 
 	Flow                    *string
 	Stays_open              bool
@@ -286,6 +296,43 @@ func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
 	return results, err
 }
 
+func job_of(known laterd.KnownJob) map[string]interface{} {
+	answer := map[string]interface{}{"id": known.ID, "state": known.State, "attempts": known.Attempts,
+		"priority": known.Priority, "document": known.Document}
+	for name, said := range map[string]json.RawMessage{"error": known.Error, "progress": known.Progress,
+		"checkpoint": known.Checkpoint} {
+		if said != nil {
+			answer[name] = said
+		}
+	}
+	return answer
+}
+
+func search(client *laterd.Client, c call) (interface{}, error) {
+	what := laterd.Conditions{State: c.Search.State, Type: c.Search.Type, Text: c.Search.Text, Limit: number(c.Search.Limit)}
+	if c.Search.Limit != nil && what.Limit == 0 {
+		return nil, &laterd.Refused{Text: "0"}
+	}
+	found, err := client.Search(c.Queue, what)
+	jobs := []interface{}{}
+	for _, known := range found {
+		jobs = append(jobs, job_of(known))
+	}
+	return map[string]interface{}{"jobs": jobs}, err
+}
+
+func changed(changed bool, err error) (interface{}, error) {
+	return map[string]interface{}{"changed": changed}, err
+}
+
+func outcomes(told []laterd.Outcome, err error) (interface{}, error) {
+	results := []interface{}{}
+	for _, one := range told {
+		results = append(results, map[string]interface{}{"id": one.ID, "state": one.State, "value": one.Value, "error": one.Error})
+	}
+	return map[string]interface{}{"results": results}, err
+}
+
 func answer(client **laterd.Client, c call) (interface{}, error) {
 	switch {
 	case c.Open != nil:
@@ -331,6 +378,19 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		size, err := (*client).Size(c.Queue)
 		return map[string]interface{}{"ready": size.Ready, "delayed": size.Delayed, "reserved": size.Reserved,
 			"dead": size.Dead, "paused": size.Paused, "oldest_ready": known(size.OldestReady)}, err
+	case c.WaitMany != nil:
+		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+		defer cancel()
+		return outcomes((*client).WaitMany(ctx, c.Queue, *c.WaitMany))
+	case c.Pause != nil:
+		if c.Pause.Seconds != nil && *c.Pause.Seconds == 0 {
+			return nil, &laterd.Refused{Text: "0"}
+		}
+		return changed((*client).Pause(c.Queue, duration(c.Pause.Seconds), c.Pause.By))
+	case c.Resume:
+		return changed((*client).Resume(c.Queue))
+	case c.Search != nil:
+		return search(*client, c)
 	case c.Kick != nil:
 		state, err := (*client).Kick(c.Queue, *c.Kick)
 		return map[string]interface{}{"state": state_of(state)}, err
@@ -342,15 +402,7 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 		if known == nil {
 			return map[string]interface{}{"state": nil}, err
 		}
-		answer := map[string]interface{}{"state": known.State, "attempts": known.Attempts,
-			"priority": known.Priority, "document": known.Document}
-		for name, said := range map[string]json.RawMessage{"error": known.Error, "progress": known.Progress,
-			"checkpoint": known.Checkpoint} {
-			if said != nil {
-				answer[name] = said
-			}
-		}
-		return answer, err
+		return job_of(*known), err
 	}
 	results, err := pushMany(*client, c)
 	return map[string]interface{}{"results": results}, err

@@ -47,6 +47,10 @@ function flowJobs(call) {
     return call.batch ? laterd.batch(call.batch.map(jobOf), Object.fromEntries(ends)) : call.jobs.map(jobOf);
 }
 
+function known(found) {
+    return { ...found, document: JSON.parse(found.document) };
+}
+
 let queues;
 async function perform(call) {
     if (call.open) {
@@ -74,6 +78,10 @@ async function perform(call) {
     if (call.push_many) return { results: await queues.pushMany(call.push_many.map(jobOf), { queue }) };
     if (call.call) return { value: await queues.call(call.call.type, call.call.payload, { queue, timeout: call.timeout }) };
     if (call.wait) return { value: await queues.wait(call.wait, { queue, timeout: call.timeout }) };
+    if (call.wait_many) return { results: await queues.waitMany(call.wait_many, { queue, timeout: call.timeout }) };
+    if (call.pause) return { changed: await queues.pause({ ...call.pause, queue }) };
+    if (call.resume) return { changed: await queues.resume({ queue }) };
+    if (call.search) return { jobs: (await queues.search({ ...call.search, queue })).map(known) };
     if (call.size) {
         const { oldestReady, ...size } = await queues.size({ queue });
         return { ...size, oldest_ready: oldestReady };
@@ -81,7 +89,7 @@ async function perform(call) {
     if (call.kick) return { state: await queues.kick(call.kick, { queue }) };
     if (call.cancel) return { state: await queues.cancel(call.cancel, { queue }) };
     const found = await queues.show(call.show, { queue });
-    return found ? { ...found, document: JSON.parse(found.document) } : { state: null };
+    return found ? known(found) : { state: null };
 }
 
 function kindOf(error) {

@@ -15,6 +15,7 @@ if ($argv[1] === 'predis') {
 use Laterd\Client;
 use Laterd\Flow;
 use Laterd\Json;
+use Laterd\KnownJob;
 use Laterd\NewJob;
 use Laterd\Pushed;
 use Laterd\Redis\Url;
@@ -89,6 +90,13 @@ function flowJobs(stdClass $call): array
     return array_map('job', $call->jobs);
 }
 
+function known(KnownJob $known): array
+{
+    return ['id' => $known->id, 'state' => $known->state, 'attempts' => $known->attempts, 'priority' => $known->priority,
+        'document' => json_decode($known->document)]
+        + array_filter(['error' => $known->error, 'progress' => $known->progress, 'checkpoint' => $known->checkpoint]);
+}
+
 function told(Pushed $pushed): array
 {
     return array_filter(['id' => $pushed->id, 'result' => $pushed->result, 'state' => $pushed->state], 'strlen');
@@ -136,6 +144,20 @@ function answer(?Client &$client, stdClass $call, string $library): array
             'gone' => ['error' => 'unknown', 'text' => ''],
         };
     }
+    if (isset($call->wait_many)) {
+        $results = $client->waitMany($call->wait_many, $call->queue, $call->timeout);
+        return ['results' => array_map(fn ($id, $one) => ['id' => $id, 'state' => $one->state ?? 'waiting', 'value' => $one?->value],
+            $call->wait_many, $results)];
+    }
+    if (isset($call->pause)) {
+        return ['changed' => $client->pause($call->queue, ...(array) $call->pause)];
+    }
+    if (isset($call->resume)) {
+        return ['changed' => $client->resume($call->queue)];
+    }
+    if (isset($call->search)) {
+        return ['jobs' => array_map('known', $client->search($call->queue, ...(array) $call->search))];
+    }
     if (isset($call->size)) {
         $size = (array) $client->size($call->queue);
         return array_diff_key($size, ['oldestReady' => 0]) + ['oldest_ready' => $size['oldestReady']];
@@ -147,9 +169,7 @@ function answer(?Client &$client, stdClass $call, string $library): array
         return ['state' => $client->cancel($call->cancel, $call->queue)];
     }
     $known = $client->show($call->show, $call->queue);
-    return $known === null ? ['state' => null] : ['state' => $known->state, 'attempts' => $known->attempts,
-        'priority' => $known->priority, 'document' => json_decode($known->document)]
-        + array_filter(['error' => $known->error, 'progress' => $known->progress, 'checkpoint' => $known->checkpoint]);
+    return $known === null ? ['state' => null] : known($known);
 }
 
 $client = null;

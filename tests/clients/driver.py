@@ -58,6 +58,10 @@ def told(pushed):
     return {"id": pushed.id, "result": pushed.result, "state": pushed.state}
 
 
+def known(found):
+    return {**vars(found), "document": json.loads(found.document)}
+
+
 async def do(client, call):
     async def get(result):
         return await result if inspect.isawaitable(result) else result
@@ -83,15 +87,21 @@ async def do(client, call):
                                                timeout=call["timeout"]))}
     if "wait" in call:
         return {"value": await get(client.wait(call["wait"], queue, call["timeout"]))}
+    if "wait_many" in call:
+        return {"results": [vars(one) for one in await get(client.wait_many(call["wait_many"], queue, call["timeout"]))]}
+    if "pause" in call:
+        return {"changed": await get(client.pause(queue, **call["pause"]))}
+    if "resume" in call:
+        return {"changed": await get(client.resume(queue))}
+    if "search" in call:
+        return {"jobs": [known(one) for one in await get(client.search(queue, **call["search"]))]}
     if "size" in call:
         return vars(await get(client.size(queue)))
     if "kick" in call or "cancel" in call:
         act = client.kick if "kick" in call else client.cancel
         return {"state": await get(act(call.get("kick") or call["cancel"], queue=queue))}
     found = await get(client.show(call["show"], queue=queue))
-    if found is None:
-        return {"state": None}
-    return {**vars(found), "document": json.loads(found.document)}
+    return known(found) if found else {"state": None}
 
 
 async def main():

@@ -37,6 +37,10 @@ def told(pushed)
   pushed.to_h.compact
 end
 
+def known(found)
+  found.to_h.compact.merge(document: JSON.parse(found.document))
+end
+
 def answer(call)
   queue = call["queue"]
   if call["open"]
@@ -65,6 +69,14 @@ def answer(call)
     { value: $later.call(*call["call"].values_at("type", "payload"), queue: queue, timeout: call["timeout"]) }
   elsif call["wait"]
     { value: $later.wait(call["wait"], queue: queue, timeout: call["timeout"]) }
+  elsif call["wait_many"]
+    { results: $later.wait_many(call["wait_many"], queue: queue, timeout: call["timeout"]).map(&:to_h) }
+  elsif call["pause"]
+    { changed: $later.pause(queue: queue, **call["pause"].transform_keys(&:to_sym)) }
+  elsif call["resume"]
+    { changed: $later.resume(queue: queue) }
+  elsif call["search"]
+    { jobs: $later.search(queue: queue, **call["search"].transform_keys(&:to_sym)).map { |one| known(one) } }
   elsif call["size"]
     $later.size(queue: queue).to_h
   elsif call["kick"]
@@ -72,8 +84,8 @@ def answer(call)
   elsif call["cancel"]
     { state: $later.cancel(call["cancel"], queue: queue) }
   else
-    known = $later.show(call["show"], queue: queue)
-    known ? known.to_h.compact.merge(document: JSON.parse(known.document)) : { state: nil }
+    found = $later.show(call["show"], queue: queue)
+    found ? known(found) : { state: nil }
   end
 end
 

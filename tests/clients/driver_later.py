@@ -116,6 +116,27 @@ def wait(base, job, queue, timeout):
     return {"value": told["value"]}
 
 
+def wait_many(base, ids, queue, timeout):
+    done = subprocess.run(base + ["wait", "--json", "-q", queue, "--timeout=%s" % timeout, "--", *ids],
+                          capture_output=True)
+    if done.returncode in (64, 69):
+        raise Failed(STATUS[done.returncode], done.stderr.decode(errors="replace"))
+    told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+    return {"results": [told[id] for id in ids]}
+
+
+def pause(base, call):
+    said = call.get("pause") or {}
+    words = ["--%s=%s" % (option, said[name]) for option, name in (("for", "seconds"), ("by", "by")) if name in said]
+    return run(base, "pause" if "pause" in call else "resume", *words, "--", call["queue"])[0]
+
+
+def search(base, conditions, queue):
+    words = ["--%s=%s" % ("number" if name == "limit" else name, said) for name, said in conditions.items()]
+    return {"jobs": [{**found, "document": json.loads(found["document"])} for found in
+                     run(base, "search", "-q", queue, *words) if "id" in found]}
+
+
 def call_it(base, job, queue, timeout):
     told = push_many(base, [{**job, "result": timeout + 60}], queue)[0]
     return wait(base, told["id"], queue, timeout)
@@ -135,6 +156,12 @@ def do(base, call):
             return act_on_flow(base, verb, call[verb + "_flow"], call)
     if "push_many" in call:
         return {"results": push_many(base, call["push_many"], call["queue"])}
+    if "wait_many" in call:
+        return wait_many(base, call["wait_many"], call["queue"], call["timeout"])
+    if "pause" in call or "resume" in call:
+        return pause(base, call)
+    if "search" in call:
+        return search(base, call["search"], call["queue"])
     if "size" in call:
         sized = run(base, "size", call["queue"])
         return sized[0] if sized else {"ready": 0, "delayed": 0, "reserved": 0, "dead": 0, "paused": False,

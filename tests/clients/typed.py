@@ -14,6 +14,10 @@ found: Optional[laterd.Found] = queues.show("x", queue="mail")
 came: Optional[str] = queues.kick("x") or queues.cancel("x", queue="mail")
 size: laterd.Size = queues.size("mail")
 oldest: Optional[float] = size.oldest_ready
+changed: bool = queues.pause("mail", seconds=datetime.timedelta(minutes=10), by="ann") or queues.resume("mail")
+hits: List[laterd.Found] = queues.search("mail", state="dead", type="mail.*", limit=5)
+ended: List[laterd.Outcome] = queues.wait_many(["x", "y"], timeout=1.5)
+queues.search(stat="dead")  # type: ignore[call-arg]
 text: str = pushed.state if not pushed else pushed.id
 queues.push(4711)  # type: ignore[arg-type]
 laterd.NewJob("a", priority="high")  # type: ignore[arg-type]

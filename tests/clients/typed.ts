@@ -10,6 +10,12 @@ console.log(many.length, found?.error?.text);
 const came: "dead" | "delayed" | null = await queues.kick("x");
 const { ready, oldestReady }: Size = await queues.size({ queue: "mail" });
 console.log(came, await queues.cancel("x", { queue: "mail" }), ready + (oldestReady ?? 0));
+const changed: boolean = await queues.pause({ queue: "mail", seconds: 600, by: "ann" }) || await queues.resume();
+const hits: Found[] = await queues.search({ queue: "mail", state: "dead", type: "mail.*", limit: 5 });
+const [ended] = await queues.waitMany<{ width: number }>(["x", "y"], { timeout: 1.5 });
+console.log(changed, hits.length, ended?.state === "done" && ended.value?.width);
+// @ts-expect-error no such state
+await queues.search({ state: "lost" });
 // @ts-expect-error a delay is a number
 await queues.push("mail.send", null, { in: "60" });
 // @ts-expect-error no such option

@@ -1,13 +1,15 @@
 /** Pushes jobs through a client of ioredis or node-redis. */
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as nap } from "node:timers/promises";
 
+import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
 import { checkQueue, newId, newNumber, prepare } from "./document.js";
 import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol } from "./errors.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
 import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
-import { CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE } from "./script.js";
+import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE } from "./script.js";
+import { search } from "./search.js";
 import { headOf, wait } from "./wait.js";
 
 const PROTOCOL = "2";
@@ -16,7 +18,7 @@ const CALLS_TIME = 60000; // milliseconds, see #newNumber()
 const JOBS_MAX = 500; // per call
 const BYTES_MAX = 1 << 20;
 const TRIES = 20; // changes of plan, or of a job's holder, in a row before it gives up
-const PAUSE = 50; // milliseconds
+const NAP = 50; // milliseconds
 const RESULT_KEPT = 60; // seconds, after a caller has given up
 const WHOLE = new Plan(null);
 
@@ -180,6 +182,39 @@ export class Laterd extends Pushing {
         return this.#act(id, queue, (place) => this.#cancelAt(id, place));
     }
 
+    async pause({ queue = "default", seconds, by } = {}) {
+        return this.#setPause(queue, PAUSE, pauseWords(seconds, by));
+    }
+
+    async resume({ queue = "default" } = {}) {
+        return this.#setPause(queue, RESUME, []);
+    }
+
+    /** The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and then
+     * copies the plain queue's pause to them, so that one of the two sees the other. */
+    async #setPause(queue, script, words) {
+        checkQueue(queue);
+        await this.#greet();
+        let changed = Number(await this.#call(script.call(this.#prefix, queue, words)));
+        await this.#learn(queue);
+        for (const place of this.#plan(queue).places(queue).slice(1)) {
+            changed |= Number(await this.#call(script.call(this.#prefix, place, words)));
+        }
+        return changed > 0;
+    }
+
+    async search({ queue = "default", ...conditions } = {}) {
+        checkQueue(queue);
+        const what = new Search(conditions);
+        await this.#greet();
+        await this.#learn(queue);
+        return search({
+            prefix: this.#prefix, found: foundOf,
+            do: (key, words) => this.#do(key, words),
+            call: (call) => this.#call(call),
+        }, this.#plan(queue).places(queue), what);
+    }
+
     async flow(name, jobs = [], { queue = "default", open = false } = {}) {
         return this.#flows.push(name, Array.from(jobs, (job) => this.passed(job)), queue, open);
     }
@@ -243,6 +278,16 @@ export class Laterd extends Pushing {
         checkQueue(queue);
         await this.#greet();
         return wait(this.#redis, id, () => this.#lookForResult(id, queue), timeout, signal);
+    }
+
+    /** One after the other: their results stay for as long as they were asked for. */
+    async waitMany(ids, { queue = "default", timeout = Infinity, signal } = {}) {
+        const end = performance.now() + timeout * 1000, outcomes = [];
+        for (const id of checkIds(ids)) {
+            const left = Math.max(0, (end - performance.now()) / 1000);
+            outcomes.push(await outcomeOf(id, () => this.wait(id, { queue, timeout: left, signal })));
+        }
+        return outcomes;
     }
 
     /**
@@ -328,7 +373,7 @@ export class Laterd extends Pushing {
                 if (!error.message?.startsWith("RESHARD ")) throw error;
             }
             await this.#learn(queue);
-            if (tries > 2) await pause(PAUSE);
+            if (tries > 2) await nap(NAP);
         }
     }
 
@@ -388,7 +433,7 @@ export class Laterd extends Pushing {
                 return await this.#do(key, words);
             } catch (error) {
                 if (!error.message?.startsWith("NOSCRIPT") || tries === 5) throw error;
-                await pause(50 * tries);
+                await nap(50 * tries);
                 await this.#redis.load(script.text);
             }
         }

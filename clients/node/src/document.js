@@ -79,7 +79,7 @@ function waits(name, value, least, most) {
 }
 
 // What each kind of option must be; returns it in the form of the document.
-const KINDS = {
+export const KINDS = {
     word: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-~]+$/,
         `${least} to ${most} printable ASCII characters without space`),
     name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,

@@ -19,7 +19,7 @@ const STATUS = { done: 0, bury: 65, retry: 75, return: 75 };
 
 const current = new AsyncLocalStorage();
 
-class Outcome extends Error {
+class Verdict extends Error {
     constructor(result, why, delay) {
         super(why);
         if ((delay ?? 0) !== 0 && !Number.isFinite(delay)) throw new TypeError(`delay: ${textOf(delay)} is no number of seconds`);
@@ -30,21 +30,21 @@ class Outcome extends Error {
 
 /** Tries the job again, after the backoff or this many seconds. After the last attempt it is
  * buried. */
-export class Retry extends Outcome {
+export class Retry extends Verdict {
     constructor(why = "Retry", delay = undefined) {
         super("retry", why, delay);
     }
 }
 
 /** Buries the job at once, because another try cannot help. */
-export class Bury extends Outcome {
+export class Bury extends Verdict {
     constructor(why = "Bury") {
         super("bury", why);
     }
 }
 
 /** Returns the job for this many seconds as if it had not begun. It is no attempt. */
-export class Return extends Outcome {
+export class Return extends Verdict {
     constructor(why = "Return", delay = undefined) {
         super("return", why, delay);
     }
@@ -60,7 +60,7 @@ export function currentJob() {
 
 function answerOf(error) {
     if (error instanceof GoesOn) return { result: "return", in: 0 };
-    if (!(error instanceof Outcome)) return { result: "retry", error: errorOf(error) };
+    if (!(error instanceof Verdict)) return { result: "retry", error: errorOf(error) };
     return { result: error.result, error: saidBy(error), ...(error.in === undefined ? {} : { in: Math.max(error.in, 0) }) };
 }
 

@@ -18,6 +18,7 @@ import { AssertionError, deepStrictEqual } from "node:assert";
 import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
+import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
 import { checkLabel, checkQueue, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { check, prepared } from "./flow.js";
@@ -92,6 +93,13 @@ class Kept {
         return this.made.when.split("!")[0] ? "delayed" : "ready";
     }
 
+    /** As show() tells it. */
+    get found() {
+        const { id, queue, state, attempts, error, checkpoint, payload, made: { document } } = this;
+        return { id, queue, state, score: null, attempts, priority: this.job.priority ?? 0, error, progress: null, checkpoint,
+                 document, payload };
+    }
+
     get most() {
         return this.job.maxAttempts ?? this.policy.max_attempts ?? MAX_ATTEMPTS;
     }
@@ -118,6 +126,7 @@ export class Fake extends Pushing {
     #taken = new Set(); // ids that stay taken
     #flows = new Map(); // by queue and name
     #woken = []; // whose time in a flow has come
+    #paused = new Map(); // queues, and whether only resume() ends it
     #app;
 
     constructor(app = null) {
@@ -142,10 +151,7 @@ export class Fake extends Pushing {
 
     async show(id, { queue = "default" } = {}) {
         const kept = this.#find(id, queue);
-        if (!kept) return null;
-        const { state, attempts, error, checkpoint, made } = kept;
-        return { id, queue, state, score: null, attempts, priority: kept.job.priority ?? 0, error, progress: null, checkpoint,
-                 document: made.document, payload: kept.payload };
+        return kept && kept.found;
     }
 
     async wait(id, { queue = "default" } = {}) {
@@ -157,6 +163,12 @@ export class Fake extends Pushing {
         throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
     }
 
+    async waitMany(ids, { queue = "default" } = {}) {
+        const outcomes = [];
+        for (const id of checkIds(ids)) outcomes.push(await outcomeOf(id, () => this.wait(id, { queue })));
+        return outcomes;
+    }
+
     /** Only inline, with an app: what pushes and waits would wait for ever. */
     async call(type, payload, { queue = "default", timeout = 60 } = {}) {
         return this.wait((await this.push(type, payload, { queue, result: timeout })).id, { queue });
@@ -166,7 +178,29 @@ export class Fake extends Pushing {
         checkQueue(queue);
         const [ready, delayed, reserved, dead] = ["ready", "delayed", "reserved", "dead"].map((state) =>
             this.jobs.filter((kept) => kept.queue === queue && kept.state === state).length);
-        return { ready, delayed, reserved, dead, paused: false, oldestReady: ready ? 0 : null };
+        return { ready, delayed, reserved, dead, paused: this.#paused.has(queue), oldestReady: ready ? 0 : null };
+    }
+
+    /** Nothing of the queue is performed until resume(): time does not pass. */
+    async pause({ queue = "default", seconds, by } = {}) {
+        checkQueue(queue);
+        const ends = pauseWords(seconds, by)[0] !== "0", changed = ends || !this.#paused.get(queue);
+        this.#paused.set(queue, !ends);
+        return changed;
+    }
+
+    /** What was pushed meanwhile is performed by drain(), also inline. */
+    async resume({ queue = "default" } = {}) {
+        checkQueue(queue);
+        return this.#paused.delete(queue);
+    }
+
+    /** No job that is done is kept. */
+    async search({ queue = "default", ...conditions } = {}) {
+        checkQueue(queue);
+        const what = new Search(conditions), newest = [...this.jobs].reverse().filter((kept) => kept.queue === queue);
+        return what.states.filter((state) => state !== "done").flatMap((state) => newest.filter((kept) =>
+            kept.state === state && what.fits(kept.made.document))).slice(0, what.limit).map((kept) => kept.found);
     }
 
     async kick(id, { queue = "default" } = {}) {
@@ -277,7 +311,7 @@ export class Fake extends Pushing {
             const open = [...lines.keys()].filter((priority) => lines.get(priority).next < lines.get(priority).jobs.length);
             if (!open.length) return attempts;
             const line = lines.get(Math.max(...open)), kept = line.jobs[line.next++];
-            if ((queue && kept.queue !== queue) || !["ready", "delayed"].includes(kept.state) || begun.has(kept)) continue;
+            if ((queue && kept.queue !== queue) || !this.#mayRun(kept) || begun.has(kept)) continue;
             begun.add(kept);
             if (attempts.length === DRAINED_MAX) {
                 throw new LaterdError(`drain: ${DRAINED_MAX} jobs were performed, and they push more and more`);
@@ -292,6 +326,10 @@ export class Fake extends Pushing {
         checkQueue(queue);
         const kept = this.#byId.get(`${queue} ${id}`);
         return kept && !ENDED.includes(kept.state) ? kept : null;
+    }
+
+    #mayRun({ state, queue }) {
+        return ["ready", "delayed"].includes(state) && !this.#paused.has(queue);
     }
 
     #key(name, queue) {
@@ -346,7 +384,7 @@ export class Fake extends Pushing {
     async #performWoken() {
         while (this.#app && this.#woken.length) {
             const kept = this.#woken.shift();
-            if (["ready", "delayed"].includes(kept.state)) await this.#perform(this.#app, kept);
+            if (this.#mayRun(kept)) await this.#perform(this.#app, kept);
         }
     }
 
@@ -363,7 +401,7 @@ export class Fake extends Pushing {
         if (old) this.#replace(old, kept);
         this.jobs.push(kept);
         this.#byId.set(`${queue} ${id}`, kept);
-        if (this.#app) await this.#perform(this.#app, kept);
+        if (this.#app && this.#mayRun(kept)) await this.#perform(this.#app, kept);
         await this.#performWoken();
         return { id, result: old ? "replaced" : "pushed", state: "" };
     }

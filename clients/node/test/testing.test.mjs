@@ -54,6 +54,18 @@ it("keeps what was pushed", async () => {
                      { ready: 0, delayed: 1, reserved: 0, dead: 0, paused: false, oldestReady: null });
 });
 
+it("performs nothing of a paused queue", async () => {
+    const inline = new Fake(app);
+    await inline.pause({ seconds: 60 });
+    await inline.push("feed.one", 0, { id: "a", result: 60 });
+    assert.deepEqual(await inline.drain(app), []);
+    assert.deepEqual((await inline.waitMany(["a", "b"])).map(({ state }) => state), ["waiting", "gone"]);
+    assert.deepEqual((await inline.search({ type: "feed.*" })).map(({ id }) => id), ["a"]);
+    await inline.resume();
+    assert.equal((await inline.drain(app)).length, 1);
+    assert.deepEqual(await inline.waitMany(["a"]), [{ id: "a", state: "done", value: 0, error: null }]);
+});
+
 it("refuses bad ones, and keeps nothing of them", async () => {
     for (const push of [() => queues.push("no good"), () => queues.push("a", 1, { queue: "a b" }),
         () => queues.push("a", 1, { debounce: 5 }), () => queues.push("a", 1, { dealy: 5 }),

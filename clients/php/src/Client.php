@@ -25,7 +25,9 @@ final class Client implements Queues
     private const PLANS_MAX = 20;    // changes of plan in a row before it gives up
     private const HOLDERS_MAX = 20;  // the same for changes of a job's holder
     private const LOADS_MAX = 5;     // the same for loads of a script
-    private const PAUSE = 50000;     // microseconds
+    private const NAP = 50000;       // microseconds
+    private const PAUSE_MAX = 31536000; // a year, in seconds
+    private const WAITED_MAX = 1000;
     private const TURN = 1.0;        // seconds
     private const RESULT_KEPT = 60;  // seconds, after a caller has given up
 
@@ -159,6 +161,28 @@ final class Client implements Queues
     }
 
     /**
+     * Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as long
+     * as this time.
+     *
+     * @param string[] $ids
+     * @return (?Result)[] in their order; null: it has not ended in that time
+     */
+    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
+    {
+        $end = hrtime(true) / 1e9 + $seconds;
+        return array_map(fn ($id) => $this->wait($id, $queue, max(0, $end - hrtime(true) / 1e9)), self::checkIds($ids));
+    }
+
+    /** @internal */
+    public static function checkIds(array $ids): array
+    {
+        if (count($ids) < 1 || count($ids) > self::WAITED_MAX) {
+            throw new \InvalidArgumentException('ids: 1 to ' . self::WAITED_MAX);
+        }
+        return array_values($ids);
+    }
+
+    /**
      * Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came from, or
      * null if it is in neither.
      */
@@ -180,6 +204,66 @@ final class Client implements Queues
     public function size(string $queue = 'default'): Size
     {
         return Size::sum(array_map(fn ($place) => $this->script('size', $place, []), $this->places($queue)));
+    }
+
+    /**
+     * Nothing of the queue is handed out until resume(), or for so many seconds. Returns whether that changed
+     * anything: false if it was paused without an end before.
+     *
+     * @param string $by who pauses it, for people
+     */
+    public function pause(string $queue = 'default', ?float $seconds = null, string $by = ''): bool
+    {
+        return $this->setPause($queue, 'pause', self::pauseWords($seconds, $by));
+    }
+
+    /** Ends a pause. Returns whether there was one. */
+    public function resume(string $queue = 'default'): bool
+    {
+        return $this->setPause($queue, 'resume', []);
+    }
+
+    /** The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and then
+     * copies the plain queue's pause to them, so that one of the two sees the other. */
+    private function setPause(string $queue, string $script, array $words): bool
+    {
+        self::checkQueue($queue);
+        $changed = $this->script($script, $queue, $words);
+        foreach (array_slice($this->places($queue), 1) as $place) {
+            $changed |= $this->script($script, $place, $words);
+        }
+        return (bool) $changed;
+    }
+
+    /** @internal as the script takes them: milliseconds, 0 without an end, and who pauses */
+    public static function pauseWords(?float $seconds, string $by): array
+    {
+        if ($seconds !== null && !($seconds >= 0.001 && $seconds <= self::PAUSE_MAX)) {
+            throw new \InvalidArgumentException('seconds: from 0.001 to ' . self::PAUSE_MAX);
+        }
+        if (!preg_match('/^[!-~]{0,64}$/D', $by)) {
+            throw new \InvalidArgumentException('by: 1 to 64 printable ASCII characters without space');
+        }
+        return [(string) (int) round(1000 * $seconds), $by];
+    }
+
+    /**
+     * Returns the jobs that meet all conditions, the newest of each state first, at most $limit (1 to 500). Jobs
+     * that are done and kept are found only by their state. It looks at 100,000 jobs at most; `later search`
+     * looks at all.
+     *
+     * @param ?string $type one that ends in * is a prefix
+     * @param ?string $text somewhere in the document
+     * @return KnownJob[]
+     */
+    public function search(
+        string $queue = 'default',
+        ?string $state = null,
+        ?string $type = null,
+        ?string $text = null,
+        int $limit = 100,
+    ): array {
+        return (new Search($this, new Conditions($state, $type, $text, $limit)))->run($queue);
     }
 
     /** Drops the ready and delayed jobs, and returns how many there were. */
@@ -457,7 +541,7 @@ final class Client implements Queues
                     throw $e;
                 }
             }
-            usleep($tries > 2 ? self::PAUSE : 0);
+            usleep($tries > 2 ? self::NAP : 0);
             $this->plan($queue);
         }
     }
@@ -500,7 +584,7 @@ final class Client implements Queues
                     throw $e;
                 }
             }
-            usleep($tries * self::PAUSE); // the slot may be moving to a node that does not know it either
+            usleep($tries * self::NAP); // the slot may be moving to a node that does not know it either
             $this->link()->load($keys[0], $script->text);
         }
     }

@@ -19,11 +19,30 @@ interface Queues
 
     public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result;
 
+    /**
+     * @param string[] $ids
+     * @return (?Result)[] in their order; null: it has not ended in that time
+     */
+    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array;
+
     public function kick(string $id, string $queue = 'default'): ?string;
 
     public function cancel(string $id, string $queue = 'default'): ?string;
 
     public function size(string $queue = 'default'): Size;
+
+    public function pause(string $queue = 'default', ?float $seconds = null, string $by = ''): bool;
+
+    public function resume(string $queue = 'default'): bool;
+
+    /** @return KnownJob[] */
+    public function search(
+        string $queue = 'default',
+        ?string $state = null,
+        ?string $type = null,
+        ?string $text = null,
+        int $limit = 100,
+    ): array;
 
     /**
      * @param NewJob[] $jobs

@@ -88,6 +88,17 @@ foreach ([fn () => $queues->assertPushed('sum'), fn () => $queues->assertPushed(
 same(get_object_vars($queues->size('mail')), ['ready' => 0, 'delayed' => 1, 'reserved' => 0, 'dead' => 0,
     'paused' => false, 'oldestReady' => null], 'size');
 
+// ---- nothing of a paused queue is performed
+$inline = new Fake($app);
+$inline->pause(seconds: 60);
+$inline->push('welcome', ['to' => 'a'], id: 'a', result: 60);
+same($inline->drain($app), [], 'paused');
+same(array_map(fn ($one) => $one?->state, $inline->waitMany(['a', 'b'])), [null, 'gone'], 'waitMany');
+same(array_column($inline->search(type: 'wel*'), 'id'), ['a'], 'search');
+$inline->resume();
+same(count($inline->drain($app)), 1, 'resumed');
+same($inline->waitMany(['a'])[0]->value, ['sent' => 'a', 'attempt' => 1], 'waitMany, done');
+
 // ---- bad ones are refused, and nothing is kept
 $queues = new Fake();
 foreach ([fn () => $queues->push('no good'), fn () => $queues->push('a', NAN), fn () => $queues->push('a', queue: 'a b'),

@@ -12,7 +12,7 @@ from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 from .task import Task
-from .told import Found, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 if TYPE_CHECKING:
     from . import aio, testing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
-           "Moving", "NewJob", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
+           "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
            "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing"]
 
 _PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}

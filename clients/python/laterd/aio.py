@@ -5,13 +5,15 @@ from typing import Any, Coroutine, Iterable, List, Optional, Sequence
 import redis
 
 from . import flow_steps
+from .asked import Search
 from .client import RESULT_KEPT, block_of, refuse_prefix
-from .document import NewJob
+from .document import NewJob, Seconds
 from .flows import Flow
 from .pushing import Pushing
 from .script import Call
+from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 
 class Client(Pushing[Coroutine[Any, Any, Pushed]]):
@@ -48,8 +50,22 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
     async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
         return await self._run(self._state.cancel(id, queue))
 
+    async def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
+        return await self._run(self._state.pause(queue, seconds, by))
+
+    async def resume(self, queue: str = "default") -> bool:
+        return await self._run(self._state.resume(queue))
+
+    async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
+                    text: Optional[str] = None, limit: int = 100) -> List[Found]:
+        return await self._run(Walk(self._state, Search(state, type, text, limit)).run(queue))
+
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
+
+    async def wait_many(self, ids: Sequence[str], queue: str = "default",
+                        timeout: Optional[float] = None) -> List[Outcome]:
+        return await self._run(self._state.wait_many(ids, queue, timeout, block_of(self._redis)))
 
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
              open: bool = False) -> List[Pushed]:

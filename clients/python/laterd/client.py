@@ -5,13 +5,15 @@ from typing import Any, Iterable, List, Optional, Sequence
 import redis
 
 from . import flow_steps
-from .document import NewJob
+from .asked import Search
+from .document import NewJob, Seconds
 from .errors import PrefixRefused
 from .flows import Flow
 from .pushing import Pushing
 from .script import Call
+from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 
 RESULT_KEPT = 60  # seconds, after the caller has given up
@@ -78,6 +80,22 @@ class Client(Pushing[Pushed]):
         now."""
         return self._run(self._state.cancel(id, queue))
 
+    def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
+        """Nothing of the queue is handed out until resume(), or for so many seconds. by: who pauses it, for
+        people. Returns whether that changed anything: False if it was paused without an end before."""
+        return self._run(self._state.pause(queue, seconds, by))
+
+    def resume(self, queue: str = "default") -> bool:
+        """Ends a pause. Returns whether there was one."""
+        return self._run(self._state.resume(queue))
+
+    def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
+              text: Optional[str] = None, limit: int = 100) -> List[Found]:
+        """Returns the jobs that meet all conditions, the newest of each state first, at most `limit` (1 to 500).
+        type: one that ends in * is a prefix. text: somewhere in the document. Jobs that are done and kept
+        are found only by their state. It looks at 100,000 jobs at most; `later search` looks at all."""
+        return self._run(Walk(self._state, Search(state, type, text, limit)).run(queue))
+
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         """Waits for the end of a job that was pushed with `result`, and returns its result.
 
@@ -85,6 +103,12 @@ class Client(Pushing[Pushed]):
         TimeoutError: the job has not ended.
         """
         return self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
+
+    def wait_many(self, ids: Sequence[str], queue: str = "default",
+                  timeout: Optional[float] = None) -> List[Outcome]:
+        """Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as
+        long as this timeout. Returns what has become of each, in their order."""
+        return self._run(self._state.wait_many(ids, queue, timeout, block_of(self._redis)))
 
     def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
              open: bool = False) -> List[Pushed]:

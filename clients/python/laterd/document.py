@@ -173,6 +173,7 @@ def _whole(name: str, value: Any, least: float, most: float) -> int:
 
 
 _count = _whole
+check_word, check_seconds = _word, _seconds  # for what is no option of a job
 
 
 def _time(name: str, value: Any, least: float, most: float) -> float:

@@ -11,25 +11,22 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set
 import redis
 
 from . import flow_steps
+from .asked import check_ids, pause_words
 from .document import NewJob, Prepared, check_queue, prepare
 from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol
 from .plan import Plan
-from .script import CANCEL, KICK, PUSH, PUSH_NOW, SHOW, SIZE
-from .told import Found, Pushed, Size
+from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE, Script
+from .told import Found, Outcome, Pushed, Size, found_of, text_of
 
 PROTOCOL = "2"
 CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
 JOBS_MAX, BYTES_MAX = 500, 1 << 20  # per call
 TRIES = 20  # changes of plan, or of a job's holder, in a row before it gives up
-PAUSE = 0.05
+NAP = 0.05
 WHOLE = Plan()  # for a queue that is not known to be spread
 
 T = TypeVar("T")
 Steps = Generator[Any, Any, T]
-
-
-def text_of(reply: Any) -> str:
-    return reply.decode() if isinstance(reply, bytes) else str(reply)
 
 
 def new_call() -> str:
@@ -150,7 +147,7 @@ class State:
                     raise
             yield from self.learn(queue)
             if tries > 2:
-                yield PAUSE
+                yield NAP
         raise Moving("queue %s: its shards are being changed, or Redis has lost their number; "
                      "a laterd that serves the queue will mend that" % queue)
 
@@ -256,7 +253,39 @@ class State:
                 return token
         return ""
 
+    def pause(self, queue: str, seconds: Any, by: str) -> Steps[bool]:
+        return (yield from self.set_pause(queue, PAUSE, pause_words(seconds, by)))
+
+    def resume(self, queue: str) -> Steps[bool]:
+        return (yield from self.set_pause(queue, RESUME, []))
+
+    def set_pause(self, queue: str, script: Script, words: List[Any]) -> Steps[bool]:
+        """The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and
+        then copies the plain queue's pause to them, so that one of the two sees the other."""
+        check_queue(queue)
+        yield from self.greet()
+        changed = int((yield script.call(self.prefix, queue, words)))
+        yield from self.learn(queue)
+        for place in self.plans[queue].places(queue)[1:]:
+            changed |= int((yield script.call(self.prefix, place, words)))
+        return bool(changed)
+
     # ---- results
+
+    def wait_many(self, ids: Sequence[str], queue: str, timeout: Optional[float],
+                  block: float) -> Steps[List[Outcome]]:
+        """One after the other: their results stay for as long as they were asked for."""
+        outcomes, end = [], None if timeout is None else time.monotonic() + timeout
+        for id in check_ids(ids):
+            left = None if end is None else max(0.0, end - time.monotonic())
+            outcomes.append((yield from self.outcome(id, queue, left, block)))
+        return outcomes
+
+    def outcome(self, id: str, queue: str, timeout: Optional[float], block: float) -> Steps[Outcome]:
+        try:
+            return Outcome(id, "done", (yield from self.wait(id, queue, timeout, block)))
+        except (JobFailed, JobUnknown, TimeoutError) as error:
+            return Outcome.of(id, error)
 
     def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps[Any]:
         """Returns its result. The element that holds it stays for others (doc/protocol.md,
@@ -330,16 +359,3 @@ def pushed_of(job_id: str, answer: str) -> Optional[Pushed]:
     """None means that the queue is full."""
     word, _, state = answer.partition(" ")
     return None if word == "FULL" else Pushed(job_id, word.lower(), state)
-
-
-def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:
-    state, score, record, document = reply[:4]
-    tags = dict(line.split("=", 1) for line in text_of(record).split("\n") if "=" in line)
-    return Found(
-        id=job_id, queue=place, state=text_of(state),
-        score=float(score) if score else None,
-        attempts=int(tags.get("a", 0)), priority=int(tags.get("p", 0)),
-        error=json.loads(tags["e"]) if "e" in tags else None,
-        document=document if isinstance(document, bytes) else document.encode(),
-        progress=json.loads(tags["g"]) if "g" in tags else None,
-        checkpoint=json.loads(tags["m"]) if "m" in tags else None)

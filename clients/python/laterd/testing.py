@@ -21,13 +21,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
-from .document import NewJob, Prepared, check_label, check_queue, prepare
+from .asked import Search, check_ids, pause_words
+from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
 from .pushing import Pushing
 from .testing_flows import KeptFlow
-from .told import Found, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 MAX_ATTEMPTS = 25  # as laterd is configured by default
 DRAINED_MAX = 10000  # a handler may push without end
@@ -131,6 +132,10 @@ class Kept:
     def payload(self) -> Any:
         return json.loads(self.made.document).get("payload")
 
+    def found(self) -> Found:
+        return Found(self.id, self.queue, self.state, None, self.attempts, self.job.priority, self.error,
+                     self.made.document, checkpoint=self.checkpoint)
+
 
 def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
     return Kept(job, queue, made, "delayed" if made.when.partition("!")[0] else "ready")
@@ -149,6 +154,7 @@ class Fake(Pushing[Pushed]):
         self._taken: Set[Tuple[str, str]] = set()  # ids that stay taken
         self._flows: Dict[Tuple[str, str], KeptFlow] = {}  # by queue and name
         self._woken: List[Kept] = []  # whose time in a flow has come
+        self._paused: Dict[str, bool] = {}  # queues, and whether only resume() ends it
 
     # ---- what a client can
 
@@ -164,8 +170,7 @@ class Fake(Pushing[Pushed]):
         kept = self._find(id, queue)
         if not kept:
             return None
-        return Found(id, queue, kept.state, None, kept.attempts, kept.job.priority, kept.error, kept.made.document,
-                     checkpoint=kept.checkpoint)
+        return kept.found()
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         kept = self._find(id, queue)
@@ -178,6 +183,15 @@ class Fake(Pushing[Pushed]):
             return kept.value
         raise JobUnknown("no job %s in queue %s, and no result of it" % (id, queue))
 
+    def wait_many(self, ids: Sequence[str], queue: str = "default", timeout: Optional[float] = None) -> List[Outcome]:
+        return [self._outcome(id, queue) for id in check_ids(ids)]
+
+    def _outcome(self, id: str, queue: str) -> Outcome:
+        try:
+            return Outcome(id, "done", self.wait(id, queue))
+        except (JobFailed, JobUnknown, TimeoutError) as error:
+            return Outcome.of(id, error)
+
     def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         """Only inline, with an app: what pushes and waits would wait for ever."""
         return self.wait(self.push(type, payload, queue=queue, result=timeout).id, queue)
@@ -186,7 +200,28 @@ class Fake(Pushing[Pushed]):
         check_queue(queue)
         states = [kept.state for kept in self.jobs if kept.queue == queue]
         ready, delayed, reserved, dead = (states.count(state) for state in ("ready", "delayed", "reserved", "dead"))
-        return Size(ready, delayed, reserved, dead, False, 0.0 if ready else None)
+        return Size(ready, delayed, reserved, dead, queue in self._paused, 0.0 if ready else None)
+
+    def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
+        """Nothing of the queue is performed until resume(): time does not pass."""
+        check_queue(queue)
+        ends = pause_words(seconds, by)[0] > 0
+        changed, self._paused[queue] = ends or not self._paused.get(queue), not ends
+        return changed
+
+    def resume(self, queue: str = "default") -> bool:
+        """What was pushed meanwhile is performed by drain(), also inline."""
+        check_queue(queue)
+        return self._paused.pop(queue, None) is not None
+
+    def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
+               text: Optional[str] = None, limit: int = 100) -> List[Found]:
+        """No job that is done is kept."""
+        check_queue(queue)
+        what = Search(state, type, text, limit)
+        found = [kept.found() for name in what.states if name != "done" for kept in reversed(self.jobs)
+                 if (kept.queue, kept.state) == (queue, name) and what.fits(kept.made.document)]
+        return found[:limit]
 
     def kick(self, id: str, queue: str = "default") -> Optional[str]:
         kept = self._find(id, queue)
@@ -294,7 +329,7 @@ class Fake(Pushing[Pushed]):
                 return attempts
             number = heapq.heappop(line)[1]
             kept = self.jobs[number]
-            if queue not in (None, kept.queue) or kept.state not in ("ready", "delayed") or number in begun:
+            if queue not in (None, kept.queue) or not self._may_run(kept) or number in begun:
                 continue
             begun.add(number)
             if len(attempts) == DRAINED_MAX:
@@ -307,6 +342,9 @@ class Fake(Pushing[Pushed]):
         check_queue(queue)
         kept = self._by_id.get((queue, id))
         return kept if kept and kept.state not in ENDED else None
+
+    def _may_run(self, kept: Kept) -> bool:
+        return kept.state in ("ready", "delayed") and kept.queue not in self._paused
 
     def _flow(self, name: str, queue: str) -> KeptFlow:
         check_queue(queue)
@@ -353,7 +391,7 @@ class Fake(Pushing[Pushed]):
         """Inline: those whose time has come."""
         while self._app and self._woken:
             kept = self._woken.pop(0)
-            if kept.state in ("ready", "delayed"):
+            if self._may_run(kept):
                 self._perform(self._app, kept)
 
     def _push(self, new: Kept) -> Pushed:
@@ -376,7 +414,7 @@ class Fake(Pushing[Pushed]):
                     flow.steps.update({step: new for step, kept in flow.steps.items() if kept is old})
         self.jobs.append(new)
         self._by_id[new.queue, new.id] = new
-        if self._app:
+        if self._app and self._may_run(new):
             self._perform(self._app, new)
             self._perform_woken()
         return Pushed(new.id, result)
@@ -447,8 +485,22 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return self.fake.wait(id, queue, timeout)
 
+    async def wait_many(self, ids: Sequence[str], queue: str = "default",
+                        timeout: Optional[float] = None) -> List[Outcome]:
+        return self.fake.wait_many(ids, queue, timeout)
+
     async def size(self, queue: str = "default") -> Size:
         return self.fake.size(queue)
+
+    async def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
+        return self.fake.pause(queue, seconds, by)
+
+    async def resume(self, queue: str = "default") -> bool:
+        return self.fake.resume(queue)
+
+    async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
+                     text: Optional[str] = None, limit: int = 100) -> List[Found]:
+        return self.fake.search(queue, state, type, text, limit)
 
     async def kick(self, id: str, queue: str = "default") -> Optional[str]:
         return self.fake.kick(id, queue)

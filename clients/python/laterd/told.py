@@ -1,7 +1,9 @@
 """What a client is told of jobs and queues. It needs no redis-py."""
 import json
 from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Sequence
+
+from .errors import JobFailed, JobUnknown
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,41 @@ class Size:
     dead: int
     paused: bool  # with shards: all of them
     oldest_ready: Optional[float]  # seconds for which the oldest ready job has waited
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has become of a job that was waited for, with others: see wait_many().
+
+    state  done: it has a value; dead: it has an error; gone: there is no such job and no result;
+           waiting: the time was up, and it goes on
+    """
+
+    id: str
+    state: str
+    value: Any = None
+    error: Optional[Dict[str, Any]] = None  # as in Found
+
+    @classmethod
+    def of(cls, id: str, error: Exception) -> "Outcome":
+        """error: what wait() has raised"""
+        if isinstance(error, JobFailed):
+            return cls(id, "dead", error=error.error)
+        return cls(id, "gone" if isinstance(error, JobUnknown) else "waiting")
+
+
+def text_of(reply: Any) -> str:
+    return reply.decode() if isinstance(reply, bytes) else str(reply)
+
+
+def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:
+    state, score, record, document = reply[:4]
+    tags = dict(line.split("=", 1) for line in text_of(record).split("\n") if "=" in line)
+    return Found(
+        id=job_id, queue=place, state=text_of(state),
+        score=float(score) if score else None,
+        attempts=int(tags.get("a", 0)), priority=int(tags.get("p", 0)),
+        error=json.loads(tags["e"]) if "e" in tags else None,
+        document=document if isinstance(document, bytes) else document.encode(),
+        progress=json.loads(tags["g"]) if "g" in tags else None,
+        checkpoint=json.loads(tags["m"]) if "m" in tags else None)

@@ -88,6 +88,17 @@ class Keeps(unittest.TestCase):
         self.assertEqual(vars(queues.size("mail")), {"ready": 0, "delayed": 1, "reserved": 0, "dead": 0,
                                                      "paused": False, "oldest_ready": None})
 
+    def test_nothing_of_a_paused_queue_is_performed(self):
+        inline = Fake(app)
+        inline.pause(seconds=60)
+        inline.push("feed.one", 0, id="a", result=60)
+        self.assertEqual((inline.drain(app), inline.wait_many(["a", "b"])),
+                         ([], [laterd.Outcome("a", "waiting"), laterd.Outcome("b", "gone")]))
+        self.assertEqual([one.id for one in inline.search(type="feed.*")], ["a"])
+        inline.resume()
+        self.assertEqual(len(inline.drain(app)), 1)
+        self.assertEqual(inline.wait_many(["a"]), [laterd.Outcome("a", "done", 0)])
+
     def test_bad_ones_are_refused_and_nothing_is_kept(self):
         for push in (lambda: queues.push("no good"), lambda: queues.push("a", float("nan")),
                      lambda: queues.push("a", queue="a b"), lambda: queues.push("a", debounce=5),

@@ -79,6 +79,18 @@ class TestingTest < Minitest::Test
     assert_equal [0, 1, 0, 0, false, nil], [size.ready, size.delayed, size.reserved, size.dead, size.paused, size.oldest_ready]
   end
 
+  def test_nothing_of_a_paused_queue_is_performed
+    inline = Laterd::Testing::Fake.new(APP)
+    inline.pause(seconds: 60)
+    inline.push("feed.one", 0, id: "a", result: 60)
+    assert_equal [], inline.drain(APP)
+    assert_equal %w[waiting gone], inline.wait_many(%w[a b]).map(&:state)
+    assert_equal %w[a], inline.search(type: "feed.*").map(&:id)
+    inline.resume
+    assert_equal 1, inline.drain(APP).size
+    assert_equal [Laterd::Outcome.new(id: "a", state: "done", value: 0)], inline.wait_many(%w[a])
+  end
+
   def test_bad_ones_are_refused_and_nothing_is_kept
     [-> { queues.push("no good") }, -> { queues.push("a", Float::NAN) }, -> { queues.push("a", queue: "a b") },
      -> { queues.push("a", debounce: 5) }, -> { queues.push("a", dealy: 5) }].each do |push|

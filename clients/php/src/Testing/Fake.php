@@ -3,6 +3,7 @@
 namespace Laterd\Testing;
 
 use Laterd\Client;
+use Laterd\Conditions;
 use Laterd\Flow;
 use Laterd\FlowClosed;
 use Laterd\Flows;
@@ -50,6 +51,8 @@ final class Fake implements Queues
     private array $flows = [];
     /** @var Kept[] whose time in a flow has come */
     private array $woken = [];
+    /** @var array<string, bool> queues that are paused, and whether only resume() ends it */
+    private array $paused = [];
 
     /** @param ?Handlers $app each job is performed as it is pushed */
     public function __construct(private ?Handlers $app = null)
@@ -85,21 +88,25 @@ final class Fake implements Queues
     public function show(string $id, string $queue = 'default'): ?KnownJob
     {
         $kept = $this->find($id, $queue);
-        return $kept ? new KnownJob($id, $kept->state, null, $kept->record(), $kept->job->document()) : null;
+        return $kept?->known();
     }
 
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
     {
         $kept = $this->find($id, $queue);
         if ($kept) {
-            return $kept->state === 'dead'
-                ? Result::dead(new KnownJob($id, 'dead', null, $kept->record(), $kept->job->document())) : null;
+            return $kept->state === 'dead' ? Result::dead($kept->known()) : null;
         }
         $last = $this->byId["$queue $id"] ?? null;
         if ($last?->state !== 'done' || $last->job->result === null) {
             return Result::gone();
         }
         return Result::parse("{\"state\":\"done\",\"attempt\":$last->attempts}\n" . json_encode($last->value));
+    }
+
+    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
+    {
+        return array_map(fn ($id) => $this->wait($id, $queue), Client::checkIds($ids));
     }
 
     /** Only inline, with an app: otherwise it returns null, as if the time were up. */
@@ -137,8 +144,48 @@ final class Fake implements Queues
     {
         Client::checkQueue($queue);
         $count = fn ($state) => count(array_filter($this->pushed(null, $queue), fn ($kept) => $kept->state === $state));
-        return Size::sum([[$count('ready'), $count('delayed'), $count('reserved'), $count('dead'), 0,
+        return Size::sum([[$count('ready'), $count('delayed'), $count('reserved'), $count('dead'), (int) isset($this->paused[$queue]),
             $count('ready') ? '0' : '']]);
+    }
+
+    /** Nothing of the queue is performed until resume(): time does not pass. */
+    public function pause(string $queue = 'default', ?float $seconds = null, string $by = ''): bool
+    {
+        Client::checkQueue($queue);
+        $ends = Client::pauseWords($seconds, $by)[0] !== '0';
+        $changed = $ends || !($this->paused[$queue] ?? false);
+        $this->paused[$queue] = !$ends;
+        return $changed;
+    }
+
+    /** What was pushed meanwhile is performed by drain(), also inline. */
+    public function resume(string $queue = 'default'): bool
+    {
+        Client::checkQueue($queue);
+        $was = isset($this->paused[$queue]);
+        unset($this->paused[$queue]);
+        return $was;
+    }
+
+    /** No job that is done is kept. */
+    public function search(
+        string $queue = 'default',
+        ?string $state = null,
+        ?string $type = null,
+        ?string $text = null,
+        int $limit = 100,
+    ): array {
+        Client::checkQueue($queue);
+        $what = new Conditions($state, $type, $text, $limit);
+        $found = [];
+        foreach (array_diff($what->states(), ['done']) as $name) {
+            foreach (array_reverse($this->pushed(null, $queue)) as $kept) {
+                if ($kept->state === $name && $what->fit($kept->job->document())) {
+                    $found[] = $kept->known();
+                }
+            }
+        }
+        return array_slice($found, 0, $limit);
     }
 
     public function flow(string $name, array $jobs = [], string $queue = 'default', bool $open = false): array
@@ -247,7 +294,7 @@ final class Fake implements Queues
                 return $attempts;
             }
             $kept = $line->extract();
-            if (!in_array($queue, [null, $kept->queue], true) || !$kept->waits()
+            if (!in_array($queue, [null, $kept->queue], true) || !$this->mayRun($kept)
                 || isset($begun[spl_object_id($kept)])) {
                 continue;
             }
@@ -266,6 +313,11 @@ final class Fake implements Queues
         Client::checkQueue($queue);
         $kept = $this->byId["$queue $id"] ?? null;
         return $kept?->isThere() ? $kept : null;
+    }
+
+    private function mayRun(Kept $kept): bool
+    {
+        return $kept->waits() && !isset($this->paused[$kept->queue]);
     }
 
     private function known(string $name, string $queue): KeptFlow
@@ -323,7 +375,7 @@ final class Fake implements Queues
         $this->settleFlows();
         while ($this->app && $this->woken) {
             $kept = array_shift($this->woken);
-            if ($kept->waits()) {
+            if ($this->mayRun($kept)) {
                 $this->run($this->app, $kept);
             }
         }
@@ -348,7 +400,7 @@ final class Fake implements Queues
             $this->replace($old, $kept);
         }
         $this->jobs[] = $this->byId[$key] = $kept;
-        if ($this->app) {
+        if ($this->app && $this->mayRun($kept)) {
             $this->run($this->app, $kept);
             $this->goOn();
         }

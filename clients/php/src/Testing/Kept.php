@@ -2,6 +2,7 @@
 
 namespace Laterd\Testing;
 
+use Laterd\KnownJob;
 use Laterd\NewJob;
 
 /** A job that was pushed to a Fake. */
@@ -83,8 +84,14 @@ final class Kept
         return in_array($this->state, ['ready', 'delayed'], true);
     }
 
+    /** As show() tells it. */
+    public function known(): KnownJob
+    {
+        return new KnownJob($this->id, $this->state, null, $this->record(), $this->job->document());
+    }
+
     /** Its record, as Redis would have it. */
-    public function record(): string
+    private function record(): string
     {
         return "a=$this->attempts\np={$this->job->priority}\n"
             . ($this->error ? 'e=' . json_encode($this->error) . "\n" : '')

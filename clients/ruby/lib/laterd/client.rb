@@ -2,11 +2,13 @@
 
 require "redis"
 
+require_relative "asked"
 require_relative "flow"
 require_relative "new_job"
 require_relative "plan"
 require_relative "pushing"
 require_relative "script"
+require_relative "search"
 require_relative "told"
 
 module Laterd
@@ -27,7 +29,7 @@ module Laterd
     PLANS_MAX = 20    # changes of plan in a row before it gives up
     HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
-    PAUSE = 0.05      # seconds
+    NAP = 0.05        # seconds
     RESULT_KEPT = 60  # seconds, after a caller has given up
     BLOCK = 5.0       # seconds of one waiting call; a job may end without leaving anything
 
@@ -106,6 +108,36 @@ module Laterd
     # had, or nil if there is none of this id. "ended": its id was taken still, and is free now.
     def cancel(id, queue: "default")
       act(id, queue) { |place| cancel_at(id, place) }
+    end
+
+    # Nothing of the queue is handed out until resume, or for so many seconds. by: who pauses it, for people.
+    # Returns whether that changed anything: false if it was paused without an end before.
+    def pause(queue: "default", seconds: nil, by: nil)
+      set_pause(queue, "pause", Asked.pause_words(seconds, by))
+    end
+
+    # Ends a pause. Returns whether there was one.
+    def resume(queue: "default")
+      set_pause(queue, "resume", [])
+    end
+
+    # Returns the jobs that meet all conditions, the newest of each state first, at most limit: (1 to 500).
+    # type: one that ends in * is a prefix. text: somewhere in the document. Jobs that are done and kept are
+    # found only by their state. It looks at 100,000 jobs at most; `later search` looks at all.
+    def search(queue: "default", **conditions)
+      NewJob.demand_label("queue", queue)
+      conditions = Asked::Conditions.new(**conditions)
+      places = read_plan(queue).places(queue)
+      Search.new(@redis, @prefix, method(:script), conditions) { |*told| known(*told) }.run(places)
+    end
+
+    # Waits for the ends of up to 1,000 jobs that were pushed with result:, which should last at least as long as
+    # this timeout. Returns what has become of each, in their order.
+    def wait_many(ids, queue: "default", timeout: nil)
+      ends = timeout && now + timeout
+      Asked.ids(ids).map do |id|
+        Asked.outcome(id) { wait(id, queue: queue, timeout: ends && [0, ends - now].max) }
+      end
     end
 
     # Waits for the end of a job that was pushed with result:, and returns its result. JobFailed:
@@ -195,7 +227,7 @@ module Laterd
       rescue Redis::CommandError => e
         raise unless e.message.start_with?("RESHARD ") && tries < PLANS_MAX
 
-        sleep(PAUSE) if (tries += 1) > 3
+        sleep(NAP) if (tries += 1) > 3
         read_plan(queue)
         retry
       end
@@ -242,6 +274,15 @@ module Laterd
         return state unless state.empty?
       end
       nil
+    end
+
+    # The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and then copies
+    # the plain queue's pause to them, so that one of the two sees the other.
+    def set_pause(queue, script, words)
+      NewJob.demand_label("queue", queue)
+      changed = script(script, queue, words)
+      read_plan(queue).places(queue).drop(1).each { |place| changed |= script(script, place, words) }
+      changed == 1
     end
 
     # A reserved job is under a token, which its id does not tell. While it is looked for, the job may
@@ -370,7 +411,7 @@ module Laterd
       rescue Redis::CommandError => e
         raise unless e.message.start_with?("NOSCRIPT") && tries < LOADS_MAX
 
-        sleep(PAUSE * tries) # a load may have missed a node of a Cluster that was just being reconnected
+        sleep(NAP * tries) # a load may have missed a node of a Cluster that was just being reconnected
         tries += 1
         @redis.script(:load, script.text)
         retry

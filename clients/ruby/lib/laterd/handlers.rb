@@ -11,7 +11,7 @@ require_relative "task"
 
 module Laterd
   # Raised by a handler that ends its attempt in another way than by returning.
-  class Outcome < StandardError
+  class Verdict < StandardError
     attr_reader :delay
 
     # in: seconds
@@ -27,13 +27,13 @@ module Laterd
   end
 
   # Tries the job again, after the backoff or `in` seconds. After the last attempt it is buried.
-  class Retry < Outcome; end
+  class Retry < Verdict; end
 
   # Buries the job at once, because another try cannot help.
-  class Bury < Outcome; end
+  class Bury < Verdict; end
 
   # Returns the job for `in` seconds as if it had not begun. It is no attempt.
-  class Return < Outcome; end
+  class Return < Verdict; end
 
   # The job goes on at its checkpoint, in another laterd.
   class GoesOn < Return; end
@@ -180,7 +180,7 @@ module Laterd
 
     # Returns the answer for an attempt that has raised this error.
     def answer(error)
-      return { result: "retry", error: Answers.error(error) } unless error.is_a?(Outcome)
+      return { result: "retry", error: Answers.error(error) } unless error.is_a?(Verdict)
       return { result: "return", in: 0 } if error.is_a?(GoesOn)
 
       cause = error.cause ? "\n#{Answers.error(error.cause)}" : ""

@@ -2,6 +2,7 @@
 
 require "digest"
 require_relative "../laterd"
+require_relative "asked"
 require_relative "testing_flows"
 
 module Laterd
@@ -110,6 +111,12 @@ module Laterd
         options[:max_attempts] || policy[:max_attempts] || MAX_ATTEMPTS
       end
 
+      # As show tells it.
+      def known
+        KnownJob.new(id: id, state: state, attempts: attempts, priority: priority, error: error,
+                     document: job.document, checkpoint: checkpoint)
+      end
+
       # The job that tells of its end, or nil.
       def hook
         return if hook_of || !%w[done dead].include?(state)
@@ -137,6 +144,7 @@ module Laterd
         @taken = {} # ids that stay taken
         @flows = {} # by queue and name
         @woken = [] # whose time in a flow has come
+        @paused = {} # queues, and whether only resume ends it
       end
 
       # ---- what a client can
@@ -154,8 +162,7 @@ module Laterd
 
       def show(id, queue: "default")
         kept = find(id, queue)
-        kept && KnownJob.new(id: id, state: kept.state, attempts: kept.attempts, priority: kept.priority,
-                             error: kept.error, document: kept.job.document, checkpoint: kept.checkpoint)
+        kept&.known
       end
 
       def wait(id, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
@@ -169,6 +176,10 @@ module Laterd
         raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
       end
 
+      def wait_many(ids, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
+        Asked.ids(ids).map { |id| Asked.outcome(id) { wait(id, queue: queue) } }
+      end
+
       # Only inline, with an app: what pushes and waits would wait for ever.
       def call(type, payload = nil, queue: "default", timeout: 60)
         wait(push(type, payload, queue: queue, result: timeout).id, queue: queue)
@@ -178,8 +189,31 @@ module Laterd
         NewJob.demand_label("queue", queue)
         states = jobs.select { |kept| kept.queue == queue }.map(&:state).tally
         ready, delayed, reserved, dead = %w[ready delayed reserved dead].map { |state| states.fetch(state, 0) }
-        Size.new(ready: ready, delayed: delayed, reserved: reserved, dead: dead, paused: false,
+        Size.new(ready: ready, delayed: delayed, reserved: reserved, dead: dead, paused: @paused.key?(queue),
                  oldest_ready: ready.positive? ? 0.0 : nil)
+      end
+
+      # Nothing of the queue is performed until resume: time does not pass.
+      def pause(queue: "default", seconds: nil, by: nil)
+        NewJob.demand_label("queue", queue)
+        ends = Asked.pause_words(seconds, by).first.positive?
+        (ends || !@paused[queue]).tap { @paused[queue] = !ends }
+      end
+
+      # What was pushed meanwhile is performed by drain, also inline.
+      def resume(queue: "default")
+        NewJob.demand_label("queue", queue)
+        !@paused.delete(queue).nil?
+      end
+
+      # No job that is done is kept.
+      def search(queue: "default", **conditions)
+        NewJob.demand_label("queue", queue)
+        conditions = Asked::Conditions.new(**conditions)
+        found = (conditions.states - ["done"]).flat_map do |state|
+          pushed(queue: queue).reverse.select { |kept| kept.state == state && conditions.fit?(kept.job.document) }
+        end
+        found.first(conditions.limit).map(&:known)
       end
 
       def kick(id, queue: "default")
@@ -289,7 +323,7 @@ module Laterd
           return attempts unless line
 
           kept = line.shift
-          next unless [nil, kept.queue].include?(queue) && %w[ready delayed].include?(kept.state) && !begun[kept]
+          next unless [nil, kept.queue].include?(queue) && may_run?(kept) && !begun[kept]
           raise Error, "drain: #{DRAINED_MAX} jobs were performed, and they push more and more" if attempts.size == DRAINED_MAX
 
           begun[kept] = true
@@ -307,6 +341,10 @@ module Laterd
         NewJob.demand_label("queue", queue)
         kept = @by_id[[queue, id]]
         kept unless kept.nil? || ENDED.include?(kept.state)
+      end
+
+      def may_run?(kept)
+        %w[ready delayed].include?(kept.state) && !@paused.key?(kept.queue)
       end
 
       def known(name, queue)
@@ -360,7 +398,7 @@ module Laterd
       # Inline: those whose time has come.
       def perform_woken
         while @app && (kept = @woken.shift)
-          perform(@app, kept) if %w[ready delayed].include?(kept.state)
+          perform(@app, kept) if may_run?(kept)
         end
       end
 
@@ -377,7 +415,7 @@ module Laterd
         replace(old, kept) if old
         @jobs << kept
         @by_id[[kept.queue, id]] = kept
-        perform(@app, kept) if @app
+        perform(@app, kept) if @app && may_run?(kept)
         perform_woken
         Pushed.new(id, old ? "replaced" : "pushed", "")
       end

@@ -27,6 +27,10 @@ module Laterd
     end
   end
 
+  # What has become of a job that was waited for, with others. state: "done": it has a value; "dead": it has an
+  # error; "gone": there is no such job and no result; "waiting": the time was up, and it goes on.
+  Outcome = Struct.new(:id, :state, :value, :error, keyword_init: true)
+
   # How many jobs of a queue are in each state. paused: with shards, all of them. oldest_ready: seconds
   # for which the oldest ready job has waited, or nil.
   Size = Struct.new(:ready, :delayed, :reserved, :dead, :paused, :oldest_ready, keyword_init: true)

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Laterd
+  # What pause, search and wait_many are asked: checked here for clients and for fakes.
+  # @private
+  module Asked
+    PAUSE_MAX = 31_536_000 # a year, in seconds
+    WAITED_MAX = 1000
+
+    # Returns how the script takes them: milliseconds, 0 without an end, and who pauses.
+    def self.pause_words(seconds, by)
+      good = seconds.nil? || seconds.is_a?(Numeric) && seconds.real? && seconds.to_f.between?(0.001, PAUSE_MAX)
+      raise Refused, "seconds: from 0.001 to #{PAUSE_MAX}" unless good
+      raise Refused, "by: 1 to 64 printable ASCII characters without space" \
+        unless by.nil? || by.is_a?(String) && by.match?(/\A[!-~]{1,64}\z/)
+
+      [(seconds.to_f * 1000).round, by.to_s]
+    end
+
+    def self.ids(ids)
+      raise Refused, "ids: a list of 1 to #{WAITED_MAX}" unless ids.is_a?(Array) && ids.size.between?(1, WAITED_MAX)
+
+      ids
+    end
+
+    # Returns what has become of a job: the block waits for it.
+    def self.outcome(id)
+      Outcome.new(id: id, state: "done", value: yield)
+    rescue JobFailed => e
+      Outcome.new(id: id, state: "dead", error: e.error)
+    rescue JobUnknown
+      Outcome.new(id: id, state: "gone")
+    rescue TimeoutError
+      Outcome.new(id: id, state: "waiting")
+    end
+
+    # The conditions of a search.
+    class Conditions
+      STATES = %w[reserved ready delayed dead waiting].freeze
+      FOUND_MAX = 500
+
+      attr_reader :limit
+
+      def initialize(state: nil, type: nil, text: nil, limit: 100)
+        raise Refused, "state: done or one of #{STATES.join(", ")}" unless [nil, "done", *STATES].include?(state)
+        raise Refused, "limit: a whole number from 1 to #{FOUND_MAX}" \
+          unless limit.is_a?(Integer) && limit.between?(1, FOUND_MAX)
+
+        { type: type, text: text }.each do |name, value|
+          raise Refused, "#{name}: must be text" unless value.nil? || value.is_a?(String) && !value.empty?
+        end
+        @state, @type, @text, @limit = state, type, text, limit
+      end
+
+      # Those that are looked through. What is done and kept is found only if it is asked for.
+      def states
+        @state ? [@state] : STATES
+      end
+
+      # Does the job meet the conditions? Its text is looked for as it is written and without escapes.
+      def fit?(document)
+        job = read(document)
+        return false unless @type.nil? || type?(job.is_a?(Hash) && job["type"])
+
+        @text.nil? || document.include?(@text) || JSON.generate(job, max_nesting: false).include?(@text)
+      end
+
+      private
+
+      def read(document)
+        JSON.parse(document, max_nesting: false)
+      rescue JSON::ParserError
+        nil # a plain ZADD may be anything
+      end
+
+      def type?(type)
+        type.is_a?(String) && (type == @type || @type.end_with?("*") && type.start_with?(@type.chop))
+      end
+    end
+  end
+end
