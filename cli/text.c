@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include "base/duration.h"
+#include "cron/calendar.h"
 #include "trouble/say.h"
 
 #include <inttypes.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TIME_MAX 99999999999.0 /* year 5138; anything larger is milliseconds */
 
@@ -28,14 +28,6 @@ static bool read_field(const char **p, int digits, const char *then, int min, in
     if (*then && (!**p || !strchr(then, *(*p)++)))
         return false;
     return *field >= min && *field <= max;
-}
-
-static int days_in(int year, int month)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    return days[month - 1] + (month == 2 && leap);
 }
 
 /* Reads `Z` or `+01:00`: seconds east of Greenwich. */
@@ -60,21 +52,19 @@ static bool text_read_zone(const char **p, int *east)
 /* See RFC 3339, section 5.6. */
 static bool read_rfc3339(const char *word, double *unix_seconds)
 {
-    struct tm tm = { 0 };
     const char *p = word;
-    int year, month, east;
+    int year, month, day, hour, minute, east;
     double second;
 
     if (!read_field(&p, 4, "-", 1970, 5137, &year) || !read_field(&p, 2, "-", 1, 12, &month) ||
-        !read_field(&p, 2, "Tt ", 1, days_in(year, month), &tm.tm_mday) ||
-        !read_field(&p, 2, ":", 0, 23, &tm.tm_hour) || !read_field(&p, 2, ":", 0, 59, &tm.tm_min))
+        !read_field(&p, 2, "Tt ", 1, later_month_days(year, month), &day) ||
+        !read_field(&p, 2, ":", 0, 23, &hour) || !read_field(&p, 2, ":", 0, 59, &minute))
         return false;
     if (p[0] < '0' || p[0] > '6' || p[1] < '0' || p[1] > '9' || (p[2] >= '0' && p[2] <= '9') ||
         !later_duration_real(&p, &second) || second >= 61 || !text_read_zone(&p, &east) || *p)
         return false;
-    tm.tm_year = year - 1900;
-    tm.tm_mon = month - 1;
-    *unix_seconds = (double)timegm(&tm) + second - east;
+    *unix_seconds = (double)(later_days(year, month, day) * LATER_DAY + hour * 3600 + minute * 60) +
+                    second - east;
     return *unix_seconds >= 0;
 }
 
@@ -183,10 +173,14 @@ char *text_put_bytes(char *out, size_t room, uint64_t bytes)
 char *text_put_time(char *out, size_t room, double unix_seconds)
 {
     bool known = unix_seconds >= 0 && unix_seconds <= TIME_MAX;
-    time_t seconds = known ? (time_t)unix_seconds : 0;
-    struct tm tm;
+    int64_t seconds = known ? (int64_t)unix_seconds : 0;
+    struct later_date date = later_date(later_day_of(seconds));
+    int second = (int)(seconds % LATER_DAY);
 
-    if (!known || !gmtime_r(&seconds, &tm) || strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+    if (known)
+        snprintf(out, room, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02dZ", date.year, date.month,
+                 date.day, second / 3600, second / 60 % 60, second % 60);
+    else
         snprintf(out, room, "-");
     return out;
 }

@@ -1,13 +1,12 @@
 /* say.c: numbers and times in lines for people. */
 #include "trouble/say.h"
 
+#include "cron/calendar.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#define DAY 86400.0
 
 char *later_say_age(char *out, double seconds)
 {
@@ -25,17 +24,20 @@ char *later_say_age(char *out, double seconds)
             return out;
         }
     }
-    snprintf(out, LATER_SAY_SIZE, "%.0f d", seconds / DAY);
+    snprintf(out, LATER_SAY_SIZE, "%.0f d", seconds / LATER_DAY);
     return out;
 }
 
 char *later_say_since(char *out, double at, double now)
 {
-    time_t second = (time_t)(at >= 0 && at < 1e11 ? at : 0);
-    struct tm tm;
+    int64_t seconds = at >= 0 && at < 1e11 ? (int64_t)at : 0;
+    struct later_date date = later_date(later_day_of(seconds));
+    int minute = (int)(seconds % LATER_DAY / 60);
+    char day[16] = "";
 
-    gmtime_r(&second, &tm);
-    strftime(out, LATER_SAY_SIZE, fabs(now - at) < DAY ? "%H:%M UTC" : "%Y-%m-%d %H:%M UTC", &tm);
+    if (!(fabs(now - at) < LATER_DAY))
+        snprintf(day, sizeof day, "%04" PRId64 "-%02d-%02d ", date.year, date.month, date.day);
+    snprintf(out, LATER_SAY_SIZE, "%s%02d:%02d UTC", day, minute / 60, minute % 60);
     return out;
 }
 

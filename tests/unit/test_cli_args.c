@@ -5,6 +5,7 @@
 #include "../../cli/text.h"
 
 #include "base/duration.h"
+#include "trouble/say.h"
 #include "unit.h"
 
 #include <math.h>
@@ -407,6 +408,9 @@ START_TEST(bytes_and_dates_for_people)
     ck_assert_str_eq(text_put_bytes(text, sizeof text, 1536), "1.5 KiB");
     ck_assert_str_eq(text_put_bytes(text, sizeof text, 3 * 1048576), "3.0 MiB");
     ck_assert_str_eq(text_put_time(text, sizeof text, 1767225600.9), "2026-01-01T00:00:00Z");
+    ck_assert_str_eq(text_put_time(text, sizeof text, 4102444799), "2099-12-31T23:59:59Z");
+    ck_assert_str_eq(later_say_since(text, 4102444799, 4102358399), "2099-12-31 23:59 UTC");
+    ck_assert_str_eq(later_say_since(text, 4102444799, 4102358400), "23:59 UTC");
     ck_assert_str_eq(text_put_time(text, sizeof text, -1), "-");
     ck_assert_str_eq(text_put_time(text, sizeof text, NAN), "-");
 }
