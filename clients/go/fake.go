@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -117,10 +119,12 @@ func newKept(job NewJob, queue string, made *prepared) *Kept {
 
 // due returns its state when it may run.
 func (k *Kept) due() string {
-	if k.made.when == "" || k.made.when[0] == '!' {
-		return "ready"
+	when := strings.SplitN(k.made.when, "!", 2)[0]
+	at, _ := strconv.ParseFloat(when, 64)
+	if strings.HasPrefix(when, "+") || at > unix(time.Now()) {
+		return "delayed"
 	}
-	return "delayed"
+	return "ready"
 }
 
 // isThere tells whether it is in its queue still.

@@ -1,4 +1,4 @@
-// The Go client, driven by judge.py. README.md describes the protocol.
+// The Go client, or its Fake, driven by judge.py. README.md describes the protocol.
 package main
 
 import (
@@ -59,7 +59,38 @@ type call struct {
 	Cancel_flow, Close_flow *string
 }
 
-func open(p *place) *laterd.Client {
+// queues is what a Client and a Fake have.
+type queues interface {
+	laterd.Queues
+	BeforePush(func(laterd.NewJob) laterd.NewJob)
+}
+
+func open(p *place) queues {
+	var opened queues = laterd.NewFake()
+	if p.Kind != "fake" {
+		opened = connect(p)
+	}
+	if p.Context != nil {
+		opened.BeforePush(carrying(p.Context))
+	}
+	return opened
+}
+
+// carrying returns middleware.
+func carrying(carried map[string]interface{}) func(laterd.NewJob) laterd.NewJob {
+	return func(job laterd.NewJob) laterd.NewJob {
+		context := map[string]interface{}{}
+		for _, from := range []map[string]interface{}{carried, job.Context} {
+			for name, value := range from {
+				context[name] = value
+			}
+		}
+		job.Context = context
+		return job
+	}
+}
+
+func connect(p *place) *laterd.Client {
 	var nodes []string
 	for _, node := range p.Nodes {
 		nodes = append(nodes, fmt.Sprintf("%v:%v", node[0], node[1]))
@@ -81,18 +112,6 @@ func open(p *place) *laterd.Client {
 	}
 	if p.Prefix != "" {
 		client.Prefix = p.Prefix
-	}
-	if p.Context != nil {
-		client.BeforePush(func(job laterd.NewJob) laterd.NewJob {
-			context := map[string]interface{}{}
-			for _, from := range []map[string]interface{}{p.Context, job.Context} {
-				for name, value := range from {
-					context[name] = value
-				}
-			}
-			job.Context = context
-			return job
-		})
 	}
 	return client
 }
@@ -238,7 +257,7 @@ func jobsOf(texts []json.RawMessage) ([]laterd.NewJob, error) {
 }
 
 // pushFlow: the jobs as they are, a chain, or a batch.
-func pushFlow(client *laterd.Client, c call) (interface{}, error) {
+func pushFlow(client queues, c call) (interface{}, error) {
 	var ends laterd.Ends
 	for _, end := range []struct {
 		text json.RawMessage
@@ -283,7 +302,7 @@ func counted(count int, err error) (interface{}, error) {
 	return map[string]interface{}{"count": count}, err
 }
 
-func pushMany(client *laterd.Client, c call) ([]map[string]interface{}, error) {
+func pushMany(client queues, c call) ([]map[string]interface{}, error) {
 	jobs, err := jobsOf(c.PushMany)
 	if err != nil {
 		return nil, err
@@ -308,7 +327,7 @@ func job_of(known laterd.KnownJob) map[string]interface{} {
 	return answer
 }
 
-func search(client *laterd.Client, c call) (interface{}, error) {
+func search(client queues, c call) (interface{}, error) {
 	what := laterd.Conditions{State: c.Search.State, Type: c.Search.Type, Text: c.Search.Text, Limit: number(c.Search.Limit)}
 	if c.Search.Limit != nil && what.Limit == 0 {
 		return nil, &laterd.Refused{Text: "0"}
@@ -333,7 +352,7 @@ func outcomes(told []laterd.Outcome, err error) (interface{}, error) {
 	return map[string]interface{}{"results": results}, err
 }
 
-func answer(client **laterd.Client, c call) (interface{}, error) {
+func answer(client *queues, c call) (interface{}, error) {
 	switch {
 	case c.Open != nil:
 		*client = open(c.Open)
@@ -409,7 +428,7 @@ func answer(client **laterd.Client, c call) (interface{}, error) {
 }
 
 func main() {
-	var client *laterd.Client
+	var client queues
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')

@@ -1,11 +1,12 @@
 /** driver.mjs ioredis|redis MODULES: the Node client, driven by judge.py. MODULES has both in
- * node_modules. */
+ * node_modules. driver.mjs fake: its Fake. */
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
 import * as laterd from "../../clients/node/index.js";
+import { Fake } from "../../clients/node/testing.js";
 
-const require = createRequire(`${process.argv[3]}/index.js`);
+const require = createRequire(`${process.argv[3] ?? "/none"}/index.js`);
 const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor",
     max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone" };
 let close = () => {};
@@ -29,6 +30,12 @@ async function nodeRedis({ kind, socket, nodes, master }) {
     await client.connect();
     close = () => client.destroy();
     return client;
+}
+
+async function clientOf(place) {
+    if (place.kind === "fake") return new Fake();
+    const client = await (process.argv[2] === "ioredis" ? ioredis : nodeRedis)(place);
+    return new laterd.Laterd(client, { prefix: place.prefix });
 }
 
 function jobOf(members) {
@@ -56,8 +63,7 @@ async function perform(call) {
     if (call.open) {
         close();
         queues = undefined;
-        const client = await (process.argv[2] === "ioredis" ? ioredis : nodeRedis)(call.open);
-        queues = new laterd.Laterd(client, { prefix: call.open.prefix });
+        queues = await clientOf(call.open);
         const { context } = call.open;
         if (context) queues.beforePush((job) => ({ ...job, context: { ...context, ...job.context } }));
         return {};

@@ -2,13 +2,13 @@
 
 declare(strict_types=1);
 
-/** The PHP client, driven by judge.py: `php driver.php phpredis|predis`. README.md describes the
+/** The PHP client, or its Fake, driven by judge.py: `php driver.php phpredis|predis|fake`. README.md describes the
  * protocol. */
 
 require dirname(__DIR__, 2) . '/clients/php/autoload.php';
 if ($argv[1] === 'predis') {
     require 'Predis/autoload.php';
-} elseif (!extension_loaded('redis')) {
+} elseif ($argv[1] === 'phpredis' && !extension_loaded('redis')) {
     exit(69);
 }
 
@@ -18,12 +18,17 @@ use Laterd\Json;
 use Laterd\KnownJob;
 use Laterd\NewJob;
 use Laterd\Pushed;
+use Laterd\Queues;
 use Laterd\Redis\Url;
+use Laterd\Testing\Fake;
 
 /** A Redis client for the server that the judge names, with a prefix, as an application might set
  * one. */
-function open(array $place, string $library): Client
+function open(array $place, string $library): Queues
 {
+    if ($place['kind'] === 'fake') {
+        return new Fake();
+    }
     $prefix = $place['client_prefix'] ?? '';
     if ($prefix === '') {
         return Client::connect(url($place), prefix: $place['prefix'] ?? 'later', library: $library);
@@ -102,7 +107,7 @@ function told(Pushed $pushed): array
     return array_filter(['id' => $pushed->id, 'result' => $pushed->result, 'state' => $pushed->state], 'strlen');
 }
 
-function answer(?Client &$client, stdClass $call, string $library): array
+function answer(?Queues &$client, stdClass $call, string $library): array
 {
     if (isset($call->open)) {
         $place = json_decode(json_encode($call->open), true);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""driver.py [async]: the Python client, driven by judge.py."""
+"""driver.py [async]: the Python client, or its Fake, driven by judge.py."""
 import asyncio
 import dataclasses
 import inspect
@@ -17,7 +17,9 @@ from redis.sentinel import Sentinel
 ASYNC = sys.argv[1:] == ["async"]
 
 
-def connect(place, is_async=ASYNC):
+def client_of(place, is_async):
+    if place["kind"] == "fake":
+        return laterd.testing.AsyncFake() if is_async else laterd.testing.Fake()
     module, sentinel = (redis.asyncio, AsyncSentinel) if is_async else (redis, Sentinel)
     if place["kind"] == "single":
         client = module.Redis(unix_socket_path=place["socket"])
@@ -28,7 +30,11 @@ def connect(place, is_async=ASYNC):
     if "client_prefix" in place:  # redis-py has none: as kombu's
         client.global_keyprefix = place["client_prefix"]
     module = laterd.aio if is_async else laterd
-    made = module.Client(client, prefix=place.get("prefix", "later"))
+    return module.Client(client, prefix=place.get("prefix", "later"))
+
+
+def connect(place, is_async=ASYNC):
+    made = client_of(place, is_async)
     if "context" in place:
         made.before_push(lambda job: dataclasses.replace(job, context={**place["context"], **(job.context or {})}))
     return made

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# The Ruby client under judge.py. README.md says what is spoken.
+# The Ruby client, or its Fake, under judge.py. README.md says what is spoken.
 
 $LOAD_PATH.unshift File.expand_path("../../clients/ruby/lib", __dir__)
 require "laterd"
+require "laterd/testing"
 
 # As redis-namespace is, which is not always installed: the original is in `redis`.
 Namespaced = Struct.new(:namespace, :redis)
@@ -15,6 +16,14 @@ def open_redis(place)
   when "sentinel" then Redis.new(url: "redis://#{place["master"]}", sentinels: nodes, role: :master)
   when "cluster" then Redis.new(cluster: place["nodes"].map { |host, port| "redis://#{host}:#{port}" })
   end
+end
+
+def client(place)
+  return Laterd::Testing::Fake.new if place["kind"] == "fake"
+
+  redis = open_redis(place)
+  redis = Namespaced.new(place["client_prefix"], redis) if place["client_prefix"]
+  Laterd::Client.new(redis, prefix: place.fetch("prefix", "later"))
 end
 
 def job(members)
@@ -44,9 +53,7 @@ end
 def answer(call)
   queue = call["queue"]
   if call["open"]
-    redis = open_redis(call["open"])
-    redis = Namespaced.new(call["open"]["client_prefix"], redis) if call["open"]["client_prefix"]
-    $later = Laterd::Client.new(redis, prefix: call["open"].fetch("prefix", "later"))
+    $later = client(call["open"])
     carried = call["open"]["context"]
     $later.before_push { |job| job.with(context: carried.merge(job.context)) } if carried
     {}

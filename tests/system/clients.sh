@@ -8,16 +8,23 @@ clients=$(cd "$top_srcdir" && pwd)/tests/clients
 
 start_redis 'appendonly no'
 
-# conforms NAME DRIVER [ARGUMENT...]: one result for each step of the file.
+# conforms NAME DRIVER [ARGUMENT...]: one result for each step of the file. Of a fake, once for all kinds of Redis.
 conforms()
 {
     client=$1
     shift
+    url=$LATER_REDIS_URL
+    case $client in
+    *-fake)
+        [ "${LATER_TEST_REDIS:-single}" = single ] || return 0
+        url=fake
+        ;;
+    esac
     case " ${CLIENTS:-$client} " in
     *" $client "*) ;;
     *) return 0 ;;
     esac
-    judge "$python" "$clients/judge.py" "$clients/conformance.json" "$LATER_REDIS_URL" -- "$@"
+    judge "$python" "$clients/judge.py" "$clients/conformance.json" "$url" -- "$@"
 }
 
 # judge COMMAND...: reads results from its lines.
@@ -45,6 +52,8 @@ missing()
 conforms c "$python" "$clients/driver_later.py" "$later_bin"
 conforms python "$python" "$clients/driver.py"
 conforms python-asyncio "$python" "$clients/driver.py" async
+conforms python-fake "$python" "$clients/driver.py"
+conforms python-asyncio-fake "$python" "$clients/driver.py" async
 is "$(PYTHONPATH=$clients/../../clients/python "$python" -c '
 import datetime, laterd, laterd.document
 print(laterd.document.prepare(laterd.NewJob("t", expires_at=datetime.timedelta(minutes=10))).when)')" '!600' \
@@ -58,6 +67,8 @@ for library in phpredis predis; do
         missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
     fi
 done
+command -v php >/dev/null && conforms php-fake php "$clients/driver.php" fake
+command -v node >/dev/null && conforms node-fake node "$clients/driver.mjs" fake
 if node_modules; then
     conforms node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
     conforms node-redis node "$clients/driver.mjs" redis "$node_modules"
@@ -66,6 +77,7 @@ else
 fi
 if ruby -e 'require "redis"' 2>/dev/null; then
     conforms ruby ruby "$clients/driver.rb"
+    conforms ruby-fake ruby "$clients/driver.rb"
     client=ruby
     [ "${LATER_TEST_REDIS:-single}" != single ] || judge ruby "$clients/wait.rb" "$redis_socket"
 else
@@ -86,6 +98,7 @@ if ! command -v go >/dev/null; then
     missing go "golang-go is not installed"
 elif go_driver; then
     conforms go "$work/driver"
+    conforms go-fake "$work/driver"
 elif [ -s "$work/go.log" ]; then
     not_ok "go: the driver is built" "$work/go.log"
 else

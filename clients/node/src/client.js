@@ -2,8 +2,8 @@
 import { setTimeout as nap } from "node:timers/promises";
 
 import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
-import { checkQueue, newId, newNumber, prepare } from "./document.js";
-import { JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol } from "./errors.js";
+import { checkQueue, newId, newNumber, prepare, prepareMany } from "./document.js";
+import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
 import { Pushing } from "./pushing.js";
@@ -125,18 +125,7 @@ export class Laterd extends Pushing {
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
-        const items = jobs.map((one, i) => {
-            try {
-                const job = this.passed(one);
-                if (job.flow !== undefined) {
-                    throw new Refused("flow: not here; flow() pushes many jobs of a flow, push() one");
-                }
-                return prepare(job);
-            } catch (error) {
-                if (error instanceof LaterdError) error.message = `job ${i + 1}: ${error.message}`;
-                throw error;
-            }
-        });
+        const items = prepareMany(jobs.map((job) => this.passed(job)));
         await this.#greet();
         return this.#pushAll(items, queue);
     }

@@ -1,7 +1,7 @@
 /** A job, and the document that is pushed for it. */
 import { randomBytes } from "node:crypto";
 
-import { Refused } from "./errors.js";
+import { LaterdError, Refused } from "./errors.js";
 
 const DOCUMENT_MAX = 1 << 20;
 const DEPTH_MAX = 128;
@@ -307,4 +307,18 @@ export function prepare(job) {
     const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
     const plain = when === "" && rank === "0" && mode === "new" && !tie;
     return { id, when, rank, document, bytes, mode, plain, tie };
+}
+
+/** As prepare(), for pushMany(), which takes no jobs of flows. */
+export function prepareMany(jobs) {
+    return jobs.map((job, i) => {
+        try {
+            const made = prepare(job);
+            if (made.tie) throw new Refused("flow: not here; flow() pushes many jobs of a flow, push() one");
+            return made;
+        } catch (error) {
+            if (error instanceof LaterdError) error.message = `job ${i + 1}: ${error.message}`;
+            throw error;
+        }
+    });
 }

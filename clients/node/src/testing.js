@@ -19,7 +19,7 @@ import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
 import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
-import { checkLabel, checkQueue, prepare } from "./document.js";
+import { checkLabel, checkQueue, prepare, prepareMany } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { check, prepared } from "./flow.js";
 import { Job } from "./handlers.js";
@@ -90,7 +90,8 @@ class Kept {
 
     /** Its state when it may run. */
     get due() {
-        return this.made.when.split("!")[0] ? "delayed" : "ready";
+        const [when] = this.made.when.split("!");
+        return when.startsWith("+") || Number(when) > Date.now() / 1000 ? "delayed" : "ready";
     }
 
     /** As show() tells it. */
@@ -137,15 +138,15 @@ export class Fake extends Pushing {
     // ---- what a client can
 
     async push(type, payload, { queue = "default", ...options } = {}) {
-        return (await this.pushMany([{ ...options, type, payload }], { queue }))[0];
+        checkQueue(queue);
+        const kept = new Kept(this.passed({ ...options, type, payload }), queue);
+        return kept.made.tie ? this.#add(kept) : this.#push(kept);
     }
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
-        const pushed = [];
-        for (const kept of jobs.map((job) => new Kept(this.passed(job), queue))) {
-            pushed.push(await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
-        }
+        const list = jobs.map((job) => this.passed(job)), pushed = [];
+        for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], queue, made)));
         return pushed;
     }
 

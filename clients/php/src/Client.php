@@ -101,10 +101,7 @@ final class Client implements Queues
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         self::checkQueue($queue);
-        if (array_filter($jobs, fn ($job) => $job->flow !== null)) {
-            throw new \InvalidArgumentException('flow: not here; flow() pushes many jobs of a flow, push() one');
-        }
-        return $this->pushAll(array_map($this->changed(...), array_values($jobs)), $queue);
+        return $this->pushAll($this->changedMany($jobs), $queue);
     }
 
     private function pushAll(array $jobs, string $queue): array

@@ -21,6 +21,16 @@ trait Pushing
         return $this;
     }
 
+    /** Those of pushMany(), which takes no jobs of flows. */
+    private function changedMany(array $jobs): array
+    {
+        $jobs = array_map($this->changed(...), array_values($jobs));
+        if (array_filter($jobs, fn ($job) => $job->flow !== null)) {
+            throw new \InvalidArgumentException('flow: not here; flow() pushes many jobs of a flow, push() one');
+        }
+        return $jobs;
+    }
+
     private function changed(NewJob $job): NewJob
     {
         return array_reduce($this->before, fn ($one, $change) => $change($one), $job);

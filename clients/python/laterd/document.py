@@ -6,9 +6,9 @@ import math
 import os
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
-from .errors import Refused
+from .errors import LaterdError, Refused
 
 DOCUMENT_MAX = 1 << 20
 DEPTH_MAX = 128
@@ -463,3 +463,16 @@ def prepare(job: NewJob) -> Prepared:
     return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),
                     members.get("when", "done"), push.get("adder", ""), push.get("home", ""), push.get("queue", ""))
+
+
+def prepare_many(jobs: Iterable[NewJob]) -> List[Prepared]:
+    """As prepare(), for push_many(), which takes no jobs of flows."""
+    items = []
+    for number, job in enumerate(jobs, 1):
+        try:
+            items.append(prepare(job))
+            if items[-1].flow:
+                raise Refused("flow: not here; flow() pushes many jobs of a flow, push() one")
+        except LaterdError as error:
+            raise type(error)("job %d: %s" % (number, error)) from None
+    return items

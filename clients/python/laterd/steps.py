@@ -12,8 +12,8 @@ import redis
 
 from . import flow_steps
 from .asked import check_ids, pause_words
-from .document import NewJob, Prepared, check_queue, prepare
-from .errors import JobFailed, JobUnknown, LaterdError, Moving, QueueFull, Refused, WrongProtocol
+from .document import NewJob, Prepared, check_queue, prepare, prepare_many
+from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProtocol
 from .plan import Plan
 from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE, Script
 from .told import Found, Outcome, Pushed, Size, found_of, text_of
@@ -117,14 +117,7 @@ class State:
 
     def push_many(self, jobs: Sequence[NewJob], queue: str) -> Steps[List[Pushed]]:
         check_queue(queue)
-        items = []
-        for number, job in enumerate(jobs, 1):
-            try:
-                items.append(prepare(job))
-                if items[-1].flow:
-                    raise Refused("flow: not here; flow() pushes many jobs of a flow, push() one")
-            except LaterdError as error:
-                raise type(error)("job %d: %s" % (number, error)) from None
+        items = prepare_many(jobs)
         yield from self.greet()
         return (yield from self.push_all(items, queue))
 

@@ -22,7 +22,7 @@ from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words
-from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare
+from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare, prepare_many
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
@@ -138,7 +138,8 @@ class Kept:
 
 
 def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
-    return Kept(job, queue, made, "delayed" if made.when.partition("!")[0] else "ready")
+    when = made.when.partition("!")[0]
+    return Kept(job, queue, made, "delayed" if when[:1] == "+" or float(when or 0) > time.time() else "ready")
 
 
 class Fake(Pushing[Pushed]):
@@ -159,12 +160,15 @@ class Fake(Pushing[Pushed]):
     # ---- what a client can
 
     def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
-        return self.push_many([job], queue)[0]
+        check_queue(queue)
+        job = self._passed(job)
+        new = _kept(job, queue, prepare(job))
+        return self._add(new) if new.made.flow else self._push(new)
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         check_queue(queue)
-        made = [_kept(job, queue, one) for job, one in [(job, prepare(job)) for job in self._all_passed(jobs)]]
-        return [self._add(one) if one.made.flow else self._push(one) for one in made]
+        jobs = self._all_passed(jobs)
+        return [self._push(_kept(job, queue, one)) for job, one in zip(jobs, prepare_many(jobs))]
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)

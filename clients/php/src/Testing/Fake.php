@@ -75,14 +75,16 @@ final class Fake implements Queues
     public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
     {
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
-        return $this->pushMany([$job], $queue)[0];
+        Client::checkQueue($queue);
+        $kept = new Kept($this->changed($job), $queue);
+        return $kept->job->flow === null ? $this->keep($kept) : $this->add($kept);
     }
 
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         Client::checkQueue($queue);
-        $kept = array_map(fn ($job) => new Kept($this->changed($job), $queue), array_values($jobs));
-        return array_map(fn ($one) => $one->job->flow === null ? $this->keep($one) : $this->add($one), $kept);
+        $kept = array_map(fn ($job) => new Kept($job, $queue), $this->changedMany($jobs));
+        return array_map($this->keep(...), $kept);
     }
 
     public function show(string $id, string $queue = 'default'): ?KnownJob

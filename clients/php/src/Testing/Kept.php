@@ -46,7 +46,8 @@ final class Kept
     /** Its state when it may run. */
     public function due(): string
     {
-        return explode('!', $this->job->when())[0] === '' ? 'ready' : 'delayed';
+        $when = explode('!', $this->job->when())[0];
+        return str_starts_with($when, '+') || (float) $when > microtime(true) ? 'delayed' : 'ready';
     }
 
     public function most(): int

@@ -62,9 +62,7 @@ module Laterd
     # tried.
     def push_many(jobs, queue: "default")
       NewJob.demand_label("queue", queue)
-      raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
-
-      push_all(jobs.map { |job| passed(job) }, queue)
+      push_all(passed_many(jobs), queue)
     end
 
     def push_all(jobs, queue)

@@ -11,6 +11,15 @@ module Laterd
       self
     end
 
+    # Those of push_many, which takes no jobs of flows.
+    # @private
+    def passed_many(jobs)
+      jobs = jobs.map { |job| passed(job) }
+      raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
+
+      jobs
+    end
+
     # @private
     def passed(job)
       @before_push ? @before_push.reduce(job) { |one, change| change.call(one) } : job

@@ -88,7 +88,8 @@ module Laterd
 
       # Its state when it may run.
       def due
-        job.when.partition("!").first.empty? ? "ready" : "delayed"
+        at = job.when.partition("!").first
+        at.start_with?("+") || at.to_f > Time.now.to_f ? "delayed" : "ready"
       end
 
       def id
@@ -151,13 +152,14 @@ module Laterd
 
       def push(type, payload = nil, queue: "default", **options)
         NewJob.demand_label("queue", queue)
-        keep_or_add(Kept.new(passed(NewJob.new(type, payload, **options)), queue))
+        kept = Kept.new(passed(NewJob.new(type, payload, **options)), queue)
+        kept.job.flow ? add(kept) : keep(kept)
       end
 
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        jobs.map { |job| Kept.new(passed(job), queue) }.map { |kept| keep_or_add(kept) }
+        passed_many(jobs).map { |job| Kept.new(job, queue) }.map { |kept| keep(kept) }
       end
 
       def show(id, queue: "default")
@@ -351,10 +353,6 @@ module Laterd
         NewJob.demand_label("queue", queue)
         NewJob.demand_label("flow", name)
         @flows[[queue, name]] || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
-      end
-
-      def keep_or_add(kept)
-        kept.job.flow ? add(kept) : keep(kept)
       end
 
       # Adds a job to its flow, as push does.
