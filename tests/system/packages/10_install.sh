@@ -34,6 +34,11 @@ echo "# $(($(date +%s%3N) - begun)) ms from the package to the first job"
 is "$(systemctl is-active laterd) $(systemctl is-enabled laterd)" 'active enabled' "it starts with the machine"
 runs "laterd -t takes the configuration" laterd -t
 runs "later status" later status --local
+for shell in bash-completion/completions/later zsh/vendor-completions/_later fish/vendor_completions.d/later.fish; do
+    runs "it completes: ${shell%%[/-]*}" cmp "/usr/share/$shell" - <<COMPLETES
+$(later completion "${shell%%[/-]*}")
+COMPLETES
+done
 is "$(stat -c '%U %G %a' "$state" "$state/redis.sock" | tr '\n' ' ')" 'laterd laterd 750 laterd laterd 660 ' \
     "its files are the user's, its socket the group's"
 runs "apt-get install ./later-web_*.deb" apt_get install /build/old/later-web_*.deb
