@@ -35,8 +35,8 @@ type Client struct {
 	// Prefix is the prefix of laterd's keys, its option redis.prefix. New sets it to "later".
 	Prefix string
 
-	get       func(key string) redis.Conn
-	before    []func(NewJob) NewJob
+	get func(key string) redis.Conn
+	pushing
 	mutex     sync.Mutex
 	plans     map[string]plan
 	announced map[string]bool
@@ -92,19 +92,26 @@ type KnownJob struct {
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
 // connection it is safe to push again with the same id.
 func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
-	jobs, err := prepareAll(queue, changed(c.before, []NewJob{job}))
+	passed := c.changed([]NewJob{job})
+	jobs, err := prepareAll(queue, passed)
 	if err != nil {
 		return Pushed{}, err
 	}
-	if jobs[0].flow != "" {
-		return c.addToFlow(queue, jobs[0])
+	pushed, err := c.pushOne(queue, jobs[0])
+	c.told(passed, []Pushed{pushed}, err)
+	return pushed, err
+}
+
+func (c *Client) pushOne(queue string, job *prepared) (Pushed, error) {
+	if job.flow != "" {
+		return c.addToFlow(queue, job)
 	}
-	if done, err := c.pushPlainly(queue, jobs[0]); err != nil {
+	if done, err := c.pushPlainly(queue, job); err != nil {
 		return Pushed{}, err
 	} else if done {
-		return Pushed{ID: jobs[0].id, Result: "pushed"}, nil
+		return Pushed{ID: job.id, Result: "pushed"}, nil
 	}
-	answers, err := c.pushAll(queue, jobs)
+	answers, err := c.pushAll(queue, []*prepared{job})
 	if len(answers) == 0 {
 		return Pushed{}, err
 	}
@@ -114,7 +121,8 @@ func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
 // PushMany pushes many jobs, up to 500 per call, and returns results in their order. With ErrFull,
 // all were tried.
 func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
-	prepared, err := prepareAll(queue, changed(c.before, jobs))
+	jobs = c.changed(jobs)
+	prepared, err := prepareAll(queue, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -123,24 +131,8 @@ func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 			return nil, notHere(i)
 		}
 	}
-	return c.pushAll(queue, prepared)
-}
-
-// BeforePush has each job that is pushed given to the function, which returns the job to push. Call it before
-// the first push.
-func (c *Client) BeforePush(change func(NewJob) NewJob) { c.before = append(c.before, change) }
-
-func changed(before []func(NewJob) NewJob, jobs []NewJob) []NewJob {
-	if len(before) == 0 {
-		return jobs
-	}
-	all := append([]NewJob{}, jobs...)
-	for i := range all {
-		for _, change := range before {
-			all[i] = change(all[i])
-		}
-	}
-	return all
+	pushed, err := c.pushAll(queue, prepared)
+	return c.told(jobs, pushed, err)
 }
 
 func notHere(i int) error {

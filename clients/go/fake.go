@@ -260,8 +260,8 @@ func attemptOf(last string, heard []byte) (Attempt, error) {
 // pass: a delay is kept but not waited for, and an ID that stays taken stays so. Jobs of a flow wait for each
 // other, and get values.
 type Fake struct {
+	pushing
 	app    *Handlers
-	before []func(NewJob) NewJob
 	mutex  sync.Mutex
 	jobs   []*Kept          // all, in the order of their pushes
 	byID   map[string]*Kept // the last one of each queue and ID
@@ -279,9 +279,6 @@ func NewFake(inline ...*Handlers) *Fake {
 	}
 	return fake
 }
-
-// BeforePush is like Client.BeforePush.
-func (f *Fake) BeforePush(change func(NewJob) NewJob) { f.before = append(f.before, change) }
 
 // Push is like Client.Push.
 func (f *Fake) Push(queue string, job NewJob) (Pushed, error) {
@@ -303,15 +300,21 @@ func (f *Fake) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 }
 
 func (f *Fake) pushAll(queue string, jobs []NewJob) ([]Pushed, error) {
-	jobs = changed(f.before, jobs)
+	jobs = f.changed(jobs)
 	made, err := prepareAll(queue, jobs)
 	if err != nil {
 		return nil, err
 	}
+	pushed, err := f.keepAll(queue, jobs, made)
+	return f.told(jobs, pushed, err)
+}
+
+func (f *Fake) keepAll(queue string, jobs []NewJob, made []*prepared) ([]Pushed, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	var all []Pushed
 	for i, job := range jobs {
+		var err error
 		kept, pushed := newKept(job, queue, made[i]), Pushed{}
 		if job.Flow != "" {
 			pushed, err = f.add(kept)

@@ -177,7 +177,7 @@ func (f *Fake) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, err
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
-	jobs = changed(f.before, jobs)
+	jobs = f.changed(jobs)
 	made, err := prepareFlow(queue, name, jobs)
 	if err == nil {
 		err = checkPlan(made, open)
@@ -185,6 +185,11 @@ func (f *Fake) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, err
 	if err != nil {
 		return nil, err
 	}
+	pushed, err := f.pushFlow(queue, name, jobs, made, open)
+	return f.told(jobs, pushed, err)
+}
+
+func (f *Fake) pushFlow(queue, name string, jobs []NewJob, made []*prepared, open bool) ([]Pushed, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	flow := f.flowOf(queue, name)

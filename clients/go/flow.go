@@ -93,7 +93,8 @@ func (c *Client) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, e
 	if err := checkFlow(queue, name); err != nil {
 		return nil, err
 	}
-	prepared, err := prepareFlow(queue, name, changed(c.before, jobs))
+	jobs = c.changed(jobs)
+	prepared, err := prepareFlow(queue, name, jobs)
 	if err == nil {
 		err = checkPlan(prepared, open)
 	}
@@ -101,7 +102,8 @@ func (c *Client) Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, e
 		return nil, err
 	}
 	way := &way{c: c, home: queue, name: name, jobs: prepared, answers: make([]Pushed, len(jobs))}
-	return way.answers, way.send(!open)
+	err = way.send(!open)
+	return c.told(jobs, way.answers, err)
 }
 
 func checkFlow(queue, name string) error {

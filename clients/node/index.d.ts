@@ -162,6 +162,9 @@ export function batch(jobs: Iterable<NewJob>, ends?: { then?: NewJob; finally?: 
 export class Pushing {
     /** Each job that is pushed is given to the function, which returns the job to push. */
     beforePush(change: (job: NewJob) => NewJob): this;
+    /** The function is told of each job that was pushed, and what became of it. After an error it is not
+     * called. */
+    afterPush(tell: (job: NewJob, pushed: Pushed) => unknown): this;
 }
 
 /** Pushes to the queues of one Redis. */

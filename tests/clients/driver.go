@@ -37,8 +37,8 @@ type call struct {
 		Seconds *float64
 		By      string
 	}
-	Resume bool
-	Search *struct {
+	Resume, Heard bool
+	Search        *struct {
 		State, Type, Text string
 		Limit             *int
 	}
@@ -63,7 +63,10 @@ type call struct {
 type queues interface {
 	laterd.Queues
 	BeforePush(func(laterd.NewJob) laterd.NewJob)
+	AfterPush(func(laterd.NewJob, laterd.Pushed))
 }
+
+var heard []string // after pushes, of those whose client has a context
 
 func open(p *place) queues {
 	var opened queues = laterd.NewFake()
@@ -71,7 +74,11 @@ func open(p *place) queues {
 		opened = connect(p)
 	}
 	if p.Context != nil {
+		heard = nil
 		opened.BeforePush(carrying(p.Context))
+		opened.AfterPush(func(job laterd.NewJob, pushed laterd.Pushed) {
+			heard = append(heard, job.Type+" "+pushed.ID+" "+pushed.Result)
+		})
 	}
 	return opened
 }
@@ -357,6 +364,8 @@ func answer(client *queues, c call) (interface{}, error) {
 	case c.Open != nil:
 		*client = open(c.Open)
 		return struct{}{}, nil
+	case c.Heard:
+		return map[string]interface{}{"heard": heard}, nil
 	case c.Push != nil:
 		job, err := job(c.Push)
 		if err != nil {

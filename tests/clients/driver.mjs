@@ -58,17 +58,21 @@ function known(found) {
     return { ...found, document: JSON.parse(found.document) };
 }
 
-let queues;
+let queues, heard; // after pushes, of those whose client has a context
 async function perform(call) {
     if (call.open) {
         close();
         queues = undefined;
         queues = await clientOf(call.open);
         const { context } = call.open;
-        if (context) queues.beforePush((job) => ({ ...job, context: { ...context, ...job.context } }));
+        if (!context) return {};
+        heard = [];
+        queues.beforePush((job) => ({ ...job, context: { ...context, ...job.context } }))
+            .afterPush((job, { id, result }) => heard.push(`${job.type} ${id} ${result}`));
         return {};
     }
     const { queue } = call;
+    if (call.heard) return { heard };
     if (call.push) {
         const { type, payload, ...options } = jobOf(call.push);
         return queues.push(type, payload, { ...options, queue });

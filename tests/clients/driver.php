@@ -109,11 +109,19 @@ function told(Pushed $pushed): array
 
 function answer(?Queues &$client, stdClass $call, string $library): array
 {
+    static $heard = []; // after pushes, of those whose client has a context
+    if (isset($call->heard)) {
+        return ['heard' => $heard];
+    }
     if (isset($call->open)) {
         $place = json_decode(json_encode($call->open), true);
         $client = open($place, $library);
         if (isset($place['context'])) {
-            $client->beforePush(fn (NewJob $job) => $job->with(['context' => $job->context + $place['context']]));
+            $heard = [];
+            $client->beforePush(fn (NewJob $job) => $job->with(['context' => $job->context + $place['context']]))
+                ->afterPush(function (NewJob $job, Pushed $pushed) use (&$heard) {
+                    $heard[] = "$job->type $pushed->id $pushed->result";
+                });
         }
         return [];
     }

@@ -15,6 +15,7 @@ from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.sentinel import Sentinel
 
 ASYNC = sys.argv[1:] == ["async"]
+HEARD = []  # after pushes, of those whose client has a context
 
 
 def client_of(place, is_async):
@@ -37,6 +38,8 @@ def connect(place, is_async=ASYNC):
     made = client_of(place, is_async)
     if "context" in place:
         made.before_push(lambda job: dataclasses.replace(job, context={**place["context"], **(job.context or {})}))
+        HEARD.clear()
+        made.after_push(lambda job, pushed: HEARD.append("%s %s %s" % (job.type, pushed.id, pushed.result)))
     return made
 
 
@@ -73,6 +76,8 @@ async def do(client, call):
         return await result if inspect.isawaitable(result) else result
 
     queue = call["queue"]
+    if "heard" in call:
+        return {"heard": HEARD}
     if "push" in call:
         job = job_of(call["push"])
         options = {name: value for name, value in vars(job).items() if name not in ("type", "payload", "queue")}

@@ -55,8 +55,14 @@ def answer(call)
   if call["open"]
     $later = client(call["open"])
     carried = call["open"]["context"]
-    $later.before_push { |job| job.with(context: carried.merge(job.context)) } if carried
+    if carried
+      $heard = [] # after pushes
+      $later.before_push { |job| job.with(context: carried.merge(job.context)) }
+      $later.after_push { |job, pushed| $heard << "#{job.type} #{pushed.id} #{pushed.result}" }
+    end
     {}
+  elsif call["heard"]
+    { heard: $heard }
   elsif call["push"]
     members = call["push"].transform_keys(&:to_sym)
     told(if members[:flow]

@@ -143,6 +143,8 @@ def call_it(base, job, queue, timeout):
 
 
 def do(base, call):
+    if "heard" in call:
+        return {}  # in C nobody asks to be told
     if "call" in call:
         return call_it(base, call["call"], call["queue"], call["timeout"])
     if "wait" in call:

@@ -92,10 +92,15 @@ export class Laterd extends Pushing {
     }
 
     async push(type, payload, { queue = "default", ...options } = {}) {
-        checkQueue(queue);
         options.type = type;
         options.payload = payload;
-        const one = prepare(this.passed(options));
+        const job = this.passed(options);
+        return this.told(job, await this.#pushOne(job, queue));
+    }
+
+    async #pushOne(job, queue) {
+        checkQueue(queue);
+        const one = prepare(job);
         if (!this.#announced.has(queue)) await this.#greet();
         if (one.tie) return this.#flows.add(one, queue);
         const plan = this.#plan(queue);
@@ -125,9 +130,9 @@ export class Laterd extends Pushing {
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
-        const items = prepareMany(jobs.map((job) => this.passed(job)));
+        const passed = jobs.map((job) => this.passed(job)), items = prepareMany(passed);
         await this.#greet();
-        return this.#pushAll(items, queue);
+        return this.toldMany(passed, await this.#pushAll(items, queue));
     }
 
     async call(type, payload, { queue = "default", timeout = 60, signal } = {}) {
@@ -205,7 +210,8 @@ export class Laterd extends Pushing {
     }
 
     async flow(name, jobs = [], { queue = "default", open = false } = {}) {
-        return this.#flows.push(name, Array.from(jobs, (job) => this.passed(job)), queue, open);
+        const passed = Array.from(jobs, (job) => this.passed(job));
+        return this.toldMany(passed, await this.#flows.push(name, passed, queue, open));
     }
 
     async showFlow(name, { queue = "default" } = {}) {

@@ -139,15 +139,15 @@ export class Fake extends Pushing {
 
     async push(type, payload, { queue = "default", ...options } = {}) {
         checkQueue(queue);
-        const kept = new Kept(this.passed({ ...options, type, payload }), queue);
-        return kept.made.tie ? this.#add(kept) : this.#push(kept);
+        const job = this.passed({ ...options, type, payload }), kept = new Kept(job, queue);
+        return this.told(job, await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
     }
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
         const list = jobs.map((job) => this.passed(job)), pushed = [];
         for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], queue, made)));
-        return pushed;
+        return this.toldMany(list, pushed);
     }
 
     async show(id, { queue = "default" } = {}) {
@@ -233,7 +233,7 @@ export class Fake extends Pushing {
         flow.closed ||= !open;
         this.#settleFlows();
         await this.#performWoken();
-        return pushed;
+        return this.toldMany(list, pushed);
     }
 
     async showFlow(name, { queue = "default" } = {}) {

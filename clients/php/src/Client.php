@@ -79,9 +79,9 @@ final class Client implements Queues
         self::checkQueue($queue);
         $job = $this->changed($job);
         if ($job->flow !== null) {
-            return (new Flows($this))->add($job, $queue);
+            return $this->told($job, (new Flows($this))->add($job, $queue));
         }
-        return $this->pushPlainly($job, $queue) ?? $this->pushAll([$job], $queue)[0];
+        return $this->told($job, $this->pushPlainly($job, $queue) ?? $this->pushAll([$job], $queue)[0]);
     }
 
     /** Pushes one job and waits for its end: see wait(). If that returns null, the job goes on. */
@@ -101,7 +101,8 @@ final class Client implements Queues
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         self::checkQueue($queue);
-        return $this->pushAll($this->changedMany($jobs), $queue);
+        $jobs = $this->changedMany($jobs);
+        return array_map($this->told(...), $jobs, $this->pushAll($jobs, $queue));
     }
 
     private function pushAll(array $jobs, string $queue): array
@@ -290,7 +291,8 @@ final class Client implements Queues
     public function flow(string $name, array $jobs, string $queue = 'default', bool $open = false): array
     {
         self::checkQueue($queue);
-        return (new Flows($this))->push($name, array_map($this->changed(...), $jobs), $queue, $open);
+        $jobs = array_map($this->changed(...), array_values($jobs));
+        return array_map($this->told(...), $jobs, (new Flows($this))->push($name, $jobs, $queue, $open));
     }
 
     /** Returns how a flow stands, or null if there is none of this name. */

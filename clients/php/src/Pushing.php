@@ -2,11 +2,13 @@
 
 namespace Laterd;
 
-/** What a client and a fake have in common: what is called before a push. */
+/** What a client and a fake have in common: what is called before and after a push. */
 trait Pushing
 {
     /** @var \Closure[] */
     private array $before = [];
+    /** @var \Closure[] */
+    private array $after = [];
 
     /**
      * Each job that is pushed is given to the function, which returns the job to push.
@@ -19,6 +21,25 @@ trait Pushing
     {
         $this->before[] = $change(...);
         return $this;
+    }
+
+    /**
+     * The function is told of each job that was pushed, and what became of it. After an error it is not called.
+     *
+     * @param callable(NewJob, Pushed): mixed $tell
+     */
+    public function afterPush(callable $tell): static
+    {
+        $this->after[] = $tell(...);
+        return $this;
+    }
+
+    private function told(NewJob $job, Pushed $pushed): Pushed
+    {
+        foreach ($this->after as $tell) {
+            $tell($job, $pushed);
+        }
+        return $pushed;
     }
 
     /** Those of pushMany(), which takes no jobs of flows. */

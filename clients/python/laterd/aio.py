@@ -29,10 +29,12 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
         self._state = State(prefix)
 
     async def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
-        return await self._run(self._state.push(self._passed(job), queue))
+        job = self._passed(job)
+        return self._tell(job, await self._run(self._state.push(job, queue)))
 
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        return await self._run(self._state.push_many(self._all_passed(jobs), queue))
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, await self._run(self._state.push_many(passed, queue)))
 
     async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         pushed = await self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
@@ -69,7 +71,8 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
 
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
              open: bool = False) -> List[Pushed]:
-        return await self._run(flow_steps.push(self._state, name, self._all_passed(jobs), queue, open))
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, await self._run(flow_steps.push(self._state, name, passed, queue, open)))
 
     async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         return await self._run(flow_steps.look(self._state, name, queue))

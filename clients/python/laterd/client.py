@@ -49,11 +49,13 @@ class Client(Pushing[Pushed]):
         self._state = State(prefix)
 
     def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
-        return self._run(self._state.push(self._passed(job), queue))
+        job = self._passed(job)
+        return self._tell(job, self._run(self._state.push(job, queue)))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         """Pushes many jobs, up to 500 per call to Redis. All are checked before any is sent."""
-        return self._run(self._state.push_many(self._all_passed(jobs), queue))
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, self._run(self._state.push_many(passed, queue)))
 
     def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         """Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the
@@ -115,7 +117,8 @@ class Client(Pushing[Pushed]):
         """Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits
         for what is checked before anything is sent. The same call again pushes only what is missing.
         open: more jobs of it are pushed later, until close_flow()."""
-        return self._run(flow_steps.push(self._state, name, self._all_passed(jobs), queue, open))
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, self._run(flow_steps.push(self._state, name, passed, queue, open)))
 
     def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         """Returns how a flow stands, or None if there is none of this name."""

@@ -1,14 +1,17 @@
-"""What all clients and fakes have in common: push() with named options, and what is called before a push."""
+"""What all clients and fakes have in common: push() with named options, and what is called before and after."""
 from typing import Any, Callable, Generic, Iterable, List, Optional, Tuple, TypeVar
 
 from .document import NewJob, Seconds, Steps, Time, Waits
+from .told import Pushed
 
 Told = TypeVar("Told")  # what push() gives back: Pushed, or what is awaited for it
 Middleware = Callable[[NewJob], NewJob]
+Teller = Callable[[NewJob, Pushed], object]
 
 
 class Pushing(Generic[Told]):
     _before: Tuple[Middleware, ...] = ()
+    _after: Tuple[Teller, ...] = ()
 
     def before_push(self, function: Middleware) -> Middleware:
         """A decorator: each job that is pushed is given to the function, which returns the job to push.
@@ -19,6 +22,22 @@ class Pushing(Generic[Told]):
         """
         self._before += (function,)
         return function
+
+    def after_push(self, function: Teller) -> Teller:
+        """A decorator: the function is told of each job that was pushed, and what became of it. After an
+        error it is not called."""
+        self._after += (function,)
+        return function
+
+    def _tell(self, job: NewJob, pushed: Pushed) -> Pushed:
+        for function in self._after:
+            function(job, pushed)
+        return pushed
+
+    def _tell_all(self, jobs: List[NewJob], pushed: List[Pushed]) -> List[Pushed]:
+        for job, one in zip(jobs, pushed) if self._after else ():
+            self._tell(job, one)
+        return pushed
 
     def _passed(self, job: NewJob) -> NewJob:
         for function in self._before:

@@ -163,12 +163,13 @@ class Fake(Pushing[Pushed]):
         check_queue(queue)
         job = self._passed(job)
         new = _kept(job, queue, prepare(job))
-        return self._add(new) if new.made.flow else self._push(new)
+        return self._tell(job, self._add(new) if new.made.flow else self._push(new))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         check_queue(queue)
         jobs = self._all_passed(jobs)
-        return [self._push(_kept(job, queue, one)) for job, one in zip(jobs, prepare_many(jobs))]
+        made = zip(jobs, prepare_many(jobs))
+        return self._tell_all(jobs, [self._push(_kept(job, queue, one)) for job, one in made])
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)
@@ -262,7 +263,7 @@ class Fake(Pushing[Pushed]):
         flow.closed = flow.closed or not open
         self._settle_flows()
         self._perform_woken()
-        return pushed
+        return self._tell_all(jobs, pushed)
 
     def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         check_queue(queue)
@@ -475,10 +476,12 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
         self.fake = Fake(app)
 
     async def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
-        return self.fake.push_job(self._passed(job), queue)
+        job = self._passed(job)
+        return self._tell(job, self.fake.push_job(job, queue))
 
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        return self.fake.push_many(self._all_passed(jobs), queue)
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, self.fake.push_many(passed, queue))
 
     async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         return self.fake.wait((await self.push(type, payload, queue=queue, result=timeout)).id, queue)
@@ -514,7 +517,8 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
 
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
                    open: bool = False) -> List[Pushed]:
-        return self.fake.flow(name, self._all_passed(jobs), queue, open)
+        passed = self._all_passed(jobs)
+        return self._tell_all(passed, self.fake.flow(name, passed, queue, open))
 
     async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
         return self.fake.show_flow(name, queue)

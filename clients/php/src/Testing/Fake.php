@@ -77,14 +77,14 @@ final class Fake implements Queues
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
         Client::checkQueue($queue);
         $kept = new Kept($this->changed($job), $queue);
-        return $kept->job->flow === null ? $this->keep($kept) : $this->add($kept);
+        return $this->told($kept->job, $kept->job->flow === null ? $this->keep($kept) : $this->add($kept));
     }
 
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         Client::checkQueue($queue);
         $kept = array_map(fn ($job) => new Kept($job, $queue), $this->changedMany($jobs));
-        return array_map($this->keep(...), $kept);
+        return array_map(fn ($one) => $this->told($one->job, $this->keep($one)), $kept);
     }
 
     public function show(string $id, string $queue = 'default'): ?KnownJob
@@ -201,7 +201,7 @@ final class Fake implements Queues
         $pushed = array_map(fn ($kept) => $this->join($flow, $kept), $plan);
         $flow->closed = $flow->closed || !$open;
         $this->goOn();
-        return $pushed;
+        return array_map(fn ($one, $told) => $this->told($one->job, $told), $plan, $pushed);
     }
 
     public function showFlow(string $name, string $queue = 'default'): ?Flow

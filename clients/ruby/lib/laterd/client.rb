@@ -48,9 +48,9 @@ module Laterd
     def push(type, payload = nil, queue: "default", **options)
       NewJob.demand_label("queue", queue)
       job = passed(NewJob.new(type, payload, **options))
-      return @flows.add(job, queue) if job.flow
+      return told(job, @flows.add(job, queue)) if job.flow
 
-      push_plainly(job, queue) || push_all([job], queue).first
+      told(job, push_plainly(job, queue) || push_all([job], queue).first)
     end
 
     # Pushes one job, waits for its end, and returns its result: see wait. After a TimeoutError the job goes on.
@@ -62,7 +62,8 @@ module Laterd
     # tried.
     def push_many(jobs, queue: "default")
       NewJob.demand_label("queue", queue)
-      push_all(passed_many(jobs), queue)
+      jobs = passed_many(jobs)
+      told_many(jobs, push_all(jobs, queue))
     end
 
     def push_all(jobs, queue)
@@ -166,7 +167,8 @@ module Laterd
     # of it are pushed later, until close_flow. Raises FlowClosed, QueueFull.
     def flow(name, jobs, queue: "default", open: false)
       NewJob.demand_label("queue", queue)
-      @flows.push(name, jobs.map { |job| passed(job) }, queue, open)
+      jobs = jobs.map { |job| passed(job) }
+      told_many(jobs, @flows.push(name, jobs, queue, open))
     end
 
     # Returns how a flow stands, or nil if there is none of this name.

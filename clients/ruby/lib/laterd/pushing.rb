@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Laterd
-  # What a client and a fake have in common: what is called before a push.
+  # What a client and a fake have in common: what is called before and after a push.
   module Pushing
     # Each job (NewJob) that is pushed is given to the block, which returns the job to push:
     #
@@ -9,6 +9,25 @@ module Laterd
     def before_push(&change)
       (@before_push ||= []) << change
       self
+    end
+
+    # The block is told of each job that was pushed, and what became of it (Pushed). After an error it is not
+    # called.
+    def after_push(&tell)
+      (@after_push ||= []) << tell
+      self
+    end
+
+    # @private
+    def told(job, pushed)
+      @after_push&.each { |tell| tell.call(job, pushed) }
+      pushed
+    end
+
+    # @private
+    def told_many(jobs, pushed)
+      jobs.zip(pushed) { |job, one| told(job, one) } if @after_push
+      pushed
     end
 
     # Those of push_many, which takes no jobs of flows.

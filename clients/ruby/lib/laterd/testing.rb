@@ -153,13 +153,13 @@ module Laterd
       def push(type, payload = nil, queue: "default", **options)
         NewJob.demand_label("queue", queue)
         kept = Kept.new(passed(NewJob.new(type, payload, **options)), queue)
-        kept.job.flow ? add(kept) : keep(kept)
+        told(kept.job, kept.job.flow ? add(kept) : keep(kept))
       end
 
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        passed_many(jobs).map { |job| Kept.new(job, queue) }.map { |kept| keep(kept) }
+        passed_many(jobs).map { |job| Kept.new(job, queue) }.map { |kept| told(kept.job, keep(kept)) }
       end
 
       def show(id, queue: "default")
@@ -242,7 +242,8 @@ module Laterd
       # jobs: of NewJob
       def flow(name, jobs = [], queue: "default", open: false)
         NewJob.demand_label("queue", queue)
-        plan = Flows.plan(name, jobs.map { |job| passed(job) }, queue, open).map { |one| Kept.new(one.job, one.queue) }
+        jobs = jobs.map { |job| passed(job) }
+        plan = Flows.plan(name, jobs, queue, open).map { |one| Kept.new(one.job, one.queue) }
         flow = @flows[[queue, name]] ||= KeptFlow.new(name)
         raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
 
@@ -250,7 +251,7 @@ module Laterd
         flow.closed ||= !open
         settle_flows
         perform_woken
-        pushed
+        told_many(jobs, pushed)
       end
 
       def show_flow(name, queue: "default")
