@@ -1,5 +1,6 @@
 /* serve.c: `later serve` runs many command lines over one connection. */
 #include "commands.h"
+#include "kept.h"
 #include "output/jsonl.h"
 
 #include <fcntl.h>
@@ -112,6 +113,8 @@ static int serve_answer(const struct cli *cli, int argc, char **argv)
         return usage(why);
     }
     inner.json = args_flag(&inner.args, "json");
+    if (inner.command == &command_status && args_flag(&inner.args, "lately"))
+        inner.kept = cli->kept;
     return run_inner(&inner, &err);
 }
 
@@ -172,6 +175,7 @@ static int serve_run(struct cli *cli, struct later_error *err)
 
     if (!cli_client(cli, err))
         return -1;
+    cli->kept = kept_new();
     in = take_input(err);
     words = in ? catch_words(err) : -1;
     if (words < 0)
@@ -183,6 +187,8 @@ static int serve_run(struct cli *cli, struct later_error *err)
     }
     fclose(in);
     free(text);
+    kept_free(cli->kept);
+    cli->kept = NULL;
     return LATER_OK;
 }
 

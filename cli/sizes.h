@@ -24,12 +24,14 @@ struct sized {
     /* How many queues it is, with its shards; how many of them are paused. */
     uint32_t parts, paused;
     bool fair;              /* jobs of groups are ready; not looked at with `exact` */
+    double still;           /* seconds since it was seen to change; 0 = not known (kept.h) */
     struct later_error err; /* the first refusal; code 0 = none */
 };
 
 /* Asks about all of them. exact: one script per queue, which sees a single moment; otherwise by
- * plain commands, which cost less (queue/glance.h). now: Redis's clock a moment ago, not needed if
- * `exact`. Returns 0, or -1 with *err if the connection is lost. */
+ * plain commands, which cost less (queue/glance.h), and less again with cli->kept. now: Redis's
+ * clock a moment ago, not needed if `exact`. Returns 0, or -1 with *err if the connection is lost.
+ */
 int sizes_ask(struct cli *cli, struct sized *sized, size_t count, bool exact, double now,
               struct later_error *err);
 

@@ -14,7 +14,7 @@
 #define LOOKING         10.0 /* seconds after a look for which questions go on */
 #define BEAT            1.0  /* seconds between two questions */
 #define FRESH           2.0  /* seconds for which an answer counts as new */
-#define TOGETHER        13   /* queues per question; the question itself takes two more commands */
+#define TOGETHER        9    /* queues per question */
 #define NAMES           5.0  /* seconds between two lists of all queues, */
 #define NAMES_MORE      1000 /* plus as many for each thousand queues */
 #define TROUBLES_QUEUES 10.0 /* queues for which the age of troubles may be a second more, */
@@ -132,7 +132,9 @@ static void poller_take_end(void *arg, int status, const char *rest)
 /* Asks about the queues whose turn it is, or about all if they are not known. */
 static void poller_ask(struct poller *poller)
 {
-    struct order order = { .words = { "status", "--json", "--" }, .count = 2, .patience = 5 };
+    struct order order = { .words = { "status", "--json", "--lately", "--" },
+                           .count = 3,
+                           .patience = 5 };
     struct serve_answer answer = { .line = poller_take_line,
                                    .end = poller_take_end,
                                    .arg = poller };
@@ -142,7 +144,7 @@ static void poller_ask(struct poller *poller)
     if (poller->lists)
         snapshot_list(poller->snapshot);
     else
-        order.count = 3 + snapshot_due(poller->snapshot, now, order.words + 3, TOGETHER);
+        order.count = 4 + snapshot_due(poller->snapshot, now, order.words + 4, TOGETHER);
     lines_json_begin(&poller->new_hosts);
     poller->asked = now;
     poller->ended = false;

@@ -3,12 +3,14 @@
  * readers.
  *
  * While somebody looks, `later status` is asked once a second, whatever the number of readers. It
- * is asked about as many queues as take some 16 commands in Redis. If there are more, they take
- * turns (snapshot.h). When somebody looks after a time without readers, all are asked about. If
- * Redis is away, the last answer stays, with its age.
+ * asks Redis only for what has changed (cli/kept.h), of up to nine queues: some twelve commands, if
+ * they are quiet. If there are more queues, they take turns (snapshot.h). When somebody looks after
+ * a time without readers, all are asked about. If Redis is away, the last answer stays, with its
+ * age.
  *
- * Every eight seconds troubles are asked for, too (troubles.h); with more than 80 queues, every
- * tenth of a second for each queue, but at least once a minute.
+ * Every five seconds troubles are asked for, too (troubles.h); with more than 50 queues, every
+ * tenth of a second for each queue, but at least once a minute. With fifteen quiet queues both take
+ * twenty commands a second.
  */
 #ifndef LATER_WEB_POLLER_H
 #define LATER_WEB_POLLER_H

@@ -8,7 +8,7 @@
 
 #define PATIENCE 15.0 /* seconds */
 #define AGAIN    2.0  /* seconds until it is asked once more, if something was done */
-#define TIMES    10.0 /* as long as an answer takes, the next question waits */
+#define TIMES    4.0  /* as long as an answer takes, the next question waits */
 #define SOME     1    /* the status that says that there are troubles */
 
 struct troubles {
@@ -60,8 +60,8 @@ static void troubles_take_end(void *arg, int status, const char *rest)
 
 void troubles_look(struct troubles *troubles, double within)
 {
-    struct order order = { .words = { "status", "--trouble", "--json" },
-                           .count = 3,
+    struct order order = { .words = { "status", "--trouble", "--json", "--lately" },
+                           .count = 4,
                            .patience = PATIENCE };
     struct serve_answer answer = { .line = troubles_take_line,
                                    .end = troubles_take_end,

@@ -154,11 +154,11 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
 }
 
 /* Queues that were named are read exactly, each by a script. For all queues the cheaper commands
- * are used. */
+ * are used, and for one who looks at the same ones again and again. */
 static int size_ask_some(struct cli *cli, const struct served *served, struct sized *sized,
                          size_t count, struct later_error *err)
 {
-    bool exact = cli->args.count > 0 || !served;
+    bool exact = (cli->args.count > 0 && !cli->kept) || !served;
 
     if (sizes_ask(cli, sized, count, exact, served ? served_at(served) : 0, err) < 0)
         return -1;

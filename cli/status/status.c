@@ -43,6 +43,7 @@ static int status_run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "progress", 0, NULL, "with --json: also the progress of running jobs" },
+    { "lately", 0, NULL, "in `later serve`: ask little of queues that have not changed" },
     { "trouble", 0, NULL,
       "only what is wrong, a line each; the status is 1 if there is something" },
     { "local", 0, NULL, "check only the laterd on this host, without asking Redis" },
@@ -51,7 +52,7 @@ static const struct args_option options[] = {
 
 const struct command command_status = {
     .name = "status",
-    .usage = "[--local | --trouble] [--progress] [Q...]",
+    .usage = "[--local | --trouble] [--progress] [--lately] [Q...]",
     .brief = "Show daemons and queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"

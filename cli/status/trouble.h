@@ -2,7 +2,8 @@
  * trouble.h: what is wrong now: `later status --trouble`, and the same for metrics. The facts are
  * read here; what is trouble is decided by trouble/trouble.h.
  *
- * It takes four commands, and for each queue those of its sizes and at most 12 more.
+ * It takes five commands, and for each queue those of its sizes and at most 13 more; for one who
+ * looks again and again (kept.h) and a queue that has not changed, at most two.
  */
 #ifndef LATER_CLI_TROUBLE_H
 #define LATER_CLI_TROUBLE_H

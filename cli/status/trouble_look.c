@@ -2,7 +2,9 @@
 #include "status/trouble.h"
 
 #include "ahead.h"
+#include "base/clock.h"
 #include "history/history.h"
+#include "kept.h"
 #include "queue/flow.h"
 #include "queue/lost.h"
 
@@ -16,6 +18,7 @@
 #define FLOWS    100 /* of a queue that have not ended */
 #define JOBS     10  /* of a host that are looked at */
 #define OVERDUE  30.0
+#define SETTLED  5.0 /* seconds after which all that was done is in the history */
 
 /* One queue. It is looked at twice: first the questions are sent, then the answers are there. */
 struct trouble_queue {
@@ -23,7 +26,9 @@ struct trouble_queue {
     const struct sized *sized;
     struct later_keys keys;
     struct ahead ahead;
-    struct later_tallies recent, totals; /* owned */
+    struct later_tallies read, totals;  /* owned */
+    const struct later_tallies *recent; /* `read`, or what is kept; NULL: nothing */
+    struct kept_queue *kept;            /* NULL: nothing is kept */
     struct later_pause pause;
     double since; /* the first minute that was read */
     char type[LATER_TYPE_MAX + 1], schedule[LATER_SCHEDULE_NAME_MAX + 1];
@@ -39,6 +44,7 @@ struct trouble_look {
     int64_t waiting;
     double now;
     bool sends, away;
+    bool no_schedules; /* none of these queues has any */
     struct later_error *err;
 };
 
@@ -66,23 +72,67 @@ static void trouble_ask_pause(struct trouble_look *look, struct trouble_queue *q
     queue->seen.paused_until = queue->pause.until;
 }
 
+/* The counts come into the history within seconds. */
+static bool trouble_history_is_kept(const struct trouble_queue *queue, int64_t minute)
+{
+    return queue->kept && queue->kept->minute == minute &&
+           kept_stays(queue->kept->recent_read, SETTLED, queue->sized->still);
+}
+
+static void trouble_keep_history(struct trouble_look *look, struct trouble_queue *queue,
+                                 int64_t minute)
+{
+    struct kept_queue *kept = queue->kept;
+
+    queue->recent = &queue->read;
+    if (!kept || look->sends)
+        return;
+    later_tallies_free(&kept->recent);
+    kept->recent = queue->read;
+    queue->read = (struct later_tallies){ 0 };
+    kept->minute = minute;
+    kept->recent_read = later_clock();
+    queue->recent = &kept->recent;
+}
+
 static void trouble_ask_history(struct trouble_look *look, struct trouble_queue *queue)
 {
     int64_t minute = later_period(LATER_BY_MINUTE, look->now);
+    bool is_kept = trouble_history_is_kept(queue, minute);
     struct later_tally sum;
 
     queue->since = 60.0 * (double)(minute - MINUTES + 1);
-    for (int64_t n = minute - MINUTES + 1; n <= minute; n++) {
+    for (int64_t n = minute - MINUTES + 1; !is_kept && n <= minute; n++) {
         struct later_command cmd = { 0 };
         struct later_reply *reply;
 
         later_history_ask(&cmd, &queue->keys, LATER_BY_MINUTE, n);
         reply = trouble_ask(look, queue, &cmd);
-        later_history_read(&queue->recent, reply);
+        later_history_read(&queue->read, reply);
         later_reply_free(reply);
     }
-    later_tallies_sum(&queue->recent, &sum);
+    if (is_kept)
+        queue->recent = &queue->kept->recent;
+    else
+        trouble_keep_history(look, queue, minute);
+    later_tallies_sum(queue->recent, &sum);
     queue->seen.rate = (double)later_tally_attempts(&sum) / (look->now - queue->since);
+}
+
+/* What is usual is only asked for where something fails. */
+static const struct later_tallies *trouble_totals(struct trouble_look *look,
+                                                  struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    if (queue->sized->totals || queue->totals.count > 0)
+        return queue->sized->totals ? queue->sized->totals : &queue->totals;
+    later_history_ask_totals(&cmd, &queue->keys);
+    reply = trouble_ask(look, queue, &cmd);
+    later_history_read(&queue->totals, reply);
+    later_reply_free(reply);
+    return &queue->totals;
 }
 
 static void trouble_ask_dead(struct trouble_look *look, struct trouble_queue *queue)
@@ -91,16 +141,21 @@ static void trouble_ask_dead(struct trouble_look *look, struct trouble_queue *qu
     char from[LATER_SECONDS_SIZE];
     struct later_reply *reply;
 
-    if (queue->sized->sizes.dead == 0)
+    if (queue->sized->sizes.dead == 0 ||
+        (queue->kept && kept_stays(queue->kept->none_died, 0, queue->sized->still)))
         return;
     later_seconds_spell(from, look->now - LATER_TROUBLE_DEAD);
-    later_command_say(&cmd, "ZCOUNT %s %s +inf", queue->keys.name[LATER_KEY_DEAD], from);
-    reply = trouble_ask(look, queue, &cmd);
-    queue->seen.died = later_reply_int(reply);
-    later_reply_free(reply);
     later_inspect_from(&first, &queue->keys, LATER_KEY_DEAD, from, 0, 1);
     reply = trouble_ask(look, queue, &first);
     queue->seen.died_since = later_reply_seconds(later_reply_at(reply, 1), 0);
+    if (queue->kept && !look->sends)
+        queue->kept->none_died = later_reply_count(reply) == 0 ? later_clock() : 0;
+    if (later_reply_count(reply) > 0) {
+        later_reply_free(reply);
+        later_command_say(&cmd, "ZCOUNT %s %s +inf", queue->keys.name[LATER_KEY_DEAD], from);
+        reply = trouble_ask(look, queue, &cmd);
+        queue->seen.died = later_reply_int(reply);
+    }
     later_reply_free(reply);
 }
 
@@ -146,11 +201,14 @@ static void trouble_ask_delayed(struct trouble_look *look, struct trouble_queue 
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    if (queue->sized->sizes.delayed == 0)
+    if (queue->sized->sizes.delayed == 0 ||
+        (queue->kept && kept_stays(queue->kept->none_unknown, 0, queue->sized->still)))
         return;
     later_inspect_from(&cmd, &queue->keys, LATER_KEY_DELAYED, "-inf", 0, FRONT);
     reply = trouble_ask(look, queue, &cmd);
     trouble_read_front(look, queue, reply);
+    if (queue->kept && reply)
+        queue->kept->none_unknown = queue->seen.unknown == 0 ? later_clock() : 0;
     later_reply_free(reply);
 }
 
@@ -175,6 +233,8 @@ static void trouble_ask_schedules(struct trouble_look *look, struct trouble_queu
     char till[LATER_SECONDS_SIZE];
     struct later_reply *reply;
 
+    if (look->no_schedules)
+        return;
     later_seconds_spell(till, look->now - LATER_TROUBLE_LATE);
     later_command_say(&cmd, "ZRANGEBYSCORE %s -inf %s WITHSCORES LIMIT 0 %d",
                       queue->keys.name[LATER_KEY_CRON], till, FRONT);
@@ -230,12 +290,13 @@ static void trouble_round(struct trouble_look *look, struct trouble_queue *queue
 
 /* --- from what was read to troubles --- */
 
-static void trouble_tell_types(struct trouble_look *look, const struct trouble_queue *queue)
+static void trouble_tell_types(struct trouble_look *look, struct trouble_queue *queue)
 {
-    for (size_t i = 0; i < queue->recent.count; i++) {
-        const struct later_tally *row = queue->recent.rows[i];
-        const struct later_tally *all = later_tallies_find(queue->sized->totals, row->type);
+    for (size_t i = 0; queue->recent && i < queue->recent->count; i++) {
+        const struct later_tally *row = queue->recent->rows[i];
         uint64_t attempts = later_tally_attempts(row), failed = later_tally_failed(row);
+        const struct later_tally *all =
+            failed ? later_tallies_find(trouble_totals(look, queue), row->type) : NULL;
         uint64_t ever = all ? later_tally_attempts(all) : 0;
         uint64_t bad = all ? later_tally_failed(all) : 0;
 
@@ -275,13 +336,30 @@ static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
 
 /* --- the queues --- */
 
-/* Asks for the sizes of some queues. */
-static int trouble_sizes(struct trouble_look *look, struct sized *sized,
-                         struct trouble_queue *queues, size_t count)
+/* Most hosts have no schedules: one question tells that of all these queues, except on a Cluster.
+ */
+static void trouble_seek_schedules(struct trouble_look *look, const struct sized *sized,
+                                   size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        sized[i].totals = &queues[i].totals;
-    return sizes_ask(look->cli, sized, count, false, look->now, look->err);
+    struct later_client *client = look->cli->client;
+    struct later_command cmd = { 0 };
+    struct later_error ignored;
+    struct later_reply *reply;
+
+    look->no_schedules = false;
+    if (count < 2 || later_redis_is_cluster(later_call_redis(client)))
+        return;
+    later_command_begin(&cmd, 1 + count);
+    later_command_text(&cmd, "EXISTS");
+    for (size_t i = 0; i < count; i++) {
+        struct later_keys keys;
+
+        later_keys_init(&keys, later_call_prefix(client), sized[i].name);
+        later_command_text(&cmd, keys.name[LATER_KEY_CRON]);
+    }
+    reply = cli_call(look->cli, &cmd, &ignored);
+    look->no_schedules = reply && later_reply_int(reply) == 0;
+    later_reply_free(reply);
 }
 
 static int trouble_some(struct trouble_look *look, const struct sized *sized,
@@ -289,9 +367,11 @@ static int trouble_some(struct trouble_look *look, const struct sized *sized,
 {
     struct cli *cli = look->cli;
 
+    trouble_seek_schedules(look, sized, count);
     look->sends = true;
     for (size_t i = 0; i < count; i++) {
         queues[i].sized = &sized[i];
+        queues[i].kept = cli->kept ? kept_find(cli->kept, sized[i].name) : NULL;
         later_keys_init(&queues[i].keys, later_call_prefix(cli->client), sized[i].name);
         trouble_round(look, &queues[i]);
     }
@@ -309,7 +389,7 @@ static int trouble_some(struct trouble_look *look, const struct sized *sized,
 static void trouble_queue_free(struct trouble_queue *queue)
 {
     ahead_clear(&queue->ahead);
-    later_tallies_free(&queue->recent);
+    later_tallies_free(&queue->read);
     later_tallies_free(&queue->totals);
 }
 
@@ -326,7 +406,7 @@ static int trouble_queues(struct trouble_look *look, const struct queue_list *li
             sized[i] = (struct sized){ .name = list->names[from + i] };
             queues[i] = (struct trouble_queue){ 0 };
         }
-        ok = look->known ? 0 : trouble_sizes(look, sized, queues, count);
+        ok = look->known ? 0 : sizes_ask(look->cli, sized, count, false, look->now, look->err);
         if (ok == 0)
             ok = trouble_some(look, look->known ? look->known + from : sized, queues, count);
         for (size_t i = 0; i < count; i++)

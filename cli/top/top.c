@@ -1,6 +1,7 @@
 /* top.c: `later top` in a terminal. */
 #include "commands.h"
 #include "base/clock.h"
+#include "kept.h"
 #include "top/frame.h"
 #include "top/screen.h"
 
@@ -158,13 +159,18 @@ static int top_run(struct cli *cli, struct later_error *err)
 
     if (cli->json)
         return later_fail(err, LATER_E_USAGE, "for programs there is `later status --json`");
-    if (cli_duration(cli, "interval", &interval, err) < 0 || top_look(cli, &top, err) < 0)
+    if (cli_duration(cli, "interval", &interval, err) < 0)
         return -1;
-    if (args_flag(&cli->args, "once") || !cli->out_terminal)
+    cli->kept = kept_new(); /* without memory more is asked */
+    if (top_look(cli, &top, err) < 0)
+        status = -1;
+    else if (args_flag(&cli->args, "once") || !cli->out_terminal)
         status = top_once(cli, &top);
     else
         status = top_watch(cli, &top, fmax(interval, INTERVAL_MIN), err);
     top_free(&top);
+    kept_free(cli->kept);
+    cli->kept = NULL;
     return status;
 }
 

@@ -318,7 +318,7 @@ TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top
 OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh",
            "work": "is a laterd, which waits for what others refuse; cli_work.sh, pairs_running.sh"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
+                   "after": "pages need many jobs; cli_search.sh", "lately": "what it asks goes by time; cli_lately.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
 
 
 def options_of(verb):

@@ -6,7 +6,9 @@ them.
 """
 import http.client
 import json
+import os
 import socket
+import subprocess
 import sys
 import time
 
@@ -68,6 +70,21 @@ def check(holds, name, why=''):
 
 def same(got, wanted, name):
     return check(got == wanted, name, f'got {got!r}, wanted {wanted!r}')
+
+
+def calls():
+    """Returns how often each command was performed by the Redis of $redis_socket, also within scripts."""
+    info = subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], 'INFO', 'commandstats'],
+                          check=True, capture_output=True, text=True).stdout
+    return {line.split(':')[0][8:]: int(line.split('calls=')[1].split(',')[0])
+            for line in info.splitlines() if 'calls=' in line}
+
+
+def performed(before, now):
+    """Returns the commands that were performed between two calls(). Left out are this INFO, and PING: on a busy
+    machine more often than else it is asked whether Redis is there."""
+    return {name: number - before.get(name, 0) for name, number in now.items()
+            if number != before.get(name, 0) and name not in ('info', 'ping')}
 
 
 def wait_until(condition, seconds=20):

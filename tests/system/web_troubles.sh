@@ -1,6 +1,6 @@
 #!/bin/sh
 # The top of the pages: each trouble is provoked, seen there with since and command, and gone when it is
-# mended. later-web looks every eight seconds.
+# mended. later-web looks every five seconds.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 . "$top_srcdir/tests/system/web_lib.sh"
 needs python3 chromium chromedriver

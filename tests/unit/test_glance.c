@@ -30,33 +30,58 @@ static struct later_reply *call(struct later_command *cmd)
     return reply;
 }
 
+static uint32_t asked; /* how many questions the last look took */
+
+/* Asks what is in the set. */
+static void look(struct later_glance *glance, uint32_t want, double now)
+{
+    for (unsigned n = 0; n < LATER_GLANCES; n++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+
+        if (!(want & LATER_GLANCE_BIT(n)))
+            continue;
+        later_glance_ask(&cmd, &keys, n, now);
+        reply = call(&cmd);
+        later_glance_read(glance, n, reply);
+        later_reply_free(reply);
+        asked++;
+    }
+}
+
 /* Returns whether the glance was enough. */
 static bool glance(struct later_glance *glance)
 {
     double now = live_time();
 
     *glance = (struct later_glance){ .ready = false };
-    for (unsigned n = 0; n < LATER_GLANCES; n++) {
-        struct later_command cmd = { 0 };
-        struct later_reply *reply;
-
-        later_glance_ask(&cmd, &keys, n, now);
-        reply = call(&cmd);
-        later_glance_read(glance, n, reply);
-        later_reply_free(reply);
-    }
+    asked = 0;
+    for (uint32_t want = LATER_GLANCE_FULL; want; want = later_glance_more(glance, NULL))
+        look(glance, want, now);
     return later_glance_done(glance, now);
 }
 
-/* A glance is enough, and says what the script says. */
-static void same(void)
+/* The same for one that was looked at before. */
+static bool again(struct later_glance *glance)
 {
+    struct later_glance before = *glance;
+    double now = live_time();
+
+    glance->asked = 0;
+    asked = 0;
+    for (uint32_t want = LATER_GLANCE_CHANGE; want; want = later_glance_more(glance, &before))
+        look(glance, want, now);
+    return later_glance_done(glance, now);
+}
+
+/* What is seen is what the script says. */
+static void is_right(const struct later_glance *glance)
+{
+    const struct later_glance seen = *glance;
     struct later_command cmd = { 0 };
     struct later_sizes sizes;
-    struct later_glance seen;
     struct later_reply *reply;
 
-    ck_assert(glance(&seen));
     later_inspect_size(&cmd, &keys);
     reply = call(&cmd);
     later_inspect_sized(reply, &sizes);
@@ -69,7 +94,17 @@ static void same(void)
     ck_assert_int_eq(seen.sizes.paused, sizes.paused);
     ck_assert_double_eq_tol(seen.sizes.oldest_ready, sizes.oldest_ready, 5);
     ck_assert_int_eq(seen.sizes.oldest_ready < 0, sizes.oldest_ready < 0);
+    ck_assert_uint_eq(seen.sizes.waiting, sizes.waiting);
     ck_assert_mem_eq(seen.sizes.counters, sizes.counters, sizeof sizes.counters);
+}
+
+/* A glance is enough. */
+static void same(void)
+{
+    struct later_glance seen;
+
+    ck_assert(glance(&seen));
+    is_right(&seen);
 }
 
 START_TEST(an_empty_queue)
@@ -122,13 +157,73 @@ START_TEST(priorities_are_for_the_script)
 }
 END_TEST
 
+/* A queue that was seen before is asked only whether it has changed, and what has. */
+START_TEST(only_what_has_changed)
+{
+    struct later_glance seen;
+
+    live_put("q", "a", live_time() - 9);
+    live_do("HMSET later:{q}:jobs x {} y {}");
+    live_do("ZADD later:{q}:dead 1 x");
+    live_do("HMSET later:{q}:stats pushed 2 buried 1 reserved 1");
+    ck_assert(glance(&seen));
+    is_right(&seen);
+    ck_assert(again(&seen));
+    ck_assert_uint_eq(asked, 4);
+    is_right(&seen);
+
+    live_put("q", "b", live_time()); /* pushed: the dead stay */
+    live_do("HSET later:{q}:stats pushed 3");
+    ck_assert(again(&seen));
+    ck_assert_uint_eq(asked, 7);
+    is_right(&seen);
+
+    live_do("ZADD later:{q}:dead 2 y"); /* buried */
+    live_do("HMSET later:{q}:stats buried 2 reserved 2 pushed 4");
+    ck_assert(again(&seen));
+    is_right(&seen);
+    live_do("ZREM later:{q}:dead x"); /* a dead one is kicked, and waits for another time */
+    live_do("ZADD later:{q}:delayed %.6f x", live_time() + 60);
+    ck_assert(again(&seen));
+    is_right(&seen);
+
+    live_do("SET later:{q}:paused 1");
+    ck_assert(again(&seen));
+    ck_assert_uint_eq(asked, 6);
+    is_right(&seen);
+    live_do("DEL later:{q}:paused later:{q}:ready");
+    ck_assert(again(&seen));
+    is_right(&seen);
+    ck_assert_double_lt(seen.sizes.oldest_ready, 0);
+    live_do("DEL later:{q}:stats later:{q}:dead later:{q}:delayed later:{q}:jobs");
+    ck_assert(again(&seen));
+    is_right(&seen);
+}
+END_TEST
+
+/* Leases run out by themselves: that is asked for apart. */
+START_TEST(what_is_overdue)
+{
+    struct later_glance seen, before;
+
+    live_hold("q", "held", "token", 60);
+    live_do("HMSET later:{q}:stats pushed 1 reserved 1");
+    ck_assert(glance(&seen));
+    is_right(&seen);
+    live_do("ZADD later:{q}:reserved %.6f token", live_time() - 1);
+    before = seen;
+    seen.asked = 0;
+    look(&seen, LATER_GLANCE_BIT(LATER_GLANCE_OVERDUE), live_time());
+    ck_assert_uint_eq(later_glance_more(&seen, &before), 0);
+    is_right(&seen);
+}
+END_TEST
+
 static TCase *glances(void)
 {
     const TTest *const tests[] = {
-        an_empty_queue,
-        jobs_in_each_state,
-        priorities_are_for_the_script,
-        NULL,
+        an_empty_queue,        jobs_in_each_state, priorities_are_for_the_script,
+        only_what_has_changed, what_is_overdue,    NULL,
     };
 
     return live_case("glances", set_up, tear_down, tests);

@@ -1,0 +1,90 @@
+"""web_cost.py WHERE: how many commands Redis performs for those who look at the pages, also within scripts."""
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from web_client import Connection, calls, check, performed, wait_until
+
+where = sys.argv[1]
+later = os.environ['later_bin']
+QUEUES = [f'q{i}' for i in range(15)]
+
+
+class Reader(threading.Thread):
+    """Keeps the pages' stream open, and counts the looks of which it is told: one a second, and those for troubles."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.looks = self.troubled = self.queues = 0
+        self.open = True
+        self.start()
+
+    def run(self):
+        connection = Connection(where)
+        connection.request('GET', '/api/1/live', headers={'Host': 'localhost'})
+        answer = connection.getresponse()
+        while self.open:
+            line = answer.readline()
+            if not line.startswith(b'data: '):
+                if not line:
+                    break
+                continue
+            event = json.loads(line[6:])
+            self.queues += len(event['queues'])
+            if event.get('troubles', {}).get('known'):
+                self.troubled += 1
+            elif event['known']:
+                self.looks += 1
+        answer.close()
+        connection.close()
+
+
+def rests():
+    """Is Redis asked nothing for three seconds?"""
+    before = calls()
+    time.sleep(3)
+    return not performed(before, calls())
+
+
+def quiet(reader):
+    """Has nothing changed for 11 seconds? Before, queues are looked at closely."""
+    before = reader.queues
+    time.sleep(11)
+    return reader.queues == before
+
+
+def costs(reader, looks):
+    """Returns what so many looks cost, how many they were, and how many there were for troubles. What is told
+    late counts, too. Where a connection was made anew everything was asked anew: then they are counted again."""
+    while True:
+        before, told, troubled = calls(), reader.looks, reader.troubled
+        wait_until(lambda: reader.looks >= told + looks, 600)
+        used = performed(before, calls())
+        until = reader.looks + 2
+        wait_until(lambda: reader.looks >= until)
+        if not used.get('client|setname'):
+            return sum(used.values()), reader.looks - told, reader.troubled - troubled + 1
+
+
+def is_cheap(reader, who):
+    used, looks, troubled = costs(reader, 20)
+    print(f'# {who}: {used} commands in {looks} looks, and {troubled} for troubles')
+    # A look each second and one for troubles each five seconds are 13 + 31 / 5 = 19.2 commands a second.
+    check(used <= 13 * looks + 31 * troubled, f'{who}: at most 20 commands a second', (used, looks, troubled))
+
+
+subprocess.run([later, 'serve'], check=True, capture_output=True, text=True,
+               input=''.join(f'["push","t","-q","{name}"]\n["push","t","-q","{name}","--in","1h"]\n' for name in QUEUES))
+check(wait_until(rests), 'nobody looks: Redis is asked nothing')
+readers = [Reader()]
+check(wait_until(lambda: quiet(readers[0]), 200), 'nothing happens in 15 queues')
+is_cheap(readers[0], 'one reader')
+readers += [Reader() for _ in range(59)]
+check(wait_until(lambda: all(reader.looks > 1 for reader in readers)), '60 readers are told')
+is_cheap(readers[0], '60 readers')
+for reader in readers:
+    reader.open = False
+check(wait_until(rests), 'they are gone: Redis is asked nothing')
