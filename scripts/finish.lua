@@ -19,25 +19,10 @@
 -- never gone in between. If the id was pushed again meanwhile (inc/again.lua), the first line also
 -- has `"again":true`: there is a later job of this id.
 
--- @include number
--- @include results_for
--- @include lines
+-- @include leave
 
 local wait = number(seconds, 0, 86400)
 wait = wait and (wait == 0 or wait >= 0.001) and wait
-
-local function leave(state, attempt, record, left)
-    if wait > 0 then
-        local head = '{"state":"%s","attempt":%d,"at":%.6f%s}\n'
-        local followed = value_of(record, 'n') and ',"again":true' or ''
-        head = string.format(head, state, attempt, now, followed)
-        if redis.call('LPUSH', result, head .. left) > 1 then
-            redis.call('LTRIM', result, 0, 0)
-        end
-        redis.call('PEXPIRE', result, string.format('%.0f', math.ceil(wait * 1000)))
-        results_for(wait)
-    end
-end
 
 -- The short way: mostly it is done, is the only job of its token, and leaves a result and nothing
 -- else.
@@ -49,11 +34,8 @@ end
 -- @include end_one
 -- @include chain_on
 if ended then
-    if lasting and what ~= 'null' then -- as in inc/hand_on.lua
-        redis.pcall('HSET', onward[1] .. ':values', lasting, what)
-    end
 -- @include chain_ready
-    leave('done', count_of(record or '', 'a') + 1, record or '', what)
+    leave(result, wait, 'done', count_of(record or '', 'a') + 1, record or '', what)
     return {}
 end
 
@@ -78,14 +60,9 @@ local lost
 record = records_of({ id })[1]
 local document = keeps and redis.call('HGET', jobs, id)
 local exists = hook ~= '' and redis.call('HEXISTS', jobs, id) == 1 -- else another token ended it
-local is_wanted = how == 'done' and what ~= 'null' and value_of(record, 's')
-local members = is_wanted and flow_of({ id }, { record })
-if members then
-    flow_leave(id, what)
-end
 local state, attempt, left = 'done', count_of(record, 'a') + 1, what
 if how == 'done' then
-    lost = settle({ id }, 'done')
+    lost = settle({ id }, 'done', { [id] = what })
 else
     local texts
     lost, texts = bury({ id }, { how }, { what })
@@ -95,16 +72,13 @@ else
     state, attempt = 'dead', count_of(texts[1], 'a')
     left = value_of(texts[1], 'e') or 'null'
 end
-for _, member in ipairs(#lost == 0 and members or {}) do
-    hand_on(flow_key(member[1]), id, what)
-end
 if #lost == 0 and document then
     redis.call('HSET', kept, id, kept_as(record, attempt, ARGV[7], document))
     redis.call('ZADD', done, string.format('%.6f', now + life), id)
     keep_at_most(room, 1)
 end
 if #lost == 0 then
-    leave(state, attempt, record, left)
+    leave(result, wait, state, attempt, record, left)
 end
 if #lost == 0 and exists then
     local failure, value = left, 'null'

@@ -18,7 +18,7 @@ local room, seconds = whole(most, 0, 1e9), number(life, 0, 1e11)
 if not room or not seconds or room > 0 and seconds == 0 then
     return redis.error_reply('ERR finish_all: most and life are numbers from 0')
 end
-local ids, values, waits, keys, said, wait = {}, {}, {}, {}, nil, nil
+local ids, values, waits, keys, value_by, said, wait = {}, {}, {}, {}, {}, nil, nil
 for i = 3, #ARGV, 4 do
     local n = #ids + 1
     if ARGV[i + 2] ~= said then -- mostly all are the same
@@ -29,6 +29,7 @@ for i = 3, #ARGV, 4 do
         end
     end
     ids[n], values[n], waits[n] = ARGV[i], ARGV[i + 1], wait
+    value_by[ARGV[i]] = ARGV[i + 1]
     if wait > 0 then
         keys[#keys + 1] = result_of(ARGV[i])
     end
@@ -38,17 +39,9 @@ if #keys > 0 then
     redis.call('EXISTS', unpack(keys))
 end
 
-local texts, wanted, steps = records_of(ids), {}, {}
-for n = 1, recorded and #ids or 0 do
-    if values[n] ~= 'null' and value_of(texts[n], 's') then
-        wanted[#wanted + 1], steps[#steps + 1] = ids[n], texts[n]
-        flow_leave(ids[n], values[n])
-    end
-end
-local members = #wanted > 0 and flow_of(wanted, steps) or {}
+local texts = records_of(ids)
 local documents = room > 0 and #ids > 0 and redis.call('HMGET', jobs, unpack(ids))
-local lost = settle(ids, 'done')
-local value_by, is_lost = {}, {}
+local lost, is_lost = settle(ids, 'done', value_by), {}
 for _, n in ipairs(lost) do
     is_lost[n] = true
 end
@@ -62,7 +55,6 @@ for n = 1, #ids do
         if record ~= '' then
             attempt = count_of(record, 'a') + 1
         end
-        value_by[ids[n]] = values[n]
         if documents and documents[n] then
             whole_of[#whole_of + 1] = ids[n]
             whole_of[#whole_of + 1] = kept_as(record, attempt, ARGV[4 * n + 2], documents[n])
@@ -91,11 +83,6 @@ for n = 1, #ids do
             end
             redis.call('PEXPIRE', key, milliseconds)
         end
-    end
-end
-for _, member in ipairs(members) do
-    if value_by[member[2]] then
-        hand_on(flow_key(member[1]), member[2], value_by[member[2]])
     end
 end
 if #due > 0 then

@@ -21,6 +21,8 @@
 -- that it had in ready.
 
 local set = held
+redis.call('HLEN', stats)
+redis.call('ZCARD', reserved)
 -- @include take
 
 local last = number(deadline, 0, 1e11)
@@ -29,6 +31,7 @@ if not last then
 end
 stopped = stopped or last > 0 and now > last
 local few = last > 0 -- after most wakes there is one job and no other
+local freed -- nothing becomes ready here
 -- @include take_one
 if not one then
 -- @inside take_many

@@ -59,11 +59,13 @@ struct later_job {
     size_t value_len;
     bool is_step; /* of a flow: its value may be wanted */
 
-    /* What it gets from the jobs that it has waited for; owned. */
-    char flow[JOB_FLOW_SIZE];  /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
-                                * "" = none */
-    struct later_reply *given; /* queue/flow.h; NULL: not asked for yet */
-    char *values;              /* the same as a JSON object, once a plugin has asked for that */
+    /* What it gets from the jobs that it has waited for. */
+    char flow[JOB_FLOW_SIZE]; /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
+                               * "" = none */
+    const struct later_reply *given; /* queue/flow.h; NULL: not asked for yet; `values_told`, or the
+                                      * batch's */
+    struct later_reply *values_told; /* the answer, if it was asked for; owned */
+    char *values; /* the same as a JSON object, once a plugin has asked for that; owned */
     size_t values_len;
 
     /* Event jobs. */

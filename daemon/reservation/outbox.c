@@ -296,9 +296,9 @@ static bool comes_on(const struct group *group)
            first->slot->given > group->count;
 }
 
-static bool is_ack(const struct group *group)
+static bool may_join(const struct group *group)
 {
-    return group->verb == LATER_VERB_ACK;
+    return sending_joins(group->verb, group->items, group->count) > 0;
 }
 
 /* stays: what is left for now; NULL: nothing. */
@@ -325,9 +325,9 @@ void outbox_flush_early(struct outbox *outbox)
     outbox_flush_groups(outbox, comes_on);
 }
 
-void outbox_flush_but_acks(struct outbox *outbox)
+void outbox_flush_but_joining(struct outbox *outbox)
 {
-    outbox_flush_groups(outbox, is_ack);
+    outbox_flush_groups(outbox, may_join);
 }
 
 /* --- with a reserve --- */
@@ -335,12 +335,16 @@ void outbox_flush_but_acks(struct outbox *outbox)
 struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys, size_t most,
                             bool early)
 {
-    struct group *group = find_group(outbox, keys, LATER_VERB_ACK);
+    static const enum later_verb verbs[] = { LATER_VERB_ACK, LATER_VERB_FINISH };
 
-    if (!group || !group->count || group->refused || (early && comes_on(group)) ||
-        sending_count(group->verb, group->items, group->count) > most)
-        return NULL;
-    return begin_sending(outbox, group);
+    for (int i = 0; i < (early ? 1 : 2); i++) {
+        struct group *group = find_group(outbox, keys, verbs[i]);
+        size_t count = group ? sending_joins(verbs[i], group->items, group->count) : 0;
+
+        if (count && count <= most && !group->refused && !(early && comes_on(group)))
+            return begin_sending(outbox, group);
+    }
+    return NULL;
 }
 
 bool outbox_join_encode(const struct sending *sending, const struct later_take *take,
@@ -349,7 +353,7 @@ bool outbox_join_encode(const struct sending *sending, const struct later_take *
     return sending_encode_with(sending, take, cmd);
 }
 
-/* A refusal may be of the reserve alone: the acks go again at once, by themselves. */
+/* A refusal may be of the reserve alone: they go again at once, by themselves. */
 void outbox_joined(struct sending *sending, const struct later_answer *answer)
 {
     if (answer && answer->outcome == LATER_ANSWERED) {

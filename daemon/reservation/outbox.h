@@ -44,15 +44,16 @@ void outbox_flush(struct outbox *outbox);
  * of its jobs are done, so that one call without ids acks them all. */
 void outbox_flush_early(struct outbox *outbox);
 
-/* The same for all but acks, which may go in one call with a reserve: what these make ready, that
- * reserve finds behind them. */
-void outbox_flush_but_acks(struct outbox *outbox);
+/* The same for all but what may go in one call with a reserve: what these make ready, that reserve
+ * finds behind them. */
+void outbox_flush_but_joining(struct outbox *outbox);
 
-/* Acks on their way in one call with a reserve of the same queue. */
+/* Settlements on their way in one call with a reserve of the same queue. */
 struct sending;
 
-/* Takes acks for such a call: of one token, at most `most`. early: not those that
- * outbox_flush_early() would leave. NULL: there are none. */
+/* Takes some for such a call: acks of one token, at most `most`; or one job that is done and leaves
+ * a result or a value. early: only acks, and not those that outbox_flush_early() would leave. NULL:
+ * there are none. */
 struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys, size_t most,
                             bool early);
 

@@ -122,6 +122,16 @@ static bool sending_is_whole(const struct sending *sending)
            sending->items[0].slot->given == sending->count;
 }
 
+size_t sending_joins(enum later_verb verb, const struct sending_item *items, size_t count)
+{
+    struct later_kept kept;
+
+    if (verb == LATER_VERB_ACK)
+        return sending_count(verb, items, count);
+    return verb == LATER_VERB_FINISH && count == 1 && !leaves_alone(items[0].slot) &&
+           !slot_keeps(items[0].slot, &kept);
+}
+
 struct sending *sending_take(const struct later_keys *keys, enum later_verb verb,
                              struct sending_item *items, size_t *count)
 {
@@ -162,9 +172,10 @@ static char *error_of(const struct slot *slot, const struct slot_copy *copy, con
 
 /* Encodes the settlements by way of `copies`, one for each: whoever has a page mapped may write
  * there meanwhile. Errors are made here, not when the job ended: most have none. take: of a reserve
- * in the same call; or NULL. */
+ * in the same call; or NULL. left: what a single one leaves that goes with it; or NULL. */
 static void encode_each(const struct sending *sending, struct slot_copy *copies,
-                        const struct later_take *take, struct later_command *cmd)
+                        const struct later_take *take, const struct later_remains *left,
+                        struct later_command *cmd)
 {
     struct later_settlement jobs[LATER_BATCH_MAX] LATER_UNCLEARED;
     char *errors[LATER_BATCH_MAX] LATER_UNCLEARED;
@@ -173,7 +184,7 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
         const struct slot *slot = sending->items[i].slot;
         struct slot_copy *copy = &copies[i];
 
-        slot_copy(slot, sending->verb, copy);
+        slot_copy(slot, left ? LATER_VERB_ACK : sending->verb, copy);
         errors[i] = error_of(slot, copy, sending->host);
         jobs[i] = (struct later_settlement){ .token = sending->items[0].token,
                                              .id = copy->id,
@@ -182,7 +193,7 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
                                              .error = errors[i] };
     }
     if (take)
-        later_queue_step(cmd, sending->keys, take, jobs, sending->count);
+        later_queue_step(cmd, sending->keys, take, jobs, sending->count, left);
     else
         later_queue_settle(cmd, sending->keys, sending->verb, 0, jobs, sending->count);
     for (size_t i = 0; i < sending->count; i++)
@@ -273,12 +284,18 @@ bool sending_encode_with(const struct sending *sending, const struct later_take 
                          struct later_command *cmd)
 {
     struct slot_copy *copies = malloc(sending->count * sizeof *copies);
+    bool leaves = sending->verb == LATER_VERB_FINISH;
+    char *value = leaves ? malloc(LATER_VALUE_MAX) : NULL;
+    struct sending_left it;
+    bool ok = copies && (value || !leaves);
 
-    if (!copies)
-        return false;
-    encode_each(sending, copies, take, cmd);
+    if (ok && leaves)
+        sending_leave(sending, &it, value);
+    if (ok)
+        encode_each(sending, copies, take, leaves ? &it.left : NULL, cmd);
     free(copies);
-    return true;
+    free(value);
+    return ok;
 }
 
 bool sending_encode_checkpoint(const struct sending *sending, struct later_command *cmd)

@@ -40,6 +40,10 @@ enum later_verb sending_verb(const struct slot *slot);
 /* Returns how many of these items go in one call with the first of them; 0 if there is none. */
 size_t sending_count(enum later_verb verb, const struct sending_item *items, size_t count);
 
+/* Returns how many may go in one call with a reserve: of acks those of sending_count(); of what
+ * leaves something a single one that is done, and leaves a result or a value only. */
+size_t sending_joins(enum later_verb verb, const struct sending_item *items, size_t count);
+
 /* Returns a call for those, which it has taken out of `items`: *count are left, in their order.
  * Its outbox and host are not set yet. NULL: no memory; then all are still there. */
 struct sending *sending_take(const struct later_keys *keys, enum later_verb verb,

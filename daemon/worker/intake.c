@@ -215,7 +215,7 @@ void intake_go_on(struct intake *intake)
     bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
 
     if (may && intake_any_ready(intake)) {
-        outbox_flush_but_acks(intake->worker->outbox);
+        outbox_flush_but_joining(intake->worker->outbox);
         look(intake);
     }
     if (may && !intake->asked && looks_first(intake))

@@ -27,6 +27,7 @@ struct held {
     double score;     /* the job's score in ready; NAN: not known */
     const char *flow; /* in which it has waited, flow_len bytes of the batch; "" = none */
     size_t flow_len;
+    const struct later_reply *given; /* what it gets from there, of the batch; NULL: not known */
     const char *line; /* in which it waits or has waited (queue/line.h), as `flow`; "" = none */
     size_t line_len;
     bool is_step;           /* of a flow */

@@ -231,6 +231,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->checkpoint_len = held->checkpoint_len;
     if (held->flow_len < sizeof job->flow)
         memcpy(job->flow, held->flow, held->flow_len);
+    job->given = held->given;
     if (held->line_len < sizeof job->line)
         memcpy(job->line, held->line, held->line_len);
     job->in_worker = worker->slots->worker;
@@ -378,7 +379,7 @@ static void enter(struct run *run, struct later_job *job)
 
     if (job->line[0])
         admission_unlimited(job);
-    if (ready && !job->flow[0] && !admission_needed(job) &&
+    if (ready && !run_lacks_values(job) && !admission_needed(job) &&
         (job->event || !admission_open(worker->admission))) {
         if (run_is_allowed(worker))
             run_begin(run, job, later_clock());
@@ -388,7 +389,7 @@ static void enter(struct run *run, struct later_job *job)
     }
     run->load.in_admission++;
     run->load.single = is_single(job);
-    if (job->flow[0])
+    if (run_lacks_values(job))
         run_ask_values(job);
     else
         run_proceed(job);

@@ -26,10 +26,12 @@ void run_await(struct later_job *job);
 /* The timer `ready`: asks again whether the programs of jobs are ready. arg: the run. */
 void run_look_ready(void *arg);
 
-/* Asks for what the job gets from those that it has waited for; then it proceeds. */
+/* Has the job waited for others, and is not known yet what it gets from them? */
+bool run_lacks_values(const struct later_job *job);
+/* Asks for that; then it proceeds. */
 void run_ask_values(struct later_job *job);
 void run_proceed(struct later_job *job);
-/* Frees that. */
+/* Forgets it. */
 void run_forget_values(struct later_job *job);
 
 /* Its handler has ended: attempt_end(), and what may be ready by that is looked for. */

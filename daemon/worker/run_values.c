@@ -1,5 +1,6 @@
-/* run_values.c: jobs that have waited for others of their flow get what these gave back. It is
- * asked for before they begin, so that no handler waits for Redis, and none begins without it. */
+/* run_values.c: jobs that have waited for others of their flow get what these gave back. If it did
+ * not come with the job, it is asked for before that begins: so no handler waits for Redis, and
+ * none begins without it. */
 #include "reservation/job.h"
 #include "worker/attempt.h"
 #include "worker/run_inner.h"
@@ -23,7 +24,7 @@ static void run_on_values(void *arg, struct later_answer *answer)
         run_passed(job, AWAY_SECONDS, "its values");
         return;
     }
-    job->given = answer->reply;
+    job->given = job->values_told = answer->reply;
     answer->reply = NULL;
     step = later_flow_left_out(job->given);
     if (step)
@@ -31,6 +32,11 @@ static void run_on_values(void *arg, struct later_answer *answer)
                     "the value of step %s is left out, since all together are over %d bytes", step,
                     LATER_FLOW_VALUES);
     run_proceed(job);
+}
+
+bool run_lacks_values(const struct later_job *job)
+{
+    return job->flow[0] && !job->given;
 }
 
 void run_ask_values(struct later_job *job)
@@ -53,8 +59,8 @@ void run_ask_values(struct later_job *job)
 
 void run_forget_values(struct later_job *job)
 {
-    later_reply_free(job->given);
+    later_reply_free(job->values_told);
     free(job->values);
-    job->given = NULL;
+    job->given = job->values_told = NULL;
     job->values = NULL;
 }

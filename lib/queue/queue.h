@@ -86,18 +86,22 @@ void later_queue_reserve_beside(struct later_command *cmd, const struct later_ke
                                 const char *token, double lease, size_t limit, size_t bytes);
 
 /* ack, and then reserve (beside: as above), in one call. done: 1 … LATER_BATCH_MAX jobs of one
- * token and of the same queue; of each, the token and the id are used. Its answer is that of a
- * reserve; later_queue_stepped() gives from it what an ack answers. */
+ * token and of the same queue; of each, the token and the id are used. left: what a single one
+ * leaves, a result or a value only, as by finish; NULL: nothing. Its answer is that of a reserve;
+ * from it, later_queue_stepped() gives what an ack answers, and later_queue_given() what
+ * later_flow_values() would for the only job in it; NULL: that was not told. Both are borrowed. */
 struct later_take {
     const char *token;
     double lease;
     size_t limit, bytes;
     bool beside;
 };
+struct later_remains;
 void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
                       const struct later_take *take, const struct later_settlement *done,
-                      size_t count);
+                      size_t count, const struct later_remains *left);
 const struct later_reply *later_queue_stepped(const struct later_reply *reply);
+const struct later_reply *later_queue_given(const struct later_reply *reply);
 
 /* Asks for the documents of all jobs of its answer: an array in their order; nil for one that was
  * cancelled meanwhile. */
@@ -191,6 +195,9 @@ struct later_remains {
     const struct later_kept *kept; /* how the job itself is kept, if it is done; NULL = not */
     const struct later_hook *hook; /* NULL = none */
 };
+
+/* Encodes its value, as finish and step take it. */
+void later_queue_add_value(struct later_command *cmd, const struct later_remains *left);
 
 /* Ends one job for good. how: done, else as for bury. The reply is as for the others. */
 void later_queue_finish(struct later_command *cmd, const struct later_keys *keys,

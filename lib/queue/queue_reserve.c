@@ -72,7 +72,7 @@ void later_queue_reserve_beside(struct later_command *cmd, const struct later_ke
 
 void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
                       const struct later_take *take, const struct later_settlement *done,
-                      size_t count)
+                      size_t count, const struct later_remains *left)
 {
     char held[LATER_KEY_MAX], fresh[LATER_KEY_MAX];
 
@@ -83,16 +83,36 @@ void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
     later_command_seconds(cmd, take->lease);
     later_command_int(cmd, (int64_t)take->limit);
     add_bytes(cmd, take->bytes, take->beside);
+    if (left)
+        later_command_seconds(cmd, left->result);
+    else
+        later_command_text(cmd, "");
+    if (left)
+        later_queue_add_value(cmd, left);
+    else
+        later_command_text(cmd, "");
     for (size_t i = 0; i < count; i++)
         later_command_text(cmd, done[i].id);
 }
 
-/* Where some are LOST, they are one element more. */
-const struct later_reply *later_queue_stepped(const struct later_reply *reply)
+/* Returns the list that comes after the jobs; NULL if there is none. Those that are LOST are
+ * numbers from 1. */
+static const struct later_reply *queue_reserve_more(const struct later_reply *reply, bool lost)
 {
     size_t count = later_reply_count(reply);
+    const struct later_reply *more = count % 3 == 2 ? later_reply_at(reply, count - 1) : NULL;
 
-    return count % 3 == 2 ? later_reply_at(reply, count - 1) : NULL;
+    return more && (later_reply_int(later_reply_at(more, 0)) > 0) == lost ? more : NULL;
+}
+
+const struct later_reply *later_queue_stepped(const struct later_reply *reply)
+{
+    return queue_reserve_more(reply, true);
+}
+
+const struct later_reply *later_queue_given(const struct later_reply *reply)
+{
+    return queue_reserve_more(reply, false);
 }
 
 void later_queue_documents(struct later_command *cmd, const struct later_keys *keys,

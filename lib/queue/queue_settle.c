@@ -96,7 +96,7 @@ static void add_kept(struct later_command *cmd, const struct later_kept *kept)
     later_command_seconds(cmd, kept ? kept->life : 0);
 }
 
-static void add_value(struct later_command *cmd, const struct later_remains *left)
+void later_queue_add_value(struct later_command *cmd, const struct later_remains *left)
 {
     later_command_bytes(cmd, left->value_len ? left->value : "null",
                         left->value_len ? left->value_len : 4);
@@ -130,7 +130,7 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
     if (strcmp(job->how, "done") != 0)
         later_command_text(cmd, job->error ? job->error : "");
     else
-        add_value(cmd, left);
+        later_queue_add_value(cmd, left);
     later_command_seconds(cmd, left->result);
     if (more) {
         add_kept(cmd, left->kept);
@@ -150,7 +150,7 @@ void later_queue_finish_add(struct later_command *cmd, const char *id,
                             const struct later_remains *left)
 {
     later_command_text(cmd, id);
-    add_value(cmd, left);
+    later_queue_add_value(cmd, left);
     later_command_seconds(cmd, left->result);
     add_note(cmd, left->kept);
 }

@@ -2,4 +2,4 @@
 
 -- @include stay
 -- @include again
--- @include flow
+-- @include hand_on

@@ -8,15 +8,15 @@
 local ended = false
 if simple then
     redis.call('HLEN', jobs)
-    local row = redis.call('ZRANGE', held, 0, 1)
+    local row = redis.call('ZRANGE', held, '0', '1')
     if row[1] == only and not row[2] then
+        redis.call('ZREM', reserved, string.sub(held, #reserved + 2)) -- first: it may fail
         redis.call('DEL', held)
-        redis.call('ZREM', reserved, string.sub(held, #reserved + 2))
         local known = redis.call('HDEL', jobs, only)
         if record then
             redis.call('HDEL', records, only)
         end
-        count(stats, known == 1 and 'done' or 'withdrawn', 1)
+        count(stats, known == 1 and 'done' or 'withdrawn', '1')
         ended = true
     end
 end

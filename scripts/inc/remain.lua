@@ -1,7 +1,6 @@
 -- @include record
 -- @include done
 -- @include results_for
--- @include hand_on
 
 -- What jobs that are done leave.
 

@@ -1,7 +1,6 @@
 -- @include now
 -- @include number
 -- @include recorded
--- @include typed
 
 -- What a reserve reads before anything is written. The arguments and the reply are those of
 -- reserve.lua; `set` is that of the token.

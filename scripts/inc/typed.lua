@@ -1,3 +1,2 @@
--- These fail on a wrong type, before anything is written.
+-- This fails on a wrong type, before anything is written.
 redis.call('HLEN', stats)
-redis.call('ZCARD', reserved)

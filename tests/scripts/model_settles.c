@@ -198,6 +198,8 @@ void step_step(void)
     arg("30");
     argf("%zu", limit);
     arg("262144");
+    arg("");
+    arg("");
     count = pick_members(jobs, &lost, add_nothing);
     if (holds_something(token)) {
         ck_assert_mem_eq(run_error("step", NULL), "ERR reserve: ", 13);

@@ -85,7 +85,7 @@ rounds_of()
             if [ $n -eq 1 ]; then
                 call reserve "$now" '' "$now" 30 1 262144 0
             else
-                call step "$before" "$now" "$now" 30 1 262144 job-$((n - 1))
+                call step "$before" "$now" "$now" 30 1 262144 "''" "''" job-$((n - 1))
             fi
             ;;
         esac
@@ -140,8 +140,8 @@ chain=$((($(run chain) - none_of_chain) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and the steps of a chain by a step each"
 results=$((($(run results) - none) / rounds))
 is "$(cat "$box/done")" $rounds "and by a reserve and a finish each"
-at_most "$results" 365 "$bare" "a reserve and a finish with a result against bare commands"
-at_most "$apart" 270 "$bare" "a reserve and an ack against bare commands"
-at_most "$step" 232 "$bare" "a step against bare commands"
+at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
+at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
+at_most "$step" 214 "$bare" "a step against bare commands"
 at_most "$chain" 340 "$bare" "a step of a chain, which makes the next one ready, against bare commands"
 finish

@@ -126,9 +126,9 @@ is "$(run ack $t4:a)" 1 'ack again: LOST'
 is "$(run ack_all 1)" IDS 'ack_all of a token that holds nothing'
 run push 0 new g '' 0 '{}' h '' 0 '{}' >/dev/null
 run reserve $t1 30 1 262144 0 >/dev/null
-contains "$(run step $t2 30 1 262144 $t1:g)" ' h ' 'step: one is done, the next handed out'
+contains "$(run step $t2 30 1 262144 "" "" $t1:g)" ' h ' 'step: one is done, the next handed out'
 is "$(run ack $t1:g)" 1 'step: the one is LOST then'
-is "$(run step $t3 30 1 262144 $t2:h | wc -w)" 1 'step: the next is done, and there is none'
+is "$(run step $t3 30 1 262144 "" "" $t2:h | wc -w)" 1 'step: the next is done, and there is none'
 contains "$(run size)" '0 0 0 0 0  0 ' 'size: none'
 contains "$(run size)" 'done 3' 'size: done'
 

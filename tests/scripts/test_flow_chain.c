@@ -1,7 +1,7 @@
 /*
  * test_flow_chain.c: scripts that end one job have a short way for chains. Three queues get the
- * same jobs: one never goes that way (ack), the others do (step, finish). After each job all that
- * they hold is the same.
+ * same jobs: one never goes that way (ack, finish_all), the others do (step, finish). After each
+ * job all that they hold is the same.
  */
 #include "flow.h"
 
@@ -110,18 +110,40 @@ static char token = 'a', next = 'b';
 /* The id of the first job of an answer, "" if there is none. */
 static const char *first_of(const redisReply *reply)
 {
-    return jobs_in(reply) ? told(reply, 0, ID) : "";
+    return reply->elements > 1 ? told(reply, 0, ID) : "";
 }
+
+static int given; /* jobs that came with what they get */
+
+/* What a step says that its job gets is what values says. */
+static const char *stepped(const redisReply *reply)
+{
+    const char *id = first_of(reply);
+
+    if (reply->elements % 3 == 2) {
+        const char *what = flat(reply->element[reply->elements - 1]);
+
+        ck_assert_str_eq(flat(run("values", "f", id, "1000", NULL)), what);
+        given++;
+    }
+    return id;
+}
+
+static const char *value; /* of the job that is done; "" = none */
 
 /* The job is done; returns the next one, which is held under `next`. */
 static const char *done_in(const char *queue, const char *id)
 {
     on_queue(queue);
     if (*queue == 'r')
-        return first_of(run("step", text("%.16s", member(next, "")), "30", "1", "262144",
-                            member(token, id), NULL));
+        return stepped(run("step", text("%.16s", member(next, "")), "30", "1", "262144",
+                           *value ? "0" : "", value, member(token, id), NULL));
     if (*queue == 's')
-        ck_assert_str_eq(flat(run("finish", member(token, id), "done", "null", "0", NULL)), "");
+        ck_assert_str_eq(
+            flat(run("finish", member(token, id), "done", *value ? value : "null", "0", NULL)), "");
+    else if (*value)
+        ck_assert_str_eq(flat(run("finish_all", "0", "0", member(token, id), value, "0", "", NULL)),
+                         "");
     else
         ck_assert_str_eq(flat(run("ack", member(token, id), NULL)), "");
     return first_of(reserve(next, 1));
@@ -139,7 +161,10 @@ static const char *end_one(const char *id)
 {
     const char *(*end)(const char *queue, const char *id) =
         goes_well || random_below(12) ? done_in : fails_in;
-    const char *then = end(queues[0], id);
+    const char *then;
+
+    value = random_below(2) ? text("{\"of\":\"%s\"}", id) : random_below(2) ? "null" : "";
+    then = end(queues[0], id);
 
     for (size_t i = 1; i < QUEUES; i++)
         ck_assert_str_eq(end(queues[i], id), then);
@@ -179,6 +204,7 @@ START_TEST(every_way_leaves_the_same)
         }
     }
     ck_assert_int_gt(ended, 10 * ROUNDS);
+    ck_assert_int_gt(given, ROUNDS);
 }
 END_TEST
 
@@ -224,16 +250,16 @@ START_TEST(an_end_that_cannot_be_told_is_none)
         ask_error("RENAME %s %s", key(wrong[i]), key("aside"));
         ask("SET %s 1", key(wrong[i]));
         before = digest();
-        ck_assert_mem_eq(
-            run_error("step", "ssssssssssssssss", "30", "1", "262144", member(of, "a"), NULL),
-            "WRONGTYPE", 9);
+        ck_assert_mem_eq(run_error("step", "ssssssssssssssss", "30", "1", "262144", "", "",
+                                   member(of, "a"), NULL),
+                         "WRONGTYPE", 9);
         ck_assert_mem_eq(run_error("finish", member(of, "a"), "done", "1", "0", NULL), "WRONGTYPE",
                          9);
         ck_assert_uint_eq(digest(), before);
         ask("DEL %s", key(wrong[i]));
         ask_error("RENAME %s %s", key("aside"), key(wrong[i]));
     }
-    run("step", "ssssssssssssssss", "30", "1", "262144", member(of, "a"), NULL);
+    run("step", "ssssssssssssssss", "30", "1", "262144", "", "", member(of, "a"), NULL);
     ck_assert_int_eq(stat_of("reserved"), 2);
     check_sums();
 }
@@ -249,7 +275,8 @@ START_TEST(a_group_gets_its_place)
     job("a", "", "done");
     pushed();
     of = member(begin("a"), "a");
-    ck_assert_uint_eq(run("step", "ssssssssssssssss", "30", "1", "262144", of, NULL)->elements, 1);
+    ck_assert_uint_eq(
+        run("step", "ssssssssssssssss", "30", "1", "262144", "", "", of, NULL)->elements, 1);
     ck_assert_str_eq(members("delayed"), "b");
     done("b");
     check_sums();
@@ -265,7 +292,9 @@ START_TEST(a_paused_queue_keeps_it)
     of = begin("a");
     run("pause", NULL);
     ck_assert_uint_eq(
-        run("step", "ssssssssssssssss", "30", "1", "262144", member(of, "a"), NULL)->elements, 1);
+        run("step", "ssssssssssssssss", "30", "1", "262144", "", "", member(of, "a"), NULL)
+            ->elements,
+        1);
     ck_assert_str_eq(members("ready"), "b");
     check_wake();
     check_sums();

@@ -201,7 +201,7 @@ END_TEST
 /* Two ids are done (the second may be NULL), and one job at most is handed out to NEXT. */
 static redisReply *step(const char *id, const char *other)
 {
-    return run("step", NEXT, "30", "1", "262144", id, other, NULL);
+    return run("step", NEXT, "30", "1", "262144", "", "", id, other, NULL);
 }
 
 /* What it says of the LOST. */
@@ -289,15 +289,100 @@ START_TEST(a_repeated_step_changes_nothing)
     push("c");
     step(mine("a"), NULL);
     before = digest();
+    ck_assert_ptr_nonnull(strstr(
+        run_error("step", NEXT, "30", "1", "262144", "", "", mine("a"), NULL), "not used before"));
     ck_assert_ptr_nonnull(
-        strstr(run_error("step", NEXT, "30", "1", "262144", mine("a"), NULL), "not used before"));
+        strstr(run_error("step", "short", "30", "1", "9", "", "", mine("a"), NULL), "16"));
     ck_assert_ptr_nonnull(
-        strstr(run_error("step", "short", "30", "1", "9", mine("a"), NULL), "16"));
-    ck_assert_ptr_nonnull(strstr(run_error("step", NEXT, "0", "1", "9", mine("a"), NULL), "lease"));
+        strstr(run_error("step", NEXT, "0", "1", "9", "", "", mine("a"), NULL), "lease"));
     ck_assert_ptr_nonnull(
-        strstr(run_error("step", NEXT, "30", "0", "9", mine("a"), NULL), "limit"));
+        strstr(run_error("step", NEXT, "30", "0", "9", "", "", mine("a"), NULL), "limit"));
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
+}
+END_TEST
+
+/* ---- with what it leaves */
+
+static redisReply *step_with(const char *keep, const char *id)
+{
+    return run("step", NEXT, "30", "1", "262144", keep, "[1]", id, NULL);
+}
+
+static const char *left_by(const char *id)
+{
+    return ask("LINDEX later:{q}:result:%s 0", id)->str;
+}
+
+/* Simple, with a record, and with one that asks for more. */
+START_TEST(a_step_leaves_a_result)
+{
+    static const char *const tags[] = { "", "a", "u" };
+
+    for (size_t i = 0; i < 3; i++) {
+        const char *result;
+
+        hold("a");
+        push("b");
+        if (*tags[i])
+            note(tags[i], "a", "2");
+        ck_assert_str_eq(told(step_with("60", mine("a")), 0, ID), "b");
+        result = left_by("a");
+        ck_assert_str_eq(strchr(result, '\n'), "\n[1]");
+        ck_assert_mem_eq(result, text("{\"state\":\"done\",\"attempt\":%d,", i == 1 ? 3 : 1), 28);
+        ck_assert_int_eq(ask("LLEN later:{q}:result:a")->integer, 1);
+        ck_assert_int_gt(ask("TTL later:{q}:result:a")->integer, 50);
+        ck_assert_int_eq(stat_of("done"), 2 * (int)i + 1);
+        check_sums();
+        run("ack", member('s', "b"), NULL);
+    }
+    hold("c");
+    step_with("0", mine("c"));
+    ck_assert_int_eq(ask("EXISTS later:{q}:result:c")->integer, 0);
+}
+END_TEST
+
+START_TEST(a_step_leaves_nothing_of_a_lost_one)
+{
+    hold("a");
+    run("ack", mine("a"), NULL);
+    ck_assert_str_eq(lost_in(step_with("60", mine("a"))), "1");
+    ck_assert_int_eq(ask("EXISTS later:{q}:result:a")->integer, 0);
+}
+END_TEST
+
+START_TEST(a_step_that_cannot_leave_it_is_none)
+{
+    uint64_t before;
+
+    hold("ab");
+    push("c");
+    ask("SET later:{q}:result:a 1");
+    before = digest();
+    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "60", "[1]", mine("a"), NULL),
+                     "WRONGTYPE", 9);
+    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "60", "[1]", mine("b"), "a", NULL),
+                     "ERR step", 8);
+    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "90000", "[1]", mine("b"), NULL),
+                     "ERR step", 8);
+    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "1s", "[1]", mine("b"), NULL),
+                     "ERR step", 8);
+    ck_assert_uint_eq(digest(), before);
+}
+END_TEST
+
+/* Somebody has put it into `ready` by hand, too. It is done, and is not handed out as it was. */
+START_TEST(a_step_does_not_hand_out_what_it_ends)
+{
+    const redisReply *reply;
+
+    hold("a");
+    ask("ZADD %s 1 a", key("ready"));
+    reply = step(mine("a"), NULL);
+    ck_assert_int_eq(stat_of("done"), 1);
+    ck_assert_uint_eq(reply->elements, 4);
+    ck_assert_str_eq(told(reply, 0, DOCUMENT), "a"); /* a member without an entry in `jobs` */
+    check_sums();
 }
 END_TEST
 
@@ -624,6 +709,10 @@ int main(void)
         a_step_settles_as_an_ack_does,
         a_step_that_finds_none_settles,
         a_repeated_step_changes_nothing,
+        a_step_leaves_a_result,
+        a_step_leaves_nothing_of_a_lost_one,
+        a_step_that_cannot_leave_it_is_none,
+        a_step_does_not_hand_out_what_it_ends,
         another_token_is_lost_and_changes_nothing,
         lost_ones_do_not_hinder_the_others,
         any_order_will_do,

@@ -21,7 +21,7 @@ static const char *const calls[][28] = {
     { "touch", "60", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r1" },
     { "ack", "tttttttttttttttt:r1", "uuuuuuuuuuuuuuuu:r2" },
     { "ack_all", "500" },
-    { "step", "ssssssssssssssss", "30", "1", "262144", "tttttttttttttttt:rd", "none" },
+    { "step", "ssssssssssssssss", "30", "1", "262144", "", "", "tttttttttttttttt:rd", "none" },
     { "finish", "tttttttttttttttt:rc", "unrun", ERROR, "60" },
     { "finish", "tttttttttttttttt:ra", "done", "[1]", "60", "0", "0", "", "h",
       "\"type\":\"t\",\"queue\":\"q\"" },

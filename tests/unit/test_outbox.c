@@ -402,7 +402,7 @@ START_TEST(test_but_acks)
     begin(2);
     add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
     add(page_finished(page, 1, "q", "back", LATER_ENDED_HELD, false, 0, ""));
-    outbox_flush_but_acks(outbox);
+    outbox_flush_but_joining(outbox);
     link_flush(live_link);
     ck_assert_uint_eq(outbox_waiting(outbox), 1);
     LIVE_UNTIL(dones == 1);
@@ -624,6 +624,27 @@ START_TEST(test_step)
 }
 END_TEST
 
+/* Its value goes along; nothing of it is sent before. */
+START_TEST(test_step_with_a_result)
+{
+    struct later_error err;
+    struct slot *slot;
+
+    begin_at(live_url, 20);
+    slot = page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, "");
+    slot->kept = 60;
+    ck_assert_int_eq(value_keep(page, slot, "[1]", 3, &err), 0);
+    add(slot);
+    outbox_flush_but_joining(outbox);
+    ck_assert_ptr_null(join(16, true));
+    send_step(NEXT);
+    LIVE_UNTIL(dones == 1);
+    ck_assert_int_eq(stepped, LATER_ANSWERED);
+    ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:a 0"), '\n'), "\n[1]");
+    check_step(1, 0);
+}
+END_TEST
+
 START_TEST(test_step_of_a_lost_one)
 {
     begin_step(live_url);
@@ -805,7 +826,8 @@ static TCase *refused(void)
 
 static TCase *joined(void)
 {
-    return MAKE("joined", test_step, test_step_of_a_lost_one, test_what_joins, test_refused_step);
+    return MAKE("joined", test_step, test_step_with_a_result, test_step_of_a_lost_one,
+                test_what_joins, test_refused_step);
 }
 
 static TCase *broken(void)

@@ -238,7 +238,35 @@ START_TEST(test_with_a_reserve)
     add(TOKEN, LATER_ENDED_DONE)->given = 2;
     take(LATER_VERB_ACK);
     ck_assert(sending_encode_with(sending, &next, &cmd));
-    later_queue_step(&wanted, &keys, &next, jobs, 2);
+    later_queue_step(&wanted, &keys, &next, jobs, 2, NULL);
+    check_call(&wanted);
+}
+END_TEST
+
+/* What leaves a result, and nothing else, goes with a reserve if it is one. */
+START_TEST(test_result_with_a_reserve)
+{
+    const struct later_take next = { .token = OTHER, .lease = 30, .limit = 1, .bytes = 1000 };
+    const struct later_settlement job = { .token = TOKEN, .id = "0" };
+    const struct later_remains left = { .result = 60 };
+    struct later_command wanted = { 0 };
+    struct slot *slot = add(TOKEN, LATER_ENDED_DONE);
+
+    slot->kept = 60;
+    ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items, 1), 1);
+    slot->keep = slot->keep_max = 5;
+    ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items, 1), 0);
+    slot->keep = 0;
+    strcpy(slot->on_done, "tell");
+    ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items, 1), 0);
+    slot->on_done[0] = '\0';
+    add(TOKEN, LATER_ENDED_BURY)->kept = 60;
+    ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items + 1, 1), 0);
+    ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items, 2), 0);
+    count = 1;
+    take(LATER_VERB_FINISH);
+    ck_assert(sending_encode_with(sending, &next, &cmd));
+    later_queue_step(&wanted, &keys, &next, &job, 1, &left);
     check_call(&wanted);
 }
 END_TEST
@@ -252,7 +280,8 @@ static TCase *together(void)
 static TCase *calls(void)
 {
     return UNIT_CASE("calls", set_up, tear_down, test_all_of_a_token, test_some_of_a_token,
-                     test_one_is_not_whole, test_errors, test_with_a_reserve);
+                     test_one_is_not_whole, test_errors, test_with_a_reserve,
+                     test_result_with_a_reserve);
 }
 
 UNIT_MAIN("sending", together, calls)
