@@ -93,7 +93,7 @@ type KnownJob struct {
 // connection it is safe to push again with the same id.
 func (c *Client) Push(queue string, job NewJob) (Pushed, error) {
 	passed := c.changed([]NewJob{job})
-	jobs, err := prepareAll(queue, passed)
+	jobs, err := prepareOne(queue, passed)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -118,8 +118,8 @@ func (c *Client) pushOne(queue string, job *prepared) (Pushed, error) {
 	return answers[0], err
 }
 
-// PushMany pushes many jobs, up to 500 per call, and returns results in their order. With ErrFull,
-// all were tried.
+// PushMany pushes many jobs, up to 500 per call, each into its own Queue if it has one, and returns results in
+// their order. With ErrFull, all were tried.
 func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 	jobs = c.changed(jobs)
 	prepared, err := prepareAll(queue, jobs)
@@ -137,6 +137,14 @@ func (c *Client) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 
 func notHere(i int) error {
 	return &Refused{fmt.Sprintf("job %d: Flow: not here; Flow() pushes many jobs of a flow, Push() one", i+1)}
+}
+
+// prepareOne is for Push, which has its own word for the queue.
+func prepareOne(queue string, jobs []NewJob) ([]*prepared, error) {
+	if jobs[0].Queue != "" {
+		return nil, &Refused{"Queue: for the jobs of PushMany() and Flow()"}
+	}
+	return prepareAll(queue, jobs)
 }
 
 // prepareAll checks all jobs before any is pushed.
@@ -169,20 +177,34 @@ func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
 	return err == nil && told == "PUSHED", err
 }
 
+// pushAll pushes each into its own queue if it has one.
 func (c *Client) pushAll(queue string, jobs []*prepared) ([]Pushed, error) {
-	run := &run{c: c, queue: queue, jobs: jobs, answers: make([]Pushed, len(jobs))}
+	answers := make([]Pushed, len(jobs))
+	var queues []string
+	numbers := map[string][]int{}
 	for i, job := range jobs {
-		run.answers[i].ID = job.id
+		answers[i].ID = job.id
+		name := job.queue
+		if name == "" {
+			name = queue
+		}
+		if numbers[name] == nil {
+			queues = append(queues, name)
+		}
+		numbers[name] = append(numbers[name], i)
 	}
-	if err := run.all(); err != nil {
-		return nil, err
-	}
-	for _, answer := range run.answers {
-		if answer.Result == "full" {
-			return run.answers, ErrFull
+	for _, name := range queues {
+		run := &run{c: c, queue: name, jobs: jobs, numbers: numbers[name], answers: answers}
+		if err := run.all(); err != nil {
+			return nil, err
 		}
 	}
-	return run.answers, nil
+	for _, answer := range answers {
+		if answer.Result == "full" {
+			return answers, ErrFull
+		}
+	}
+	return answers, nil
 }
 
 // Show returns what Redis knows of a job, or nil if the job has ended or never existed.
@@ -238,6 +260,7 @@ type run struct {
 	c       *Client
 	queue   string
 	jobs    []*prepared
+	numbers []int // of those for this queue
 	answers []Pushed
 }
 
@@ -279,8 +302,8 @@ func (c *Client) byPlan(queue string, once func() error) error {
 func (r *run) route() map[int][]string {
 	open := map[int][]string{}
 	plan := r.c.planOf(r.queue)
-	for i, answer := range r.answers {
-		if answer.Result == "" {
+	for _, i := range r.numbers {
+		if r.answers[i].Result == "" {
 			open[i] = plan.route(r.queue, r.jobs[i].id)
 		}
 	}

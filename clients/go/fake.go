@@ -282,7 +282,7 @@ func NewFake(inline ...*Handlers) *Fake {
 
 // Push is like Client.Push.
 func (f *Fake) Push(queue string, job NewJob) (Pushed, error) {
-	pushed, err := f.pushAll(queue, []NewJob{job})
+	pushed, err := f.pushAll(queue, []NewJob{job}, prepareOne)
 	if len(pushed) == 0 {
 		return Pushed{}, err
 	}
@@ -296,12 +296,13 @@ func (f *Fake) PushMany(queue string, jobs []NewJob) ([]Pushed, error) {
 			return nil, notHere(i)
 		}
 	}
-	return f.pushAll(queue, jobs)
+	return f.pushAll(queue, jobs, prepareAll)
 }
 
-func (f *Fake) pushAll(queue string, jobs []NewJob) ([]Pushed, error) {
+func (f *Fake) pushAll(queue string, jobs []NewJob,
+	prepare func(string, []NewJob) ([]*prepared, error)) ([]Pushed, error) {
 	jobs = f.changed(jobs)
-	made, err := prepareAll(queue, jobs)
+	made, err := prepare(queue, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +316,11 @@ func (f *Fake) keepAll(queue string, jobs []NewJob, made []*prepared) ([]Pushed,
 	var all []Pushed
 	for i, job := range jobs {
 		var err error
-		kept, pushed := newKept(job, queue, made[i]), Pushed{}
+		where := queue
+		if job.Queue != "" {
+			where = job.Queue
+		}
+		kept, pushed := newKept(job, where, made[i]), Pushed{}
 		if job.Flow != "" {
 			pushed, err = f.add(kept)
 		} else {

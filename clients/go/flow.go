@@ -76,8 +76,8 @@ func Batch(jobs []NewJob, ends Ends) []NewJob {
 // checkTie checks what ties a job to a flow. Some of what a push can do, the push into a flow cannot.
 func (j NewJob) checkTie() error {
 	switch {
-	case j.Flow == "" && (j.Step != "" || j.After != nil || j.When != "" || j.Adder != "" || j.Home != "" || j.Queue != ""):
-		return &Refused{"Step, After, When, Adder, Home and Queue go with Flow"}
+	case j.Flow == "" && (j.Step != "" || j.After != nil || j.When != "" || j.Adder != "" || j.Home != ""):
+		return &Refused{"Step, After, When, Adder and Home go with Flow"}
 	case j.Flow != "" && (j.ExpiresIn > 0 || j.UniqueFor > 0 || j.Throttle > 0 || j.mode() != "new"):
 		return &Refused{"ExpiresIn, UniqueFor, Replace, Again, Debounce, Throttle: not for a job of a flow"}
 	case j.When != "" && j.After == nil:
@@ -305,9 +305,6 @@ func (w *way) parts() []*flowPart {
 
 // addToFlow adds a job to its flow, which stays open.
 func (c *Client) addToFlow(queue string, job *prepared) (Pushed, error) {
-	if job.queue != "" {
-		return Pushed{}, &Refused{"Queue: for the jobs of Flow()"}
-	}
 	if job.queue = queue; job.home == "" {
 		job.home = queue
 	}

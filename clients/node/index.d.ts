@@ -175,7 +175,7 @@ export class Laterd extends Pushing {
     call<T = unknown>(type: string, payload?: unknown,
         options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
     push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
-    /** All jobs are checked before any is sent. */
+    /** Each goes into its own `queue` if it has one. All jobs are checked before any is sent. */
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
     show(id: string, options?: { queue?: string }): Promise<Found | null>;
     /** Counts the jobs of a queue, in all its shards. */

@@ -83,6 +83,25 @@ def act_on_flow(base, verb, name, call):
 
 
 def push_many(base, jobs, queue):
+    """In C each queue has a call of its own; a bad name is tried first, since nothing is to be pushed then."""
+    results, failed = [None] * len(jobs), None
+    queues = {job.get("queue", queue) for job in jobs} or {queue}
+    for name in sorted(queues, key=lambda name: " " not in name):
+        numbers = [i for i, job in enumerate(jobs) if job.get("queue", queue) == name]
+        own = [{member: part for member, part in jobs[i].items() if member != "queue"} for i in numbers]
+        try:
+            for i, told in zip(numbers, push_into(base, own, name)):
+                results[i] = told
+        except Failed as full:
+            if full.args[0] != "full":
+                raise
+            failed = full
+    if failed:
+        raise failed
+    return results
+
+
+def push_into(base, jobs, queue):
     results = [None] * len(jobs)
     for replace in (False, True):
         chosen = [i for i, job in enumerate(jobs) if bool(job.get("replace")) == replace]

@@ -2,7 +2,7 @@
 import { setTimeout as nap } from "node:timers/promises";
 
 import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
-import { checkQueue, newId, newNumber, prepare, prepareMany } from "./document.js";
+import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
@@ -100,7 +100,7 @@ export class Laterd extends Pushing {
 
     async #pushOne(job, queue) {
         checkQueue(queue);
-        const one = prepare(job);
+        const one = prepareOne(job);
         if (!this.#announced.has(queue)) await this.#greet();
         if (one.tie) return this.#flows.add(one, queue);
         const plan = this.#plan(queue);
@@ -132,7 +132,25 @@ export class Laterd extends Pushing {
         checkQueue(queue);
         const passed = jobs.map((job) => this.passed(job)), items = prepareMany(passed);
         await this.#greet();
-        return this.toldMany(passed, await this.#pushAll(items, queue));
+        return this.toldMany(passed, await this.#pushOver(items, queue));
+    }
+
+    /** Each into its queue. With QueueFull, all were tried. */
+    async #pushOver(items, home) {
+        const results = new Map();
+        let full;
+        for (const queue of new Set(items.map((item) => item.queue ?? home))) {
+            const own = items.filter((item) => (item.queue ?? home) === queue);
+            const told = await this.#pushAll(own, queue).catch((error) => {
+                if (!(error instanceof QueueFull)) throw error;
+                full ??= queue;
+                return error.results;
+            });
+            own.forEach((item, i) => results.set(item, told[i]));
+        }
+        const all = items.map((item) => results.get(item));
+        if (full !== undefined) throw new QueueFull(full, all);
+        return all;
     }
 
     async call(type, payload, { queue = "default", timeout = 60, signal } = {}) {

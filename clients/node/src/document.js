@@ -250,7 +250,7 @@ function checkTurns(job) {
 /** Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot. */
 function checkTie(job) {
     if (job.flow === undefined) {
-        for (const name of ["step", "after", "when", "adder", "home", "queue"]) {
+        for (const name of ["step", "after", "when", "adder", "home"]) {
             if (job[name] !== undefined) throw new Refused(`${name}: goes with flow`);
         }
         return;
@@ -306,7 +306,13 @@ export function prepare(job) {
     if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
     const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
     const plain = when === "" && rank === "0" && mode === "new" && !tie;
-    return { id, when, rank, document, bytes, mode, plain, tie };
+    return { id, when, rank, document, bytes, mode, plain, tie, queue: push.queue };
+}
+
+/** As prepare(), for push(), which has its own word for the queue. */
+export function prepareOne(job) {
+    if (job.queue !== undefined) throw new Refused("queue: for the jobs of pushMany() and flow()");
+    return prepare(job);
 }
 
 /** As prepare(), for pushMany(), which takes no jobs of flows. */

@@ -19,7 +19,7 @@ import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
 import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
-import { checkLabel, checkQueue, prepare, prepareMany } from "./document.js";
+import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { check, prepared } from "./flow.js";
 import { Job } from "./handlers.js";
@@ -139,14 +139,14 @@ export class Fake extends Pushing {
 
     async push(type, payload, { queue = "default", ...options } = {}) {
         checkQueue(queue);
-        const job = this.passed({ ...options, type, payload }), kept = new Kept(job, queue);
+        const job = this.passed({ ...options, type, payload }), kept = new Kept(job, queue, prepareOne(job));
         return this.told(job, await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
     }
 
     async pushMany(jobs, { queue = "default" } = {}) {
         checkQueue(queue);
         const list = jobs.map((job) => this.passed(job)), pushed = [];
-        for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], queue, made)));
+        for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], made.queue ?? queue, made)));
         return this.toldMany(list, pushed);
     }
 

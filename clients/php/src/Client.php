@@ -77,7 +77,7 @@ final class Client implements Queues
     {
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
         self::checkQueue($queue);
-        $job = $this->changed($job);
+        $job = $this->changedOne($job);
         if ($job->flow !== null) {
             return $this->told($job, (new Flows($this))->add($job, $queue));
         }
@@ -92,7 +92,7 @@ final class Client implements Queues
     }
 
     /**
-     * Pushes many jobs, up to 500 per call.
+     * Pushes many jobs, up to 500 per call, each into its own `queue` if it has one.
      *
      * @param NewJob[] $jobs
      * @return Pushed[] in their order
@@ -109,17 +109,20 @@ final class Client implements Queues
     {
         // All jobs are checked before any is pushed.
         $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
-        $answers = [];
-        $this->byPlan($queue, function () use ($jobs, $queue, &$answers) {
-            for ($open = $this->routed(array_diff_key($jobs, $answers), $queue); $open;) {
-                $open = $this->round($jobs, $queue, $open, $answers);
-            }
-        });
-        ksort($answers);
-        if (in_array('full', array_column($answers, 'result'), true)) {
-            throw new QueueFull($queue, $answers);
+        $answers = $queues = [];
+        foreach ($jobs as $n => $job) {
+            $queues[$job[0]->queue ?? $queue][$n] = $job;
         }
-        return $answers;
+        foreach ($queues as $name => $own) {
+            $this->byPlan($name, function () use ($own, $name, &$answers) {
+                for ($open = $this->routed(array_diff_key($own, $answers), $name); $open;) {
+                    $open = $this->round($own, $name, $open, $answers);
+                }
+            });
+        }
+        ksort($answers);
+        $full = array_search('full', array_column($answers, 'result'), true);
+        return $full === false ? $answers : throw new QueueFull($jobs[$full][0]->queue ?? $queue, $answers);
     }
 
     /** Returns what Redis knows of a job, or null if the job has ended or never existed. */

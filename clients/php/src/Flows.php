@@ -41,9 +41,6 @@ final class Flows
     /** Adds a job to its flow, which stays open. */
     public function add(NewJob $job, string $queue): Pushed
     {
-        if ($job->queue !== null) {
-            throw new \InvalidArgumentException('queue: for the jobs of flow()');
-        }
         return $this->send($job->flow, $job->home ?? $queue, [[$job, $job->document(), $queue]], false)[0];
     }
 

@@ -302,8 +302,8 @@ final class NewJob
     {
         return match (true) {
             $this->flow === null => $this->step === null && $this->after === null && $this->when === null
-                && $this->adder === null && $this->home === null && $this->queue === null ? null
-                : 'step, after, when, adder, home and queue go with flow',
+                && $this->adder === null && $this->home === null ? null
+                : 'step, after, when, adder and home go with flow',
             $this->expiresIn !== null || $this->uniqueFor > 0 || $this->throttle !== null || $this->mode() !== 'new' =>
                 'expiresIn, uniqueFor, replace, again, debounce, throttle: not for a job of a flow',
             $this->when !== null && $this->after === null => 'when: goes with after',

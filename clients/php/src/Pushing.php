@@ -52,6 +52,16 @@ trait Pushing
         return $jobs;
     }
 
+    /** That of push(), which has its own word for the queue. */
+    private function changedOne(NewJob $job): NewJob
+    {
+        $job = $this->changed($job);
+        if ($job->queue !== null) {
+            throw new \InvalidArgumentException('queue: for the jobs of pushMany() and flow()');
+        }
+        return $job;
+    }
+
     private function changed(NewJob $job): NewJob
     {
         return array_reduce($this->before, fn ($one, $change) => $change($one), $job);

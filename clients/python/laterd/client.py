@@ -53,7 +53,8 @@ class Client(Pushing[Pushed]):
         return self._tell(job, self._run(self._state.push(job, queue)))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
-        """Pushes many jobs, up to 500 per call to Redis. All are checked before any is sent."""
+        """Pushes many jobs, up to 500 per call to Redis, each into its own `queue` if it has one. All are
+        checked before any is sent."""
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self._run(self._state.push_many(passed, queue)))
 

@@ -383,7 +383,7 @@ def _check_turns(job: NewJob) -> None:
 def _check_tie(job: NewJob) -> None:
     """Checks what ties it to a flow. Some of what a push can do, the push into a flow cannot."""
     if job.flow is None:
-        for name in ("step", "after", "when", "adder", "home", "queue"):
+        for name in ("step", "after", "when", "adder", "home"):
             if getattr(job, name) is not None:
                 raise Refused("%s: goes with flow" % name)
         return
@@ -463,6 +463,13 @@ def prepare(job: NewJob) -> Prepared:
     return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),
                     members.get("when", "done"), push.get("adder", ""), push.get("home", ""), push.get("queue", ""))
+
+
+def prepare_one(job: NewJob) -> Prepared:
+    """As prepare(), for push(), which has its own word for the queue."""
+    if job.queue is not None:
+        raise Refused("queue: for the jobs of push_many() and flow()")
+    return prepare(job)
 
 
 def prepare_many(jobs: Iterable[NewJob]) -> List[Prepared]:

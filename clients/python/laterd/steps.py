@@ -12,7 +12,7 @@ import redis
 
 from . import flow_steps
 from .asked import check_ids, pause_words
-from .document import NewJob, Prepared, check_queue, prepare, prepare_many
+from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProtocol
 from .plan import Plan
 from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE, Script
@@ -88,7 +88,7 @@ class State:
 
     def push(self, job: NewJob, queue: str) -> Steps[Pushed]:
         check_queue(queue)
-        one = prepare(job)
+        one = prepare_one(job)
         yield from self.greet()
         if one.flow:
             return (yield from self.push_tied(one, queue))
@@ -103,8 +103,6 @@ class State:
 
     def push_tied(self, one: Prepared, queue: str) -> Steps[Pushed]:
         """Adds a job to its flow, which stays open."""
-        if one.queue:
-            raise Refused("queue: for the jobs of flow()")
         one.queue = queue
         return (yield from flow_steps.send(self, one.flow, one.home or queue, [one], False))[0]
 
@@ -119,7 +117,24 @@ class State:
         check_queue(queue)
         items = prepare_many(jobs)
         yield from self.greet()
-        return (yield from self.push_all(items, queue))
+        return (yield from self.push_over(items, queue))
+
+    def push_over(self, items: List[Prepared], home: str) -> Steps[List[Pushed]]:
+        """Each into its queue. With QueueFull, all were tried."""
+        results: List[Optional[Pushed]] = [None] * len(items)
+        full = ""
+        for queue in dict.fromkeys(one.queue or home for one in items):
+            numbers = [i for i, one in enumerate(items) if (one.queue or home) == queue]
+            told: Sequence[Optional[Pushed]] = []
+            try:
+                told = yield from self.push_all([items[i] for i in numbers], queue)
+            except QueueFull as error:
+                full, told = full or queue, error.results
+            for i, pushed in zip(numbers, told):
+                results[i] = pushed
+        if full:
+            raise QueueFull(full, results)
+        return [one for one in results if one is not None]
 
     def push_all(self, items: List[Prepared], queue: str) -> Steps[List[Pushed]]:
         results: List[Optional[Pushed]] = [None] * len(items)

@@ -22,7 +22,7 @@ from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words
-from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare, prepare_many
+from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare, prepare_many, prepare_one
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
@@ -162,14 +162,14 @@ class Fake(Pushing[Pushed]):
     def push_job(self, job: NewJob, queue: str = "default") -> Pushed:
         check_queue(queue)
         job = self._passed(job)
-        new = _kept(job, queue, prepare(job))
+        new = _kept(job, queue, prepare_one(job))
         return self._tell(job, self._add(new) if new.made.flow else self._push(new))
 
     def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         check_queue(queue)
         jobs = self._all_passed(jobs)
         made = zip(jobs, prepare_many(jobs))
-        return self._tell_all(jobs, [self._push(_kept(job, queue, one)) for job, one in made])
+        return self._tell_all(jobs, [self._push(_kept(job, one.queue or queue, one)) for job, one in made])
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)

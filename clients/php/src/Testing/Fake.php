@@ -76,14 +76,14 @@ final class Fake implements Queues
     {
         $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
         Client::checkQueue($queue);
-        $kept = new Kept($this->changed($job), $queue);
+        $kept = new Kept($this->changedOne($job), $queue);
         return $this->told($kept->job, $kept->job->flow === null ? $this->keep($kept) : $this->add($kept));
     }
 
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         Client::checkQueue($queue);
-        $kept = array_map(fn ($job) => new Kept($job, $queue), $this->changedMany($jobs));
+        $kept = array_map(fn ($job) => new Kept($job, $job->queue ?? $queue), $this->changedMany($jobs));
         return array_map(fn ($one) => $this->told($one->job, $this->keep($one)), $kept);
     }
 

@@ -47,7 +47,7 @@ module Laterd
     # changes. Raises QueueFull.
     def push(type, payload = nil, queue: "default", **options)
       NewJob.demand_label("queue", queue)
-      job = passed(NewJob.new(type, payload, **options))
+      job = passed_one(NewJob.new(type, payload, **options))
       return told(job, @flows.add(job, queue)) if job.flow
 
       told(job, push_plainly(job, queue) || push_all([job], queue).first)
@@ -58,8 +58,8 @@ module Laterd
       wait(push(type, payload, queue: queue, result: timeout + RESULT_KEPT).id, queue: queue, timeout: timeout)
     end
 
-    # Pushes many jobs, up to 500 per call. Returns results in their order. With QueueFull, all were
-    # tried.
+    # Pushes many jobs, up to 500 per call, each into its own `queue` if it has one. Returns results in their
+    # order. With QueueFull, all were tried.
     def push_many(jobs, queue: "default")
       NewJob.demand_label("queue", queue)
       jobs = passed_many(jobs)
@@ -69,12 +69,15 @@ module Laterd
     def push_all(jobs, queue)
       jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
-      by_plan(queue) do
-        open = routed(jobs, queue, answers)
-        open = round(jobs, queue, open, answers) until open.empty?
+      jobs.each_index.group_by { |n| jobs[n][0].queue || queue }.each do |name, numbers|
+        by_plan(name) do
+          open = routed(jobs, numbers, name, answers)
+          open = round(jobs, name, open, answers) until open.empty?
+        end
       end
       answers = answers.sort.map(&:last)
-      answers.any? { |answer| answer.result == "full" } ? raise(QueueFull.new(queue, answers)) : answers
+      full = answers.index { |answer| answer.result == "full" }
+      full ? raise(QueueFull.new(jobs[full][0].queue || queue, answers)) : answers
     end
     private :push_all
 
@@ -318,8 +321,8 @@ module Laterd
     end
 
     # Returns the places where each job has to go, in order.
-    def routed(jobs, queue, answers)
-      jobs.each_index.reject { |n| answers.key?(n) }.to_h { |n| [n, @plans[queue].route(queue, jobs[n][0].id)] }
+    def routed(jobs, numbers, queue, answers)
+      numbers.reject { |n| answers.key?(n) }.to_h { |n| [n, @plans[queue].route(queue, jobs[n][0].id)] }
     end
 
     # Makes one call at each place where jobs go next. Returns the jobs that go on from there.

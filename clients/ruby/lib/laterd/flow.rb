@@ -120,8 +120,6 @@ module Laterd
 
     # Adds a job to its flow, which stays open.
     def add(job, queue)
-      raise Refused, "queue: for the jobs of flow()" if job.queue
-
       send_all(job.flow, job.home || queue, [One.new(job, job.document, 0, queue)], false).first
     end
 

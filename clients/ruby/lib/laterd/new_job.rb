@@ -281,7 +281,7 @@ module Laterd
     def check_tie
       return if @options.empty?
 
-      alone = flow ? nil : %i[step after when adder home queue].find { |name| @options[name] }
+      alone = flow ? nil : %i[step after when adder home].find { |name| @options[name] }
       demand(alone.nil?, "#{alone}: goes with flow")
       return unless flow
 

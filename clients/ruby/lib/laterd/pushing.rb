@@ -39,6 +39,15 @@ module Laterd
       jobs
     end
 
+    # That of push, which has its own word for the queue.
+    # @private
+    def passed_one(job)
+      job = passed(job)
+      raise Refused, "queue: for the jobs of push_many() and flow()" if job.queue
+
+      job
+    end
+
     # @private
     def passed(job)
       @before_push ? @before_push.reduce(job) { |one, change| change.call(one) } : job

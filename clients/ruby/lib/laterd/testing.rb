@@ -152,14 +152,14 @@ module Laterd
 
       def push(type, payload = nil, queue: "default", **options)
         NewJob.demand_label("queue", queue)
-        kept = Kept.new(passed(NewJob.new(type, payload, **options)), queue)
+        kept = Kept.new(passed_one(NewJob.new(type, payload, **options)), queue)
         told(kept.job, kept.job.flow ? add(kept) : keep(kept))
       end
 
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        passed_many(jobs).map { |job| Kept.new(job, queue) }.map { |kept| told(kept.job, keep(kept)) }
+        passed_many(jobs).map { |job| Kept.new(job, job.queue || queue) }.map { |kept| told(kept.job, keep(kept)) }
       end
 
       def show(id, queue: "default")
