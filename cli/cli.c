@@ -123,6 +123,16 @@ int64_t cli_count(struct later_reply *reply)
     return !answered ? -1 : count > 0 ? count : 0;
 }
 
+int cli_name_queue(struct cli *cli, const char *queue, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    char key[LATER_KEY_MAX];
+
+    later_key_queues(key, later_call_prefix(cli->client));
+    later_command_say(&cmd, "SADD %s %s", key, queue);
+    return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
+}
+
 int cli_clock(struct cli *cli, double *now, struct later_error *err)
 {
     struct later_command cmd = { 0 };

@@ -81,6 +81,10 @@ struct later_reply *cli_look(struct cli *cli, struct ahead *ahead, struct later_
 /* Takes over a reply that is a number from 0 on, and returns it. Returns -1 for NULL. */
 int64_t cli_count(struct later_reply *reply);
 
+/* Enters a queue in later:queues, so that commands find it before its first job comes. Returns 0,
+ * or -1 with *err. */
+int cli_name_queue(struct cli *cli, const char *queue, struct later_error *err);
+
 /* cli_clock() reads Redis's clock, cli_ping() only looks whether Redis answers. Return 0, or -1
  * with *err. */
 int cli_clock(struct cli *cli, double *now, struct later_error *err);

@@ -30,7 +30,7 @@ extern const struct command command_size, command_peek, command_show;
 /* jobs/search.c, jobs/export.c */
 extern const struct command command_search, command_export;
 /* jobs/kick.c, jobs/bury.c, jobs/cancel.c */
-extern const struct command command_kick, command_bury, command_cancel, command_edit;
+extern const struct command command_kick, command_bury, command_cancel, command_edit, command_move;
 /* jobs/pause.c, jobs/forget.c */
 extern const struct command command_pause, command_resume, command_forget;
 /* jobs/wait.c */

@@ -1,14 +1,19 @@
--- act: kick, bury or cancel jobs that are still where they were seen
+-- act: kick, bury, cancel or move jobs that are still where they were seen
 -- KEYS   ready delayed reserved held dead jobs records wake paused stats
 -- KEYS   cancelled done kept waiting
--- ARGV   verb state error (id score)...
+-- ARGV   verb state with (id score)...
 -- reply  how many there were
 --
--- verb   kick: delayed, dead, waiting; bury: ready, delayed, waiting; cancel: all states
+-- verb   kick: delayed, dead, waiting; bury: ready, delayed, waiting; cancel: all states; move: ready,
+--        delayed, dead
 -- state  the one in which they were seen; for `reserved`, under the token of `held`
--- error  for bury: `"kind":…,"text":…,"host":…}`; else ''
+-- with   for bury: `"kind":…,"text":…,"host":…}`; for move: the queue into which they go, which is not
+--        this one; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
 --        '' stands for any score
+--
+-- Move takes at most 20 jobs a call. It leaves alone what something else in this queue knows: jobs of
+-- flows, and those whose id stays taken after them; and what news cannot carry: a NUL byte, a bad id.
 
 -- @include now
 -- @include guard
@@ -30,11 +35,16 @@ local may = {
     bury = { ready = true, delayed = true, waiting = true },
     cancel = { ready = true, delayed = true, dead = true, reserved = true, done = true,
         waiting = true },
+    move = { ready = true, delayed = true, dead = true },
 }
 if not may[verb] or not may[verb][state] then
-    return redis.error_reply('ERR act: kick, bury or cancel, and a state that it takes')
+    return redis.error_reply('ERR act: kick, bury, cancel or move, and a state that it takes')
 end
 local total, set = (#ARGV - 3) / 2, sets[state]
+if verb == 'move' and (total > 20 or #with > 64 or not string.find(with, '^[%w_.-]+$')
+    or with == string.match(base, '{([^}/]*)')) then
+    return redis.error_reply('ERR act: move takes at most 20 jobs, and the name of another queue')
+end
 guard(total, { ready, delayed, reserved, held, dead, done, waiting },
     { jobs, records, stats, kept })
 if state == 'ready' or verb == 'kick' then
@@ -49,8 +59,29 @@ local scores = total > 0 and redis.call('ZMSCORE', set, unpack(asked)) or {}
 for i = 1, total do
     local id, seen = asked[i], ARGV[2 * i + 3]
     if scores[i] and (seen == '' or seen == scores[i]) and not taken[id] then
-        ids[#ids + 1], taken[id] = id, true
+        ids[#ids + 1], taken[id], scores[id] = id, true, scores[i]
     end
+end
+
+-- Of the jobs in `ids` those that may leave the queue, and their documents. Other programs may have
+-- given them any id.
+local function movable()
+    local left, documents = {}, {}
+    local texts, found = records_of(ids), redis.call('HMGET', jobs, unpack(ids))
+    for i, id in ipairs(ids) do
+        local document, ties = found[i] or id, '\n' .. texts[i]
+        if (not found[i] or #id <= 200 and string.find(id, '^[!-~]+$'))
+            and not string.find(ties, '\n[fud]=') and not string.find(ties .. document, '%z') then
+            left[#left + 1], documents[#documents + 1] = id, document
+        end
+    end
+    return left, documents
+end
+
+local documents
+if verb == 'move' and #ids > 0 then
+    flow_guard()
+    ids, documents = movable()
 end
 if #ids == 0 then
     return 0
@@ -95,7 +126,7 @@ local function bury()
     local texts, buried = records_of(names), {}
     for i = 1, #names do
         buried[2 * i - 1], buried[2 * i] = now + i / 1000000, names[i]
-        texts[i] = with_error(texts[i], count_of(texts[i], 'a'), ARGV[3])
+        texts[i] = with_error(texts[i], count_of(texts[i], 'a'), with)
     end
     keep_records(names, texts)
     redis.call('ZADD', dead, unpack(backwards(buried)))
@@ -119,6 +150,24 @@ local function drop()
     end
 end
 
+-- News brings each into the other queue: a ready one is due now, and a dead one is dead there. Its
+-- places here, in lines and groups, are nothing there; only its group goes along.
+local function move()
+    local names = named(ids)
+    local texts = records_of(names)
+    for i, name in ipairs(names) do
+        local group = string.match(value_of(texts[i], 'q') or '', '^%S+ (%S+)$')
+        local text = with_value(texts[i], 'q', group and '0 ' .. group)
+        for _, tag in ipairs({ 'b', 'l' }) do
+            text = with_value(text, tag)
+        end
+        local due = state == 'ready' and '-' or (state == 'dead' and 'x' or '') .. scores[ids[i]]
+        flow_send('put', with, due, name, #text, text .. documents[i])
+    end
+    drop()
+    flow_post()
+end
+
 -- A done job that is kept is outside the sums, so no counter changes.
 if state == 'done' then
     redis.call('ZREM', done, unpack(ids))
@@ -128,8 +177,8 @@ end
 
 local notes = recorded and records_of(ids)
 local members = notes and flow_of(ids, notes)
-local acts = { kick = kick, bury = bury, cancel = drop }
-local counters = { kick = 'kicked', bury = 'buried', cancel = 'cancelled' }
+local acts = { kick = kick, bury = bury, cancel = drop, move = move }
+local counters = { kick = 'kicked', bury = 'buried', cancel = 'cancelled', move = 'moved' }
 if state == 'reserved' then
     take_out(ids)
 else

@@ -15,8 +15,9 @@
 -- To that of a job:        run N DELAY, bury N WHY, drop N   what becomes of it, as it waits
 --                          look N STATE   tell what it is, unless it is that
 -- To any queue, of no flow: `NUMBER put QUEUE DUE ID LENGTH RECORD DOCUMENT`, without the space before
--- DOCUMENT: this job is pushed here. LENGTH: bytes of RECORD; DUE: UNIX seconds, or `-` for now. It is
--- heard once, since the numbers of a queue's news only grow.
+-- DOCUMENT: this job is pushed here. LENGTH: bytes of RECORD; DUE: UNIX seconds, `-` for now, `xTIME` for
+-- a job that is dead since then. It is heard once, since the numbers of a queue's news only grow. What is
+-- due now keeps its order.
 --
 -- News may come more than once, and an old one after newer ones; what has been heard before then changes
 -- nothing. ASKED is the number that flow_join gave, so that a job of an earlier flow of this name is not
@@ -131,12 +132,15 @@ local function look(one)
 end
 
 -- `heard` has the number of the last one from each queue.
+local order = 0
 local function put(one)
     if one.number > (tonumber(redis.call('HGET', heard, from) or 0) or 0) then
         redis.call('HSET', heard, from, string.format('%.0f', one.number))
         local length = tonumber(one.tie) or 0
-        put_job(one.id, tonumber(one.flow) or now, string.sub(one.rest, 1, length),
-            string.sub(one.rest, length + 1))
+        order = order + 0.000001
+        put_job(one.id, math.max(tonumber(one.flow) or 0, now + order),
+            string.sub(one.rest, 1, length), string.sub(one.rest, length + 1),
+            string.match(one.flow, '^x(.+)$'))
     end
 end
 

@@ -346,9 +346,9 @@ const struct command command_check = {
     .brief = "Check that no job is lost and none exists twice",
     .more =
         "For each queue and each shard: pushed + adopted = done + expired + cancelled + purged +\n"
-        "trimmed + jobs; ready + delayed + reserved + dead = jobs + not yet adopted; each member "
-        "is\n"
-        "in only one set and has its document, each document is in a set, each record has its "
+        "trimmed + moved + jobs; ready + delayed + reserved + dead = jobs + not yet adopted; each\n"
+        "member is in only one set and has its document, each document is in a set, each record "
+        "has its "
         "job,\n"
         "there is at most one wake. Without Q also: each queue that has jobs is in later:queues.\n"
         "Also, for a day: whether a laterd has noticed that Redis has lost writes.\n"

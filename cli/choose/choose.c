@@ -24,8 +24,7 @@ bool choose_is_asked_of(const struct choice *choice, enum later_key set)
     return only ? strcmp(only, later_key_name(set)) == 0 : set != LATER_KEY_DONE;
 }
 
-/* Is a condition given, or what stands for one? */
-static bool has_condition(const struct cli *cli, bool reason)
+bool choose_has_condition(const struct cli *cli, bool reason)
 {
     for (size_t i = 0; later_filter_names[i]; i++) {
         if (args_text(&cli->args, later_filter_names[i]) &&
@@ -37,7 +36,7 @@ static bool has_condition(const struct cli *cli, bool reason)
 
 int choose_is_asked(const struct cli *cli, bool reason, struct later_error *err)
 {
-    bool asked = has_condition(cli, reason);
+    bool asked = choose_has_condition(cli, reason);
 
     if (asked && cli->args.count > 0)
         return later_fail(err, LATER_E_USAGE,

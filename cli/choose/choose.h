@@ -42,6 +42,9 @@
  * 0, or -1 with *err if there is neither, or both, or if options would be ignored. */
 int choose_is_asked(const struct cli *cli, bool reason, struct later_error *err);
 
+/* Is a condition given, or what stands for one? reason: as above. */
+bool choose_has_condition(const struct cli *cli, bool reason);
+
 /* Reads the set of --state, which is required and may not be reserved. Returns 0, or -1 with
  * *err. */
 int choose_state(const struct cli *cli, enum later_key *set, struct later_error *err);

@@ -2,7 +2,6 @@
 #include "choose/many.h"
 
 #include "choose/spool.h"
-#include "work/take.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@ struct many {
     struct spool *spool;
     const char *whole; /* the queue of the present walk */
     uint64_t found[LATER_KEY_COUNT], sum;
-    char *reason; /* --error of bury */
     /* the queue whose count is printed next, and the jobs acted on in it */
     later_queue_name told;
     uint64_t count, all;
@@ -54,6 +52,8 @@ static int many_look(struct many *many, const struct queue_list *list, struct la
 {
     for (size_t i = 0; i < list->count; i++) {
         many->whole = list->names[i];
+        if (many->verb->but && strcmp(many->whole, many->verb->but) == 0)
+            continue;
         if (choose_in_queue(&many->choice, many->whole, many->verb->sets, many->verb->set_count,
                             many_note, many, err) < 0)
             return -1;
@@ -118,16 +118,19 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
 {
     struct later_command cmd = { 0 };
     struct later_keys keys;
+    const struct many_verb *verb = many->verb;
     int64_t count;
 
     if (cli_keys(many->cli, batch->part, &keys, err) < 0)
         return -1;
-    later_inspect_act(&cmd, &keys, many->verb->name, later_key_name(batch->set), batch->token,
-                      many->reason, batch->jobs, batch->count);
+    later_inspect_act(&cmd, &keys, verb->name, later_key_name(batch->set), batch->token,
+                      verb->with ? verb->with : "", batch->jobs, batch->count);
     pace_work(&many->choice.pace);
     count = cli_count(cli_call_once(many->cli, &cmd, err));
-    if (count > 0 && *many->reason) /* bury adopts, so the queue must be known as after a push */
+    if (count > 0 && verb->with) /* it may adopt, so the queue must be known as after a push */
         later_call_announce(many->cli->client, &keys);
+    if (count > 0 && verb->then && verb->then(many->cli, &keys, verb, err) < 0)
+        return -1;
     if (count >= 0)
         pace_rest(&many->choice.pace);
     return count;
@@ -137,9 +140,10 @@ static int64_t act_on(struct many *many, const struct spool_batch *batch, struct
 static size_t batch_size(const struct many *many)
 {
     double tenth = many->choice.pace.rate / 10;
+    size_t most = many->verb->most ? many->verb->most : LATER_BATCH_MAX;
 
-    if (tenth <= 0 || tenth > LATER_BATCH_MAX)
-        return LATER_BATCH_MAX;
+    if (tenth <= 0 || tenth > (double)most)
+        return most;
     return tenth < 1 ? 1 : (size_t)tenth;
 }
 
@@ -200,8 +204,8 @@ static int act_and_tell(struct many *many, struct later_error *err)
     if (many->choice.pace.stopped)
         return stopped(many);
     if (many->all < many->sum)
-        cli_say(many->cli, "%" PRIu64 " left alone: no longer where they were",
-                many->sum - many->all);
+        cli_say(many->cli, "%" PRIu64 " left alone: %s", many->sum - many->all,
+                many->verb->stays ? many->verb->stays : "no longer where they were");
     return LATER_OK;
 }
 
@@ -256,15 +260,12 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     many->choice.pace.brisk = verb->brisk && later_filter_state(many->choice.filter) &&
                               later_filter_is_plain(many->choice.filter);
     many->choice.passed = look_on;
-    many->reason =
-        strcmp(verb->name, "bury") == 0 ? take_error(LATER_ENDED_BURY, "by hand") : strdup("");
     many->spool = spool_new(err);
-    if (many->spool && many->reason && choose_queues(&many->choice, &list, err) == 0)
+    if (many->spool && choose_queues(&many->choice, &list, err) == 0)
         status = go_on_table(many, &list, err);
     queue_list_free(&list);
     spool_free(many->spool);
     choose_end(&many->choice);
-    free(many->reason);
     free(many);
     return status;
 }

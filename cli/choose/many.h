@@ -1,5 +1,5 @@
 /*
- * many.h: acts on all jobs that match a filter: kick, bury, cancel.
+ * many.h: acts on all jobs that match a filter: kick, bury, cancel, move.
  *
  * It first looks at all jobs and notes those that match. Then it asks. Then it acts on the noted
  * jobs only, and only if each is still as it was seen. So a dry run tells the most that can be
@@ -14,9 +14,17 @@ struct many_verb {
     const char *name, *done; /* "kick", "kicked" */
     const char *ask;         /* "Kick" */
     const char *ask_end;     /* " for good"; "" */
-    enum later_key sets[6];  /* the sets that it takes, in the order of the walk */
+    const char *stays;      /* those that are left alone are …; NULL: no longer where they were */
+    const char *with;       /* what the script is told besides; NULL: nothing */
+    const char *but;        /* the queue that -A leaves out; NULL: none */
+    enum later_key sets[6]; /* the sets that it takes, in the order of the walk */
     size_t set_count;
-    bool brisk; /* if --state is the only condition it does not rest between its calls */
+    bool brisk;  /* if --state is the only condition it does not rest between its calls */
+    size_t most; /* jobs in a call; 0: as many as go in one */
+    /* Called after each call that has acted on jobs of this part. Returns 0, or -1 with *err. NULL:
+     * nothing is to be done. */
+    int (*then)(struct cli *cli, const struct later_keys *part, const struct many_verb *verb,
+                struct later_error *err);
 };
 
 /* The options of a command that uses many_run(). */

@@ -112,17 +112,6 @@ static int cron_set_put(struct cli *cli, const struct later_keys *keys, const ch
     return result == LATER_CRON_AGAIN ? -1 : 0;
 }
 
-/* Enters the queue in later:queues, so that commands find it before its first job comes. */
-static int name_queue(struct cli *cli, const char *queue, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    char key[LATER_KEY_MAX];
-
-    later_key_queues(key, later_call_prefix(cli->client));
-    later_command_say(&cmd, "SADD %s %s", key, queue);
-    return cli_count(cli_call(cli, &cmd, err)) < 0 ? -1 : 0;
-}
-
 static void cron_set_tell(const struct cli *cli, const char *queue, const char *name, int64_t next)
 {
     struct jsonl json;
@@ -164,7 +153,7 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     status = cron_set_put(cli, &keys, words[0], &schedule, definition, len, &next, err);
     free(definition);
-    if (status < 0 || name_queue(cli, keys.queue, err) < 0)
+    if (status < 0 || cli_name_queue(cli, keys.queue, err) < 0)
         return -1;
     cron_set_tell(cli, keys.queue, words[0], next);
     return LATER_OK;

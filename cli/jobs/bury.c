@@ -57,34 +57,40 @@ static const struct each_verb bury_each = { .heading = "BURIED",
                                             .missing = LATER_E_NONE,
                                             .fn = bury_bury };
 
-static int bury_ids(struct cli *cli, struct later_error *err)
+static int bury_for(struct cli *cli, bool many, const char *error, struct later_error *err)
 {
-    const char *text = args_text(&cli->args, "error");
-    char *error = take_error(LATER_ENDED_BURY, text ? text : "by hand");
+    struct many_verb verb = bury_many;
     struct later_error ignored;
     int status;
 
-    if (!error)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    verb.with = error;
+    if (many)
+        return many_run(cli, &verb, err);
     status = each_run(cli, &bury_each, error, err);
     if (status >= 0) /* only the announcement of the queue can fail now */
         (void)later_call_drain(cli->client, 0, &ignored);
-    free(error);
     return status;
 }
 
 /* With ids, --error is the reason; otherwise it is a condition. */
 static int bury_run(struct cli *cli, struct later_error *err)
 {
-    int many = choose_is_asked(cli, true, err);
+    int many = choose_is_asked(cli, true, err), status;
+    const char *text = many ? NULL : args_text(&cli->args, "error");
+    char *error;
 
     if (many < 0)
         return -1;
     if (many && args_text(&cli->args, "token"))
         return later_fail(err, LATER_E_USAGE, "--token goes with ids");
-    if (many)
-        return many_run(cli, &bury_many, err);
-    return args_text(&cli->args, "token") ? settle_bury(cli, err) : bury_ids(cli, err);
+    if (args_text(&cli->args, "token"))
+        return settle_bury(cli, err);
+    error = take_error(LATER_ENDED_BURY, text ? text : "by hand");
+    if (!error)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    status = bury_for(cli, many != 0, error, err);
+    free(error);
+    return status;
 }
 
 static const struct args_option bury_options[] = {

@@ -28,7 +28,7 @@ int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
     return reply ? 0 : -1;
 }
 
-/* Tries one part of the queue after the other. */
+/* Tries one part of the queue after the other. Returns as the verb's function. */
 static int each_act(struct each *each, const char *queue, const char *id, char was[EACH_STATE],
                     struct later_error *err)
 {
@@ -76,14 +76,16 @@ static int each_one(struct each *each, const char *id, struct later_error *err)
 {
     char was[EACH_STATE] = "";
     later_queue_name queue;
-    int found = finder_look(&each->finder, id, queue, err);
+    int found = finder_look(&each->finder, id, queue, err), status = LATER_OK;
 
     if (found < 0 && err->code == LATER_E_USAGE) {
         cli_say(each->cli, "%s", err->text);
         return LATER_E_USAGE;
     }
-    if (found < 0 || (found > 0 && each_act(each, queue, id, was, err) < 0))
-        return -1;
+    if (found > 0)
+        status = each_act(each, queue, id, was, err);
+    if (found < 0 || status != LATER_OK)
+        return found < 0 ? -1 : status;
     if (!*was)
         return each_leave(each, id);
     each_tell(each, queue, id, was);

@@ -1,6 +1,6 @@
 /*
- * each.h: one verb for jobs given by id, one after the other: kick, bury, cancel; ack, release,
- * touch.
+ * each.h: one verb for jobs given by id, one after the other: kick, bury, cancel, move; ack,
+ * release, touch.
  *
  * A job is looked for wherever its id can be: in all queues, or in that of -q; in its shards, in a
  * shard of a former plan.
@@ -21,7 +21,8 @@ struct each_verb {
     int missing;       /* the exit status then: LATER_E_NONE, LATER_E_TOKEN */
     unsigned find;     /* of enum find (find.h): what counts besides a job */
     /* Acts on the job in one part, with the argument of each_run(). `was` becomes the state that
-     * the job had, or "" if it is not there. Returns 0, or -1 with *err. */
+     * the job had, or "" if it is not there. Returns 0; an exit status after saying why the job was
+     * left alone; or -1 with *err. */
     int (*fn)(struct cli *cli, const struct later_keys *keys, const char *id, const void *arg,
               char was[EACH_STATE], struct later_error *err);
 };

@@ -13,15 +13,25 @@
 /* --- size --- */
 
 static const char *const counters[LATER_COUNTERS] = {
-    [LATER_COUNT_PUSHED] = "pushed",       [LATER_COUNT_ADOPTED] = "adopted",
-    [LATER_COUNT_DONE] = "done",           [LATER_COUNT_EXPIRED] = "expired",
-    [LATER_COUNT_CANCELLED] = "cancelled", [LATER_COUNT_PURGED] = "purged",
-    [LATER_COUNT_TRIMMED] = "trimmed",     [LATER_COUNT_DUPLICATE] = "duplicate",
-    [LATER_COUNT_REPLACED] = "replaced",   [LATER_COUNT_RELEASED] = "released",
-    [LATER_COUNT_RETURNED] = "returned",   [LATER_COUNT_BURIED] = "buried",
-    [LATER_COUNT_KICKED] = "kicked",       [LATER_COUNT_LAPSED] = "lapsed",
-    [LATER_COUNT_REFUSED] = "refused",     [LATER_COUNT_RESERVED] = "reserved",
-    [LATER_COUNT_WITHDRAWN] = "withdrawn", [LATER_COUNT_BURIED_WAITING] = "buried_waiting",
+    [LATER_COUNT_PUSHED] = "pushed",
+    [LATER_COUNT_ADOPTED] = "adopted",
+    [LATER_COUNT_DONE] = "done",
+    [LATER_COUNT_EXPIRED] = "expired",
+    [LATER_COUNT_CANCELLED] = "cancelled",
+    [LATER_COUNT_PURGED] = "purged",
+    [LATER_COUNT_TRIMMED] = "trimmed",
+    [LATER_COUNT_MOVED] = "moved",
+    [LATER_COUNT_DUPLICATE] = "duplicate",
+    [LATER_COUNT_REPLACED] = "replaced",
+    [LATER_COUNT_RELEASED] = "released",
+    [LATER_COUNT_RETURNED] = "returned",
+    [LATER_COUNT_BURIED] = "buried",
+    [LATER_COUNT_KICKED] = "kicked",
+    [LATER_COUNT_LAPSED] = "lapsed",
+    [LATER_COUNT_REFUSED] = "refused",
+    [LATER_COUNT_RESERVED] = "reserved",
+    [LATER_COUNT_WITHDRAWN] = "withdrawn",
+    [LATER_COUNT_BURIED_WAITING] = "buried_waiting",
 };
 
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys)
@@ -182,13 +192,13 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
 /* --- act, pause, resume, wake --- */
 
 void later_inspect_act(struct later_command *cmd, const struct later_keys *keys, const char *verb,
-                       const char *state, const char *token, const char *error,
+                       const char *state, const char *token, const char *with,
                        const struct later_acted *jobs, size_t count)
 {
     later_script_begin_held(cmd, LATER_SCRIPT_ACT, keys, token, count);
     later_command_text(cmd, verb);
     later_command_text(cmd, state);
-    later_command_text(cmd, error);
+    later_command_text(cmd, with);
     for (size_t i = 0; i < count; i++) {
         later_command_bytes(cmd, jobs[i].id, jobs[i].len);
         later_command_text(cmd, jobs[i].score);

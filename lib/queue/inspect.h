@@ -25,6 +25,7 @@ enum later_counter {
     LATER_COUNT_CANCELLED,
     LATER_COUNT_PURGED,
     LATER_COUNT_TRIMMED,
+    LATER_COUNT_MOVED,
     LATER_CONSERVED, /* the sums of `later check` need those before */
     LATER_COUNT_DUPLICATE = LATER_CONSERVED,
     LATER_COUNT_REPLACED,
@@ -103,17 +104,19 @@ void later_inspect_shown(const struct later_reply *reply, size_t i, struct later
 void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys, const char *id,
                         const char *seen, size_t seen_len, const char *made, size_t made_len);
 
-/* Kicks, buries or cancels (`verb`) jobs that are still where they were seen: in `state`,
- * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). error:
- * why they are buried, from later_queue_error(); else "". The reply is how many there were.
- * LATER_SCRIPT_ACT. */
+/* Kicks, buries, cancels or moves (`verb`) jobs that are still where they were seen: in `state`,
+ * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). with:
+ * why they are buried, from later_queue_error(); the queue into which they are moved, at most
+ * LATER_MOVE_MAX; else "". The reply is how many there were. LATER_SCRIPT_ACT. */
+#define LATER_MOVE_MAX 20
+
 struct later_acted {
     const char *id; /* the id, or a member that is its own document */
     size_t len;
     const char *score;
 };
 void later_inspect_act(struct later_command *cmd, const struct later_keys *keys, const char *verb,
-                       const char *state, const char *token, const char *error,
+                       const char *state, const char *token, const char *with,
                        const struct later_acted *jobs, size_t count);
 
 /* Encodes a script of a queue without arguments: LATER_SCRIPT_RESUME, _WAKE; _PAUSE until resume.

@@ -455,6 +455,122 @@ START_TEST(act_buries_plain_members)
 }
 END_TEST
 
+/* ---- act: move */
+
+/* Has the queue `r` hear all news of `q` `times` times, and looks at it from then on. */
+static void hear_moves(int times)
+{
+    const redisReply *news = ask("ZRANGE %s 0 -1", key("news"));
+
+    on_queue("r");
+    for (int i = 0; i < times; i++) {
+        arg("q");
+        for (size_t n = 0; n < news->elements; n++)
+            arg(news->element[n]->str);
+        run("flow_hear", NULL);
+    }
+}
+
+START_TEST(move_takes_all_along_once)
+{
+    static const char *const along[] = { "a", "c", "p", "e", "h", "g", "m" };
+
+    push("a");
+    push_when("b", "+100");
+    push("d");
+    reserve('r', 1);
+    run("return", member('r', "a"), "0", "held", NULL);
+    reserve('r', 1);
+    run("bury", member('r', "a"), "ran", ERROR, NULL);
+    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
+        note(along[i], "b", text("%zu", i + 1));
+    note("b", "b", "7");
+    note("l", "b", "8 l x");
+    note("q", "b", "9 G");
+    ask("ZADD %s 5 a", key("dead"));
+    ck_assert_str_eq(flat(run("act", "move", "ready", "r", "d", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("act", "move", "delayed", "r", "b", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("act", "move", "dead", "r", "a", "5", NULL)), "1");
+    ck_assert_int_eq(stat_of("moved"), 3);
+    ck_assert_int_eq(size_of("jobs") + size_of("records"), 0);
+    check_sums();
+    hear_moves(3);
+    ck_assert_str_eq(members("delayed"), "d b");
+    ck_assert_str_eq(members("dead"), "a");
+    ck_assert_double_eq(score("dead", "a"), 5);
+    ck_assert_str_eq(noted("a", "a"), "1");
+    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
+        ck_assert_str_eq(noted(along[i], "b"), text("%zu", i + 1));
+    ck_assert_str_eq(text("%s%s%s", noted("b", "b"), noted("l", "b"), noted("q", "b")), "0 G");
+    ck_assert_int_eq(stat_of("pushed"), 3);
+    check_sums();
+    on_queue("q");
+}
+END_TEST
+
+START_TEST(move_keeps_the_order)
+{
+    for (int i = 0; i < 20; i++) {
+        push(text("%c%d", 'z' - i, i)); /* not by their names */
+        arg("move");
+        arg("ready");
+        arg("r");
+        arg(text("%c%d", 'z' - i, i));
+        arg("");
+        ck_assert_str_eq(flat(run("act", NULL)), "1");
+    }
+    hear_moves(1);
+    ck_assert_str_eq(members("delayed"),
+                     "z0 y1 x2 w3 v4 u5 t6 s7 r8 q9 p10 o11 n12 m13 l14 k15 j16 i17 h18 g19");
+    on_queue("q");
+}
+END_TEST
+
+#define BAD_ID                                                                                     \
+    "bad\x7f"                                                                                      \
+    "id"
+
+/* What only this queue knows stays; and no call is too large. */
+START_TEST(move_leaves_alone_what_has_ties)
+{
+    static const char *const ties[] = { "f", "u", "d" };
+    const char *wrong[] = { "q", "no such", "", "r/1" };
+    uint64_t before;
+
+    for (size_t i = 0; i < 3; i++) {
+        push(ties[i]);
+        note(ties[i], ties[i], "60");
+    }
+    ask("ZADD %s 1 %s", key("ready"), BAD_ID);
+    ask("HSET %s %s {}", key("jobs"), BAD_ID);
+    ask("HINCRBY %s pushed 1", key("stats"));
+    before = digest();
+    ck_assert_str_eq(flat(run("act", "move", "ready", "r", "f", "", "u", "", "d", "", BAD_ID, "",
+                              "none", "", NULL)),
+                     "0");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        run_error("act", "move", "ready", wrong[i], "f", "", NULL);
+    run_error("act", "move", "reserved", "r", "f", "", NULL);
+    run_error("act", "move", "waiting", "r", "f", "", NULL);
+    ck_assert_uint_eq(digest(), before);
+    ask("ZADD %s 5 %s", key("ready"), PLAIN);
+    ck_assert_str_eq(flat(run("act", "move", "ready", "r", PLAIN, "5", NULL)), "1");
+    ck_assert_int_eq(stat_of("adopted"), 1);
+    check_sums();
+    argf("move");
+    argf("ready");
+    argf("r");
+    for (int i = 0; i < 42; i++)
+        argf(i % 2 ? "" : "n%d", i);
+    run_error("act", NULL);
+    hear_moves(2);
+    ck_assert_int_eq(size_of("delayed"), 1);
+    ck_assert_str_eq(field("jobs", members("delayed")), PLAIN);
+    check_sums();
+    on_queue("q");
+}
+END_TEST
+
 /* ---- forget */
 
 /* The result of a job outlives its forgotten queue: who waits for a new job of the id must not get
@@ -520,6 +636,9 @@ int main(void)
         a_paused_queue_goes_on_otherwise,
         act_takes_what_each_verb_may,
         act_leaves_alone_what_has_moved,
+        move_takes_all_along_once,
+        move_keeps_the_order,
+        move_leaves_alone_what_has_ties,
         act_takes_an_id_once,
         act_buries_plain_members,
         forget_keeps_what_has_jobs,

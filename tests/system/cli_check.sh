@@ -22,7 +22,7 @@ later cancel -q q --state dead --yes >/dev/null
 run later check q
 is "$status" 0 "all is well: status 0"
 is "$out" "$(printf '%s\t%s\t%s\t%s\n' \
-    q counters ok 'pushed 701 + adopted 2 = done 10 + expired 0 + cancelled 10 + purged 0 + trimmed 0 + jobs 683' \
+    q counters ok 'pushed 701 + adopted 2 = done 10 + expired 0 + cancelled 10 + purged 0 + trimmed 0 + moved 0 + jobs 683' \
     q sets ok 'ready 401 + delayed 2 + reserved 281 + dead 0 + waiting 0 = jobs 683 + unadopted 1' \
     q members ok '684 looked at, each in one set, with its document')" "both sums, and what was looked at"
 is "$(later check q --json | sed -n 2p)" \

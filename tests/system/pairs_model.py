@@ -2,7 +2,7 @@
 documents, not from the scripts. A time is a pair, the earliest and the latest that it can be; a rule
 notes in `why` where it stands."""
 
-COUNTERS = ("pushed duplicate replaced done expired cancelled purged released returned buried"
+COUNTERS = ("moved pushed duplicate replaced done expired cancelled purged released returned buried"
             " buried_waiting kicked refused").split()
 
 
@@ -231,6 +231,14 @@ class Queue:
             del self.taken[id]
             return "ended"
         return self.drop(id, "cancelled").state if id in self.jobs else None
+
+    def move(self, id):
+        """Into another queue."""
+        job = self.jobs.get(id)
+        self.why = "later(1), move"
+        if not job or job.state not in ("ready", "delayed", "dead"):
+            return None
+        return self.drop(id, "moved").state
 
     def cancel_all(self, state):
         self.why = "later(1), cancel"

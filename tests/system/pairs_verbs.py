@@ -135,6 +135,14 @@ def dry(states):
 EDITED = '{"type":"t","payload":{"k":7,"s":"needle"},"trace":"edited"}'
 
 
+MOVES = ["ready", "delayed", "dead"]
+
+
+def move(w):
+    job = w.model.jobs.get(w.x)
+    return (75, []) if job and job.state == "reserved" else by_id("move")(w)
+
+
 def edit(w):
     state = next((job["state"] for job in w.facts() if job["id"] == w.x and job["state"] != "done"), None)
     if state in (None, "reserved"):
@@ -257,6 +265,11 @@ COMMANDS = {
                          lambda w: acts_on_all("cancel", STATES)(w, "ready")),
     "cancel dead dry": ("cancel -q {q} --state dead {condition} --dry-run", "read",
                         lambda w: (0, [{"count": len(limited(w, chosen(w, STATES, "dead")))}])),
+    "move": ("move {x} there -q {q}", "push", move),
+    "move those": ("move -q {q} there {condition} --yes", "push", by_condition("move", MOVES, "moved")),
+    "move all": ("move -q {q} there --all --yes --rate 500", "push", lambda w: by_condition("move", MOVES, "moved")(w)),
+    "move all those": ("move --all-queues there {condition!} --yes", "push", acts_on_all("move", MOVES)),
+    "move those dry": ("move -q {q} there {condition} --dry-run", "read", dry(MOVES)),
     "edit": ("edit {x} -q {q} --file {edited}", "push", edit),
     "pause": ("pause {q}", "write", pause(True)),
     "pause for": ("pause {q} --for 1h --by ann", "write", pause(True, True)),

@@ -13,10 +13,11 @@ static const struct later_sizes good = {
     .counters = { [LATER_COUNT_PUSHED] = 7,
                   [LATER_COUNT_ADOPTED] = 5,
                   [LATER_COUNT_DONE] = 1,
-                  [LATER_COUNT_EXPIRED] = 2,
+                  [LATER_COUNT_EXPIRED] = 1,
                   [LATER_COUNT_CANCELLED] = 1,
                   [LATER_COUNT_PURGED] = 2,
                   [LATER_COUNT_TRIMMED] = 1,
+                  [LATER_COUNT_MOVED] = 1,
                   [LATER_COUNT_RELEASED] = 40 },
 };
 
@@ -58,8 +59,8 @@ START_TEST(sum_is_written_with_its_numbers)
     char text[400];
 
     ck_assert_str_eq(later_conserved_text(&good, text, sizeof text),
-                     "pushed 7 + adopted 5 = done 1 + expired 2 + cancelled 1 + purged 2 + "
-                     "trimmed 1 + jobs 5");
+                     "pushed 7 + adopted 5 = done 1 + expired 1 + cancelled 1 + purged 2 + "
+                     "trimmed 1 + moved 1 + jobs 5");
     ck_assert_str_eq(later_conserved_text(&good, text, 9), "pushed 7");
 }
 END_TEST
