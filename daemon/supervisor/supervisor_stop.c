@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 #include "notify.h"
+#include "queues/lookers.h"
 #include "timer.h"
 
 #include <signal.h>
@@ -176,6 +177,7 @@ static bool wind_up(struct supervisor *supervisor)
         }
         if (now < supervisor->end_by && recorder_open(supervisor->queues->recorder))
             return false;
+        lookers_leave(supervisor->queues);
         announce_withdraw(supervisor->announce);
         supervisor->ending = true;
         supervisor->end_by = now + SERVER_SECONDS;
