@@ -81,9 +81,11 @@ rounds_of()
             ;;
         results) call reserve "$now" '' "$now" 30 1 262144 0 && call finish "$now" "job-$n" job-$n 'done' 1 60 ;;
         apart) call reserve "$now" '' "$now" 30 1 262144 0 && call ack "$now" '' job-$n ;;
-        step | chain)
+        step | left | chain)
             if [ $n -eq 1 ]; then
                 call reserve "$now" '' "$now" 30 1 262144 0
+            elif [ "$1" = left ]; then
+                call step "$before" "$now" "$now" 30 1 262144 60 1 job-$((n - 1))
             else
                 call step "$before" "$now" "$now" 30 1 262144 "''" "''" job-$((n - 1))
             fi
@@ -135,6 +137,8 @@ apart=$((($(run apart) - none) / rounds))
 is "$(cat "$box/done")" $rounds "as many are done, each by a reserve and an ack"
 step=$((($(run step) - none) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and by a step each"
+left=$((($(run left) - none) / rounds))
+is "$(cat "$box/done")" $((rounds - 1)) "also if each leaves a result"
 none_of_chain=$(run none chain)
 chain=$((($(run chain) - none_of_chain) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and the steps of a chain by a step each"
@@ -143,5 +147,6 @@ is "$(cat "$box/done")" $rounds "and by a reserve and a finish each"
 at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 214 "$bare" "a step against bare commands"
+at_most "$left" 282 "$bare" "a step with a result against bare commands"
 at_most "$chain" 340 "$bare" "a step of a chain, which makes the next one ready, against bare commands"
 finish

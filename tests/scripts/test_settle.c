@@ -317,15 +317,15 @@ static const char *left_by(const char *id)
 /* Simple, with a record, and with one that asks for more. */
 START_TEST(a_step_leaves_a_result)
 {
-    static const char *const tags[] = { "", "a", "u" };
+    static const char *const asked[] = { "", "a", "u" };
 
     for (size_t i = 0; i < 3; i++) {
         const char *result;
 
         hold("a");
         push("b");
-        if (*tags[i])
-            note(tags[i], "a", "2");
+        if (*asked[i])
+            note(asked[i], "a", "2");
         ck_assert_str_eq(told(step_with("60", mine("a")), 0, ID), "b");
         result = left_by("a");
         ck_assert_str_eq(strchr(result, '\n'), "\n[1]");
