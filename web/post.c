@@ -20,6 +20,7 @@ struct post {
     struct evdns_base *dns; /* NULL: names are looked up while the loop waits */
     struct evhttp_uri *uri;
     struct evhttp_connection *conn; /* the last one; freed before the next is made */
+    char *host;                     /* an IPv6 address is without its brackets */
     char *target;                   /* path and query */
     char where[WHERE_MAX];
     post_fn *fn;
@@ -31,6 +32,15 @@ static int post_port(const struct post *post)
     int port = evhttp_uri_get_port(post->uri);
 
     return port > 0 ? port : PORT;
+}
+
+/* The brackets of an IPv6 address belong to the URL; nobody connects to them. NULL without memory.
+ */
+static char *post_host(const char *host)
+{
+    size_t len = strlen(host), around = len > 2 && host[0] == '[' && host[len - 1] == ']';
+
+    return strndup(host + around, len - 2 * around);
 }
 
 /* Takes the URL apart. Returns -1 if it is not one that we can post to. */
@@ -49,6 +59,9 @@ static int post_parse(struct post *post, const char *url)
         evhttp_uri_get_userinfo(post->uri) || evhttp_uri_get_fragment(post->uri))
         return -1;
     if (snprintf(post->where, sizeof post->where, "%s:%d", host, post_port(post)) >= WHERE_MAX)
+        return -1;
+    post->host = post_host(host);
+    if (!post->host)
         return -1;
     return asprintf(&post->target, "%s%s%s", path && *path ? path : "/", query ? "?" : "",
                     query ? query : "") < 0
@@ -88,6 +101,7 @@ void post_free(struct post *post)
         evdns_base_free(post->dns, 0);
     if (post->uri)
         evhttp_uri_free(post->uri);
+    free(post->host);
     free(post->target);
     free(post);
 }
@@ -136,7 +150,7 @@ void post_send(struct post *post, const char *body, post_fn *fn, void *arg)
 
     if (post->conn)
         evhttp_connection_free(post->conn);
-    post->conn = evhttp_connection_base_new(post->base, post->dns, evhttp_uri_get_host(post->uri),
+    post->conn = evhttp_connection_base_new(post->base, post->dns, post->host,
                                             (unsigned short)post_port(post));
     request = post->conn ? post_request(post, body) : NULL;
     post->fn = fn;

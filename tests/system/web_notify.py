@@ -3,6 +3,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -28,6 +29,10 @@ class Taker(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Server6(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 def redis(*words):
     subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], *words], check=True, stdout=subprocess.DEVNULL)
 
@@ -36,11 +41,38 @@ def later(*words):
     subprocess.run([os.path.join(os.path.dirname(web), '..', 'cli', 'later'), *words], check=True, stdout=subprocess.DEVNULL)
 
 
+def write_url(url):
+    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w', encoding='ascii') as out:
+        print(url, file=out)
+
+
+def posts_to_ipv6():
+    """Another later-web posts that Redis is away, to an address in brackets."""
+    came = threading.Event()
+
+    class Taker6(Taker):
+        def do_POST(self):
+            came.set()
+            self.send_response(204)
+            self.end_headers()
+    try:
+        server = Server6(('::1', 0), Taker6)
+    except OSError:
+        return  # no IPv6 here
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    write_url(f'http://[::1]:{server.server_port}/')
+    other = subprocess.Popen([web, '--listen', f'unix:{work}/notify6.sock', '--notify-file', file])
+    try:
+        check(wait_until(came.is_set), 'a URL with an IPv6 address')
+    finally:
+        other.terminate()
+        other.wait()
+
+
 taker = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Taker)
 threading.Thread(target=taker.serve_forever, daemon=True).start()
 where = f'127.0.0.1:{taker.server_port}'
-with open(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), 'w', encoding='ascii') as out:
-    print(f'http://{where}/hook?key=s3cret', file=out)
+write_url(f'http://{where}/hook?key=s3cret')
 with open(f'{work}/notify.log', 'w', encoding='ascii') as log:
     process = subprocess.Popen([web, '--listen', f'unix:{work}/notify.sock', '--notify-file', file], stderr=log)
 try:
@@ -80,3 +112,4 @@ with open(f'{work}/notify.log', encoding='ascii') as log:
 check('s3cret' not in text, 'the URL is in no log', text)
 same(text.count(f'a trouble could not be posted to {where}'), 2, 'what was not taken is')
 check('it answered with status 500' in text and 'there was no answer' in text, 'and why', text)
+posts_to_ipv6()
