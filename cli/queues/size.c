@@ -303,7 +303,9 @@ const struct command command_size = {
         "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no, or\n"
         "partly if only some shards are), age of the oldest ready job in seconds, number of hosts\n"
         "whose laterd serves it, overdue reservations (the lease ran out, and nobody has returned\n"
-        "the jobs yet). The status is 66 if a named queue is unknown.\n"
+        "the jobs yet), jobs that wait for others of their flow. The status is 66 if a named "
+        "queue\n"
+        "is unknown.\n"
         "With --groups: queue, group (empty: jobs without one), its ready jobs, age of the "
         "oldest.\n",
     .example = "later size mail\nlater size --json\n",
