@@ -21,10 +21,17 @@ static bool skeleton_join(char *path, const char *dir, const char *name)
     return (size_t)snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
 }
 
-/* Finds the source tree that this program was built in. Returns false if it is installed. */
-static bool find_tree(char *top)
+static bool has_sources(const char *dir)
 {
     char path[PATH_MAX];
+
+    return skeleton_join(path, dir, "templates/handler") && access(path, R_OK) == 0;
+}
+
+/* Finds the tree that this program was built in, and its sources, to which make leaves a link if
+ * they are elsewhere. Returns false if it is installed. */
+static bool find_tree(char *top, char *sources)
+{
     ssize_t n = readlink("/proc/self/exe", top, PATH_MAX - 1);
 
     if (n <= 0)
@@ -37,14 +44,17 @@ static bool find_tree(char *top)
             return false;
         *slash = '\0';
     }
-    return skeleton_join(path, top, "templates/handler") && access(path, R_OK) == 0;
+    return has_sources(strcpy(sources, top)) ||
+           (skeleton_join(sources, top, "source") && has_sources(sources));
 }
 
 void skeleton_look(struct skeleton *skeleton, const char *name)
 {
+    char top[PATH_MAX];
+
     *skeleton = (struct skeleton){ .name = name };
-    if (find_tree(skeleton->data) && skeleton_join(skeleton->plugins, skeleton->data, "jobs") &&
-        skeleton_join(skeleton->laterd, skeleton->data, "daemon/laterd") &&
+    if (find_tree(top, skeleton->data) && skeleton_join(skeleton->plugins, top, "jobs") &&
+        skeleton_join(skeleton->laterd, top, "daemon/laterd") &&
         skeleton_join(skeleton->include, skeleton->data, "lib"))
         return;
     strcpy(skeleton->data, LATER_DATA_DIR);

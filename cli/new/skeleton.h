@@ -22,8 +22,8 @@ struct skeleton {
     char missing[64]; /* a program that a template needs and that was not found; "" = none */
 };
 
-/* Finds laterd's files: the installed ones, or for a `later` in its source tree those of the
- * tree. */
+/* Finds laterd's files: the installed ones, or for a `later` in the tree where it was built those
+ * of the tree. */
 void skeleton_look(struct skeleton *skeleton, const char *name);
 
 /* skeleton_has(): is there a template of this name, as "handler/python"? skeleton_list(): the names
