@@ -32,6 +32,7 @@ struct news {
     struct progress progress;
     char *text, *checkpoint;
     size_t checkpoint_len;
+    uint32_t left; /* the number of the checkpoint */
 };
 
 struct reports *reports_new(struct link *link, outbox_keys_fn *keys, void *arg)
@@ -81,23 +82,41 @@ static bool reports_goes_with(const struct report *report, const struct slot_cop
            report->bytes + news->checkpoint_len <= BYTES_MAX;
 }
 
-/* Takes what is new, and notes that Redis is told. Returns false if nothing is. */
-static bool reports_take(struct slots *slots, struct slot *slot, struct news *news)
+/* Reads what is new. Returns false if nothing is. */
+static bool reports_read(struct slots *slots, const struct slot *slot, struct news *news)
 {
-    uint32_t left = atomic_load_explicit(&slot->checkpoint, memory_order_acquire);
-
-    *news = (struct news){ .text = NULL };
+    *news = (struct news){ .left = atomic_load_explicit(&slot->checkpoint, memory_order_acquire) };
     if (progress_read(slot, slot->progress_told, &news->progress))
         news->text = progress_text(&news->progress);
+    if (news->left != slot->checkpoint_told)
+        news->checkpoint = malloc(LATER_VALUE_MAX);
+    if (news->checkpoint)
+        news->checkpoint_len = value_read_checkpoint(slots, slot, news->checkpoint);
+    return news->text || news->checkpoint;
+}
+
+/* Takes what is new, with its job's id and token, and notes that Redis is told. Returns false if
+ * nothing is, or if the slot has become another job's while it was read: what one job left must not
+ * be told of another. */
+static bool reports_take(struct slots *slots, struct slot *slot, struct slot_copy *copy,
+                         struct news *news)
+{
+    uint32_t serial = atomic_load(&slot->serial);
+
+    if (slot_state(slot) != SLOT_RUNNING || !reports_read(slots, slot, news))
+        return false;
+    slot_copy(slot, LATER_VERB_TOUCH, copy);
+    atomic_thread_fence(memory_order_acquire);
+    if (slot_state(slot) != SLOT_RUNNING || atomic_load(&slot->serial) != serial) {
+        free(news->text);
+        free(news->checkpoint);
+        return false;
+    }
     if (news->text)
         slot->progress_told = news->progress.change;
-    if (left != slot->checkpoint_told)
-        news->checkpoint = malloc(LATER_VALUE_MAX);
-    if (news->checkpoint) {
-        news->checkpoint_len = value_read_checkpoint(slots, slot, news->checkpoint);
-        slot->checkpoint_told = left;
-    }
-    return news->text || news->checkpoint;
+    if (news->checkpoint)
+        slot->checkpoint_told = news->left;
+    return true;
 }
 
 static void reports_add(const struct reports *reports, struct slots *slots, struct slot *slot,
@@ -107,9 +126,8 @@ static void reports_add(const struct reports *reports, struct slots *slots, stru
     struct slot_copy copy;
     struct news news;
 
-    if (!reports_take(slots, slot, &news))
+    if (!reports_take(slots, slot, &copy, &news))
         return;
-    slot_copy(slot, LATER_VERB_TOUCH, &copy);
     if (report->count > 0 && !reports_goes_with(report, &copy, queue, &news))
         send_report(reports, slots, report);
     report->queue = queue;
@@ -128,12 +146,8 @@ void reports_send(const struct reports *reports, struct slots *slots)
     struct report report = { .count = 0, .bytes = 0 };
     uint32_t used = slots_used(slots);
 
-    for (uint32_t i = 0; i < used; i++) {
-        struct slot *slot = &slots->page->slots[i];
-
-        if (slot_state(slot) == SLOT_RUNNING)
-            reports_add(reports, slots, slot, &report);
-    }
+    for (uint32_t i = 0; i < used; i++)
+        reports_add(reports, slots, &slots->page->slots[i], &report);
     if (report.count > 0)
         send_report(reports, slots, &report);
 }
