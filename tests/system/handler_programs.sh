@@ -4,13 +4,14 @@
 # folders, and makes $work/notes, where a handler writes what it was told to note.
 clients=$(cd "$top_srcdir" && pwd)/clients
 here=$(cd "$top_srcdir" && pwd)/tests/clients
+go_cache=$(cd "$top_builddir" && pwd)/build/go
 mkdir -p "$work/conf.d"
 : >"$work/notes"
 
 # go_build DIR OUTPUT FILES...: Go's own cache is kept in the built tree.
 go_build()
 {
-    (cd "$1" && shift && GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" go build -o "$@") >"$work/go.log" 2>&1
+    (cd "$1" && shift && GOFLAGS=-p=2 GOCACHE="$go_cache" go build -o "$@") >"$work/go.log" 2>&1
 }
 
 # build_gopkg: builds $work/gopkg, a program of the Go client.
