@@ -193,8 +193,8 @@ static int push_file_tell_end(const struct filing *filing, struct later_error *e
     if (filing->stop.code != LATER_OK)
         return tell_stop(filing, err);
     if (filing->lines.failed)
-        return later_fail(err, LATER_E_NONE, "line %" PRIu64 ": %s", filing->line + 1,
-                          strerror(filing->lines.failed));
+        return later_fail(err, LATER_E_NONE, "%s: line %" PRIu64 ": %s", filing->path,
+                          filing->line + 1, strerror(filing->lines.failed));
     if (interrupted) {
         cli_say(filing->cli, "stopped after line %" PRIu64, filing->line);
         return LATER_E_LATER;

@@ -48,6 +48,9 @@ static int work_find_program(struct private_laterd *own, struct later_error *err
     if (strchr(name, '/') ? realpath(name, own->program) && access(own->program, X_OK) == 0
                           : skeleton_find_program(name, own->program))
         return 0;
+    if (strchr(name, '/') && access(name, F_OK) == 0)
+        return later_fail(err, LATER_E_NONE, "%.200s may not be executed; chmod +x makes it so",
+                          name);
     return later_fail(err, LATER_E_NONE, "%.200s: no such program", name);
 }
 

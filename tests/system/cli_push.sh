@@ -233,6 +233,7 @@ run later push --file "$work/none"
 is "$status" 66 "no such file: status 66"
 run later push --file "$work"
 is "$status" 66 "a folder is no file"
+contains "$err" "$work: line 1: Is a directory" "and it is named"
 run later push --file "$work/jobs" --id x
 is "$status" 64 "options of one job do not go with a file"
 

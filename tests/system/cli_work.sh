@@ -127,6 +127,10 @@ later push t -q q --id nofile >/dev/null
 run later work q --until-empty -- "$work/no-such-program"
 is "$status" 66 "no such program: status 66"
 like "$err" 'no-such-program: no such program' "a program that cannot be run is named"
+: >"$work/plain"
+run later work q -- "$work/plain"
+is "$status" 66 "a file that may not be executed: status 66"
+like "$err" 'plain may not be executed; chmod' "and what makes it a program"
 is "$(later show nofile -q q | cut -f 2,5)" "$(printf 'ready\t0')" "the job is not touched"
 
 # ---- what holds for other workers
