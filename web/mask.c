@@ -76,15 +76,15 @@ static char *mask_decode(const char *from, const char *to, size_t *len)
 static void mask_put(const struct mask *mask, FILE *out, const char *at, const char *end,
                      int depth);
 
-/* A string may be JSON itself: a job's document is. If nothing in it is masked, its bytes stay.
- * Without memory all of it is masked. */
+/* A string may be JSON itself: a job's document is, or a string in which one is. If nothing in it
+ * is masked, its bytes stay. Without memory all of it is masked. */
 static void mask_put_string(const struct mask *mask, FILE *out, const char *from, const char *to,
                             const char *meant, size_t len, int depth)
 {
     const char *first = mask_skip_space(meant, meant + len);
     char *inner = NULL;
     size_t inner_len = 0;
-    bool json = *first == '{' || *first == '[';
+    bool json = *first == '{' || *first == '[' || *first == '"';
     FILE *into = json ? open_memstream(&inner, &inner_len) : NULL;
 
     if (into) {

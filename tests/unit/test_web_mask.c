@@ -58,6 +58,12 @@ START_TEST(inside)
     /* in a string of a string */
     masked("{\"d\":\"{\\\"p\\\":\\\"{\\\\\\\"password\\\\\\\":1}\\\"}\"}",
            "{\"d\":\"{\\\"p\\\":\\\"{\\\\\\\"password\\\\\\\":\\\\\\\"***\\\\\\\"}\\\"}\"}");
+    masked("[\"\\\"{\\\\\\\"password\\\\\\\":1}\\\"\"]",
+           "[\"\\\"{\\\\\\\"password\\\\\\\":\\\\\\\"***\\\\\\\"}\\\"\"]");
+    /* no JSON: text that begins with a quote stays, or is masked as a whole if the quote has no end
+     */
+    masked("[\"\\\"Yes\\\", she said\"]", "[\"\\\"Yes\\\", she said\"]");
+    masked("[\"\\\"Yes\"]", "[\"\\\"***\\\"\"]");
 }
 END_TEST
 
