@@ -62,8 +62,8 @@ static bool lookers_name_set(struct lookers *lookers)
     FILE *out = names ? open_memstream(&text, &len) : NULL;
 
     if (out) {
-        fprintf(out, "%ju %f %ju %d", (uintmax_t)config->dead.max, config->dead.days,
-                (uintmax_t)config->keep.max, migrator_keeps_done(config));
+        fprintf(out, "%ju %f %ju", (uintmax_t)config->dead.max, config->dead.days,
+                (uintmax_t)config->keep.max);
         for (size_t i = 0; i < count; i++)
             fprintf(out, " %s", names[i]);
         if (fclose(out) == 0)

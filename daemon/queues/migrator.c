@@ -71,7 +71,8 @@ static bool trims_dead(const struct config *config)
     return config->dead.max > 0 || config->dead.days > 0;
 }
 
-bool migrator_keeps_done(const struct config *config)
+/* Does any type ask for it? */
+static bool keeps_done(const struct config *config)
 {
     for (uint32_t i = 0; i < config->type_count; i++) {
         if (config->types[i].keep > 0)
@@ -83,7 +84,7 @@ bool migrator_keeps_done(const struct config *config)
 static void migrator_trim(struct queue *queue)
 {
     const struct config *config = queue->queues->config;
-    bool dead = trims_dead(config), done = migrator_keeps_done(config);
+    bool dead = trims_dead(config), done = keeps_done(config);
     double now = later_clock();
 
     if ((!dead && !done) || now - queue->migrate.trimmed < TRIM_SECONDS)
@@ -331,7 +332,7 @@ static bool look_for_stirring(struct migrator *migrator)
     size_t count = list && !migrator->queues->paused ? list_resting(migrator, list) : 0;
     double now = later_clock();
 
-    if ((trims_dead(migrator->queues->config) || migrator_keeps_done(migrator->queues->config)) &&
+    if ((trims_dead(migrator->queues->config) || keeps_done(migrator->queues->config)) &&
         now >= migrator->trim_at) {
         migrator->trim_at = now + TRIM_SECONDS;
         options.keys = STIRRING;

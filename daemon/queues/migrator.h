@@ -19,7 +19,6 @@
 
 #include <stdbool.h>
 
-struct config;
 struct migrator;
 struct queue;
 struct queues;
@@ -40,10 +39,6 @@ void migrator_look(struct queues *queues);
 
 /* Asks about one of the queues that rest, each in turn, for what Redis's clock says. */
 void migrator_ask_clock(struct queues *queues);
-
-/* Does any type ask for jobs to be kept when they are done? Then the oldest are dropped at times.
- */
-bool migrator_keeps_done(const struct config *config);
 
 /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
 void migrator_due(struct queue *queue, double at);
