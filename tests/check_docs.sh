@@ -21,7 +21,6 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         -e 's/^%s:%\.64s$/later:{Q}:reserved:TOKEN/' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
         -e 's/^%s:lock:{%\.200s}%s$/later:lock:{NAME}/' \
-        -e 's/^%s:lookers:{%\.200s}$/later:lookers:{SET}/' \
         -e 's/^%s:running:{%\.200s}$/later:running:{NAME}/' \
         -e 's/^%s:%s:{%\.200s}:%s$/later:lock:{NAME}:waiting\nlater:lock:{NAME}:due\nlater:running:{NAME}:waiting\nlater:limit:{NAME}:waiting/' \
         -e 's/^%s:stock:{%\.200s}%s$/later:stock:{ITEM}/' \

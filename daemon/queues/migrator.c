@@ -15,7 +15,6 @@
 #define TRIM_SECONDS  10.0
 #define TOUCH_SECONDS 0.75   /* by then a keeper that was refused has tried again */
 #define BACK_SECONDS  2.0    /* by then one that was cut off has a new connection (link.c) */
-#define CLOCK_SECONDS 1.2    /* Redis's clock, as it was told so long ago, is asked for */
 #define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
 
 struct migrator {
@@ -27,8 +26,7 @@ struct migrator {
     char *error;             /* of lapses */
     double lapse_from;
     bool met;      /* the link was up once */
-    double offset; /* Redis's clock minus ours, */
-    double timed;  /* as of this moment */
+    double offset; /* Redis's clock minus ours */
 };
 
 static void migrator_arm(struct queue *queue, double seconds)
@@ -187,7 +185,6 @@ static void migrator_on_answer(void *arg, struct later_answer *answer)
         leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
     migrator->offset = migrated.now - now;
-    migrator->timed = now;
     if (queue->queues->told)
         queue->queues->told(queue, &migrated);
     if (now >= lapse_from(queue)) {
@@ -231,10 +228,6 @@ static void migrator_on_timer(void *arg)
 
     if (now - queue->migrate.next > patience(queue->queues->migrator))
         leave_to_keepers(queue, now);
-    if (queue->queues->others_look) {
-        queue->migrate.rests = true;
-        return;
-    }
     migrator_ask(queue);
     if (!queue->migrate.asked)
         migrator_arm(queue, LOOK_SECONDS);
@@ -310,16 +303,6 @@ static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t
     migrator_ask(queues_at(migrator->queues, migrator->called));
 }
 
-void migrator_ask_clock(struct queues *queues)
-{
-    uint32_t *list = malloc((queues->names.count + 1) * sizeof *list);
-    size_t count = list && !queues->paused ? list_resting(queues->migrator, list) : 0;
-
-    if (count)
-        ask_the_time(queues->migrator, list, count);
-    free(list);
-}
-
 /* Returns whether it is under way. */
 static bool look_for_stirring(struct migrator *migrator)
 {
@@ -338,8 +321,7 @@ static bool look_for_stirring(struct migrator *migrator)
         options.keys = STIRRING;
     }
     if (count) {
-        if (now - migrator->timed > CLOCK_SECONDS)
-            ask_the_time(migrator, list, count);
+        ask_the_time(migrator, list, count);
         migrator->seek = seek_new(migrator->queues->link, &options, list, count);
     }
     free(list);
@@ -357,15 +339,9 @@ static void migrator_on_look(void *arg)
     if (now - migrator->look_at > patience(migrator))
         leave_all_to_keepers(migrator, now);
     migrator->look_at = now; /* from here on its answer is awaited */
-    if (migrator->queues->others_look || !look_for_stirring(migrator))
+    if (!look_for_stirring(migrator))
         migrator_look_again(migrator);
     link_flush(migrator->queues->link);
-}
-
-void migrator_look(struct queues *queues)
-{
-    if (!queues->migrator->seek)
-        timer_in(queues->migrator->look, 0);
 }
 
 void migrator_due(struct queue *queue, double at)
@@ -373,7 +349,7 @@ void migrator_due(struct queue *queue, double at)
     struct migrate *migrate = &queue->migrate;
     double wait = at - migrator_redis_now(queue->queues->migrator);
 
-    if (!queue->config || queue->queues->others_look)
+    if (!queue->config)
         return;
     if (migrate->asked && (migrate->told <= 0 || later_clock() + wait < migrate->told))
         migrate->told = later_clock() + wait;

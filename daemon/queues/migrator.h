@@ -33,13 +33,6 @@ void migrator_configure(struct queues *queues);
 void migrator_link_up(struct queues *queues);
 const char *migrator_fault(const struct queues *queues);
 
-/* This host is to look after the queues from now on (lookers.h): what rests is looked at at once.
- */
-void migrator_look(struct queues *queues);
-
-/* Asks about one of the queues that rest, each in turn, for what Redis's clock says. */
-void migrator_ask_clock(struct queues *queues);
-
 /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
 void migrator_due(struct queue *queue, double at);
 

@@ -125,12 +125,9 @@ struct queues {
     struct link *link;
     struct later_names names; /* of struct queue */
     bool paused;              /* nothing is moved or fired */
-    bool others_look;         /* enough other hosts look after these queues (lookers.h) */
     /* What migrate has answered, for the other services. NULL: nobody. */
     void (*told)(struct queue *queue, const struct later_migrated *migrated);
-    const char *(*fault)(const struct queues *queues); /* of any service; NULL: nobody tells */
 
-    struct lookers *lookers;
     struct migrator *migrator;
     struct mover *mover;
     struct ticker *ticker;

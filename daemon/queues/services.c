@@ -2,7 +2,6 @@
 #include "queues/services.h"
 
 #include "log.h"
-#include "queues/lookers.h"
 #include "queues/losses.h"
 #include "queues/migrator.h"
 #include "queues/mover.h"
@@ -45,12 +44,6 @@ static const struct service services[] = {
       .drop = mover_drop,
       .told = mover_told,
       .fault = mover_fault },
-    { .make = lookers_new,
-      .unmake = lookers_free,
-      .begin = lookers_begin,
-      .end = lookers_end,
-      .configure = lookers_configure,
-      .link_up = lookers_link_up },
     { .make = migrator_new,
       .unmake = migrator_free,
       .begin = migrator_begin,
@@ -208,7 +201,6 @@ void services_follow(struct queues *queues, const struct config_queue *row)
 int services_make(struct queues *queues, struct later_error *err)
 {
     queues->told = services_told;
-    queues->fault = services_fault;
     for (size_t i = 0; i < SERVICES; i++) {
         if (services[i].make(queues, err) < 0)
             return -1;

@@ -397,8 +397,6 @@ static void ticker_on_timer(void *arg)
     struct later_command cmd = { 0 };
 
     queue->tick.at = INFINITY;
-    if (queue->queues->others_look) /* the migrator tells it again when we are to look */
-        return;
     if (queue->queues->paused || !link_is_up(queue->queues->link)) {
         ticker_arm(queue, AFTER_FAULT);
         return;
@@ -461,16 +459,6 @@ void ticker_end(struct queue *queue)
 {
     if (queue->tick.timer)
         timer_stop(queue->tick.timer);
-}
-
-bool ticker_is_stuck(const struct queues *queues)
-{
-    bool stuck = false;
-
-    for (uint32_t i = 0; i < queues->names.count && !stuck; i++)
-        stuck = ticker_is_ours(queues_at(queues, i)) &&
-                fault_text(&queues_at(queues, i)->tick.fault) != NULL;
-    return stuck;
 }
 
 void ticker_drop(struct queue *queue)

@@ -32,7 +32,4 @@ void ticker_configure(struct queues *queues);
 void ticker_link_up(struct queues *queues);
 void ticker_told(struct queue *queue, const struct later_migrated *migrated);
 
-/* Is there a schedule that this host cannot fire, so that others should look after it, too? */
-bool ticker_is_stuck(const struct queues *queues);
-
 #endif

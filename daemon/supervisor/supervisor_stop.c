@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "log.h"
 #include "notify.h"
-#include "queues/lookers.h"
 #include "timer.h"
 
 #include <signal.h>
@@ -177,7 +176,6 @@ static bool wind_up(struct supervisor *supervisor)
         }
         if (now < supervisor->end_by && recorder_open(supervisor->queues->recorder))
             return false;
-        lookers_leave(supervisor->queues);
         announce_withdraw(supervisor->announce);
         supervisor->ending = true;
         supervisor->end_by = now + SERVER_SECONDS;

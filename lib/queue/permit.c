@@ -15,16 +15,6 @@ static void permit_begin(struct later_command *cmd, enum later_script script, co
     later_script_begin(cmd, script, NULL, (const char *const[]){ key }, groups);
 }
 
-/* All but the waiter. */
-static void permit_take(struct later_command *cmd, const char *const keys[3], const char *token,
-                        uint32_t max, double ttl)
-{
-    later_script_begin(cmd, LATER_SCRIPT_PERMIT_TAKE, NULL, keys, 0);
-    later_command_text(cmd, token);
-    later_command_int(cmd, max);
-    later_command_seconds(cmd, ttl);
-}
-
 void later_permit_take(struct later_command *cmd, const char *prefix, const char *name,
                        const char *token, uint32_t max, double ttl, const char *waiter)
 {
@@ -33,7 +23,11 @@ void later_permit_take(struct later_command *cmd, const char *prefix, const char
     later_key_running(running, prefix, name);
     later_key_line(waiting, prefix, LATER_LINE_PERMIT, name, false);
     later_key_line(due, prefix, LATER_LINE_PERMIT, name, true);
-    permit_take(cmd, (const char *const[]){ running, waiting, due }, token, max, ttl);
+    later_script_begin(cmd, LATER_SCRIPT_PERMIT_TAKE, NULL,
+                       (const char *const[]){ running, waiting, due }, 0);
+    later_command_text(cmd, token);
+    later_command_int(cmd, max);
+    later_command_seconds(cmd, ttl);
     later_command_text(cmd, waiter);
 }
 
@@ -59,27 +53,4 @@ void later_permit_free(struct later_command *cmd, const char *prefix, const char
 {
     permit_begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, count);
     later_command_texts(cmd, tokens, count);
-}
-
-/* Nobody waits in line for it. */
-void later_permit_look(struct later_command *cmd, const char *prefix, const char *set,
-                       const char *token, uint32_t max, double ttl)
-{
-    char lookers[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
-
-    later_key_lookers(lookers, prefix, set);
-    later_key_line(waiting, prefix, LATER_LINE_PERMIT, set, false);
-    later_key_line(due, prefix, LATER_LINE_PERMIT, set, true);
-    permit_take(cmd, (const char *const[]){ lookers, waiting, due }, token, max, ttl);
-    later_command_text(cmd, "");
-}
-
-void later_permit_look_away(struct later_command *cmd, const char *prefix, const char *set,
-                            const char *token)
-{
-    char lookers[LATER_KEY_MAX];
-
-    later_key_lookers(lookers, prefix, set);
-    later_script_begin(cmd, LATER_SCRIPT_PERMIT_FREE, NULL, (const char *const[]){ lookers }, 1);
-    later_command_text(cmd, token);
 }

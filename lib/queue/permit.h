@@ -32,12 +32,4 @@ void later_permit_touch(struct later_command *cmd, const char *prefix, const cha
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
                        const char *const *tokens, size_t count);
 
-/* The same for the permit to look after a set of queues, which has a key of its own
- * (later_key_lookers()); `set` and `token` are up to 64 bytes. Read the answer by
- * later_permit_taken(). */
-void later_permit_look(struct later_command *cmd, const char *prefix, const char *set,
-                       const char *token, uint32_t max, double ttl);
-void later_permit_look_away(struct later_command *cmd, const char *prefix, const char *set,
-                            const char *token);
-
 #endif

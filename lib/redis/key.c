@@ -149,11 +149,6 @@ size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:running:{%.200s}", prefix, name);
 }
 
-size_t later_key_lookers(char out[LATER_KEY_MAX], const char *prefix, const char *set)
-{
-    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lookers:{%.200s}", prefix, set);
-}
-
 size_t later_key_line(char out[LATER_KEY_MAX], const char *prefix, enum later_line_for what,
                       const char *name, bool due)
 {

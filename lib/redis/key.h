@@ -97,9 +97,6 @@ size_t later_key_limit(char out[LATER_KEY_MAX], const char *prefix, const char *
 /* `later:running:{NAME}`. Returns its length. */
 size_t later_key_running(char out[LATER_KEY_MAX], const char *prefix, const char *name);
 
-/* `later:lookers:{SET}`. Returns its length. */
-size_t later_key_lookers(char out[LATER_KEY_MAX], const char *prefix, const char *set);
-
 /* `later:lock:{NAME}:waiting`, `later:running:{NAME}:waiting` or `later:limit:{NAME}:waiting`; with
  * due, `…:due`. Returns its length. */
 enum later_line_for { LATER_LINE_LOCK, LATER_LINE_PERMIT, LATER_LINE_LIMIT };

@@ -81,8 +81,6 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:lock:{sms}:fence");
     ck_assert_uint_eq(later_key_lock(out, "later", "sms", LATER_LOCK_WAKE), 21);
     ck_assert_str_eq(out, "later:lock:{sms}:wake");
-    ck_assert_uint_eq(later_key_lookers(out, "later", "s"), 17);
-    ck_assert_str_eq(out, "later:lookers:{s}");
     ck_assert_uint_eq(later_key_queues(out, "later"), 12);
     ck_assert_str_eq(out, "later:queues");
     ck_assert_uint_eq(later_key_hosts(out, "later"), 11);
@@ -150,8 +148,6 @@ START_TEST(test_one_slot)
     later_key_limit(out, "a:b", "tv");
     check_tag(out, "tv");
     later_key_running(out, "a:b", "tv");
-    check_tag(out, "tv");
-    later_key_lookers(out, "a:b", "tv");
     check_tag(out, "tv");
     for (int i = LATER_LINE_LOCK; i <= LATER_LINE_LIMIT; i++) {
         later_key_line(out, "a:b", (enum later_line_for)i, "tv", i % 2);
