@@ -13,8 +13,9 @@ async function read(answer) {
     let body = {};
     try {
         body = await answer.json();
-    } catch {
-        // the answer is a proxy's, not ours
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        // else the answer is a proxy's, not ours
     }
     if (answer.ok) return body;
     throw new Refusal(answer.status, body.error || body.words || `HTTP ${answer.status}`,
