@@ -124,6 +124,32 @@ int args_command(int argc, char **argv, const struct args_option *const *tables,
     return 0;
 }
 
+/* Returns what an option of other programs is called here, if it is among `known`, or NULL. */
+static const char *args_foreign(const char *name, const char *const *known, size_t count)
+{
+    static const char *const words[][2] = {
+        { "retries", "max-attempts" },
+        { "retry", "max-attempts" },
+        { "max-retries", "max-attempts" },
+        { "attempts", "max-attempts" },
+        { "delay", "in" },
+        { "eta", "at" },
+        { "countdown", "in" },
+        { "queue-name", "queue" },
+        { "concurrency", "parallel" },
+        { "limit", "number" },
+        { "count", "number" },
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (size_t k = 0; k < count && strcmp(words[i][0], name) == 0; k++) {
+            if (strcmp(words[i][1], known[k]) == 0)
+                return known[k];
+        }
+    }
+    return NULL;
+}
+
 static int refuse_unknown(const struct args *args, const char *word, struct later_error *err)
 {
     const char *known[ARGS_TABLES * ARGS_OPTIONS_MAX], *nearest;
@@ -136,7 +162,9 @@ static int refuse_unknown(const struct args *args, const char *word, struct late
         for (const struct args_option *o = args->tables[t]; o && o->name; o++)
             known[count++] = o->name;
     }
-    nearest = args_nearest(name, known, count);
+    nearest = args_foreign(name, known, count);
+    if (!nearest)
+        nearest = args_nearest(name, known, count);
     if (nearest)
         return later_fail(err, LATER_E_USAGE, "no option %.60s; did you mean --%s?", word, nearest);
     return later_fail(err, LATER_E_USAGE, "no option %.60s", word);

@@ -18,18 +18,28 @@
 #define PATIENCE    5 /* seconds a call may take */
 #define FIRST_START 2 /* seconds to wait for a Redis that is just starting */
 
-const char *cli_wrong_count(const struct cli *cli)
+/* The usage begins with the words that are wanted, in their order. */
+static int cli_missing_word(const struct cli *cli, struct later_error *err)
+{
+    const char *word = cli->command->usage;
+
+    for (int i = 0; i < cli->args.count; i++)
+        word += strcspn(word, " ") + 1;
+    return later_fail(err, LATER_E_USAGE, "%.*s is missing", (int)strcspn(word, " "), word);
+}
+
+int cli_check_words(const struct cli *cli, struct later_error *err)
 {
     if (cli->args.count < cli->command->min)
-        return "something is missing";
+        return cli_missing_word(cli, err);
     if (cli->command->max >= 0 && cli->args.count > cli->command->max)
-        return "there are too many words";
+        return later_fail(err, LATER_E_USAGE, "there are too many words");
     if (cli->command->instead && !cli->args.program &&
         (cli->args.count == 0 || args_flag(&cli->args, cli->command->instead)))
-        return NULL;
+        return 0;
     if (cli->command->program && (!cli->args.program || !cli->args.program[0]))
-        return "`-- PROGRAM` is missing";
-    return NULL;
+        return later_fail(err, LATER_E_USAGE, "`-- PROGRAM` is missing");
+    return 0;
 }
 
 struct where_given cli_given(const struct cli *cli)

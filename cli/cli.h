@@ -56,8 +56,8 @@ struct cli {
 /* Returns the client and opens it on first use. NULL with *err. */
 struct later_client *cli_client(struct cli *cli, struct later_error *err);
 
-/* Returns what is wrong with the number of words, or NULL if nothing is. */
-const char *cli_wrong_count(const struct cli *cli);
+/* Are there as many words as the command wants? Returns 0, or -1 with *err (LATER_E_USAGE). */
+int cli_check_words(const struct cli *cli, struct later_error *err);
 
 /* Returns what the command line says about where Redis is. */
 struct where_given cli_given(const struct cli *cli);

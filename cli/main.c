@@ -60,7 +60,6 @@ static int wrong_usage(const struct command *command, const char *why)
 static int main_run_command(struct cli *cli)
 {
     struct later_error err = { .code = LATER_E_BUG };
-    const char *why;
     int status;
 
     open_cli(cli);
@@ -72,10 +71,7 @@ static int main_run_command(struct cli *cli)
         help_command(stdout, cli->command);
         return LATER_OK;
     }
-    why = cli_wrong_count(cli);
-    if (why)
-        return wrong_usage(cli->command, why);
-    status = cli->command->run(cli, &err);
+    status = cli_check_words(cli, &err) < 0 ? -1 : cli->command->run(cli, &err);
     later_client_close(cli->client);
     if (status >= 0)
         return status;

@@ -64,8 +64,7 @@ static int usage(const char *why)
 /* Runs the command as main() would, on the connection that is open. */
 static int run_inner(struct cli *inner, struct later_error *err)
 {
-    const char *why = cli_wrong_count(inner);
-    int status = why ? later_fail(err, LATER_E_USAGE, "%s", why) : inner->command->run(inner, err);
+    int status = cli_check_words(inner, err) < 0 ? -1 : inner->command->run(inner, err);
 
     if (status >= 0)
         return status;

@@ -68,6 +68,20 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
+/* from: where it is written. In a file, the configuration's reader says so. */
+static int where_take_url(struct where *where, const char *url, const char *from,
+                          struct later_error *err)
+{
+    struct later_address address;
+    struct later_error why;
+
+    if (where_copy(where->url, sizeof where->url, url, from, err) < 0)
+        return -1;
+    if (later_address_parse(&address, url, &why) < 0)
+        return later_fail(err, why.code, "%s: %s", from, why.text);
+    return 0;
+}
+
 int where_find(struct where *where, const struct where_given *given, struct later_error *err)
 {
     const char *url = given->redis, *file = given->config;
@@ -82,7 +96,7 @@ int where_find(struct where *where, const struct where_given *given, struct late
         file = file_of(given);
     if (file && take_config(where, file, err) < 0)
         return -1;
-    if (url && where_copy(where->url, sizeof where->url, url, "redis url", err) < 0)
+    if (url && where_take_url(where, url, given->redis ? "--redis" : "$LATER_REDIS_URL", err) < 0)
         return -1;
     later_address_shown(where->url, where->shown);
     if (password_file && where_copy(where->password_file, sizeof where->password_file,

@@ -35,7 +35,7 @@ struct where_given {
 };
 
 /* Returns 0, or -1 with *err: LATER_E_CONFIG if a configuration is wrong, or was named and is
- * missing; LATER_E_USAGE if a value is too long. */
+ * missing; LATER_E_USAGE if a URL is none, or a value is too long. */
 int where_find(struct where *where, const struct where_given *given, struct later_error *err);
 
 /* Reads the configuration of the daemon on this host: that of -c or -C FILE, else the daemon's

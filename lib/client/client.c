@@ -249,6 +249,8 @@ static bool is_crowded(const struct later_client *client)
 static int connected(struct later_client *client, struct later_error *err)
 {
     double from = later_clock(), waited = 0;
+    bool named;
+    size_t len;
 
     if (later_redis_up(client->redis))
         return 0;
@@ -268,8 +270,11 @@ static int connected(struct later_client *client, struct later_error *err)
         return later_fail(err, LATER_E_TOKEN,
                           "%s refuses us: %s; check --redis URL and its password file",
                           client->shown, client->why);
+    len = strlen(client->shown); /* some errors of the socket name it, too */
+    named =
+        strncmp(client->why, client->shown, len) == 0 && strncmp(client->why + len, ": ", 2) == 0;
     return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->shown,
-                      client->why);
+                      client->why + (named ? len + 2 : 0));
 }
 
 int later_call_check(const struct later_answer *answer, struct later_error *err)

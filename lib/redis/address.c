@@ -16,8 +16,9 @@
 int later_address_refuse(struct later_error *err, const char *why)
 {
     return later_fail(err, LATER_E_USAGE,
-                      "redis url: %s; unix:/path, redis://[user@]host[:port][/db], rediss://… or "
-                      "sentinel://[user@]host[:port],host[:port]/name[/db]",
+                      "redis url: %s; unix:/path, redis://[user@]host[:port][/db], rediss://…, "
+                      "sentinel://[user@]host[:port],host[:port]/name[/db] or "
+                      "cluster://[user@]host[:port],host[:port]",
                       why);
 }
 

@@ -64,7 +64,11 @@ is "$status" 64 "before the command, too"
 run later size -z
 is "$status" 64 "a letter that there is not"
 run later pause
-is "$status" 64 "a word is missing"
+like "$status $err" '^64 later pause: Q\.\.\. is missing' "a word is missing, and named"
+run later new handler
+like "$status $err" '^64 later new: NAME is missing' "the second one, too"
+run later push t --retries 3
+like "$status $err" '^64 .*did you mean --max-attempts\?' "an option that is called so elsewhere"
 
 # ---- Redis is not there
 
@@ -93,7 +97,9 @@ run later --redis redis://user:secret@host size q
 is "$status" 64 "no password in a URL"
 is "$(printf '%s' "$err" | grep -c secret)" 0 "and it is not repeated"
 run later --redis nonsense size q
-is "$status" 64 "a URL that is none: status 64"
+like "$status $err" '^64 .*: --redis: .*cluster://' "a URL that is none: status 64, where it is from, and what there is"
+LATER_REDIS_URL=redis:/x run later size q
+like "$status $err" '^64 .*: \$LATER_REDIS_URL: ' "the same in the environment"
 
 # ---- where Redis is
 

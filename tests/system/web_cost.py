@@ -59,8 +59,8 @@ def quiet(reader):
 def costs(reader, looks):
     """Returns what so many looks cost, how many they were, and how many there were for troubles. What is told
     late counts, too. Where a connection was made anew, shortly before or meanwhile, everything was asked anew:
-    then they are counted again."""
-    while True:
+    then they are counted again, up to ten times."""
+    for _ in range(10):
         first, told = calls(), reader.looks
         wait_until(lambda: reader.looks >= told + 8, 600)  # that is longer than from one look for troubles to the next
         before, told, troubled = calls(), reader.looks, reader.troubled
@@ -71,6 +71,7 @@ def costs(reader, looks):
         wait_until(lambda: reader.looks >= until)
         if not anew:
             return sum(used.values()), reader.looks - told, reader.troubled - troubled + 1
+    sys.exit('web_cost: the connection to Redis was made anew all the time')
 
 
 def is_cheap(reader, who):
