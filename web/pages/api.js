@@ -63,6 +63,12 @@ export function login(back) {
     return true;
 }
 
+// ---- searches that were begun here. Another page may have made the link of any other one, and a regular
+// expression may be made to cost, so that waits for a click.
+
+export const meant = new Set();
+export const mean = (q) => meant.add(q);
+
 // ---- requests
 
 async function send(where, options = {}) {
@@ -79,12 +85,14 @@ function post(body) {
     return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
 }
 
+// A page that has been left gets no answer: its `main` is another page's by now.
 async function ask(where, options) {
     busy(1);
     try {
         return await read(await send(where, options));
     } finally {
         setTimeout(busy, 0, -1); // once the answer has been shown
+        options.signal?.throwIfAborted();
     }
 }
 

@@ -1,21 +1,20 @@
 // app.js: chooses the page, handles keys, and shows how fresh the numbers are.
 import { me, note } from './action.js';
-import { get, login } from './api.js';
+import { get, login, mean } from './api.js';
 import { age, clock, empty, h, setAttribute, setText } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
-import { history } from './history.js';
-import { job } from './job.js';
-import { dead, hosts, reserved } from './lists.js';
 import { overview } from './overview.js';
-import { queue } from './queue.js';
-import { mean, search } from './search.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
 
-// A page whose script is loaded when it is opened, so that the first page stays small.
+// All other pages' scripts are loaded when they are opened, so that the first page stays small. A browser
+// may keep in mind that a script did not come; a reload asks for it again.
 const onDemand = (title, file, name) => [title, (to, parameters) => {
     let end = null, left = false;
-    import(file).then((module) => { end = left ? null : module[name](to, parameters); },
-                      () => { if (!left) to.append(h('h1', {}, title), empty('later-web does not answer')); });
+    import(`./${file}.js`).then((module) => { end = left ? null : module[name](to, parameters); }, () => {
+        if (left) return;
+        to.append(h('h1', {}, title), empty('later-web does not answer. ',
+                                            h('button', { type: 'button', onclick: () => location.reload() }, 'Try again')));
+    });
     return () => {
         left = true;
         end?.();
@@ -23,9 +22,17 @@ const onDemand = (title, file, name) => [title, (to, parameters) => {
 }];
 
 const pages = {
-    '': ['Overview', overview], queue: ['Queue', queue], job: ['Job', job], dead: ['Dead', dead],
-    running: ['Running', reserved], history: ['History', history], cron: onDemand('Periodic jobs', './cron.js', 'cron'),
-    flows: onDemand('Flows', './flows.js', 'flows'), flow: onDemand('Flow', './flows.js', 'flow'), hosts: ['Hosts', hosts], search: ['Search', search],
+    '': ['Overview', overview],
+    queue: onDemand('Queue', 'queue', 'queue'),
+    job: onDemand('Job', 'job', 'job'),
+    dead: onDemand('Dead', 'lists', 'dead'),
+    running: onDemand('Running', 'lists', 'reserved'),
+    history: onDemand('History', 'history', 'history'),
+    cron: onDemand('Periodic jobs', 'cron', 'cron'),
+    flows: onDemand('Flows', 'flows', 'flows'),
+    flow: onDemand('Flow', 'flows', 'flow'),
+    hosts: onDemand('Hosts', 'lists', 'hosts'),
+    search: onDemand('Search', 'search', 'search'),
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';

@@ -2,10 +2,9 @@
 // Each reason that the latest ones have is then counted among all dead jobs, one walk after the other. If
 // others remain, older ones are looked at, too.
 import { button, confirm, performLong } from './action.js';
-import { get, getLong } from './api.js';
+import { get, getLong, mean } from './api.js';
 import { h, moment, number, path, setText, table } from './dom.js';
 import { errorLine, setRows } from './jobs.js';
-import { mean } from './search.js';
 
 const SHOWN = 20, COUNTED = 12;
 const AGAIN = 30000;   // ms between two counts

@@ -1,6 +1,6 @@
 // search.js: finds jobs that meet conditions, shows them as they come, and acts on all of them.
 import { button, confirm, meter, note, performLong } from './action.js';
-import { get, getLong } from './api.js';
+import { get, getLong, mean, meant } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
 
@@ -56,11 +56,6 @@ export function conditions(text) {
     where.forEach((one, i) => { found[i ? `where${i + 1}` : 'where'] = one; });
     return found;
 }
-
-// The searches that were begun here. Another page may have made the link of any other one, and a
-// regular expression may be made to cost, so that waits for a click.
-const meant = new Set();
-export const mean = (q) => meant.add(q);
 
 const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
                   'error:"connection refused"', '"any text" queue:mail'];
