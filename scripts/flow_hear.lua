@@ -131,16 +131,19 @@ local function look(one)
     end
 end
 
--- `heard` has the number of the last one from each queue.
+-- `heard` has the number of the last one from each queue. It is written last: what fails before is
+-- not taken for heard. A due time that is no number is now.
 local order = 0
 local function put(one)
     if one.number > (tonumber(redis.call('HGET', heard, from) or 0) or 0) then
-        redis.call('HSET', heard, from, string.format('%.0f', one.number))
         local length = tonumber(one.tie) or 0
+        local mark, due = string.match(one.flow, '^(x?)(.*)$')
+        due = tonumber(due) or 0
+        due = due == due and due or 0 -- NaN
         order = order + 0.000001
-        put_job(one.id, math.max(tonumber(one.flow) or 0, now + order),
-            string.sub(one.rest, 1, length), string.sub(one.rest, length + 1),
-            string.match(one.flow, '^x(.+)$'))
+        put_job(one.id, math.max(due, now + order), string.sub(one.rest, 1, length),
+            string.sub(one.rest, length + 1), mark == 'x' and due > 0 and due)
+        redis.call('HSET', heard, from, string.format('%.0f', one.number))
     end
 end
 

@@ -632,6 +632,21 @@ START_TEST(a_job_is_put)
 }
 END_TEST
 
+/* A time that nobody can keep stops no news half way: it is due now. */
+START_TEST(a_job_is_put_with_an_odd_time)
+{
+    on_queue("q");
+    run("flow_hear", "r", "1 put q nan a 0 {}", "2 put q xnan b 0 {}", "3 put q x c 0 {}",
+        "4 put q x1e3 d 0 {}", "5 put q inf e 0 {}", NULL);
+    ck_assert_str_eq(members("delayed"), "a b c e");
+    ck_assert_double_le(score("delayed", "c"), now());
+    ck_assert_str_eq(members("dead"), "d");
+    ck_assert_double_eq(score("dead", "d"), 1000);
+    ck_assert_str_eq(field("heard", "r"), "5");
+    check_sums();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = { one_after_the_other,
@@ -657,6 +672,7 @@ int main(void)
                                    hooks_of_a_late_mover,
                                    hook_of_its_own_queue,
                                    a_job_is_put,
+                                   a_job_is_put_with_an_odd_time,
                                    NULL };
 
     flow_lies_in("r");
