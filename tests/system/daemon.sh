@@ -116,6 +116,13 @@ how_often()
     grep -cF -e "$1" "$log"
 }
 
+# logged_at TEXT: prints when the newest line with it was written, in UNIX seconds: laterd's own time, however
+# long it takes to look for it.
+logged_at()
+{
+    date -d "$(grep -F -e "$1" "$log" | tail -n 1 | cut -d' ' -f1)" +%s.%N
+}
+
 # log_has ID TEXT: has a line of this job that text? (The line may appear after the job's end.)
 log_has()
 {

@@ -24,6 +24,16 @@ said()
     grep -F 'Redis has lost writes:' "$log" | grep -qF -e "$2" && [ "$(how_often 'Redis has lost writes:')" -eq "$1" ]
 }
 
+# redis_now: prints Redis's clock in seconds. said_in_time SINCE NAME: that was at most ten seconds before.
+redis_now()
+{
+    redis TIME | paste -sd ' ' | awk '{ printf "%d.%06d\n", $1, $2 }'
+}
+said_in_time()
+{
+    closely "$(sum "$(logged_at 'Redis has lost writes:') - $1")" 10 "$2"
+}
+
 # ---- the append-only file is cut: one line for all queues, and check says it
 
 configure 'workers = 1;' "$queues"
@@ -38,8 +48,10 @@ awaited 20 "laterd has seen the second queue" saw mail 7
 stop_redis KILL
 truncate -s "$size" "$aof"
 start_redis 'appendonly yes' 'appendfsync always' 'auto-aof-rewrite-percentage 0'
+since=$(redis_now)
 within 20 "a cut append-only file is noticed when Redis is back" \
     said 1 'queue default: 25 jobs had been pushed, now 5; queue mail: 7 jobs had been pushed, now 0'
+said_in_time "$since" "after it is back"
 is "$(grep -F 'Redis has lost writes:' "$log" | cut -d' ' -f2)" error "it is an error"
 noted_lost()
 {
@@ -64,8 +76,10 @@ is "$status" 0 "then no more"
 
 push_later default 3
 awaited 20 "laterd has seen it" saw default 8
+since=$(redis_now)
 redis FLUSHALL >/dev/null
 within 20 "FLUSHALL is noticed" said 2 'queue default: 8 jobs had been pushed, now 0'
+said_in_time "$since" "after it"
 
 # ---- forgotten on purpose: by a pattern, and by name between two reloads or two starts
 
@@ -91,9 +105,11 @@ push_later default 6
 awaited 20 "laterd has seen the new jobs" saw default 6
 stop_laterd
 redis FLUSHALL >/dev/null
+since=$(redis_now)
 start_laterd
 within 20 "what was lost while laterd was stopped is noticed at its start" \
     said 1 'queue default: 6 jobs had been pushed, now 0'
+said_in_time "$since" "after that"
 stop_laterd
 is "$exited" 0 "the end"
 finish

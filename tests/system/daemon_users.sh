@@ -52,6 +52,7 @@ try()
     awaited 20 "laterd has seen the jobs" grep -q '^default 100 ' "$work/state/counters"
     stop_redis
     start_with_users
+    since=$(present)
     awaited 20 "laterd has compared" compared
     left=$(as_laterd HLEN "$(key jobs)")
 }
@@ -82,6 +83,7 @@ if [ "$left" = 100 ]; then
 else
     within 20 "with a default user without rights, jobs are lost, and laterd says how many" \
         logged "queue default: 100 jobs had been pushed, now $left"
+    closely "$(sum "$(logged_at 'Redis has lost writes:') - $since")" 10 "after Redis is back"
     run later check
     is "$status" 1 "later check says it, too"
 fi
