@@ -31,7 +31,7 @@ redis_now()
 }
 said_in_time()
 {
-    closely "$(sum "$(logged_at 'Redis has lost writes:') - $1")" 10 "$2"
+    in_time "$(sum "$(logged_at 'Redis has lost writes:') - $1")" 10 "$2"
 }
 
 # ---- the append-only file is cut: one line for all queues, and check says it

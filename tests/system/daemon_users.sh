@@ -83,7 +83,7 @@ if [ "$left" = 100 ]; then
 else
     within 20 "with a default user without rights, jobs are lost, and laterd says how many" \
         logged "queue default: 100 jobs had been pushed, now $left"
-    closely "$(sum "$(logged_at 'Redis has lost writes:') - $since")" 10 "after Redis is back"
+    in_time "$(sum "$(logged_at 'Redis has lost writes:') - $since")" 10 "after Redis is back"
     run later check
     is "$status" 1 "later check says it, too"
 fi
