@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 
 #define HEAD_MAX    8192
@@ -157,8 +156,8 @@ static bool has_two_lengths(struct evhttp_request *request)
     const struct evkeyval *header;
     int count = 0;
 
-    TAILQ_FOREACH(header, headers, next)
-    count += strcasecmp(header->key, "Content-Length") == 0;
+    for (header = headers->tqh_first; header; header = header->next.tqe_next)
+        count += strcasecmp(header->key, "Content-Length") == 0;
     return count > 1;
 }
 

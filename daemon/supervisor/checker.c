@@ -48,7 +48,7 @@ static void checker_run_child(const struct config *config, int words)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(words, WORDS_FD); /* dup2() clears CLOEXEC: if a plugin forks, that is its own risk */
-    close_range(WORDS_FD + 1, ~0U, 0);
+    process_close_from(WORDS_FD + 1);
     if (checker_load(config, &err) < 0) {
         (void)!write(WORDS_FD, err.text, strlen(err.text));
         _exit(LATER_E_CONFIG);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,11 @@ void generation_release(struct generation *generation)
 
 /* --- in the child --- */
 
+void process_close_from(int first)
+{
+    syscall(SYS_close_range, (unsigned)first, ~0U, 0U); /* musl has no close_range() */
+}
+
 static void process_reset_signals(void)
 {
     sigset_t none;
@@ -60,7 +66,7 @@ static void keep_descriptors(int control, int status)
 
     dup2(control_copy, CONTROL_FD);
     dup2(status_copy, STATUS_FD);
-    close_range(STATUS_FD + 1, ~0U, 0);
+    process_close_from(STATUS_FD + 1);
     fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(STATUS_FD, F_SETFD, FD_CLOEXEC);
     fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK);

@@ -63,6 +63,9 @@ struct process_options {
  * no handler of ours ever runs in it. */
 pid_t process_fork(void);
 
+/* In such a child: closes all descriptors from `first` on. */
+void process_close_from(int first);
+
 /* Forks a worker. Returns NULL with *err (no process, descriptor or memory). */
 struct process *process_start(const struct process_options *options, struct later_error *err);
 
