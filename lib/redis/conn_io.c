@@ -46,8 +46,9 @@ static void note_sent(struct later_conn *redis, size_t bytes)
 
 static ssize_t conn_io_send(struct later_conn *redis, struct iovec *pieces, size_t count)
 {
-    struct msghdr message = { .msg_iov = pieces, .msg_iovlen = count };
+    struct msghdr message = { .msg_iov = pieces };
 
+    message.msg_iovlen = (__typeof__(message.msg_iovlen))count; /* musl has an int there */
     return redis->tls ? later_tls_write(redis->tls, pieces, count)
                       : sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
