@@ -53,9 +53,12 @@ boot_container()
     # Without a running systemd nobody gives nspawn a cgroup of its own, so it makes two in ours.
     [ -d /run/systemd/system ] && keep='' || keep=--keep-unit
     cgroups=$(ls -d /sys/fs/cgroup/*/payload /sys/fs/cgroup/*/supervisor 2>/dev/null)
+    # For the unit's filter of addresses: the groups that have one, and what puts it there.
+    SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1
+    export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY
     # shellcheck disable=SC2086 # $keep is a word or none
     timeout -k 30 "$BOOT_SECONDS" systemd-nspawn -q --register=no $keep --machine="laterd-check-$$" \
-        --directory="$tree" --volatile=overlay --boot --private-network --console=pipe \
+        --directory="$tree" --volatile=overlay --boot --private-network --system-call-filter=bpf --console=pipe \
         --bind-ro="$work/build:/build" --bind-ro="$tests:/tests" --bind-ro="$work/tools:/tools" \
         --bind-ro="$work/tools/inside.service:/etc/systemd/system/inside.service" \
         --bind="$work/out:/out" systemd.wants=inside.service systemd.mask=getty.target \
