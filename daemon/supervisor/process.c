@@ -41,7 +41,7 @@ void generation_release(struct generation *generation)
 
 void process_close_from(int first)
 {
-    syscall(SYS_close_range, (unsigned)first, ~0U, 0U); /* musl has no close_range() */
+    syscall(SYS_close_range, (unsigned)first, ~0U, 0U); /* musl has no function for it */
 }
 
 static void process_reset_signals(void)

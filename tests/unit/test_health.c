@@ -1,6 +1,7 @@
 /* test_health.c: the small file that says how a laterd is; its lock; the name of a state_dir. */
 #include "health.h"
 #include "identity.h"
+#include "supervisor/process.h"
 
 #include "unit.h"
 
@@ -196,7 +197,7 @@ START_TEST(test_killed)
         health_beat(health, true, 1, 1);
         if (fork() == 0) { /* as a worker: outlives us */
             close(hold[1]);
-            close_range((unsigned)ready[1] + 1, ~0U, 0);
+            process_close_from(ready[1] + 1);
             (void)!write(ready[1], "c", 1);
             (void)!read(hold[0], &byte, 1); /* until the test ends */
             _exit(0);

@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define ENDED(code, signal) ((code) << 8 | (signal)) /* as waitpid() says it */
+
 static struct later_error err;
 
 /* ---- kill(), as the supervisor calls it */
@@ -68,7 +70,7 @@ START_TEST(test_drained_in_its_grace)
     ck_assert(process.draining);
     ck_assert_double_eq(process.kill_at, kill_at);
     ck_assert_str_eq(process.why, "over its time");
-    ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGKILL)), LATER_ENDED_TIMEOUT);
+    ck_assert_int_eq(process_ending(&process, ENDED(0, SIGKILL)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
 END_TEST
@@ -84,7 +86,7 @@ START_TEST(test_over_its_time_while_it_drains)
     process_end(&process, LATER_ENDED_TIMEOUT, "over its time", 60);
     ck_assert_double_le(process.term_at, later_clock());
     ck_assert_double_eq(process.kill_at, kill_at);
-    ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGTERM)), LATER_ENDED_TIMEOUT);
+    ck_assert_int_eq(process_ending(&process, ENDED(0, SIGTERM)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
 END_TEST
@@ -101,9 +103,9 @@ START_TEST(test_cut)
         process_drain(&process, 0, 60, reasons[i]);
         process_drain(&process, 0, 60, "a second time");
         ck_assert_double_gt(process_tick(&process), 0);
-        process_describe(&process, W_EXITCODE(0, SIGTERM), text, sizeof text);
+        process_describe(&process, ENDED(0, SIGTERM), text, sizeof text);
         ck_assert_str_eq(text, reasons[i]);
-        ck_assert_int_eq(process_ending(&process, W_EXITCODE(0, SIGTERM)), LATER_ENDED_INTERRUPTED);
+        ck_assert_int_eq(process_ending(&process, ENDED(0, SIGTERM)), LATER_ENDED_INTERRUPTED);
         close(process.control_fd);
     }
 }
@@ -117,17 +119,17 @@ static const struct {
     int state, status;
     enum later_ending ending;
 } ends[] = {
-    { WORKS, W_EXITCODE(0, SIGABRT), LATER_ENDED_CRASH },
-    { WORKS, W_EXITCODE(0, SIGTERM), LATER_ENDED_CRASH },
-    { WORKS, W_EXITCODE(0, SIGKILL), LATER_ENDED_CRASH },
-    { WORKS, W_EXITCODE(0, 0), LATER_ENDED_CRASH },
+    { WORKS, ENDED(0, SIGABRT), LATER_ENDED_CRASH },
+    { WORKS, ENDED(0, SIGTERM), LATER_ENDED_CRASH },
+    { WORKS, ENDED(0, SIGKILL), LATER_ENDED_CRASH },
+    { WORKS, ENDED(0, 0), LATER_ENDED_CRASH },
     /* A crash is one also while we stop, as long as we have not ended the worker. */
-    { DRAINS, W_EXITCODE(0, SIGABRT), LATER_ENDED_CRASH },
-    { DRAINS, W_EXITCODE(0, SIGKILL), LATER_ENDED_CRASH },
-    { DRAINS, W_EXITCODE(1, 0), LATER_ENDED_CRASH },
-    { DRAINS, W_EXITCODE(0, 0), LATER_ENDED_CRASH },
+    { DRAINS, ENDED(0, SIGABRT), LATER_ENDED_CRASH },
+    { DRAINS, ENDED(0, SIGKILL), LATER_ENDED_CRASH },
+    { DRAINS, ENDED(1, 0), LATER_ENDED_CRASH },
+    { DRAINS, ENDED(0, 0), LATER_ENDED_CRASH },
     /* Some stop a service by a TERM to each of its processes. */
-    { DRAINS, W_EXITCODE(0, SIGTERM), LATER_ENDED_INTERRUPTED },
+    { DRAINS, ENDED(0, SIGTERM), LATER_ENDED_INTERRUPTED },
 };
 
 START_TEST(test_cause)
@@ -149,15 +151,11 @@ START_TEST(test_crashed)
         int status;
         bool crashed;
     } rows[] = {
-        { SLOT_FREE, W_EXITCODE(0, 0), false },
-        { SLOT_FINISHED, W_EXITCODE(0, 0), false },
-        { SLOT_RETURNING, W_EXITCODE(0, 0), false },
-        { SLOT_HELD, W_EXITCODE(0, 0), true },
-        { SLOT_RUNNING, W_EXITCODE(0, 0), true },
-        { SLOT_FREE, W_EXITCODE(78, 0), true },
-        { SLOT_FREE, W_EXITCODE(0, SIGSEGV), true },
-        { SLOT_RUNNING, W_EXITCODE(0, SIGKILL), false },
-        { SLOT_FREE, W_EXITCODE(0, SIGTERM), false },
+        { SLOT_FREE, ENDED(0, 0), false },       { SLOT_FINISHED, ENDED(0, 0), false },
+        { SLOT_RETURNING, ENDED(0, 0), false },  { SLOT_HELD, ENDED(0, 0), true },
+        { SLOT_RUNNING, ENDED(0, 0), true },     { SLOT_FREE, ENDED(78, 0), true },
+        { SLOT_FREE, ENDED(0, SIGSEGV), true },  { SLOT_RUNNING, ENDED(0, SIGKILL), false },
+        { SLOT_FREE, ENDED(0, SIGTERM), false },
     };
     struct process process = quiet();
 
@@ -205,7 +203,7 @@ START_TEST(test_group_is_killed_before_its_number_is_free)
     ck_assert_int_eq(pipe2(last, O_CLOEXEC | O_NONBLOCK), 0);
     process.status_fd = last[0];
     ck_assert_int_eq(waitid(P_PID, (id_t)process.pid, &info, WEXITED | WNOWAIT), 0);
-    ck_assert_int_eq(process_reap(&process), W_EXITCODE(3, 0));
+    ck_assert_int_eq(process_reap(&process), ENDED(3, 0));
     ck_assert_int_eq(killed_group, process.pid);
     ck_assert(killed_before_reaped);
     ck_assert_int_eq(read(held[0], &byte, 1), 0); /* it is gone */
