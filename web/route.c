@@ -74,6 +74,7 @@ static const struct route routes[] = {
       .admin = true, .patience = QUICK },
     { "/api/1/history", "history --json [--since=?since] [--by=?by] -- [?queue]",
       .patience = QUICK },
+    { "/api/1/marks", "history --json --marks [--since=?since] -- [?queue]", .patience = QUICK },
     { "/api/1/types", "history --json [--since=?since] -- [?queue]", .patience = QUICK },
     { "/api/1/cron", "cron --json", .patience = QUICK },
     { "/api/1/cron-run", "cron --json --queue=?queue -- run ?name", .post = true, .admin = true,

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
+#include "see/marks.h"
 #include "status/served.h"
 #include "whole.h"
 
@@ -101,6 +102,8 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
 
     if (changed < 0)
         return -1;
+    if (changed)
+        marks_note_pause(cli, queue, wish->pause, wish->seconds);
     if (cli->json) {
         jsonl_begin(&json, stdout);
         jsonl_text(&json, "queue", queue);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
+#include "see/marks.h"
 #include "see/past.h"
 #include "text.h"
 
@@ -219,6 +220,8 @@ static int history_run(struct cli *cli, struct later_error *err)
 
     if (ok == 0)
         ok = past_range(cli, seconds, scale, &range, err);
+    if (ok == 0 && args_flag(&cli->args, "marks"))
+        return marks_print(cli, range.from, range.to, err);
     if (ok == 0)
         ok = queue_list_find(cli, &list, err);
     if (ok == 0)
@@ -230,12 +233,13 @@ static int history_run(struct cli *cli, struct later_error *err)
 static const struct args_option options[] = {
     { "since", 0, "DURATION", "how far to look back (1h; up to 90d)" },
     { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
+    { "marks", 0, NULL, "what else happened: starts, deploys, reloads, outages, pauses" },
     { 0 },
 };
 
 const struct command command_history = {
     .name = "history",
-    .usage = "[Q...] [--since DURATION] [--by minute|ten|hour]",
+    .usage = "[Q...] [--since DURATION] [--by minute|ten|hour] [--marks]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more =
         "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"

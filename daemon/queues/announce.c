@@ -9,6 +9,7 @@
 #include "log.h"
 #include "queue/inspect.h"
 #include "queue/queue.h"
+#include "queues/marker.h"
 #include "queues/registry.h"
 
 #include <inttypes.h>
@@ -36,6 +37,7 @@ struct announce {
     struct redis_check *check;
     unsigned beats;
     double since, now;
+    struct marker marker;
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
     bool there, lost; /* Redis had our field; it did not have it the next time */
@@ -74,6 +76,7 @@ void announce_configure(struct announce *announce, const struct config *config)
 {
     announce->config = config;
     registry_write(config, announce->link);
+    marker_note(config, announce->link, LATER_NOTE_RELOAD, announce->now, "");
     link_flush(announce->link);
 }
 
@@ -196,15 +199,17 @@ static int announce_forget(struct announce *announce, const char *field, later_a
  * again within seconds. */
 static void announce_on_hosts(void *arg, struct later_answer *answer)
 {
-    static const char member[] = "\"seen\":";
     struct announce *announce = arg;
 
+    if (answer->outcome == LATER_ANSWERED)
+        marker_look(&announce->marker, announce->config, announce->link, announce->now,
+                    answer->reply, announce->field);
     for (size_t i = 0; i + 1 < later_reply_count(answer->reply); i += 2) {
         const char *field = later_reply_text(later_reply_at(answer->reply, i), NULL);
-        const char *seen =
-            strstr(later_reply_text(later_reply_at(answer->reply, i + 1), NULL), member);
+        double seen =
+            marker_number(later_reply_at(answer->reply, i + 1), "\"seen\":", announce->now);
 
-        if (!seen || announce->now - strtod(seen + sizeof member - 1, NULL) < FORGET_SECONDS)
+        if (announce->now - seen < FORGET_SECONDS)
             continue;
         log_line(LOG_INFO, "laterd %s was not seen for a day: forgotten", field);
         (void)announce_forget(announce, field, NULL);
@@ -229,6 +234,7 @@ static void announce_on_told(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED) {
         announce->lost |= announce->there && later_reply_int(answer->reply) > 0;
         announce->there = true;
+        marker_answered(&announce->marker, announce->config, announce->link, announce->now);
     }
     fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
 }
@@ -302,6 +308,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     text = line(announce, state);
     if (!text)
         return; /* it is tried again in five seconds */
+    marker_beat(&announce->marker, announce->config, announce->link, state->redis_now);
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
@@ -323,6 +330,7 @@ static void on_left(void *arg, struct later_answer *answer)
 void announce_withdraw(struct announce *announce)
 {
     announce->withdrawn = true;
+    marker_note(announce->config, announce->link, LATER_NOTE_STOP, announce->now, "");
     if (announce_forget(announce, announce->field, on_left) == 0)
         announce->leaving_until = later_clock() + LEAVE_SECONDS;
     link_flush(announce->link);

@@ -194,6 +194,11 @@ size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix)
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:forgotten", prefix);
 }
 
+size_t later_key_marks(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:marks", prefix);
+}
+
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:totals", prefix);

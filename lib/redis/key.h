@@ -116,6 +116,9 @@ size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_lost(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix);
 
+/* `later:marks` (a zset): history/marks.h. */
+size_t later_key_marks(char out[LATER_KEY_MAX], const char *prefix);
+
 /* `later:totals`: what is counted outside the queues (history.h). */
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix);
 

@@ -521,6 +521,16 @@ try:
     check(70 <= float(pace or 0) <= 78, 'attempts a second: since the first of them', browser.text('tbody'))
     browser.script('window.fetch = sent')
 
+    # marks: on the curves, and in words
+    run('pause', 'slow')
+    run('resume', 'slow')
+    go('history')
+    check(browser.wait('document.querySelector(".marks li.pause b")?.innerText === "pause slow"'), 'a pause is listed', browser.text('main'))
+    check(browser.wait('document.querySelector(".plot .mark.pause")?.style.left.endsWith("%")'), 'and drawn on the curve', browser.text('main'))
+    go('history?queue=mail')
+    check(browser.wait('document.querySelectorAll(".chart").length === 3') and 'pause slow' not in browser.text('main'),
+          'not with the curves of another queue', browser.text('main'))
+
     # the hour before that one; and when it was
     browser.script("""const at = Math.floor(Date.now() / 60000) * 60 - 1800;
         const row = { queue: 'new', type: 't', from: at, seconds: 60, attempts: 120, failed: 6, wait: {}, run: {} };

@@ -11,6 +11,7 @@ function ceiling(value) {
 
 // lines: [{name, kind, of: point → number, or null if it is not known}]. span: its length in ms.
 // words: formats a number. update(points) draws them up to the last one; each point has `at` in ms.
+// box: the picture, for what lies over it.
 export function chart(label, lines, span, words = rate) {
     const least = words === rate ? 1 : 0.001;
     const time = span > 7200000 ? moment : clock;
@@ -108,5 +109,5 @@ export function chart(label, lines, span, words = rate) {
         show();
     }
     update([]);
-    return { element: h('figure', { class: 'chart' }, h('figcaption', {}, label), box, axis, legend), update };
+    return { element: h('figure', { class: 'chart' }, h('figcaption', {}, label), box, axis, legend), box, update };
 }

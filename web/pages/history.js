@@ -3,6 +3,7 @@ import { get } from './api.js';
 import { chart } from './chart.js';
 import { age, command, empty, h, link, number, path, rate, table } from './dom.js';
 import { live } from './live.js';
+import { draw, list } from './marks.js';
 
 // The last one is twice as long, if that is kept: to compare with what was before.
 const RANGES = [['1h', 'minute', 'hour', 3600, '2h'], ['8h', 'minute', '8 hours', 28800, '16h'],
@@ -77,23 +78,25 @@ export function history(main, parameters) {
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
                                   ['Failed', 'n'], ...(twice ? [['Attempts before', 'n'], ['Failed before', 'n']] : []), ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
                                   ['p95', 'n'], ['p99', 'n']]);
-    const typed = h('div'), note = h('div', { role: 'status' });
+    const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' });
 
     main.append(h('h1', {}, 'History'), tabs,
         h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose),
         h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
-        h('h2', {}, 'By type'), types.element, note, typed);
+        happened, h('h2', {}, 'By type'), types.element, note, typed);
 
     async function load() {
         try {
-            const [periods, kinds, both] = await Promise.all([
+            const [periods, kinds, noted, both] = await Promise.all([
                 get('history', { since: twice ?? since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal),
-                twice && get('types', { since: twice, queue }, stop.signal)]);
+                get('marks', { since, queue }, stop.signal), twice && get('types', { since: twice, queue }, stop.signal)]);
             const before = (row, name) => Math.max(0, (both.answers.find((one) =>
                 one.queue === row.queue && one.type === row.type)?.[name] ?? 0) - row[name]);
             const all = points(periods.answers, by, seconds);
             pace.update(all);
             times.forEach((one) => one.update(all));
+            [pace, ...times].forEach(({ box }) => draw(box, noted.answers, seconds * 1000, all.at(-1).at));
+            happened.replaceChildren(...(noted.answers.length ? [list(noted.answers)] : []));
             const began = begins(periods.answers), now = Date.now() / 1000;
             const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
@@ -107,7 +110,7 @@ export function history(main, parameters) {
                     h('td', { class: 'n' }, duration(row[of][name])))))));
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
-            typed.replaceChildren(command(periods.command), command(kinds.command));
+            typed.replaceChildren(command(periods.command), command(kinds.command), command(noted.command));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
         }

@@ -1,0 +1,35 @@
+// marks.js: what happened besides jobs, drawn on curves and listed: outages, deploys, pauses.
+import { h, moment, since } from './dom.js';
+
+const KINDS = { start: 'start', deploy: 'deploy', reload: 'reload', down: 'no laterd', away: 'no Redis', pause: 'pause' };
+const LISTED = 20, ROOM = 9; // percent of the width that a word needs
+
+const word = (mark) => `${KINDS[mark.mark] || mark.mark} ${mark.queue || mark.version || ''}`.trim();
+const lasts = (mark) => mark.to - mark.from >= 1;
+
+function times(mark) {
+    if (!lasts(mark)) return moment(mark.from);
+    return `${moment(mark.from)} to ${mark.open ? 'now' : moment(mark.to)}`;
+}
+
+// Draws the marks over the last `span` ms before `end` into a chart's box. A word stands where the one
+// before leaves room; the list has the last ones, with what they mean.
+export function draw(box, marks, span, end) {
+    const part = (at) => Math.min(100, Math.max(0, 100 * (1 - (end - at * 1000) / span)));
+    let free = 0;
+    box.querySelectorAll('.mark').forEach((old) => old.remove());
+    for (const mark of marks.filter(({ to, from }) => to * 1000 > end - span && from * 1000 <= end)) {
+        const left = part(mark.from), shown = left >= free;
+        const bar = h('span', { class: `mark ${mark.mark}${left > 100 - ROOM ? ' end' : ''}` }, shown ? word(mark) : '');
+        bar.style.left = `${left}%`;
+        bar.style.width = `${part(mark.to) - left}%`;
+        if (shown) free = left + ROOM;
+        box.append(bar);
+    }
+}
+
+export function list(marks) {
+    return h('ol', { class: 'marks', 'aria-label': 'What else happened' }, marks.slice(-LISTED).reverse().map((mark) =>
+        h('li', { class: mark.mark }, h('b', {}, word(mark)), ' ',
+            h('time', { title: since(mark.from) }, times(mark)), ` ${mark.words}`)));
+}
