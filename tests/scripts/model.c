@@ -10,8 +10,8 @@
 const char *const model_states[STATES] = { "ready", "delayed", "reserved", "dead" };
 
 static const char *const counters[COUNTERS] = {
-    "pushed", "adopted", "duplicate", "replaced",  "done",   "released", "returned",
-    "buried", "kicked",  "expired",   "cancelled", "purged", "trimmed",  "lapsed",
+    "pushed", "adopted", "duplicate", "replaced", "done",    "released", "returned", "buried",
+    "kicked", "expired", "cancelled", "purged",   "trimmed", "lapsed",   "moved",
 };
 
 struct job *model_find(struct model *model, const char *id)

@@ -55,6 +55,7 @@ enum counter {
     PURGED,
     TRIMMED,
     LAPSED,
+    MOVED,
     COUNTERS
 };
 

@@ -164,7 +164,7 @@ static size_t due_first(enum state state, struct job **out, int limit)
 {
     size_t count = model_sorted(&model, state, out), due = 0;
 
-    while (due < count && due < (size_t)limit && out[due]->score < 1e9)
+    while (due < count && due < (size_t)limit && out[due]->score < now())
         due++;
     return due;
 }
@@ -351,4 +351,71 @@ void step_hasten(void)
     job->state = READY;
     take_place(job, 9e15);
     model_leave_wake(&model);
+}
+
+/* Asks for up to three jobs of a state, some with a score that they no longer have, and takes those
+ * that go out of the model. Returns how many. */
+static size_t move_out(enum state state, struct job *gone)
+{
+    struct job *jobs[MODEL_JOBS], *job;
+    size_t all = model_sorted(&model, state, jobs), count = 0;
+    size_t first = all ? (size_t)random_below((int)all) : 0;
+
+    arg("move");
+    arg(model_states[state]);
+    arg("r");
+    for (size_t i = first; i < all && i < first + 3; i++) {
+        bool right = random_below(5) > 0;
+        const char *is = ask("ZSCORE %s %s", key(model_states[state]), jobs[i]->id)->str;
+
+        arg(jobs[i]->id);
+        arg(!right ? "1.5" : random_below(2) ? is : "");
+        if (right && !jobs[i]->stay)
+            gone[count++] = *jobs[i];
+    }
+    ck_assert_str_eq(flat(run("act", NULL)), text("%zu", count));
+    for (size_t i = 0; i < count; i++) { /* all get their names before the first goes */
+        if (!gone[i].plain)
+            continue;
+        job = model_find_plain(&model, gone[i].id, state);
+        model_adopt(&model, job);
+        gone[i] = *job;
+    }
+    for (size_t i = 0; i < count; i++)
+        drop(model_find(&model, gone[i].id), MOVED);
+    return count;
+}
+
+/* Jobs leave for another queue, and the news of it comes back to this one: with all that they were.
+ */
+void step_move(void)
+{
+    static const enum state states[] = { READY, DELAYED, DEAD };
+    enum state state = ONE_OF(states);
+    struct job gone[3], *job;
+    size_t count;
+    const redisReply *news;
+
+    begin();
+    count = move_out(state, gone);
+    news = ask("ZRANGE %s 0 -1", key("news"));
+    ck_assert_uint_eq(news->elements, count);
+    arg("r");
+    for (size_t i = 0; i < count; i++)
+        arg(news->element[i]->str);
+    run("flow_hear", NULL);
+    ask("DEL %s", key("news"));
+    for (size_t i = 0; i < count; i++) {
+        model.counters[PUSHED]++;
+        job = model_add(&model, gone[i].id, gone[i].document);
+        *job = gone[i];
+        job->state = state == DEAD ? DEAD : DELAYED;
+        job->placed = false;
+        if (state == READY || (state == DELAYED && job->score < now()))
+            take_score(job, 0);
+        if (job->score == LINE_DUE) { /* it waits in no line any more */
+            job->score++;
+            ask("ZADD %s %s %s", key("delayed"), text("%.0f", job->score), job->id);
+        }
+    }
 }

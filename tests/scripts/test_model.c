@@ -135,7 +135,7 @@ static const struct {
     { step_kick, 6, "kick" },
     { step_cancel, 4, "cancel" },
     { step_purge, 1, "purge" },
-    { step_trim, 2, "trim" },
+    { step_trim, 6, "trim" },
     { step_pause, 4, "pause" },
     { step_eat, 5, "eat" },
     { step_reserve, 35, "reserve" },
@@ -150,6 +150,7 @@ static const struct {
     { step_step, 10, "step" },
     { step_finish_all, 4, "finish_all" },
     { step_hasten, 10, "hasten" },
+    { step_move, 3, "move" },
 };
 
 /* Plain members have no group; without groups no job waits in a line. */
