@@ -217,15 +217,19 @@ def check_flow(name, begun, ended):
 
 
 def settle():
-    end, kicked = time.monotonic() + 300, set()
+    """Pushes what was not pushed whole, and kicks until all have ended, or for five minutes nothing has changed."""
     for name in flows:
-        while not flows[name]["pushed"] and time.monotonic() < end:
-            push(name)
+        for _ in range(20):
+            if not flows[name]["pushed"]:
+                push(name)
+    left, kicked, told_before, end = [], set(), None, time.monotonic() + 300
     while time.monotonic() < end:
         told = [json.loads(line) for line in call("flow", "-q", "a", "-n", "100000", "--json")[1].splitlines()]
         left = [one["flow"] for one in told if one["state"] not in ("done", "ended")]
         if not left and len(told) == len(flows):
             return
+        if told != told_before:
+            told_before, end = told, time.monotonic() + 300
         for one in told:
             if one["dead"] and one["flow"] in kicked: # what is always buried
                 for step, job_ in members(one["flow"]).items():
@@ -235,7 +239,7 @@ def settle():
                 call("flow", "kick", one["flow"], "-q", "a")
                 kicked.add(one["flow"])
         time.sleep(0.5)
-    wrong.append("after five minutes: %s" % left[:10])
+    wrong.append("for five minutes nothing has changed: %s" % left[:10])
 
 
 configure()
