@@ -4,6 +4,7 @@
 #include "base/backoff.h"
 #include "base/digest.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define MISSING 2  /* answers without it after which a trouble has ended */
 #define FAILED  2  /* questions without an answer after which Redis is away */
 #define ID      16 /* hexadecimal digits of a trouble's id */
+#define NOWHERE -1
 
 /* Is in the way of `since`: what is before it says which trouble it is. */
 #define REST ",\"since\":"
@@ -23,6 +25,8 @@ struct notice {
     char *line; /* as it was seen last; owned */
     char id[LATER_DIGEST_SIZE];
     int missing; /* answers without it */
+    int place;   /* in the present answer, in which there are worse ones before it */
+    int before;  /* in the last one, or NOWHERE */
     bool begun;  /* its begin was told */
 };
 
@@ -80,18 +84,19 @@ static void notices_see(struct notices *notices, const char *line, size_t len, s
     }
     if (!notice) {
         notice = &notices->all[notices->count++];
-        *notice = (struct notice){ 0 };
+        *notice = (struct notice){ .before = NOWHERE };
         memcpy(notice->id, id, sizeof id);
     }
     free(notice->line);
     notice->line = copy;
     notice->missing = -1; /* notices_end() counts all */
+    notice->place = (int)notices->lines;
 }
 
 void notices_line(struct notices *notices, const char *line, size_t len)
 {
-    notices->lines++;
     notices_see(notices, line, len, NOTICES_MAX);
+    notices->lines++;
 }
 
 static void notices_fail(struct notices *notices, const char *away)
@@ -108,23 +113,47 @@ static void notices_fail(struct notices *notices, const char *away)
     free(line);
 }
 
-/* What is missing may be beyond those that are named. */
+/* What is missing may be beyond those that are named, unless it was before one that still is.
+ * Returns the place, in the last answer, before which what is missing has ended. */
+static int notices_reach(const struct notices *notices)
+{
+    int reach = notices->lines < NOTICES_MAX ? INT_MAX : 0;
+
+    for (size_t i = 0; i < notices->count; i++) {
+        const struct notice *notice = &notices->all[i];
+
+        if (notice->missing < 0 && notice->before > reach)
+            reach = notice->before;
+    }
+    return reach;
+}
+
+static bool notices_is_over(const struct notice *notice, int reach)
+{
+    return reach == INT_MAX || notice->missing > 0 ||
+           (notice->before != NOWHERE && notice->before < reach);
+}
+
 void notices_end(struct notices *notices, const char *away)
 {
-    bool whole = !away && notices->lines < NOTICES_MAX;
+    int reach = away ? 0 : notices_reach(notices);
 
-    notices->lines = 0;
     if (away)
         notices_fail(notices, away);
     else
         notices->failed = 0;
+    notices->lines = 0;
     for (size_t i = 0; i < notices->count; i++) {
         struct notice *notice = &notices->all[i];
 
-        if (notice->missing < 0)
+        if (notice->missing < 0) {
             notice->missing = 0;
-        else if (whole && notice->missing < MISSING)
-            notice->missing++;
+            notice->before = notice->place;
+        } else if (!away) {
+            if (notice->missing < MISSING && notices_is_over(notice, reach))
+                notice->missing++;
+            notice->before = NOWHERE;
+        }
     }
 }
 

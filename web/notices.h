@@ -11,7 +11,8 @@
  * after the other. That Redis cannot be asked, twice, is a trouble, too: `redis_away`. Meanwhile
  * nothing else ends. What is told and not taken is tried again, 12 times within some 19 minutes;
  * then it is given up. What comes back before its end was told has not ended. Up to 1,001 troubles
- * are known.
+ * are known. An answer names the worst 1,000, so what is missing in such a one has ended if it was
+ * worse than one that is still named.
  */
 #ifndef LATER_WEB_NOTICES_H
 #define LATER_WEB_NOTICES_H

@@ -147,29 +147,73 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* An answer with so many lines, from this number on. One of them is left out. */
+static void answer_many(struct notices *notices, int first, int count, int without)
+{
+    char line[100];
+
+    for (int i = first; count > 0; i++) {
+        if (i == without)
+            continue;
+        snprintf(line, sizeof line,
+                 "{\"rule\":\"r_%c\",\"queue\":\"q%d\",\"since\":1,\"count\":%d}",
+                 i < NOTICES_MAX ? 'a' : 'b', i, i);
+        notices_line(notices, line, strlen(line));
+        count--;
+    }
+    notices_end(notices, NULL);
+}
+
+/* All begins are told. */
+static void begin_many(struct notices *notices)
+{
+    answer_many(notices, 0, NOTICES_MAX, -1);
+    for (int i = 0; i < NOTICES_MAX; i++) {
+        ck_assert_str_ne(next(notices, 100), "");
+        ck_assert(notices_told(notices, true, 100));
+    }
+    tells(notices, "");
+}
+
 START_TEST(many)
 {
     struct notices *notices = notices_new();
-    char line[100];
 
-    for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < 2 * NOTICES_MAX; i++) {
-            snprintf(line, sizeof line,
-                     "{\"rule\":\"r%c\",\"queue\":\"q%d\",\"since\":1,\"count\":1}",
-                     round ? 'b' : 'a', i);
-            notices_line(notices, line, strlen(line));
-        }
-        notices_end(notices, NULL);
-    }
+    begin_many(notices);
+    answer_many(notices, NOTICES_MAX, NOTICES_MAX, -1);
+    answer_many(notices, NOTICES_MAX, NOTICES_MAX, -1);
     notices_end(notices, "\"away\"");
     notices_end(notices, "\"away\"");
-    for (int i = 0; i < NOTICES_MAX; i++)
-        tells(notices, "begin ra 1");
     tells(notices, "begin redis_away 0"); /* it has a place of its own */
     ANSWER(notices, 1, "behind");
     tells(notices, ""); /* what was not named may be there nevertheless, until all are */
     ANSWER(notices, 1, "behind");
-    tells(notices, "end ra 1");
+    tells(notices, "end r_a 0");
+    notices_free(notices);
+}
+END_TEST
+
+START_TEST(ends_among_many)
+{
+    struct notices *notices = notices_new();
+
+    begin_many(notices);
+    answer_many(notices, 0, NOTICES_MAX, 300); /* another one is named in its place, */
+    tells(notices, "");
+    answer_many(notices, 0, NOTICES_MAX, 300);
+    tells(notices, "end r_a 300");
+    answer_many(notices, 0, NOTICES_MAX, 300); /* and has room now */
+    tells(notices, "begin r_b 1000");
+    for (int i = 0; i < 4; i++) /* worse ones come: the last two may be there nevertheless */
+        answer_many(notices, -2, NOTICES_MAX, 300);
+    tells(notices, "");
+    notices_end(notices, "\"away\"");
+    notices_end(notices, "\"away\"");
+    tells(notices, "begin redis_away 0");
+    answer_many(notices, 0, NOTICES_MAX, 300);
+    answer_many(notices, 0, NOTICES_MAX, 300);
+    tells(notices, "end redis_away 0");
+    tells(notices, "");
     notices_free(notices);
 }
 END_TEST
@@ -183,6 +227,7 @@ static TCase *all(void)
     tcase_add_test(tc, redis_away);
     tcase_add_test(tc, bounded);
     tcase_add_test(tc, many);
+    tcase_add_test(tc, ends_among_many);
     return tc;
 }
 
