@@ -25,7 +25,7 @@ struct notice {
     char *line; /* as it was seen last; owned */
     char id[LATER_DIGEST_SIZE];
     int missing; /* answers without it */
-    int place;   /* in the present answer, in which there are worse ones before it */
+    int nth;     /* in the present answer, in which there are worse ones before it */
     int before;  /* in the last one, or NOWHERE */
     bool begun;  /* its begin was told */
 };
@@ -90,7 +90,7 @@ static void notices_see(struct notices *notices, const char *line, size_t len, s
     free(notice->line);
     notice->line = copy;
     notice->missing = -1; /* notices_end() counts all */
-    notice->place = (int)notices->lines;
+    notice->nth = (int)notices->lines;
 }
 
 void notices_line(struct notices *notices, const char *line, size_t len)
@@ -148,7 +148,7 @@ void notices_end(struct notices *notices, const char *away)
 
         if (notice->missing < 0) {
             notice->missing = 0;
-            notice->before = notice->place;
+            notice->before = notice->nth;
         } else if (!away) {
             if (notice->missing < MISSING && notices_is_over(notice, reach))
                 notice->missing++;

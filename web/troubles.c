@@ -19,6 +19,7 @@ struct troubles {
     struct lines_json list, new_list; /* the known ones, and those of the answer that is coming */
     double asked, known; /* times; 0 = never. known: of the question that was answered */
     double took;         /* seconds that the last answer took */
+    unsigned long looks; /* answers that have come */
     bool hurry;
     char away[SERVE_WORDS]; /* JSON string: why the last question failed; "" = it did not */
 };
@@ -49,6 +50,7 @@ static void troubles_take_end(void *arg, int status, const char *rest)
         lines_json_free(&troubles->list);
         troubles->list = troubles->new_list;
         troubles->known = troubles->asked;
+        troubles->looks++;
         troubles->away[0] = '\0';
     } else {
         lines_json_free(&troubles->new_list);
@@ -99,7 +101,8 @@ void troubles_write(const struct troubles *troubles, FILE *out)
 {
     bool known = troubles->known > 0;
 
-    fprintf(out, "{\"known\":%s,\"age\":%.1f,\"away\":%s,\"list\":[%s]}", known ? "true" : "false",
+    fprintf(out, "{\"known\":%s,\"look\":%lu,\"age\":%.1f,\"away\":%s,\"list\":[%s]}",
+            known ? "true" : "false", troubles->looks,
             known ? later_clock() - troubles->known : 0.0,
             troubles->away[0] ? troubles->away : "\"\"", lines_json_text(&troubles->list));
 }

@@ -49,10 +49,9 @@ bool troubles_asks(const struct troubles *troubles);
 /* Something was done, so what is known may be over: the next look asks. */
 void troubles_hurry(struct troubles *troubles);
 
-/* Writes `{"known":true,"age":1.2,"away":"","list":[…]}`. list: the lines of `later status
- * --trouble
- * --json`, the worst first. age: seconds since they were asked for. away: why there is no newer
- * answer. */
+/* Writes `{"known":true,"look":7,"age":1.2,"away":"","list":[…]}`. list: the lines of `later status
+ * --trouble --json`, the worst first. look: the number of the answer that they are from; age:
+ * seconds since they were asked for. away: why there is no newer answer. */
 void troubles_write(const struct troubles *troubles, FILE *out);
 
 #endif

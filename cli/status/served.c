@@ -196,6 +196,21 @@ bool served_runs(const struct served *served, const char *queue)
     return false;
 }
 
+bool served_runs_type(const struct served *served, size_t i, const char *type)
+{
+    const json_t *job;
+    size_t n;
+
+    json_array_foreach(alive_member(served, i, "jobs"), n, job)
+    {
+        const char *is = json_string_value(json_object_get(job, "type"));
+
+        if (is && strcmp(is, type) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *served_nearest(const struct served *served, const char *queue)
 {
     const char *names[SERVED_NAMES_MAX];

@@ -47,6 +47,9 @@ int served_by_name(const struct served *served, const char *queue);
 uint64_t served_running(const struct served *served, const char *queue);
 bool served_runs(const struct served *served, const char *queue);
 
+/* Does daemon number i, if it is alive, say that it runs a job of this type? It names some. */
+bool served_runs_type(const struct served *served, size_t i, const char *type);
+
 /* Returns the name of a served queue that was probably meant, or NULL if none is near. Borrowed. */
 const char *served_nearest(const struct served *served, const char *queue);
 

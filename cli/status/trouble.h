@@ -2,8 +2,9 @@
  * trouble.h: what is wrong now: `later status --trouble`, and the same for metrics. The facts are
  * read here; what is trouble is decided by trouble/trouble.h.
  *
- * It takes five commands, and for each queue those of its sizes and at most 13 more; for one who
- * looks again and again (kept.h) and a queue that has not changed, at most two.
+ * It takes five commands, and for each queue those of its sizes and at most 13 more, and one for
+ * each type that only some hosts have; for one who looks again and again (kept.h) and a queue that
+ * has not changed, at most two.
  */
 #ifndef LATER_CLI_TROUBLE_H
 #define LATER_CLI_TROUBLE_H

@@ -159,56 +159,91 @@ static void trouble_ask_dead(struct trouble_look *look, struct trouble_queue *qu
     later_reply_free(reply);
 }
 
-/* Jobs of a type that nobody has come due again and again, so they are at the front. */
-static void trouble_read_front(struct trouble_look *look, struct trouble_queue *queue,
+/* A job that came first to a host without its type is given back, and waits for another one. Does
+ * one run this type, or has one run it in the last minutes? It may only be busy. */
+static bool trouble_is_had(const struct trouble_look *look, const struct trouble_queue *queue,
+                           const char *type)
+{
+    const struct later_tally *row = queue->recent ? later_tallies_find(queue->recent, type) : NULL;
+    bool is_had = row && later_tally_attempts(row) > 0;
+
+    for (size_t i = 0; !is_had && i < served_count(look->served); i++)
+        is_had = served_runs_type(look->served, i, type);
+    return is_had;
+}
+
+/* Returns whether this job's type is one that nobody has. */
+static bool trouble_read_type(struct trouble_look *look, struct trouble_queue *queue,
+                              const char *job)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *documents;
+    struct later_document doc = { 0 };
+    struct later_error ignored;
+    const char *text;
+    size_t len;
+    int ok;
+
+    later_inspect_fields(&cmd, &queue->keys, LATER_KEY_JOBS, 1);
+    later_command_text(&cmd, job);
+    documents = trouble_ask(look, queue, &cmd);
+    text = later_reply_text(later_reply_at(documents, 0), &len);
+    ok = later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored);
+    if (ok == 0)
+        memcpy(queue->type, doc.type, sizeof doc.type);
+    later_reply_free(documents);
+    return ok == 0 && !trouble_is_had(look, queue, queue->type);
+}
+
+/* Jobs of a type that nobody has come due again and again, so they are at the front. Returns
+ * whether there is one for whose type a host is sought, however short the time. */
+static bool trouble_read_front(struct trouble_look *look, struct trouble_queue *queue,
                                const struct later_reply *front)
 {
     struct later_command cmd = { 0 };
-    struct later_reply *records, *documents;
+    struct later_reply *records;
     size_t count = later_reply_count(front) / 2;
+    bool some = false;
 
     if (count == 0)
-        return;
+        return false;
     later_inspect_fields(&cmd, &queue->keys, LATER_KEY_RECORDS, count);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, later_reply_text(later_reply_at(front, 2 * i), NULL));
     records = trouble_ask(look, queue, &cmd);
     for (size_t i = 0; i < count; i++) {
         struct later_record record;
-        struct later_document doc;
-        struct later_error ignored;
         size_t len;
         const char *text = later_reply_text(later_reply_at(records, i), &len);
 
         later_record_read(&record, text, len);
-        if (record.unknown_since <= 0 || queue->seen.unknown++ > 0)
+        some |= record.unknown_since > 0;
+        if (record.unknown_since <= 0 || look->now - record.unknown_since < LATER_TROUBLE_UNKNOWN)
             continue;
-        queue->seen.unknown_since = record.unknown_since;
-        cmd = (struct later_command){ 0 };
-        later_inspect_fields(&cmd, &queue->keys, LATER_KEY_JOBS, 1);
-        later_command_text(&cmd, later_reply_text(later_reply_at(front, 2 * i), NULL));
-        documents = trouble_ask(look, queue, &cmd);
-        text = later_reply_text(later_reply_at(documents, 0), &len);
-        if (later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored) == 0)
-            memcpy(queue->type, doc.type, sizeof doc.type);
-        later_reply_free(documents);
+        if (queue->seen.unknown == 0 &&
+            !trouble_read_type(look, queue, later_reply_text(later_reply_at(front, 2 * i), NULL)))
+            continue;
+        if (queue->seen.unknown++ == 0)
+            queue->seen.unknown_since = record.unknown_since;
     }
     later_reply_free(records);
+    return some;
 }
 
 static void trouble_ask_delayed(struct trouble_look *look, struct trouble_queue *queue)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
+    bool some;
 
     if (queue->sized->sizes.delayed == 0 ||
         (queue->kept && kept_stays(queue->kept->none_unknown, 0, queue->sized->still)))
         return;
     later_inspect_from(&cmd, &queue->keys, LATER_KEY_DELAYED, "-inf", 0, FRONT);
     reply = trouble_ask(look, queue, &cmd);
-    trouble_read_front(look, queue, reply);
+    some = trouble_read_front(look, queue, reply);
     if (queue->kept && reply)
-        queue->kept->none_unknown = queue->seen.unknown == 0 ? later_clock() : 0;
+        queue->kept->none_unknown = some ? 0 : later_clock();
     later_reply_free(reply);
 }
 

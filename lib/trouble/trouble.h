@@ -59,6 +59,7 @@ extern const struct later_rule_row later_rules[LATER_RULES];
 #define LATER_TROUBLE_LONG     60.0   /* seconds that a job runs, and */
 #define LATER_TROUBLE_USUAL    5.0    /* times as long as 99 of 100 of its type */
 #define LATER_TROUBLE_UNSERVED 5.0    /* seconds that jobs wait for nobody */
+#define LATER_TROUBLE_UNKNOWN  10.0   /* seconds that one waits for a host with its type */
 
 struct later_trouble {
     enum later_rule rule;
@@ -125,7 +126,8 @@ struct later_trouble_queue {
     double rate;                       /* attempts a second in the last minutes */
     int64_t died;                      /* that died within LATER_TROUBLE_DEAD and are dead */
     double died_since;
-    int64_t unknown; /* jobs seen whose type nobody has, of the first ones in delayed */
+    int64_t unknown; /* of the first ones in delayed: that wait LATER_TROUBLE_UNKNOWN for a type
+                      * that nobody seems to have */
     const char *unknown_type;
     double unknown_since;
     int64_t missed; /* schedules whose time was LATER_TROUBLE_LATE ago */

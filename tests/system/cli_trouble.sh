@@ -8,6 +8,12 @@ rules()
 {
     later status --trouble --json | field rule | sort -u | paste -s -d ' ' -
 }
+shows()
+{
+    began=$(date +%s)
+    within 10 "$2" are "$1"
+    echo "# after $(($(date +%s) - began)) s"
+}
 in_order()
 {
     later status --trouble | cut -f 1 | paste -s -d ' ' -
@@ -17,7 +23,7 @@ looks()
     run later status --trouble
     like "$status $out" "$2" "$3: its line"
     is "$status" 1 "$3: the status"
-    later status --trouble --json | head -n 1 >"$work/line"
+    head -n 1 "$work/lines" >"$work/line"
     is "$(field text <"$work/line" | ageless)" "$(echo "$out" | head -n 1 | cut -f 2 | ageless)" "$3: the same words in JSON"
 }
 # Time may pass between two questions, jobs run, and memory be freed.

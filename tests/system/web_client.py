@@ -5,11 +5,13 @@ A test prints one line: `ok NAME` or `not ok NAME: why`. tests/system/web.sh mak
 them.
 """
 import http.client
+import http.server
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 
@@ -61,6 +63,28 @@ def ask(where, path, body=None, method=None, headers=None):
     if answer.getheader('Content-Type') == 'application/json':
         text = json.loads(text)
     return answer.status, answer.headers, text
+
+
+def take_posts(took, address='127.0.0.1', context=None):
+    """Starts an HTTP server, and returns its port. took(path, headers, body) says with which status each
+    POST is answered; None: the connection ends without an answer. context: of ssl; None: without TLS."""
+    class Taker(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            status = took(self.path, self.headers, self.rfile.read(int(self.headers['Content-Length'])).decode())
+            if status:
+                self.send_response(status)
+                self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ':' in address else socket.AF_INET
+    server = Server((address, 0), Taker)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
 
 
 def check(holds, name, why=''):

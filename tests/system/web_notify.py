@@ -1,14 +1,11 @@
 """web_notify.py WEB FILE REDIS_PID: what later-web posts when a trouble begins and ends."""
-import http.server
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 
-from web_client import check, same, wait_until
+from web_client import check, same, take_posts, wait_until
 
 web, file, redis_pid = sys.argv[1:4]
 work = os.environ['work']
@@ -16,21 +13,9 @@ posts = []  # what came, in this order
 answers = [500, None]  # to the first ones; None: the connection ends without one
 
 
-class Taker(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers['Content-Length'])).decode()
-        status = answers.pop(0) if answers else 204
-        posts.append((self.path, self.headers['Host'], self.headers['Content-Type'], body))
-        if status:
-            self.send_response(status)
-            self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-class Server6(http.server.ThreadingHTTPServer):
-    address_family = socket.AF_INET6
+def took(path, headers, body):
+    posts.append((path, headers['Host'], headers['Content-Type'], body))
+    return answers.pop(0) if answers else 204
 
 
 def redis(*words):
@@ -48,30 +33,21 @@ def write_url(url):
 
 def posts_to_ipv6():
     """Another later-web posts that Redis is away, to an address in brackets."""
-    came = threading.Event()
-
-    class Taker6(Taker):
-        def do_POST(self):
-            came.set()
-            self.send_response(204)
-            self.end_headers()
+    came = []
     try:
-        server = Server6(('::1', 0), Taker6)
+        port = take_posts(lambda *_: came.append(1) or 204, '::1')
     except OSError:
         return  # no IPv6 here
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    write_url(f'http://[::1]:{server.server_port}/')
+    write_url(f'http://[::1]:{port}/')
     other = subprocess.Popen([web, '--listen', f'unix:{work}/notify6.sock', '--notify-file', file])
     try:
-        check(wait_until(came.is_set), 'a URL with an IPv6 address')
+        check(wait_until(lambda: came), 'a URL with an IPv6 address')
     finally:
         other.terminate()
         other.wait()
 
 
-taker = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Taker)
-threading.Thread(target=taker.serve_forever, daemon=True).start()
-where = f'127.0.0.1:{taker.server_port}'
+where = f'127.0.0.1:{take_posts(took)}'
 write_url(f'http://{where}/hook?key=s3cret')
 with open(f'{work}/notify.log', 'w', encoding='ascii') as log:
     process = subprocess.Popen([web, '--listen', f'unix:{work}/notify.sock', '--notify-file', file], stderr=log)
