@@ -1,7 +1,7 @@
 /* moment.c: reads times as people write them. */
 #include "moment.h"
 
-#include "text.h"
+#include "cron/instant.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -192,8 +192,8 @@ int moment_read(const char *word, const char *what, time_t now, double *unix_sec
     if (strcspn(word, "0123456789:-") == strlen(word) && !strchr(word, ' '))
         return refuse_form(&moment, err); /* the name of a day without a time */
     if (strspn(word, "0123456789.") == strlen(word))
-        return text_time(word, what, unix_seconds, err);
-    if (text_time(word, what, unix_seconds, &ignored) == 0)
+        return later_instant_read(word, what, unix_seconds, err);
+    if (later_instant_read(word, what, unix_seconds, &ignored) == 0)
         return 0;
     tzset();
     if (check_zone(&moment, err) < 0)

@@ -1,7 +1,7 @@
 /*
  * moment.h: reads times as people write them, in the local zone.
  *
- *     1767225600, 2026-01-31T12:00:00Z    as text_time()
+ *     1767225600, 2026-01-31T12:00:00Z    as later_instant_read()
  *     9:00, 9:00:30                       the next time the clock shows this
  *     today 18:30                         if that is still to come
  *     tomorrow 9:00

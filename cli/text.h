@@ -12,10 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads UNIX seconds (`1767225600`, `1767225600.5`) or RFC 3339 (`2026-01-01T00:00:00Z`,
- * `2026-01-01 01:00:00.5+01:00`). Returns 0, or -1 with *err (LATER_E_USAGE). */
-int text_time(const char *word, const char *what, double *unix_seconds, struct later_error *err);
-
 /* Reads a whole number from min to max. Returns 0, or -1 with *err (LATER_E_USAGE). */
 int text_number(const char *word, const char *what, int64_t min, int64_t max, int64_t *number,
                 struct later_error *err);

@@ -16,7 +16,8 @@
 --
 -- FIRED: the job cron:NAME:TICK was pushed. With all other answers it was not: SKIPPED: its last
 -- job stands in the way (`overlap`); EXISTS: there is a job of this id; FULL: as in push; MISSED:
--- tick is ''; STALE: the schedule came from a configuration, and none has it any more.
+-- tick is ''; STALE: the schedule came from a configuration, and none has it any more; OVER: it has
+-- pushed as many as its `limit`.
 
 -- @include now
 -- @include guard
@@ -74,6 +75,8 @@ local function obstacle(id)
     local limit = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
     if stale then
         return 'STALE'
+    elseif is_over(definition, state) then
+        return 'OVER'
     elseif tick == '' then
         return 'MISSED'
     elseif redis.call('HEXISTS', jobs, id) == 1 then
@@ -147,7 +150,8 @@ add('skipped', (outcome == 'SKIPPED' or outcome == 'FULL') and 1 or 0)
 add('missed', left_out + (outcome == 'STALE' and tick ~= '' and 1 or 0))
 state = with_value(state, 'tick', tick ~= '' and tick or expected)
 state = with_value(state, 'outcome', string.lower(outcome))
-redis.call('ZADD', cron, following ~= '' and following or 'inf', name)
+local goes_on = following ~= '' and not is_over(definition, state)
+redis.call('ZADD', cron, goes_on and following or 'inf', name)
 redis.call('HSET', crontab, name .. ':state', state)
 if outcome == 'FULL' then
     redis.pcall('HINCRBY', stats, 'refused', 1)

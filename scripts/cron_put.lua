@@ -9,7 +9,8 @@
 --            configuration
 --
 -- A paused schedule stays paused. A tick that has come and is not fired yet stays as well and is
--- fired by the new definition, so that an edit loses no tick.
+-- fired by the new definition, so that an edit loses no tick. One that has pushed as many jobs as its
+-- `limit` has no next tick, whatever `following` says.
 
 -- @include now
 -- @include guard
@@ -32,6 +33,9 @@ if at ~= 'inf' and (at < now - 5 or last and at <= last) then
     return { 'AGAIN', present, last and tostring(last) or '' }
 end
 state = seen_by(with_value(state, 'origin', origin), origin)
+if is_over(definition, state) then
+    at = 'inf'
+end
 local same, score = old == definition, redis.call('ZSCORE', cron, name)
 redis.call('HSET', crontab, name, definition, name .. ':state', state)
 if value_of(state, 'paused') then

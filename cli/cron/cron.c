@@ -66,8 +66,9 @@ static const struct args_option cron_options[] = {
     { "expires-in", 0, "DURATION",
       "a job that has not begun this long after it was due is dropped" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
-    { "from", 0, "TIME", "next: the ticks after this time (now)" },
-    { "number", 'n', "N", "next: how many (5)" },
+    { "from", 0, "TIME", "set: no tick before this time; next: the ticks after it (now)" },
+    { "until", 0, "TIME", "set: no tick after this time" },
+    { "number", 'n', "N", "set: it pushes at most this many jobs in all; next: how many (5)" },
     { 0 },
 };
 

@@ -15,6 +15,9 @@ cron_verb_fn cron_next, cron_set, cron_run, cron_pause, cron_resume, cron_delete
 /* In cron_list.c: the command without a verb. */
 int cron_list(struct cli *cli, struct later_error *err);
 
+/* Returns the number of a line `TAG=NUMBER` of a definition or a state; 0 if there is none. */
+int64_t cron_count_of(const char *lines, const char *tag);
+
 /* A schedule as it is in Redis. */
 struct cron_found {
     struct later_keys keys;

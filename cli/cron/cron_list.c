@@ -19,20 +19,20 @@ struct shown {
     const char *state; /* active, paused, stale, over */
 };
 
-static int64_t cron_list_count_of(const struct shown *shown, const char *tag)
+int64_t cron_count_of(const char *lines, const char *tag)
 {
     char text[32];
 
-    return strtoll(later_schedule_value(shown->row->state, tag, text, sizeof text), NULL, 10);
+    return strtoll(later_schedule_value(lines, tag, text, sizeof text), NULL, 10);
 }
 
 static const char *cron_list_state_of(const struct shown *shown, double now)
 {
     bool of_config = strncmp(shown->origin, "config:", 7) == 0;
 
-    if (cron_list_count_of(shown, "paused"))
+    if (cron_count_of(shown->row->state, "paused"))
         return "paused";
-    if (of_config && now - (double)cron_list_count_of(shown, "seen") > STALE)
+    if (of_config && now - (double)cron_count_of(shown->row->state, "seen") > STALE)
         return "stale";
     return isinf(shown->row->next) ? "over" : "active";
 }
@@ -52,6 +52,7 @@ static void take_apart(struct shown *shown, const char *queue, const struct late
 
 static void cron_list_tell_json(const struct shown *shown)
 {
+    static const char *const bounds[] = { "from", "until", "limit" };
     static const char *const counts[] = { "fired", "skipped", "missed" };
     struct jsonl json;
 
@@ -65,8 +66,13 @@ static void cron_list_tell_json(const struct shown *shown)
     jsonl_text(&json, "outcome", shown->outcome);
     jsonl_text(&json, "state", shown->state);
     jsonl_text(&json, "origin", shown->origin);
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        int64_t bound = cron_count_of(shown->row->lines, bounds[i]);
+
+        jsonl_known(&json, bounds[i], bound > 0, (double)bound);
+    }
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jsonl_int(&json, counts[i], cron_list_count_of(shown, counts[i]));
+        jsonl_int(&json, counts[i], cron_count_of(shown->row->state, counts[i]));
     jsonl_end(&json);
 }
 
@@ -90,8 +96,8 @@ static void cron_list_tell_row(struct table *table, const struct shown *shown)
     cron_list_add_time(table, strtod(shown->tick, NULL));
     table_text(table, PLAIN, shown->outcome[0] ? shown->outcome : "-");
     table_text(table, well ? PLAIN : YELLOW, shown->state);
-    table_number(table, cron_list_count_of(shown, "missed") ? YELLOW : PLAIN,
-                 (uint64_t)cron_list_count_of(shown, "missed"));
+    table_number(table, cron_count_of(shown->row->state, "missed") ? YELLOW : PLAIN,
+                 (uint64_t)cron_count_of(shown->row->state, "missed"));
 }
 
 /* Reads the schedules page by page. */

@@ -1,6 +1,7 @@
 /* cron_next.c: `later cron next`. */
 #include "cron/calendar.h"
 #include "cron/cron.h"
+#include "cron/instant.h"
 #include "output/jsonl.h"
 #include "text.h"
 
@@ -49,37 +50,42 @@ static void cron_next_tell_row(struct table *table, int64_t tick, int32_t offset
     table_number(table, PLAIN, (uint64_t)tick);
 }
 
-static void cron_next_tell(const struct cli *cli, const struct later_expression *expr,
-                           const struct later_zone *zone, const char *name, int64_t from,
-                           int64_t count)
+static void cron_next_tell(const struct cli *cli, const struct later_schedule *schedule,
+                           const struct later_zone *zone, int64_t from, int64_t count)
 {
     static const char *const headings[] = { "LOCAL", "UTC", ">TICK", NULL };
     struct table table;
     int64_t tick = from;
 
     cli_table(cli, &table, headings);
-    for (int64_t i = 0; i < count && later_tick_next(expr, zone, tick, &tick); i++) {
+    for (int64_t i = 0; i < count && later_schedule_next(schedule, zone, tick, &tick); i++) {
         int32_t offset = later_zone_at(zone, tick).offset;
 
         if (cli->json)
-            cron_next_tell_json(tick, offset, name);
+            cron_next_tell_json(tick, offset, later_schedule_zone(schedule));
         else
             cron_next_tell_row(&table, tick, offset);
     }
     table_end(&table);
 }
 
-/* An expression has a space or begins with @. Any other word is a name. */
+/* An expression has a space or begins with @. Any other word is a name. *count: lowered to what its
+ * limit leaves. */
 static int take_expression(struct cli *cli, const char *word, struct later_schedule *schedule,
-                           struct later_error *err)
+                           int64_t *count, struct later_error *err)
 {
     struct cron_found found;
+    int64_t left;
 
     if (strpbrk(word, " \t@"))
         return later_schedule_set(schedule, word, args_text(&cli->args, "zone"), err);
     if (cron_find(cli, word, &found, err) < 0)
         return -1;
-    return later_schedule_set(schedule, found.schedule.at, found.schedule.zone, err);
+    *schedule = found.schedule;
+    left = (int64_t)schedule->limit - cron_count_of(found.state, "fired");
+    if (schedule->limit > 0 && left < *count)
+        *count = left;
+    return 0;
 }
 
 int cron_next(struct cli *cli, char **words, struct later_error *err)
@@ -91,14 +97,13 @@ int cron_next(struct cli *cli, char **words, struct later_error *err)
     int64_t number = 5;
 
     if (cli_number(cli, "number", 1, COUNT_MAX, &number, err) < 0 ||
-        (from && text_time(from, "--from", &after, err) < 0) ||
-        take_expression(cli, words[0], &schedule, err) < 0)
+        (from && later_instant_read(from, "--from", &after, err) < 0) ||
+        take_expression(cli, words[0], &schedule, &number, err) < 0)
         return -1;
     zone = later_zone_open(later_schedule_zone(&schedule), err);
     if (!zone)
         return -1;
-    cron_next_tell(cli, &schedule.expr, zone, later_schedule_zone(&schedule), (int64_t)after,
-                   number);
+    cron_next_tell(cli, &schedule, zone, (int64_t)after, number);
     later_zone_free(zone);
     return LATER_OK;
 }

@@ -46,7 +46,7 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
                          struct later_error *err)
 {
     unsigned catch_up = 0, overlap = 0;
-    int64_t priority = 0;
+    int64_t priority = 0, limit = 0;
 
     *schedule = (struct later_schedule){ .late = LATER_SCHEDULE_LATE };
     if (cron_set_take_word(cli, "catch-up", later_catch_up_words, &catch_up, err) < 0 ||
@@ -54,13 +54,17 @@ static int take_schedule(const struct cli *cli, const char *at, struct later_sch
         cron_set_take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
         cron_set_take_seconds(cli, "late", &schedule->late, err) < 0 ||
         cron_set_take_seconds(cli, "expires-in", &schedule->expires_in, err) < 0 ||
-        cli_number(cli, "priority", -100, 100, &priority, err) < 0)
+        cli_number(cli, "priority", -100, 100, &priority, err) < 0 ||
+        cli_number(cli, "number", 1, LATER_SCHEDULE_JOBS_MAX, &limit, err) < 0 ||
+        later_schedule_bound(schedule, args_text(&cli->args, "from"),
+                             args_text(&cli->args, "until"), err) < 0)
         return -1;
     if (args_text(&cli->args, "expires-in") && schedule->expires_in == 0)
         return later_fail(err, LATER_E_USAGE, "--expires-in: must be above 0");
     schedule->catch_up = (enum later_catch_up)catch_up;
     schedule->overlap = (enum later_overlap)overlap;
     schedule->priority = (int32_t)priority;
+    schedule->limit = (uint32_t)limit;
     snprintf(schedule->group, sizeof schedule->group, "%s",
              args_text(&cli->args, "group") ? args_text(&cli->args, "group") : "");
     return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
@@ -121,8 +125,10 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
         jsonl_begin(&json, stdout);
         jsonl_text(&json, "queue", queue);
         jsonl_text(&json, "name", name);
-        jsonl_int(&json, "next", next);
+        jsonl_known(&json, "next", next >= 0, (double)next);
         jsonl_end(&json);
+    } else if (next < 0) {
+        puts("over");
     } else {
         printf("%s\n", text_put_time(text, sizeof text, (double)next));
     }

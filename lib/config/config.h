@@ -112,11 +112,12 @@ struct config_group {
 struct config_cron {
     char name[LATER_SCHEDULE_NAME_MAX + 1], queue[LATER_QUEUE_MAX + 1], type[129];
     char *at, *zone, *payload; /* NULL: not given */
+    char *from, *until;        /* the same */
     double every, timeout;     /* not above 0: not given */
     double spread, late, priority;
-    char group[65];        /* "" = none */
-    double expires_in;     /* not above 0: not given */
-    uint32_t max_attempts; /* 0: not given */
+    char group[65];               /* "" = none */
+    double expires_in;            /* not above 0: not given */
+    uint32_t max_attempts, limit; /* 0: not given */
     enum later_catch_up catch_up;
     enum later_overlap overlap;
     char *definition; /* as Redis keeps it (schedule.h) */

@@ -77,7 +77,8 @@ static int define(struct config_reader *in, const config_setting_t *element,
                                        .spread = (int32_t)cron->spread,
                                        .late = (int32_t)cron->late,
                                        .priority = (int32_t)cron->priority,
-                                       .expires_in = (int32_t)fmax(cron->expires_in, 0) };
+                                       .expires_in = (int32_t)fmax(cron->expires_in, 0),
+                                       .limit = cron->limit };
     struct later_error err;
     char *document;
     size_t len;
@@ -85,6 +86,10 @@ static int define(struct config_reader *in, const config_setting_t *element,
     strcpy(schedule.group, cron->group);
     if (set_when(in, element, cron, &schedule) < 0)
         return -1;
+    if (later_schedule_bound(&schedule, cron->from, cron->until, &err) < 0)
+        return config_cron_fault(in, element,
+                                 strncmp(err.text, "from", 4) == 0 ? "cron.from" : "cron.until",
+                                 strchr(err.text, ' ') + 1);
     document = config_cron_make_document(cron, (size_t)in->draft->config.document_max, &len, &err);
     if (!document)
         return config_cron_fault(in, element, cron->payload ? "cron.payload" : "cron.type",

@@ -1,7 +1,10 @@
 /* schedule.c: a periodic job. */
 #include "cron/schedule.h"
 
+#include "cron/instant.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +63,32 @@ int later_schedule_set(struct later_schedule *schedule, const char *at, const ch
     return opened ? 0 : -1;
 }
 
+/* --- its bounds --- */
+
+int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
+                         struct later_error *err)
+{
+    double first = 0, last = 0;
+
+    if ((from && later_instant_read(from, "from", &first, err) < 0) ||
+        (until && later_instant_read(until, "until", &last, err) < 0))
+        return -1;
+    schedule->from = (int64_t)ceil(first);
+    schedule->until = (int64_t)last;
+    if (until && (last < 1 || schedule->until < schedule->from))
+        return later_fail(err, LATER_E_USAGE, "until: %.40s is before its beginning", until);
+    return 0;
+}
+
+bool later_schedule_next(const struct later_schedule *schedule, const struct later_zone *zone,
+                         int64_t after, int64_t *tick)
+{
+    if (after < schedule->from - 1)
+        after = schedule->from - 1;
+    return later_tick_next(&schedule->expr, zone, after, tick) &&
+           (schedule->until == 0 || *tick <= schedule->until);
+}
+
 /* --- the definition --- */
 
 char *later_schedule_write(const struct later_schedule *schedule, const char *document, size_t size,
@@ -87,6 +116,12 @@ char *later_schedule_write(const struct later_schedule *schedule, const char *do
         fprintf(file, "group=%s\n", schedule->group);
     if (schedule->expires_in > 0)
         fprintf(file, "expires_in=%" PRId32 "\n", schedule->expires_in);
+    if (schedule->from > 0)
+        fprintf(file, "from=%" PRId64 "\n", schedule->from);
+    if (schedule->until > 0)
+        fprintf(file, "until=%" PRId64 "\n", schedule->until);
+    if (schedule->limit > 0)
+        fprintf(file, "limit=%" PRIu32 "\n", schedule->limit);
     fputc('\n', file);
     fwrite(document, 1, size, file);
     if (fclose(file) != 0) {
@@ -123,13 +158,19 @@ static int word_index(const char *const *words, const char *word)
     return 0;
 }
 
-static int32_t schedule_read_number(const char *lines, const char *tag, long least, long most,
-                                    int32_t otherwise)
+static int64_t schedule_read_whole(const char *lines, const char *tag, int64_t least, int64_t most,
+                                   int64_t otherwise)
 {
     char text[32], *end;
-    long number = strtol(later_schedule_value(lines, tag, text, sizeof text), &end, 10);
+    int64_t number = strtoll(later_schedule_value(lines, tag, text, sizeof text), &end, 10);
 
-    return text[0] && !*end && number >= least && number <= most ? (int32_t)number : otherwise;
+    return text[0] && !*end && number >= least && number <= most ? number : otherwise;
+}
+
+static int32_t schedule_read_number(const char *lines, const char *tag, int32_t least, int32_t most,
+                                    int32_t otherwise)
+{
+    return (int32_t)schedule_read_whole(lines, tag, least, most, otherwise);
 }
 
 int later_schedule_read(struct later_schedule *schedule, const char *lines, struct later_error *err)
@@ -141,7 +182,10 @@ int later_schedule_read(struct later_schedule *schedule, const char *lines, stru
         .late =
             schedule_read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
         .priority = schedule_read_number(lines, "priority", -100, 100, 0),
-        .expires_in = schedule_read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0)
+        .expires_in = schedule_read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0),
+        .from = schedule_read_whole(lines, "from", 1, (int64_t)LATER_INSTANT_MAX, 0),
+        .until = schedule_read_whole(lines, "until", 1, (int64_t)LATER_INSTANT_MAX, 0),
+        .limit = (uint32_t)schedule_read_number(lines, "limit", 1, LATER_SCHEDULE_JOBS_MAX, 0),
     };
     later_schedule_value(lines, "group", schedule->group, sizeof schedule->group);
     schedule->catch_up = (enum later_catch_up)word_index(
@@ -180,41 +224,44 @@ static int32_t delay_of(const struct later_schedule *schedule, const char *name,
     return most > 0 ? (int32_t)(schedule_hash(name, firing->tick) % (uint64_t)most) : 0;
 }
 
-/* Finds the first tick that is not missed by the policy: `due` if none is. It may be in the future.
- */
+/* Finds the first tick after `from` that is not missed by the policy. It may be in the future.
+ * until: the last instant that counts of those that have come. */
 static bool first_wanted(const struct later_schedule *schedule, const struct later_zone *zone,
-                         int64_t due, int64_t now, int64_t *first)
+                         int64_t from, int64_t until, int64_t now, int64_t *first)
 {
-    int64_t from = due - 1;
-
-    if (schedule->catch_up == LATER_CATCH_UP_LAST)
-        return later_tick_last(&schedule->expr, zone, due - 1, now, first);
-    if (schedule->catch_up == LATER_CATCH_UP_NONE) {
+    if (schedule->catch_up == LATER_CATCH_UP_LAST &&
+        later_tick_last(&schedule->expr, zone, from, until, first))
+        return true;
+    if (schedule->catch_up == LATER_CATCH_UP_NONE && from < now - schedule->late - 1)
         from = now - schedule->late - 1;
-    } else {
+    if (schedule->catch_up == LATER_CATCH_UP_ALL) {
         if (from < now - LATER_SCHEDULE_WINDOW)
             from = now - LATER_SCHEDULE_WINDOW;
-        from = later_tick_after(&schedule->expr, zone, from, now, LATER_SCHEDULE_ALL_MAX);
+        from = later_tick_after(&schedule->expr, zone, from, until, LATER_SCHEDULE_ALL_MAX);
     }
-    return later_tick_next(&schedule->expr, zone, from, first);
+    return later_schedule_next(schedule, zone, from, first);
 }
 
+/* A tick may have come, and then its definition got bounds that leave it out: it is not missed, but
+ * was never one. */
 void later_schedule_fire(const struct later_schedule *schedule, const struct later_zone *zone,
                          const char *name, int64_t due, int64_t now, struct later_firing *firing)
 {
-    int64_t first = due;
+    int64_t from = due < schedule->from ? schedule->from : due, first = due;
+    int64_t until = schedule->until > 0 && schedule->until < now ? schedule->until : now;
 
     *firing = (struct later_firing){ .more = true };
-    if (now - due > schedule->late)
-        firing->more = first_wanted(schedule, zone, due, now, &first);
-    if (first > due)
-        firing->missed =
-            later_tick_count(&schedule->expr, zone, due - 1, first - 1, LATER_SCHEDULE_MISSED);
+    if (now - due > schedule->late || from > due || until < due)
+        firing->more = first_wanted(schedule, zone, from - 1, until, now, &first);
+    if (!firing->more || first > from)
+        firing->missed = later_tick_count(&schedule->expr, zone, from - 1,
+                                          firing->more && first <= until ? first - 1 : until,
+                                          LATER_SCHEDULE_MISSED);
     firing->push = firing->more && first <= now;
     firing->tick = first;
     firing->next = first;
     if (!firing->push)
         return;
-    firing->more = later_tick_next(&schedule->expr, zone, first, &firing->next);
+    firing->more = later_schedule_next(schedule, zone, first, &firing->next);
     firing->delay = delay_of(schedule, name, firing);
 }

@@ -16,6 +16,7 @@
 #define LATER_SCHEDULE_MISSED   10000          /* missed ticks that are counted at a time */
 #define LATER_SCHEDULE_LATE     60             /* seconds; the default */
 #define LATER_SCHEDULE_TIME_MAX 31536000       /* of spread, late and expires_in */
+#define LATER_SCHEDULE_JOBS_MAX 1000000000     /* of limit */
 
 enum later_catch_up { LATER_CATCH_UP_LAST, LATER_CATCH_UP_NONE, LATER_CATCH_UP_ALL };
 enum later_overlap {
@@ -35,6 +36,8 @@ struct later_schedule {
     int32_t priority;             /* of the job */
     char group[65];               /* of the job; "" = none */
     int32_t expires_in;           /* seconds after it is due; 0: never */
+    int64_t from, until;          /* no tick is before or after; UNIX time, 0: no bound */
+    uint32_t limit;               /* how many of its jobs are pushed in all; 0: no limit */
     struct later_expression expr; /* of `at` */
 };
 
@@ -64,6 +67,16 @@ char *later_schedule_value(const char *lines, const char *tag, char *out, size_t
 
 /* Returns the name of the zone to open for it. Borrowed. */
 const char *later_schedule_zone(const struct later_schedule *schedule);
+
+/* Sets from and until, each NULL if it is not given, else as later_instant_read() takes it. Parts
+ * of a second are left out: ticks are whole. Returns 0, or -1 with *err (LATER_E_USAGE; it names
+ * `from` or `until`). */
+int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
+                         struct later_error *err);
+
+/* The first tick after an instant, between from and until. False: there is none. */
+bool later_schedule_next(const struct later_schedule *schedule, const struct later_zone *zone,
+                         int64_t after, int64_t *tick);
 
 /* What to do at a tick. */
 struct later_firing {

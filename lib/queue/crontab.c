@@ -74,10 +74,13 @@ int64_t later_crontab_first(const struct later_schedule *schedule, const struct 
                             const char *state, double now)
 {
     char text[32];
+    int64_t fired = strtoll(later_schedule_value(state, "fired", text, sizeof text), NULL, 10);
     int64_t last = strtoll(later_schedule_value(state, "tick", text, sizeof text), NULL, 10);
     int64_t after = last > (int64_t)now ? last : (int64_t)now, tick;
 
-    return later_tick_next(&schedule->expr, zone, after, &tick) ? tick : -1;
+    if (schedule->limit > 0 && fired >= schedule->limit)
+        return -1;
+    return later_schedule_next(schedule, zone, after, &tick) ? tick : -1;
 }
 
 void later_crontab_move(struct later_command *cmd, const struct later_keys *keys,

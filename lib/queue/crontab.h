@@ -41,7 +41,8 @@ void later_crontab_put(struct later_command *cmd, const struct later_keys *keys,
 enum later_put { LATER_CRON_PUT, LATER_CRON_SAME, LATER_CRON_AGAIN };
 enum later_put later_crontab_was_put(const struct later_reply *reply);
 
-/* Returns the first tick after now and after the last tick in `state`; < 0: none. */
+/* Returns the first tick after now and after the last tick in `state`; < 0: none, or its limit is
+ * reached. */
 int64_t later_crontab_first(const struct later_schedule *schedule, const struct later_zone *zone,
                             const char *state, double now);
 

@@ -14,6 +14,12 @@ local function head_of(definition)
     return string.sub(definition, 1, string.find(definition, '\n\n', 1, true) or #definition)
 end
 
+-- Has it pushed as many jobs as its limit allows?
+local function is_over(definition, state)
+    local limit = count_of(head_of(definition), 'limit')
+    return limit > 0 and count_of(state, 'fired') >= limit
+end
+
 local function is_name(name)
     return #name <= 64 and string.find(name, '^[%w_.-]+$')
 end

@@ -246,6 +246,28 @@ static const char *put(const char *lines, long next, const char *origin)
         ->str;
 }
 
+/* Two jobs, and none more: not if a host that knows no counts writes it again, nor if somebody
+ * gives it a tick by hand. A higher limit lets it go on. */
+START_TEST(a_limit_ends_it)
+{
+    static const char two[] = "limit=2\n";
+    long tick = make(two, 150);
+
+    ck_assert_str_eq(fire(two, tick), "FIRED");
+    ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
+    ck_assert_str_eq(fire(two, tick + 100), "FIRED");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ck_assert_str_eq(put(two, present() + 100, "config:h"), "SAME");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ask("ZADD %s %ld s", key("cron"), present());
+    ck_assert_str_eq(fire(two, (long)score("cron", "s")), "OVER");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ck_assert_int_eq(stat_of("pushed"), 2);
+    ck_assert_str_eq(put("limit=3\n", present() + 100, "set"), "PUT");
+    ck_assert_double_ge(score("cron", "s"), (double)present() + 98);
+}
+END_TEST
+
 START_TEST(put_keeps_the_past)
 {
     long tick = make("", 1);
@@ -445,6 +467,7 @@ int main(void)
         stale_rests,
         looks,
         a_full_redis_changes_nothing,
+        a_limit_ends_it,
         a_full_queue_skips,
         NULL,
     };

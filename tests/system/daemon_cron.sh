@@ -99,6 +99,49 @@ within 60 "no tick was lost while the other started and reloaded" none_missing s
 is "$(twice second)" '' "nor pushed twice"
 at_least "$(state_of_schedule second fired)" "$before" "nor was the schedule ever dropped: its counts go on"
 
+# ---- an end to it: three jobs and no more, none after a time, none before one, though two laterds have it
+
+bounds='{ name = "second"; every = 1; type = "note"; }, { name = "three"; every = 1; type = "note"; limit = 3; }'
+until=$(($(redis TIME | head -n 1) + 4))
+bounds="$bounds, { name = \"until\"; every = 1; type = \"note\"; until = \"$until\"; catch_up = \"all\"; }"
+bounds="$bounds, { name = \"from\"; every = 1; type = \"note\"; from = \"4000000000.5\"; }"
+configure 'workers = 1;' 'lease = 10.0;' "cron = ( $bounds );"
+kill -HUP "$laterd_pid"
+sed "s|state_dir = \"\(.*\)\"|state_dir = \"\1.2\"|" "$work/laterd.conf" >"$work/second.conf"
+"$laterd_bin" -c "$work/second.conf" </dev/null 2>>"$work/second.log" &
+second=$!
+own "$second"
+is_over()
+{
+    [ "$(redis ZSCORE "$cron" "$1")" = inf ]
+}
+within 30 "one that may push three jobs is over" is_over three
+within 30 "and one whose time is up" is_over until
+kill -HUP "$laterd_pid"
+before=$(ticks second | wc -l)
+within 30 "after a reload others go on" performed second $((before + 3))
+is "$(redis ZSCORE "$cron" three) $(state_of_schedule three fired)" "inf 3" "but not these"
+within 30 "its three jobs are done" performed three 3
+is "$(ticks three | wc -l) $(twice three)" "3 " "each once"
+is "$(ticks until | awk -v until="$until" '$1 > until')" '' "no tick after its time"
+is "$(redis ZSCORE "$cron" from)" 4000000001 "nor before it"
+kill "$second"
+wait "$second"
+other_laterd state.2 # which has them no more
+is "$(later cron --json | grep '"three"' | grep -o '"state":.*')" \
+    '"state":"over","origin":"'"$(state_of_schedule three origin)"'","from":null,"until":null,"limit":3,"fired":3,"skipped":0,"missed":0}' \
+    "the list says so"
+is "$(later cron next three)$(later cron next until)" '' "they have no next tick"
+is "$(later cron next from -n 2 | cut -f 3 | tr '\n' ' ')" "4000000001 4000000002 " "and this one has, then"
+is "$(later cron set few '@every 1s' note --from 2040-01-01T00:00:00Z --until 2040-01-01T00:00:09Z -n 2)" \
+    2040-01-01T00:00:00Z "set: its first tick"
+is "$(later cron next few -n 9 | cut -f 3 | tr '\n' ' ')" "2208988800 2208988801 " "of as many as it may"
+is "$(later cron set few '@every 1s' note --until 2001-01-01T00:00:00Z)" over "one that is over from the start"
+run later cron set few '@every 1s' note --from 2040-01-01T00:00:01Z --until 2040-01-01T00:00:00Z
+is "$status" 64 "one that ends first is refused"
+like "$err" 'until: 2040-01-01T00:00:00Z is before its beginning' "and why"
+later cron delete few
+
 # ---- an edit takes effect at once; what leaves the configuration goes; what was set by hand stays
 
 later cron set byhand '@every 86400' note --max-attempts 3 --timeout 1m --backoff 5 --result 1h --lock l \

@@ -5,6 +5,7 @@
 #include "../../cli/text.h"
 
 #include "base/duration.h"
+#include "cron/instant.h"
 #include "trouble/say.h"
 #include "unit.h"
 
@@ -289,7 +290,7 @@ START_TEST(times)
     };
     double seconds = -1;
 
-    ck_assert_int_eq(text_time(cases[_i].word, "--at", &seconds, &err), 0);
+    ck_assert_int_eq(later_instant_read(cases[_i].word, "--at", &seconds, &err), 0);
     ck_assert_double_eq_tol(seconds, cases[_i].seconds, 1e-6);
 }
 END_TEST
@@ -321,7 +322,7 @@ START_TEST(no_times)
                                          "1767225600000" };
     double seconds;
 
-    ck_assert_int_eq(text_time(words[_i], "--at", &seconds, &err), -1);
+    ck_assert_int_eq(later_instant_read(words[_i], "--at", &seconds, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
 }
 END_TEST

@@ -109,6 +109,50 @@ START_TEST(test_bounds)
 }
 END_TEST
 
+/* Ticks are between from and until, and those beyond are neither pushed nor missed, whatever the
+ * policy. */
+START_TEST(test_from_and_until)
+{
+    for (int policy = 0; policy < 3; policy++) {
+        struct later_schedule schedule = hourly((enum later_catch_up)policy);
+        struct later_firing firing;
+
+        schedule.from = NOON + HOUR - 7;
+        schedule.until = NOON + 3 * HOUR;
+        firing = fire(&schedule, NOON, NOON + 5); /* of before there were bounds */
+        ck_assert(!firing.push && firing.more && firing.missed == 0);
+        ck_assert_int_eq(firing.next, NOON + HOUR);
+        firing = fire(&schedule, NOON + 3 * HOUR, NOON + 3 * HOUR);
+        ck_assert(firing.push && !firing.more);
+        firing = fire(&schedule, NOON + 4 * HOUR, NOON + 4 * HOUR);
+        ck_assert(!firing.push && !firing.more && firing.missed == 0);
+        firing = fire(&schedule, NOON, NOON + 99 * HOUR); /* 13, 14 and 15 h came long ago */
+        ck_assert_int_eq(firing.push, policy == LATER_CATCH_UP_LAST);
+        ck_assert_int_eq(firing.more, false);
+        ck_assert_uint_eq(firing.missed, policy == LATER_CATCH_UP_LAST ? 2 : 3);
+        if (firing.push)
+            ck_assert_int_eq(firing.tick, NOON + 3 * HOUR);
+    }
+}
+END_TEST
+
+START_TEST(test_bounds_are_read)
+{
+    struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
+    struct later_error err;
+
+    ck_assert_int_eq(later_schedule_bound(&schedule, "1000.5", "2000.5", &err), 0);
+    ck_assert_int_eq(schedule.from, 1001);
+    ck_assert_int_eq(schedule.until, 2000);
+    ck_assert_int_eq(later_schedule_bound(&schedule, "2000", "1999", &err), -1);
+    ck_assert_str_eq(err.text, "until: 1999 is before its beginning");
+    ck_assert_int_eq(later_schedule_bound(&schedule, "soon", NULL, &err), -1);
+    ck_assert_int_eq(strncmp(err.text, "from: ", 6), 0);
+    ck_assert_int_eq(later_schedule_bound(&schedule, NULL, NULL, &err), 0);
+    ck_assert_int_eq(schedule.from + schedule.until, 0);
+}
+END_TEST
+
 /* The same on every host, before the next tick, and not all at once. */
 START_TEST(test_spread)
 {
@@ -133,7 +177,8 @@ START_TEST(test_definition)
 {
     static const char plain[] = "at=0 * * * *\n\n{\"type\":\"t\"}";
     static const char full[] = "at=@every 90\nzone=Europe/Berlin\ncatch_up=all\noverlap=queue\n"
-                               "spread=5\nlate=0\npriority=-7\ngroup=a@b\nexpires_in=90\n\n{}";
+                               "spread=5\nlate=0\npriority=-7\ngroup=a@b\nexpires_in=90\n"
+                               "from=1000\nuntil=99999999999\nlimit=7\n\n{}";
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST), read;
     struct later_error err;
     size_t len;
@@ -147,7 +192,10 @@ START_TEST(test_definition)
                                         .spread = 5,
                                         .priority = -7,
                                         .group = "a@b",
-                                        .expires_in = 90 };
+                                        .expires_in = 90,
+                                        .from = 1000,
+                                        .until = 99999999999,
+                                        .limit = 7 };
     ck_assert_int_eq(later_schedule_set(&schedule, "@every 90", "Europe/Berlin", &err), 0);
     text = later_schedule_write(&schedule, "{}", 2, &len);
     ck_assert_str_eq(text, full);
@@ -175,11 +223,13 @@ START_TEST(test_foreign_definitions)
         ck_assert_int_eq(later_schedule_read(&schedule, bad[i], &err), -1);
     ck_assert_int_eq(later_schedule_read(&schedule,
                                          "at=0 0 * * *\nlate=-1\nspread=x\npriority=101\n"
-                                         "catch_up=often\nexpires_in=0\n",
+                                         "catch_up=often\nexpires_in=0\nfrom=x\nuntil=-1\n"
+                                         "limit=0\n",
                                          &err),
                      0);
     ck_assert_int_eq(schedule.late, LATER_SCHEDULE_LATE);
     ck_assert_int_eq(schedule.spread + schedule.priority + schedule.expires_in, 0);
+    ck_assert_int_eq(schedule.from + schedule.until + schedule.limit, 0);
     ck_assert_int_eq(schedule.catch_up, LATER_CATCH_UP_LAST);
 }
 END_TEST
@@ -191,6 +241,8 @@ static TCase *schedules(void)
     tcase_add_test(tc, test_in_time);
     tcase_add_test(tc, test_ninety_minutes);
     tcase_add_test(tc, test_bounds);
+    tcase_add_test(tc, test_from_and_until);
+    tcase_add_test(tc, test_bounds_are_read);
     tcase_add_test(tc, test_spread);
     tcase_add_test(tc, test_definition);
     tcase_add_test(tc, test_foreign_definitions);

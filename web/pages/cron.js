@@ -22,7 +22,8 @@ export function cron(main) {
             h('td', {}, h('code', {}, one.at)), h('td', {}, one.zone), time(one.next),
             h('td', { title: one.last ? moment(one.last) : '' },
               one.last ? `${since(one.last)}${one.outcome ? `, ${one.outcome}` : ''}` : '–'),
-            h('td', { class: paused ? 'paused' : '' }, paused ? '❚❚ paused' : one.state),
+            h('td', { class: paused ? 'paused' : '' }, (paused ? '❚❚ paused' : one.state) +
+                   (one.limit ? `, ${one.fired} of ${one.limit}` : '')),
             h('td', { class: 'do' }, button('Run now', () => act('run', one, 'is pushed'),
                                             { class: 'quiet small', 'aria-label': `Run ${one.name} now` }, 'admin'), ' ',
               button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
