@@ -162,16 +162,19 @@ static void print_types(struct printing *printing)
 
 /* --- the command --- */
 
-static int history_read_options(struct cli *cli, double *seconds, enum later_scale *scale,
-                                struct later_error *err)
+static int history_read_options(struct cli *cli, double *seconds, double *until,
+                                enum later_scale *scale, struct later_error *err)
 {
     const char *by = args_text(&cli->args, "by");
     int found = 0;
 
     *scale = LATER_SCALES;
     *seconds = 3600;
-    if (cli_duration(cli, "since", seconds, err) < 0)
+    *until = 0;
+    if (cli_duration(cli, "since", seconds, err) < 0 || cli_duration(cli, "until", until, err) < 0)
         return -1;
+    if (*until >= *seconds)
+        return later_fail(err, LATER_E_USAGE, "--until: must be less long ago than --since");
     if (!by)
         return 0;
     while (found < LATER_SCALES && strcmp(later_scales[found].name, by) != 0)
@@ -215,11 +218,11 @@ static int history_run(struct cli *cli, struct later_error *err)
     struct queue_list list = { 0 };
     struct past_range range;
     enum later_scale scale;
-    double seconds;
-    int ok = history_read_options(cli, &seconds, &scale, err);
+    double seconds, until;
+    int ok = history_read_options(cli, &seconds, &until, &scale, err);
 
     if (ok == 0)
-        ok = past_range(cli, seconds, scale, &range, err);
+        ok = past_range(cli, seconds, until, scale, &range, err);
     if (ok == 0 && args_flag(&cli->args, "marks"))
         return marks_print(cli, range.from, range.to, err);
     if (ok == 0)
@@ -232,6 +235,7 @@ static int history_run(struct cli *cli, struct later_error *err)
 
 static const struct args_option options[] = {
     { "since", 0, "DURATION", "how far to look back (1h; up to 90d)" },
+    { "until", 0, "DURATION", "how long ago it ends (0: now), to compare with another time" },
     { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
     { "marks", 0, NULL, "what else happened: starts, deploys, reloads, outages, pauses" },
     { 0 },
@@ -239,7 +243,7 @@ static const struct args_option options[] = {
 
 const struct command command_history = {
     .name = "history",
-    .usage = "[Q...] [--since DURATION] [--by minute|ten|hour] [--marks]",
+    .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour] [--marks]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more =
         "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"

@@ -3,8 +3,8 @@
 
 #define TOGETHER 120 /* periods per round trip */
 
-int past_range(struct cli *cli, double seconds, enum later_scale scale, struct past_range *range,
-               struct later_error *err)
+int past_range(struct cli *cli, double seconds, double until, enum later_scale scale,
+               struct past_range *range, struct later_error *err)
 {
     if (!cli_client(cli, err) || cli_clock(cli, &range->to, err) < 0)
         return -1;
@@ -14,7 +14,9 @@ int past_range(struct cli *cli, double seconds, enum later_scale scale, struct p
         seconds = later_scales[scale].keep;
     range->scale = scale;
     range->first = later_period(scale, range->to - seconds);
-    range->last = later_period(scale, range->to);
+    range->last = later_period(scale, range->to - until);
+    if (until > 0)
+        range->to = (double)range->last-- * later_scales[scale].seconds;
     range->from = (double)range->first * later_scales[scale].seconds;
     return 0;
 }

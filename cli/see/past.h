@@ -7,17 +7,21 @@
 #include "cli.h"
 #include "history/history.h"
 
-/* A range of whole periods of one scale. The last one is the present period. */
+/* A range of whole periods of one scale. With `until`, the last one ends before it;
+ * otherwise it is the present period. */
 struct past_range {
     enum later_scale scale;
     int64_t first, last;
-    double from, to; /* UNIX seconds: the beginning of the first period; now */
+    double from,
+        to; /* UNIX seconds: the beginning of the first period; now, or the end of the last one */
 };
 
-/* Finds the range of the last `seconds`, by Redis's clock. With the scale LATER_SCALES, the finest
- * one that reaches back far enough is used. Opens the client. Returns 0, or -1 with *err. */
-int past_range(struct cli *cli, double seconds, enum later_scale scale, struct past_range *range,
-               struct later_error *err);
+/* Finds the range of the last `seconds`, by Redis's clock, without the last `until` of them (0: up
+ * to now). A range until then and one of the last `until` seconds have no period in common, if both
+ * are of one scale. With the scale LATER_SCALES, the finest one that reaches back far enough is
+ * used. Opens the client. Returns 0, or -1 with *err. */
+int past_range(struct cli *cli, double seconds, double until, enum later_scale scale,
+               struct past_range *range, struct later_error *err);
 
 /* Calls fn for each period, in order, with what all laterds counted in it. fn may take over the
  * tallies (and zero them). queue: its name without a shard. Returns 0, or -1 with *err. */

@@ -79,6 +79,16 @@ is "$(past note 'done')" 252 "what they have counted is in the history"
 
 is "$(later history spread --by minute --since 1h | awk -F '\t' '{ sum += $3 } END { print sum, (NR >= 60) }')" \
     '2 1' "a row for each minute"
+# The same once more, two hours before: each time has its own only.
+for period in $(redis_all keys '*{spread}:minute:*' | grep -o 'later:{spread}:minute:[0-9]*'); do
+    redis copy "$period" "later:{spread}:minute:$((${period##*:} - 120))" >/dev/null
+done
+is "$(later history spread --since 3h --until 1h --json | "$tools/json_lines" attempts)" 2 \
+    "a time that ends an hour ago"
+is "$(later history spread --since 1h --until 0s --json | "$tools/json_lines" attempts)" 2 \
+    "and one that ends now"
+is "$(later history spread --since 3h --json | "$tools/json_lines" attempts)" 4 "and both"
+run later history --since 2h --until 2h; is "$status" 64 "an end that is not after the beginning"
 run later history --by year; is "$status" 64 "a scale that is none"
 run later history spread/1; is "$status" 64 "a shard"
 run later history nobody; is "$status" 0 "a queue without history"

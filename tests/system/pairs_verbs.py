@@ -320,6 +320,7 @@ COMMANDS = {
     "check all": ("check", "read", says(0)),
     "check acknowledge": ("check --acknowledge", "write", says(0)),
     "history": ("history {q} --by hour --since 1d", "read", says(0)),
+    "history until": ("history {q} --since 2d --until 1d", "read", says(0)),
     "history marks": ("history {q} --marks --since 1d", "read", says(0)),
     "metrics": ("metrics", "read", says(0)),
     "metrics openmetrics": ("metrics --openmetrics", "read", says(0)),

@@ -531,19 +531,30 @@ try:
     check(browser.wait('document.querySelectorAll(".chart").length === 3') and 'pause slow' not in browser.text('main'),
           'not with the curves of another queue', browser.text('main'))
 
-    # the hour before that one; and when it was
+    # the hour before that one: the curve, and by type what has changed
     browser.script("""const at = Math.floor(Date.now() / 60000) * 60 - 1800;
         const row = { queue: 'new', type: 't', from: at, seconds: 60, attempts: 120, failed: 6, wait: {}, run: {} };
-        const answers = { history: [{ ...row, from: at - 3600, attempts: 60 }, row],
-                          types: [{ ...row, seconds: 3600 }], twice: [{ ...row, seconds: 7200, attempts: 200, failed: 10 }] };
+        const one = { ...row, seconds: 3600, run: { p95: 2 } };
+        const answers = { history: [{ ...row, from: at - 3600, attempts: 60 }, row], types: [one],
+                          before: [{ ...one, attempts: 80, failed: 2, run: { p95: 1 } }, { ...one, type: 'gone' }],
+                          marks: [{ mark: 'deploy', words: 'w', version: '2', from: at, to: at, open: false }] };
+        window.asked = [];
         window.fetch = (where, options) => {
-            const [, name, hours] = /^api.1.(history|types).*since=(.)h/.exec(where) || [];
-            return name ? Promise.resolve(new Response(JSON.stringify({ command: '', answers: answers[name === 'types' && hours === '2' ? 'twice' : name] })))
+            const [, name] = /^api.1.(history|types|marks)/.exec(where) || [];
+            if (name === 'types') asked.push(where);
+            return name ? Promise.resolve(new Response(JSON.stringify({ command: '', answers: answers[/until=[1-9]/.test(where) ? 'before' : name] })))
                         : sent(where, options);
         };""")
     go('history')
-    check(browser.wait('document.querySelectorAll("tbody tr td.n").length > 4'), 'history', browser.text('main'))
-    same(browser.script('return [...document.querySelectorAll("tbody tr td.n")].slice(2, 5).map((e) => e.innerText)'), ['6', '80', '4'], 'what was before')
+    check(browser.wait('document.querySelectorAll("table tbody tr").length === 3'), 'a row for each type, and two of what has changed', browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll("table:last-of-type tbody tr")].slice(-2).map((row) => [...row.querySelectorAll("td.n")].map((one) => one.firstChild.data))'),
+         [['0.033', '+50 %', '5.0 %', '+2.5', '–', '–', '2.0 s', '+100 %'], ['0.0', '−100 %', '0.0 %', '−5.0', '–', '–', '–', '–']], 'by how much')
+    same(browser.script('return [...document.querySelectorAll("td.late")].map((one) => one.firstChild.data).slice(-2)'), ['+2.5', '+100 %'], 'what has become worse')
+    same(browser.script('return [...document.querySelectorAll("#history-against option")].map((one) => one.value)'), ['before', 'day', 'week', 'deploy'],
+         'against what')
+    go('history?since=1h&against=deploy')
+    check(browser.wait('asked.some((one) => { const [, since, until] = /since=([0-9]+)s.until=([0-9]+)s/.exec(one) || []; return until >= 1800 && since == 2 * until; })'),
+          'the time since the deploy, and as long before', browser.text('main'))
     browser.script('document.querySelector(".plot").focus()')
     read = []
     for _ in range(35):  # minutes back

@@ -50,6 +50,13 @@ export function age(seconds) {
     return `${whole.format(seconds / 86400)} d`;
 }
 
+export function duration(seconds) {
+    if (seconds === undefined || seconds === null) return '–';
+    if (seconds >= 10) return age(seconds);
+    if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+    return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+}
+
 const pad = (n) => String(n).padStart(2, '0');
 
 export function clock(unix) {

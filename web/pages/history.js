@@ -1,7 +1,8 @@
 // history.js: throughput, failures, waits and runs over hours, days and months, by queue and type.
 import { get } from './api.js';
 import { chart } from './chart.js';
-import { age, command, empty, h, link, number, path, rate, table } from './dom.js';
+import { compare, others } from './compare.js';
+import { command, duration, empty, h, link, number, path, rate, table } from './dom.js';
 import { live } from './live.js';
 import { draw, list } from './marks.js';
 
@@ -10,13 +11,6 @@ const RANGES = [['1h', 'minute', 'hour', 3600, '2h'], ['8h', 'minute', '8 hours'
                 ['24h', 'ten', 'day', 86400, '48h'], ['7d', 'ten', 'week', 604800, '14d'],
                 ['90d', 'hour', '90 days', 7776000]];
 const LENGTH = { minute: 60, ten: 600, hour: 3600 };
-
-export function duration(seconds) {
-    if (seconds === undefined || seconds === null) return '–';
-    if (seconds >= 10) return age(seconds);
-    if (seconds >= 1) return `${seconds.toFixed(1)} s`;
-    return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
-}
 
 // Returns a point for each period. A period without attempts is a zero, not a gap that a line
 // crosses.
@@ -76,22 +70,32 @@ export function history(main, parameters) {
     const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
-                                  ['Failed', 'n'], ...(twice ? [['Attempts before', 'n'], ['Failed before', 'n']] : []), ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
+                                  ['Failed', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
                                   ['p95', 'n'], ['p99', 'n']]);
+    const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
+        location.hash = path('history', { since, queue, against: against.value });
+    } });
     const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' });
 
     main.append(h('h1', {}, 'History'), tabs,
         h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose),
         h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
-        happened, h('h2', {}, 'By type'), types.element, note, typed);
+        happened, h('h2', {}, 'By type'), types.element, note, typed,
+        h('h2', {}, 'What has changed'), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, 'Against'), against), change);
+
+    async function showChange(marks) {
+        const possible = others(seconds, words, marks), chosen = possible[parameters.get('against')] ? parameters.get('against') : Object.keys(possible)[0];
+        against.replaceChildren(...Object.entries(possible).map(([name, { label }]) => h('option', { value: name }, label)));
+        against.value = chosen ?? '';
+        if (chosen) await compare(change, possible[chosen], queue, stop.signal);
+        else change.replaceChildren(empty('Nothing is kept from before.'));
+    }
 
     async function load() {
         try {
-            const [periods, kinds, noted, both] = await Promise.all([
+            const [periods, kinds, noted] = await Promise.all([
                 get('history', { since: twice ?? since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal),
-                get('marks', { since, queue }, stop.signal), twice && get('types', { since: twice, queue }, stop.signal)]);
-            const before = (row, name) => Math.max(0, (both.answers.find((one) =>
-                one.queue === row.queue && one.type === row.type)?.[name] ?? 0) - row[name]);
+                get('marks', { since, queue }, stop.signal)]);
             const all = points(periods.answers, by, seconds);
             pace.update(all);
             times.forEach((one) => one.update(all));
@@ -105,11 +109,11 @@ export function history(main, parameters) {
                 h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
-                twice ? ['attempts', 'failed'].map((name) => h('td', { class: 'n' }, number(before(row, name)))) : null,
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))))));
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
+            await showChange(noted.answers);
             typed.replaceChildren(command(periods.command), command(kinds.command), command(noted.command));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));

@@ -1,6 +1,5 @@
 // timeline.js: a job's attempts in order: waits, runs, hosts, errors.
-import { age, h, moment, since } from './dom.js';
-import { duration } from './history.js';
+import { age, duration, h, moment, since } from './dom.js';
 import { when } from './jobs.js';
 
 // A version 7 UUID begins with the milliseconds of its making. laterd's other ids tell nothing.
