@@ -4,13 +4,17 @@
 -- ARGV   verb state with (id score)...
 -- reply  how many there were
 --
--- verb   kick: delayed, dead, waiting; bury: ready, delayed, waiting; cancel: all states; move: ready,
+-- verb   kick: delayed, dead, waiting, done; bury: ready, delayed, waiting; cancel: all states; move: ready,
 --        delayed, dead
 -- state  the one in which they were seen; for `reserved`, under the token of `held`
 -- with   for bury: `"kind":…,"text":…,"host":…}`; for move: the queue into which they go, which is not
 --        this one; else ''
 -- score  as Redis spelled it then. A job whose score has changed has moved, and is left alone.
 --        '' stands for any score
+--
+-- Kick of a job that is done and kept pushes it again, as new: with its document, priority and group.
+-- Left alone are those of flows, those whose id is a job again, and those for which the queue has no
+-- room (`max_jobs`).
 --
 -- Move takes at most 20 jobs a call. It leaves alone what something else in this queue knows: jobs of
 -- flows, and those whose id stays taken after them; and what news cannot carry: a NUL byte, a bad id.
@@ -19,6 +23,7 @@
 -- @include guard
 -- @include owned
 -- @include forget
+-- @include done
 -- @include fail
 -- @include wake
 -- @include adopt
@@ -31,7 +36,7 @@
 local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
     waiting = waiting }
 local may = {
-    kick = { delayed = true, dead = true, waiting = true },
+    kick = { delayed = true, dead = true, waiting = true, done = true },
     bury = { ready = true, delayed = true, waiting = true },
     cancel = { ready = true, delayed = true, dead = true, reserved = true, done = true,
         waiting = true },
@@ -48,7 +53,7 @@ end
 guard(total, { ready, delayed, reserved, held, dead, done, waiting },
     { jobs, records, stats, kept })
 if state == 'ready' or verb == 'kick' then
-    guard_fair()
+    guard_fair(state == 'done')
 end
 
 local asked, ids, taken = {}, {}, {}
@@ -168,8 +173,45 @@ local function move()
     flow_post()
 end
 
--- A done job that is kept is outside the sums, so no counter changes.
+-- Pushes those of the done jobs in `ids` that may run again. Returns them.
+local function again()
+    local fresh, soon, notes, grouped = {}, {}, {}, false
+    local most = tonumber(redis.call('HGET', stats, 'max_jobs') or 0) or 0
+    local room = most > 0 and most - redis.call('HLEN', jobs) or #ids
+    local there = redis.call('HMGET', jobs, unpack(ids))
+    for i, id in ipairs(ids) do
+        local record, document = done_of(id)
+        if not there[i] and document ~= '' and #fresh < room
+            and not string.find('\n' .. record, '\n[fd]=') then
+            redis.call('HSET', jobs, id, document) -- refused by a full Redis
+            local group = string.match(value_of(record, 'q') or '', '^%S+ (%S+)$')
+            local n, off = #fresh + 1, rank(record)
+            fresh[n], grouped = id, grouped or group
+            notes[n] = (off ~= 0 and 'p=' .. off / 1000000 .. '\n' or '')
+                .. (group and 'q=0 ' .. group .. '\n' or '')
+            soon[2 * n - 1], soon[2 * n] = now + n / 1000000 - off, id
+        end
+    end
+    if #fresh == 0 then
+        return fresh
+    end
+    local shared = grouped and fair() or fair(notes)
+    if shared then
+        shared.place(soon, notes)
+    end
+    keep_records(fresh, notes)
+    redis.call('ZADD', ready, unpack(backwards(soon)))
+    leave_wake()
+    count(stats, 'pushed', #fresh)
+    return fresh
+end
+
+-- A done job that is kept is outside the sums, so no counter of what becomes of jobs changes.
 if state == 'done' then
+    ids = verb == 'kick' and again() or ids
+    if #ids == 0 then
+        return 0
+    end
     redis.call('ZREM', done, unpack(ids))
     redis.call('HDEL', kept, unpack(ids))
     return #ids

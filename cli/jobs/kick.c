@@ -24,8 +24,8 @@ static const struct many_verb kick_many = {
     .done = "kicked",
     .ask = "Kick",
     .ask_end = "",
-    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED, LATER_KEY_WAITING },
-    .set_count = 3,
+    .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED, LATER_KEY_WAITING, LATER_KEY_DONE },
+    .set_count = 4,
 };
 
 static int kick_run(struct cli *cli, struct later_error *err)
@@ -46,9 +46,10 @@ const struct command command_kick = {
     .name = "kick",
     .usage = "ID... [-q Q] | -q Q CONDITIONS | -A CONDITIONS",
     .brief = "Make dead or delayed jobs ready",
-    .more =
-        "A dead job starts afresh: its attempts are forgotten. In a pipe: id and former state; of\n"
-        "many jobs, their number.\n" MANY_MORE,
+    .more = "A dead job starts afresh: its attempts are forgotten. With --state done, jobs that "
+            "are done\n"
+            "and kept run again. In a pipe: id and former state; of many jobs, their "
+            "number.\n" MANY_MORE,
     .example = "later kick order-1138\nlater kick -q mail --state dead --yes\n"
                "later kick -q mail --error 'smtp: 4[0-9][0-9]' --newer 1h --rate 50\n",
     .options = kick_options,

@@ -704,6 +704,41 @@ START_TEST(a_checkpoint_is_kept)
 }
 END_TEST
 
+/* As new, with document, priority and group; but not what is a job again or of a flow, nor more
+ * than the queue may have. */
+START_TEST(kept_run_again)
+{
+    const char *const ids[] = { "a", "b", "c", "d", "e" };
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        keep(ids[i], "10", "60");
+    ask("HSET %s b %s", key("kept"), "a=3\np=7\nq=1.5 g\nc=1\nk={}\n\n{\"type\":\"b\"}");
+    ask("HSET %s d %s", key("kept"), "f=F\nk={}\n\n{\"type\":\"d\"}");
+    ask("HSET %s max_jobs 3", key("stats"));
+    push("c");
+    hold_by("rrrrrrrrrrrrrrrr");
+    ck_assert_str_eq(
+        flat(run("act", "kick", "done", "", "a", "1.5", "b", "", "c", "", "d", "", NULL)), "1");
+    ck_assert_str_eq(members("ready"), "b c");
+    ck_assert_str_eq(field("jobs", "b"), "{\"type\":\"b\"}");
+    ck_assert_str_eq(value_in(field("records", "b"), "p"), "7");
+    ck_assert_ptr_nonnull(strstr(value_in(field("records", "b"), "q"), " g"));
+    ck_assert_ptr_null(strstr(field("records", "b"), "a="));
+    ck_assert_int_eq(stat_of("pushed"), 7);
+    ck_assert_int_eq(stat_of("kicked"), 0);
+    check_wake();
+    check_sums();
+    ck_assert_str_eq(flat(run("act", "kick", "done", "", "a", "", "b", "", "e", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("act", "kick", "done", "", "e", "", NULL)), "0"); /* full */
+    ck_assert_str_eq(members("ready"), "b c a");
+    ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
+    ck_assert_ptr_null(strstr(field("records", "a"), "a="));
+    ck_assert_int_eq(size_of("done"), 3);
+    ck_assert_int_eq(size_of("kept"), 3);
+    check_sums();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -726,6 +761,7 @@ int main(void)
         kept_up_to_a_number,
         kept_ones_go,
         keeping_refused,
+        kept_run_again,
         done_with_a_hook,
         dead_with_a_hook,
         dead_again_with_a_hook,

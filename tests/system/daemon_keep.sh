@@ -34,6 +34,17 @@ again() { later show first --json | grep -q '"state":"done","type":"event"'; }
 within 10 "an id that is kept may be pushed again, and is replaced at its end" again
 is "$(done_ids)" "first " "it is there once"
 
+# ---- run again
+
+ends_at() { later show first --json | sed -n 's/.*"finished":{"at":\([0-9.]*\),.*/\1/p'; }
+before=$(ends_at)
+is "$(later kick -q default --all --yes)" 1 "kick takes no done jobs where nobody asks for them: only the dead one"
+wait_until 10 is_dead other
+is "$(later kick -q default --state "done" --yes)" 1 "kick --state done"
+anew() { [ -n "$(ends_at)" ] && [ "$(ends_at)" != "$before" ]; }
+within 10 "runs it again" anew
+is "$(done_ids)" "first " "and it is kept again, once"
+
 # ---- limits of number and age
 
 for id in a b c d; do

@@ -248,6 +248,8 @@ COMMANDS = {
     "kick those": ("kick -q {q} {condition!} --yes --rate 500", "write", by_condition("kick", ["delayed", "dead"], "kicked")),
     "kick all those": ("kick --all-queues {condition!} --yes --rate 500", "write", acts_on_all("kick", ["delayed", "dead"])),
     "kick those dry": ("kick -q {q} {condition!} --dry-run", "read", dry(["delayed", "dead"])),
+    "kick done dry": ("kick -q {q} --state done {condition} --dry-run", "read",
+                      lambda w: (0, [{"count": len(limited(w, chosen(w, STATES, "done")))}])),
     "bury": ("bury {x} -q {q} --error why", "write", by_id("bury")),
     "bury those": ("bury -q {q} {condition!} --yes", "write", by_condition("bury", ["ready", "delayed"], "buried")),
     "bury all those": ("bury --all-queues {condition!} --yes --rate 500", "write", acts_on_all("bury", ["ready", "delayed"])),
