@@ -60,12 +60,12 @@ static bool is_locked(int fd)
     return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* Writes a part of the page. What a full disk refuses is written with the next beat. */
-static void health_put(const struct health *health, const void *part, size_t size)
+/* Writes `size` bytes of the page. What a full disk refuses is written with the next beat. */
+static void health_put(const struct health *health, size_t from, size_t size)
 {
     const char *page = (const char *)&health->page;
 
-    (void)!pwrite(health->fd, part, size, (off_t)((const char *)part - page));
+    (void)!pwrite(health->fd, page + from, size, (off_t)from);
 }
 
 struct health *health_open(const char *state_dir, struct later_error *err)
@@ -84,7 +84,7 @@ struct health *health_open(const char *state_dir, struct later_error *err)
         health->page.pid = getpid();
         (void)fchmod(fd, 0640); /* for the group laterd, whatever the umask */
         health_beat(health, false, 0, 0);
-        health_put(health, &health->page.serial, sizeof health->page - NUMBERS);
+        health_put(health, NUMBERS, sizeof health->page - NUMBERS);
         return health;
     }
     if (fd >= 0)
@@ -109,7 +109,7 @@ void health_beat(struct health *health, bool redis_up, uint32_t workers, uint32_
     page->workers = workers;
     page->busy = busy;
     page->beat = (int64_t)(later_clock() * 1e6);
-    health_put(health, page, NUMBERS);
+    health_put(health, 0, NUMBERS);
 }
 
 /* A reader may copy the page at any time. The serial shows it whether the copy is of one moment. */
@@ -120,11 +120,11 @@ static void health_set_text(struct health *health, char *text, const char *why)
     if (strncmp(text, why ? why : "", HEALTH_TEXT - 1) == 0)
         return;
     ++*serial;
-    health_put(health, serial, sizeof *serial);
+    health_put(health, NUMBERS, sizeof *serial);
     snprintf(text, HEALTH_TEXT, "%s", why ? why : "");
-    health_put(health, text, HEALTH_TEXT);
+    health_put(health, (size_t)(text - (char *)&health->page), HEALTH_TEXT);
     ++*serial;
-    health_put(health, serial, sizeof *serial);
+    health_put(health, NUMBERS, sizeof *serial);
 }
 
 void health_fault(struct health *health, const char *why)
