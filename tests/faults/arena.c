@@ -2,6 +2,7 @@
 #include "arena.h"
 
 #include "redis/slot.h"
+#include "supervisor/process.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -154,7 +155,7 @@ static void become_laterd(const struct arena *arena, int n, pid_t parent)
         _exit(127);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
-    close_range(3, ~0U, 0);
+    process_close_from(3);
     if (arena->preload)
         setenv("LD_PRELOAD", arena->preload, 1);
     snprintf(program, sizeof program, "%s/daemon/laterd", built());
