@@ -30,6 +30,7 @@ struct losses {
     double now;   /* Redis's clock */
     bool compare; /* all, when the clock is known */
     bool changed; /* since the file was written */
+    bool all;     /* all queues were asked since the last judgement */
     bool judging; /* it is being asked which queues were forgotten on purpose */
 };
 
@@ -238,16 +239,23 @@ static void on_forgotten(void *arg, struct later_answer *answer)
     losses_tell(losses);
 }
 
-/* All looks have their answers. */
+/* All looks have their answers. What one queue has lost, others may have lost, too: they are looked
+ * at before any is told. */
 static void losses_judge(struct losses *losses)
 {
     struct later_command cmd = { 0 };
     struct queue *queue;
     size_t count = 0;
+    bool all = losses->all;
 
     for (uint32_t i = 0; next_lost(losses, &i);)
         count++;
+    losses->all = false;
     if (count == 0 || losses->judging)
+        return;
+    if (!all)
+        losses_compare(losses, losses->now);
+    if (losses->open > 0)
         return;
     later_forgotten_ask(&cmd, losses->queues->prefix, count);
     for (uint32_t i = 0; (queue = next_lost(losses, &i));)
@@ -298,6 +306,7 @@ void losses_compare(struct losses *losses, double now)
     if (now <= 0)
         return;
     losses->now = now;
+    losses->all = true;
     for (uint32_t i = 0; i < losses->queues->names.count; i++) {
         if (queues_at(losses->queues, i)->config)
             losses_ask(queues_at(losses->queues, i));

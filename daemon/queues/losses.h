@@ -7,7 +7,8 @@
  * later:lost (lib's queue/lost.h), unless the queue was forgotten on purpose.
  *
  * Cheap: each second it reads the counters of queues that have jobs, and every five seconds those
- * of one other queue. So a loss of the last second may go unnoticed.
+ * of one other queue; of all, before it tells of a loss. So one of the last second may go
+ * unnoticed.
  */
 #ifndef LATERD_LOSSES_H
 #define LATERD_LOSSES_H

@@ -76,9 +76,22 @@ is "$status" 0 "then no more"
 
 push_later default 3
 awaited 20 "laterd has seen it" saw default 8
+push_later mail 3
+awaited 20 "laterd has seen the other queue, too" saw mail 3
+later cancel --yes -q mail --state delayed >/dev/null
+# So that it does not miss its field of later:hosts before it misses jobs.
+before=$(redis HVALS later:hosts)
+announced()
+{
+    [ "$(redis HVALS later:hosts)" != "$before" ]
+}
+awaited 20 "laterd has just announced itself" announced
 since=$(redis_now)
 redis FLUSHALL >/dev/null
-within 20 "FLUSHALL is noticed" said 2 'queue default: 8 jobs had been pushed, now 0'
+push_later default 1 # laterd looks at it at once, and at the other one in its turn
+within 20 "FLUSHALL is noticed, and told in one line, also of a queue that rests" \
+    said 2 '; queue mail: 3 jobs had been pushed, now 0'
+runs "with the numbers of both" grep -q ' queue default: 8 jobs had been pushed, now [01]; queue mail: ' "$log"
 said_in_time "$since" "after it"
 
 # ---- forgotten on purpose: by a pattern, and by name between two reloads or two starts
@@ -101,7 +114,7 @@ is "$(how_often 'Redis has lost writes:')" 2 "what was forgotten on purpose is n
 
 # ---- over a restart of laterd
 
-push_later default 6
+push_later default 5
 awaited 20 "laterd has seen the new jobs" saw default 6
 stop_laterd
 redis FLUSHALL >/dev/null
