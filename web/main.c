@@ -141,7 +141,8 @@ static int main_run(const struct options *options, struct later_error *err)
                                       .program = { (char *const *)(uintptr_t)argv },
                                       .listener = &listener,
                                       .mask = options->mask,
-                                      .notify_file = options->notify_file };
+                                      .notify_file = options->notify_file,
+                                      .tasks_file = options->tasks_file };
     int status;
 
     memcpy(serving.guard.hosts, options->hosts, sizeof serving.guard.hosts);

@@ -23,6 +23,7 @@ static const char usage[] =
     "                      may be given up to 16 times\n"
     "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
     "                      are posted: http://HOST[:PORT]/PATH\n"
+    "  --tasks-file FILE   keeps what was done here, also when it is started again\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"
     "  --redis URL         as for later(1)\n"
     "  --prefix PREFIX     as for later(1)\n"
@@ -71,6 +72,9 @@ static int options_take(struct options *options, int letter, const char *value)
     case 'n':
         options->notify_file = value;
         break;
+    case 'k':
+        options->tasks_file = value;
+        break;
     case 'H':
         if (options->host_count == GUARD_HOSTS_MAX)
             return LATER_E_USAGE;
@@ -90,6 +94,7 @@ int options_parse(struct options *options, int argc, char **argv)
                                            { "config", required_argument, NULL, 'c' },
                                            { "token-file", required_argument, NULL, 't' },
                                            { "notify-file", required_argument, NULL, 'n' },
+                                           { "tasks-file", required_argument, NULL, 'k' },
                                            { "operator-token-file", required_argument, NULL, 'o' },
                                            { "reader-token-file", required_argument, NULL, 'd' },
                                            { "role-header", required_argument, NULL, 'x' },

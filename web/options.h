@@ -18,6 +18,7 @@ struct options {
     const char *role_header;             /* NULL = none */
     const char *operators;               /* a group's name; NULL = none */
     const char *notify_file;             /* NULL = none */
+    const char *tasks_file;              /* NULL = none */
     const char *hosts[GUARD_HOSTS_MAX];
     size_t host_count;
     struct mask mask;

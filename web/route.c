@@ -25,6 +25,9 @@ struct route {
     "[--kind=?kind] [--attempts=?attempts] [--where=?where] [--where=?where2] "                    \
     "[--where=?where3] [--text=?text]"
 
+/* Those of an action on all that match, and its bounds. */
+#define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
+
 /* What may be set when a job is pushed. */
 /* clang-format off */
 #define JOB \
@@ -100,24 +103,18 @@ static const struct route routes[] = {
       .patience = LONG },
     { "/api/1/count-queue", "search --count --json --progress --queue=?queue " CONDITIONS,
       .stream = true, .patience = LONG },
-    { "/api/1/kick-matching",
-      "kick --json --progress --yes --all-queues [--number=?most] " CONDITIONS, .post = true,
+    { "/api/1/kick-matching", "kick --json --progress --yes --all-queues " MANY, .post = true,
       .stream = true, .patience = LONG },
-    { "/api/1/kick-queue-matching",
-      "kick --json --progress --yes --queue=?queue [--number=?most] " CONDITIONS, .post = true,
+    { "/api/1/kick-queue-matching", "kick --json --progress --yes --queue=?queue " MANY,
+      .post = true, .stream = true, .patience = LONG },
+    { "/api/1/cancel-matching", "cancel --json --progress --yes --all-queues " MANY, .post = true,
       .stream = true, .patience = LONG },
-    { "/api/1/cancel-matching",
-      "cancel --json --progress --yes --all-queues [--number=?most] " CONDITIONS, .post = true,
+    { "/api/1/cancel-queue-matching", "cancel --json --progress --yes --queue=?queue " MANY,
+      .post = true, .stream = true, .patience = LONG },
+    { "/api/1/bury-matching", "bury --json --progress --yes --all-queues " MANY, .post = true,
       .stream = true, .patience = LONG },
-    { "/api/1/cancel-queue-matching",
-      "cancel --json --progress --yes --queue=?queue [--number=?most] " CONDITIONS, .post = true,
-      .stream = true, .patience = LONG },
-    { "/api/1/bury-matching",
-      "bury --json --progress --yes --all-queues [--number=?most] " CONDITIONS, .post = true,
-      .stream = true, .patience = LONG },
-    { "/api/1/bury-queue-matching",
-      "bury --json --progress --yes --queue=?queue [--number=?most] " CONDITIONS, .post = true,
-      .stream = true, .patience = LONG },
+    { "/api/1/bury-queue-matching", "bury --json --progress --yes --queue=?queue " MANY,
+      .post = true, .stream = true, .patience = LONG },
 };
 
 /* --- the form of values --- */
@@ -255,6 +252,7 @@ static const struct form {
     { "text", is_text, "text: at most 256 bytes" },
     { "after", is_spot, "after: the `next` of a search" },
     { "most", is_number, "most: a whole number" },
+    { "rate", is_number, "rate: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },
     { "name", route_is_type, "name: that of a schedule" },
@@ -369,6 +367,7 @@ int route_order(struct order *order, const char *path, bool post, const struct p
     if (route->post != post)
         return 405;
     order->count = order->used = 0;
+    order->name = strrchr(route->path, '/') + 1;
     order->act = route->post;
     order->stream = route->stream;
     order->raw = route->raw;

@@ -20,6 +20,7 @@
 
 /* A command line. Its words are borrowed from the parameters and the table, or are in `room`. */
 struct order {
+    const char *name;                   /* the end of its path, as "pause"; static */
     const char *words[ORDER_WORDS + 1]; /* NULL-terminated; without "later" */
     size_t count;
     bool act;        /* it changes something */

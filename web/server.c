@@ -1,6 +1,7 @@
 /* server.c: leads a request to a page, a stream or a command. */
 #include "server.h"
 
+#include "acts.h"
 #include "answer.h"
 #include "live.h"
 #include "log.h"
@@ -18,6 +19,7 @@
 struct server {
     const struct server_options *options;
     struct http *http;
+    struct acts *acts; /* what was done here */
     struct tasks *tasks;
     struct poller *poller;
     struct live *live;
@@ -70,6 +72,30 @@ static void server_greet(struct server *server)
     if (text)
         live_greet(server->live, text, len);
     free(text);
+}
+
+/* Commands have the values that somebody looked for, which readers may not see. */
+static void answer_tasks(const struct visit *visit)
+{
+    struct server *server = visit->server;
+    char *text = NULL;
+    size_t len;
+    FILE *out;
+
+    if (visit->role < ROLE_OPERATOR) {
+        answer_error(server->http, visit->request, 403, "what was done is not shown to readers");
+        return;
+    }
+    out = open_memstream(&text, &len);
+    if (out) {
+        fputs("{\"tasks\":", out);
+        acts_write(server->acts, out);
+        putc('}', out);
+    }
+    if (out && fclose(out) == 0)
+        answer_json(server->http, visit->request, 200, text, len);
+    else
+        answer_error(server->http, visit->request, 500, "no memory");
 }
 
 static void answer_stop(const struct visit *visit)
@@ -175,7 +201,7 @@ static const struct {
 } routes[] = {
     { "/api/1/me", false, answer_me },     { "/api/1/overview", false, answer_overview },
     { "/api/1/live", false, answer_live }, { "/api/1/troubles", false, answer_troubles },
-    { "/api/1/stop", true, answer_stop },
+    { "/api/1/stop", true, answer_stop },  { "/api/1/tasks", false, answer_tasks },
 };
 
 /* --- rights --- */
@@ -295,13 +321,14 @@ struct server *server_new(struct event_base *base, const struct server_options *
         return NULL;
     }
     server->options = options;
-    server->http = http_new(base, server_take, server, err);
+    server->acts = acts_new(options->tasks_file, err);
+    server->http = server->acts ? http_new(base, server_take, server, err) : NULL;
     server->live = server->http ? live_new(server->http) : NULL;
     server->poller =
         server->live ? poller_new(base, &options->program, tell_news, server, err) : NULL;
-    server->tasks = server->poller
-                        ? tasks_new(base, server->http, &options->program, tell_done, server, err)
-                        : NULL;
+    server->tasks = server->poller ? tasks_new(base, server->http, &options->program, server->acts,
+                                               tell_done, server, err)
+                                   : NULL;
     if (server->tasks && server_notify(server, base, err) == 0 &&
         http_serve(server->http, options->listener->fd, err) == 0)
         return server;
@@ -315,6 +342,7 @@ void server_free(struct server *server)
         return;
     http_free(server->http);
     tasks_free(server->tasks);
+    acts_free(server->acts);
     notifier_free(server->notifier);
     poller_free(server->poller);
     live_free(server->live);

@@ -22,6 +22,7 @@ struct server_options {
     struct mask mask;        /* what readers do not see */
     gid_t operators;         /* their group; PEER_NO_GROUP = none */
     const char *notify_file; /* has the URL to which troubles are posted; NULL = none */
+    const char *tasks_file;  /* keeps what was done here; NULL = none */
 };
 
 /* Returns NULL with *err. */

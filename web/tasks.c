@@ -1,12 +1,14 @@
 /* tasks.c: requests that are answered by a `later` command. */
 #include "tasks.h"
 
+#include "acts.h"
 #include "answer.h"
 #include "output/jsonl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SERVES  4  /* for short commands */
 #define STREAMS 2  /* for long ones */
@@ -25,7 +27,7 @@ struct task {
     struct task *next;              /* the next in the queue */
     struct evhttp_request *request; /* NULL = its reader has left */
     struct serve *serve;            /* NULL = still in the queue */
-    unsigned long number;           /* of a stream that changes something, otherwise 0 */
+    unsigned long number;           /* of what changes something (acts.h), otherwise 0 */
     struct params params;
     struct order order;
     char who[64];
@@ -42,7 +44,7 @@ struct tasks {
     struct serve *serves[SERVES + STREAMS]; /* those for streams come last */
     struct task *first;                     /* head of the queue */
     struct task *acting[STREAMS];           /* streams that change something; NULL = free */
-    unsigned long last;                     /* number of the latest one */
+    struct acts *acts;                      /* borrowed */
     size_t waiting;
     size_t held; /* bytes that all tasks have collected */
     tasks_done_fn *done;
@@ -103,6 +105,7 @@ static void tasks_take_line(void *arg, const char *line, size_t len)
 
     if (!has_room(task, len))
         return;
+    acts_tell(task->tasks->acts, task->number, line, len);
     line = tasks_masked(task, line, &len, &copy);
     if (task->lines++)
         putc(',', task->out);
@@ -137,10 +140,12 @@ static void raw_line(void *arg, const char *line, size_t len)
 
 static void stream_line(void *arg, const char *line, size_t len)
 {
+    struct task *task = arg;
     char *copy;
 
-    line = tasks_masked(arg, line, &len, &copy);
-    send_event(arg, "", line, len);
+    acts_tell(task->tasks->acts, task->number, line, len);
+    line = tasks_masked(task, line, &len, &copy);
+    send_event(task, "", line, len);
     free(copy);
 }
 
@@ -150,14 +155,12 @@ static void begin_acting(struct task *task)
 {
     struct tasks *tasks = task->tasks;
     char event[40];
+    size_t i = 0;
     int len;
 
-    for (size_t i = 0; i < STREAMS && !task->number; i++) {
-        if (tasks->acting[i])
-            continue;
-        tasks->acting[i] = task;
-        task->number = ++tasks->last;
-    }
+    while (i < STREAMS - 1 && tasks->acting[i])
+        i++;
+    tasks->acting[i] = task;
     len = snprintf(event, sizeof event, "{\"task\":%lu}", task->number);
     send_event(task, "task", event, (size_t)len);
 }
@@ -211,6 +214,7 @@ static void tasks_take_end(void *arg, int status, const char *rest)
     if (task->order.act)
         tasks->done(tasks->arg, task->who, task->command, params_get(&task->params, "queue"),
                     status);
+    acts_end(tasks->acts, task->number, rest, (double)time(NULL));
     if (!task->order.raw)
         fprintf(task->out, "],%s", rest);
     fclose(task->out);
@@ -322,6 +326,17 @@ static void wait_in_queue(struct task *task)
     tasks_run_next(task->tasks);
 }
 
+static unsigned long tasks_note(const struct tasks *tasks, const struct task *task)
+{
+    struct act_news news = { .who = task->who,
+                             .command = task->command,
+                             .path = task->order.name,
+                             .queue = params_get(&task->params, "queue"),
+                             .many = task->order.stream };
+
+    return acts_begin(tasks->acts, &news, (double)time(NULL));
+}
+
 static void tasks_begin(struct tasks *tasks, struct task *task)
 {
     struct serve *serve = task->order.stream ? free_serve(tasks, true) : NULL;
@@ -333,6 +348,8 @@ static void tasks_begin(struct tasks *tasks, struct task *task)
         free_task(task);
         return;
     }
+    if (task->order.act)
+        task->number = tasks_note(tasks, task);
     http_when_gone(tasks->http, task->request, tasks_gone, task);
     if (!serve) {
         wait_in_queue(task);
@@ -371,8 +388,8 @@ void tasks_take(struct tasks *tasks, struct evhttp_request *request, const char 
 /* --- all of it --- */
 
 struct tasks *tasks_new(struct event_base *base, struct http *http,
-                        const struct serve_program *program, tasks_done_fn *done, void *arg,
-                        struct later_error *err)
+                        const struct serve_program *program, struct acts *acts, tasks_done_fn *done,
+                        void *arg, struct later_error *err)
 {
     struct tasks *tasks = calloc(1, sizeof *tasks);
 
@@ -380,7 +397,7 @@ struct tasks *tasks_new(struct event_base *base, struct http *http,
         later_fail(err, LATER_E_SYSTEM, "no memory");
         return NULL;
     }
-    *tasks = (struct tasks){ .http = http, .done = done, .arg = arg };
+    *tasks = (struct tasks){ .http = http, .acts = acts, .done = done, .arg = arg };
     for (size_t i = 0; i < SERVES + STREAMS; i++) {
         tasks->serves[i] = serve_new(base, program);
         if (tasks->serves[i])

@@ -16,6 +16,7 @@
 #include "params.h"
 #include "route.h"
 
+struct acts;
 struct event_base;
 struct tasks;
 
@@ -23,9 +24,10 @@ struct tasks;
 typedef void tasks_done_fn(void *arg, const char *who, const char *command, const char *queue,
                            int status);
 
+/* acts: notes what changes something; borrowed. */
 struct tasks *tasks_new(struct event_base *base, struct http *http,
-                        const struct serve_program *program, tasks_done_fn *done, void *arg,
-                        struct later_error *err);
+                        const struct serve_program *program, struct acts *acts, tasks_done_fn *done,
+                        void *arg, struct later_error *err);
 void tasks_free(struct tasks *tasks);
 
 /* Asks a stream that changes something to end early. number: from its first event, `event: task`,

@@ -87,6 +87,16 @@ def take_posts(took, address='127.0.0.1', context=None):
     return server.server_port
 
 
+def run(*words, **options):
+    """Returns what this `later` command prints."""
+    return subprocess.run([os.environ['later_bin'], *words], check=False, capture_output=True, text=True, **options).stdout
+
+
+def redis(*words):
+    """Returns the answer of the Redis of $redis_socket."""
+    return subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], *words], check=False, capture_output=True, text=True).stdout.strip()
+
+
 def check(holds, name, why=''):
     print(f'ok {name}' if holds else f'not ok {name}: {why}'.replace('\n', ' '), flush=True)
     return holds

@@ -13,18 +13,10 @@ import sys
 import time
 import urllib.parse
 
-from web_client import Connection, ask, calls, check, events, performed, same, wait_until
+from web_client import Connection, ask, calls, check, events, performed, redis, run, same, wait_until
 
 where, web_pid, tcp, token, redis_pid = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
 later = os.environ['later_bin']
-
-
-def run(*words):
-    return subprocess.run([later, *words], check=False, capture_output=True, text=True).stdout
-
-
-def redis(*words):
-    subprocess.run(['redis-cli', '-s', os.environ['redis_socket'], *words], check=True, capture_output=True)
 
 
 def act(path, **body):

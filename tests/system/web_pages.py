@@ -13,23 +13,13 @@ import threading
 import time
 import urllib.parse
 
-from web_client import check, same, wait_until
+from web_client import check, redis, run, same, wait_until
 from webdriver import Browser
 
 link, axe = sys.argv[1], sys.argv[2]
 base = link.split('#')[0]
-work, later, sock = os.environ['work'], os.environ['later_bin'], os.environ['redis_socket']
+work = os.environ['work']
 soak = bool(os.environ.get('LATER_SOAK'))
-
-
-def run(*words, **options):
-    return subprocess.run([later, *words], check=False, capture_output=True, text=True, **options).stdout
-
-
-def redis(*words):
-    return subprocess.run(['redis-cli', '-s', sock, *words], check=False, capture_output=True,
-                          text=True).stdout.strip()
-
 
 # ---- hostile data: each piece would set window.hacked, or break the page
 
@@ -121,7 +111,7 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
     window.violations = [];
     addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' +
         e.blockedURI + ' ' + e.sourceFile));''')
-PAGES = ['', 'running', 'dead', 'hosts', 'cron', 'history', 'history?since=7d&queue=mail',
+PAGES = ['', 'running', 'dead', 'hosts', 'tasks', 'cron', 'history', 'history?since=7d&queue=mail',
          'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
          'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'job?id=failing&queue=failing',
          'job?id=kept&queue=mail', 'search?q=type%3Ahostile', 'flows', 'flow?name=night&queue=steps', 'nothing']

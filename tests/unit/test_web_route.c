@@ -35,6 +35,9 @@ START_TEST(commands)
                      "later peek --state=dead --offset=7 mail");
     ck_assert_str_eq(typed("/api/1/job", false, "id=it%27s&queue=a"),
                      "later show --queue=a 'it'\\''s'");
+    ck_assert_str_eq(typed("/api/1/kick-matching", true, "most=9&state=dead&rate=50"),
+                     "later kick --all-queues --number=9 --rate=50 --state=dead");
+    ck_assert_str_eq(typed("/api/1/kick-matching", true, "rate=all"), "400");
     ck_assert_str_eq(typed("/api/1/cancel", true, "id=--help&queue=a"),
                      "later cancel --queue=a -- --help");
     ck_assert_str_eq(typed("/api/1/push", true, "queue=q&type=t&payload=%7b%7D&in=5m"),

@@ -1,6 +1,6 @@
 // action.js: performs actions: asks before, and reports afterwards with the command.
 import { act, actLong, Refusal } from './api.js';
-import { command, h, number, setText } from './dom.js';
+import { command, h, link, number, setText } from './dom.js';
 
 export const me = { role: '', read_only: false, who: '' };
 const ROLES = ['reader', 'operator', 'admin']; // each may do what those before may
@@ -86,7 +86,7 @@ export async function performLong(where, body, label, place, told) {
     let task = 0, found = 0;
     const sums = {};
     const shown = meter(label, () => act('stop', { task }).catch(() => {}));
-    place.replaceChildren(shown.element);
+    place.replaceChildren(shown.element, h('p', { class: 'facts' }, 'It goes on when this page is left: ', link('tasks', null, 'Tasks')));
     try {
         const end = await actLong(where, body, (name, line) => {
             if (name === 'task') ({ task } = line);

@@ -1,5 +1,5 @@
 // app.js: chooses the page, handles keys, and shows how fresh the numbers are.
-import { me, note } from './action.js';
+import { may, me, note } from './action.js';
 import { get, login, mean } from './api.js';
 import { age, clock, empty, h, setAttribute, setText } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
@@ -33,6 +33,7 @@ const pages = {
     flow: onDemand('Flow', 'flows', 'flow'),
     hosts: onDemand('Hosts', 'lists', 'hosts'),
     search: onDemand('Search', 'search', 'search'),
+    tasks: onDemand('Tasks', 'tasks', 'tasks'),
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';
@@ -77,10 +78,10 @@ function showPulse() {
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, f, h', 'overview, running, dead, history, periodic jobs, flows, hosts'],
+const KEYS = [['/', 'search'], ['g then o, r, d, p, c, f, h, t', 'overview, running, dead, history, periodic jobs, flows, hosts, tasks'],
               ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'], ['f', 'filter the queues'],
               ['?', 'this list'], ['Esc', 'back out']];
-const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', f: '#/flows', h: '#/hosts' };
+const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', f: '#/flows', h: '#/hosts', t: '#/tasks' };
 let waiting = false;
 
 function help() {
@@ -138,6 +139,7 @@ async function enter() {
     try {
         Object.assign(me, await get('me'));
         setText(document.getElementById('role'), me.read_only ? 'read-only' : me.role === 'admin' ? '' : me.role);
+        document.getElementById('tasks').hidden = !may('operator');
     } catch (error) {
         note(error.message, null, true);
     }

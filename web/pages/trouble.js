@@ -44,7 +44,7 @@ function row(trouble) {
 
 // Puts these elements into a list, and moves only those in the wrong place: what is being read or
 // copied stays.
-function arrange(list, elements) {
+export function arrange(list, elements) {
     elements.forEach((element, i) => {
         if (list.children[i] !== element) list.insertBefore(element, list.children[i] ?? null);
     });
