@@ -342,8 +342,8 @@ static int set_up(struct loop *loop, struct later_error *err)
     return plugin_set_start(worker->plugins, err);
 }
 
-/* Sets a limit of this process; 0 = none. */
-static void limit_to(const char *option, int what, rlim_t most)
+/* Sets a limit of this process; 0 = none. For glibc `what` is an enum, for musl an int. */
+static void limit_to(const char *option, unsigned char what, rlim_t most)
 {
     if (most && setrlimit(what, &(struct rlimit){ most, most }) < 0)
         log_line(LOG_WARN, "%s: %s", option, strerror(errno));
