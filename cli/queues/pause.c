@@ -119,11 +119,70 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
     return LATER_OK;
 }
 
+/* --- a host --- */
+
+/* A name that no laterd has said may be mistyped. */
+static void warn_of_host(struct cli *cli, const char *name)
+{
+    struct later_error ignored;
+    struct served *served = served_read(cli, &ignored);
+    bool found = !served;
+
+    for (size_t i = 0; !found && i < served_count(served); i++) {
+        const char *id;
+        const json_t *host = served_host(served, i, &id);
+        const char *is = json_string_value(json_object_get(host, "host"));
+
+        found = is && strcmp(is, name) == 0 && served_is_alive(served, i);
+    }
+    if (!found)
+        cli_say(cli, "no laterd that is alive is on host %s", name);
+    served_free(served);
+}
+
+static int set_host(struct cli *cli, const char *name, const struct wish *wish,
+                    struct later_error *err)
+{
+    struct later_client *client = cli_client(cli, err);
+    struct later_command cmd = { 0 };
+    struct later_keys keys;
+    struct jsonl json;
+    int changed;
+
+    if (!client)
+        return -1;
+    if (!later_keys_of_host(&keys, later_call_prefix(client), name))
+        return later_fail(err, LATER_E_USAGE, "--host: a name as in later status");
+    if (wish->pause)
+        later_inspect_pause(&cmd, &keys, wish->seconds, wish->who);
+    else
+        later_inspect_unpause(&cmd, &keys);
+    changed = (int)cli_count(cli_call(cli, &cmd, err));
+    if (changed < 0)
+        return -1;
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, "host", name);
+        jsonl_bool(&json, "quiet", wish->pause);
+        jsonl_bool(&json, "changed", changed);
+        jsonl_end(&json);
+    } else if (!changed) {
+        cli_say(cli, wish->pause ? "host %s was quiet already" : "host %s was not quiet", name);
+    }
+    warn_of_host(cli, name);
+    return LATER_OK;
+}
+
 /* All of them, even if one fails: each that is not as wished is named. */
 static int set_all(struct cli *cli, const struct wish *wish, struct later_error *err)
 {
+    const char *host = args_text(&cli->args, "host");
     int status = LATER_OK;
 
+    if (!host == !cli->args.count)
+        return later_fail(err, LATER_E_USAGE, "queues, or --host with the name of one");
+    if (host)
+        return set_host(cli, host, wish, err);
     if (cli->args.count == 1)
         return set_pause(cli, cli->args.words[0], wish, err);
     for (int i = 0; i < cli->args.count; i++) {
@@ -171,27 +230,34 @@ static int run_resume(struct cli *cli, struct later_error *err)
 static const struct args_option pause_options[] = {
     { "for", 0, "DURATION", "then it ends by itself (only by `later resume`)" },
     { "by", 0, "NAME", "who pauses it, for `later show` and `status` (your login name)" },
+    { "host", 0, "HOST", "a host instead of queues: its laterd reserves nothing" },
+    { 0 },
+};
+
+static const struct args_option resume_options[] = {
+    { "host", 0, "HOST", "a host instead of queues" },
     { 0 },
 };
 
 const struct command command_pause = {
     .name = "pause",
-    .usage = "Q... [--for DURATION] [--by NAME]",
+    .usage = "Q...|--host HOST [--for DURATION] [--by NAME]",
     .brief = "Stop handing out jobs of a queue",
     .more = "Running jobs go on, and jobs can still be pushed. `later resume` ends it.\n",
-    .example = "later pause mail\nlater pause mail sms --for 10m\n",
+    .example = "later pause mail\nlater pause mail sms --for 10m\nlater pause --host web1\n",
     .options = pause_options,
-    .min = 1,
+    .min = 0,
     .max = -1,
     .run = run_pause,
 };
 
 const struct command command_resume = {
     .name = "resume",
-    .usage = "Q...",
+    .usage = "Q...|--host HOST",
     .brief = "End a pause",
     .example = "later resume mail sms\n",
-    .min = 1,
+    .options = resume_options,
+    .min = 0,
     .max = -1,
     .run = run_resume,
 };

@@ -2,6 +2,7 @@
 #include "status/hosts.h"
 
 #include "base/printable.h"
+#include "trouble/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,12 +108,19 @@ static void print_connections(struct cli *cli, json_t *nodes)
 static void hosts_add_row(struct table *table, json_t *host, double now)
 {
     bool gone = hosts_is_gone(host, now);
+    bool quiet = json_object_get(host, "quiet") != NULL;
     enum colour colour = gone ? DIM : PLAIN;
 
     table_text(table, colour, text_of(host, "host"));
     table_number(table, colour, hosts_count_of(host, "pid"));
     table_text(table, colour, text_of(host, "version"));
-    table_text(table, gone ? RED : GREEN, gone ? "gone" : "alive");
+    table_text(table,
+               gone    ? RED
+               : quiet ? YELLOW
+                       : GREEN,
+               gone    ? "gone"
+               : quiet ? "quiet"
+                       : "alive");
     table_age(table, colour, now - real_of(host, "started"));
     table_age(table, colour, now - real_of(host, "seen"));
     table_number(table, colour, hosts_count_of(host, "workers"));
@@ -124,6 +132,23 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
     add_runs(table, host);
 }
 
+static void tell_quiet(const struct cli *cli, const json_t *host, double now)
+{
+    const json_t *quiet = json_object_get(host, "quiet");
+    double since = real_of(quiet, "since"), until = real_of(quiet, "until");
+    char at[LATER_SAY_SIZE], from[80] = "", till[80] = "";
+    const char *by = text_of(quiet, "by");
+
+    if (!quiet || hosts_is_gone(host, now))
+        return;
+    if (since > 0)
+        snprintf(from, sizeof from, " since %s", later_say_since(at, since, now));
+    if (until > 0)
+        snprintf(till, sizeof till, ", for %s more",
+                 later_say_age(at, until > now ? until - now : 0));
+    cli_say(cli, "%s: quiet%s%s%s%s", text_of(host, "host"), from, *by ? " by " : "", by, till);
+}
+
 /* The reasons come below the table, since they are long. */
 static void tell_reasons(const struct cli *cli, const json_t *host, double now)
 {
@@ -131,6 +156,7 @@ static void tell_reasons(const struct cli *cli, const json_t *host, double now)
         const char *name, *words;
     } reasons[] = { { "fault", "" }, { "reload_refused", "the last reload was refused: " } };
 
+    tell_quiet(cli, host, now);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !hosts_is_gone(host, now); i++) {
         const char *why = text_of(host, reasons[i].name);
 

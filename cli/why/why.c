@@ -91,7 +91,7 @@ static void why_gone(struct why_look *look, const json_t *host, bool serves)
     snprintf(look->lost, sizeof look->lost, "%s", name);
 }
 
-static void why_serves(struct why_look *look, const json_t *host, bool *well)
+static void why_serves(struct why_look *look, const json_t *host, bool *well, bool *all_quiet)
 {
     const char *fault = json_string_value(json_object_get(host, "fault"));
 
@@ -99,15 +99,35 @@ static void why_serves(struct why_look *look, const json_t *host, bool *well)
     look->facts->workers += (int64_t)why_real(host, "workers");
     look->facts->runs += (int64_t)why_real(host, "running");
     *well |= !fault || !*fault;
+    if (!json_object_get(host, "quiet"))
+        *all_quiet = false;
+    else
+        look->quiet = host;
     if (fault && !look->fault[0])
         snprintf(look->fault, sizeof look->fault, "%s", fault);
+}
+
+static const char *why_member(const json_t *host, const char *name)
+{
+    const char *text = json_string_value(json_object_get(host, name));
+
+    return text ? text : "";
+}
+
+static void why_all_quiet(struct later_why_facts *facts, const json_t *host)
+{
+    const json_t *quiet = json_object_get(host, "quiet");
+
+    facts->quiet = why_member(host, "host");
+    facts->quiet_by = why_member(quiet, "by");
+    facts->quiet_since = why_real(quiet, "since");
 }
 
 static void why_hosts(struct why_look *look)
 {
     const struct served *served = look->why->served;
     struct later_why_facts *facts = look->facts;
-    bool well = false;
+    bool well = false, all_quiet = true;
     const char *id;
 
     facts->alive = facts->serving = 0;
@@ -121,10 +141,12 @@ static void why_hosts(struct why_look *look)
         if (host && !served_is_alive(served, i))
             why_gone(look, host, serves);
         else if (serves)
-            why_serves(look, host, &well);
+            why_serves(look, host, &well, &all_quiet);
     }
     facts->lost = look->lost;
     facts->fault = well ? "" : look->fault;
+    if (all_quiet && look->quiet)
+        why_all_quiet(facts, look->quiet);
 }
 
 /* --- a ready job --- */

@@ -28,6 +28,7 @@ struct why_look {
     char kind[24], text[1024]; /* of the last error */
     char owner[256], line[201], steps[256], flow[65];
     char lost[80], fault[256], full[100];
+    const json_t *quiet; /* one of the hosts that serve its queue, if all are */
 };
 
 /* Asks for an answer, for the caller to free. NULL: it is not there (yet), or may not be read. */

@@ -42,19 +42,28 @@ struct announce {
     unsigned sampled;
     bool there, lost; /* Redis had our field; it did not have it the next time */
     struct fault refused;
+    void (*quieted)(void *arg, const struct later_pause *pause);
+    void *arg;
+    struct later_keys keys; /* of this host; without a name if it cannot be quiet */
+    struct later_pause quiet;
+    bool is_quiet;
     bool withdrawn;       /* we are gone, and say nothing more */
     double leaving_until; /* 0: not leaving, or the answer is there */
 };
 
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
-                              void (*judged)(void *arg, const char *why), void *arg)
+                              const struct announce_calls *calls)
 {
     struct announce *announce = calloc(1, sizeof *announce);
 
     if (!announce)
         return NULL;
-    *announce = (struct announce){ .config = config, .link = link, .host = host };
-    announce->check = redis_check_new(config->redis.prefix, follow_wanted(config), judged, arg);
+    *announce = (struct announce){
+        .config = config, .link = link, .host = host, .quieted = calls->quieted, .arg = calls->arg
+    };
+    (void)later_keys_of_host(&announce->keys, config->redis.prefix, host);
+    announce->check =
+        redis_check_new(config->redis.prefix, follow_wanted(config), calls->judged, calls->arg);
     if (!announce->check) {
         free(announce);
         return NULL;
@@ -80,8 +89,48 @@ void announce_configure(struct announce *announce, const struct config *config)
     link_flush(announce->link);
 }
 
+/* --- is this host to be quiet? --- */
+
+static void announce_on_quiet(void *arg, struct later_answer *answer)
+{
+    struct announce *announce = arg;
+    bool was = announce->is_quiet;
+
+    if (answer->outcome != LATER_ANSWERED)
+        return;
+    announce->is_quiet = later_inspect_paused(answer->reply, &announce->quiet);
+    if (announce->is_quiet != was)
+        announce->quieted(announce->arg, announce->is_quiet ? &announce->quiet : NULL);
+}
+
+static void announce_ask_quiet(struct announce *announce)
+{
+    struct later_command cmd = { 0 };
+
+    if (!announce->keys.queue[0])
+        return;
+    later_inspect_why_paused(&cmd, &announce->keys);
+    link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_quiet, announce);
+}
+
+/* Writes `,"quiet":{…}`, or nothing. Whoever set it may have written what they like. */
+static void write_quiet(const struct announce *announce, bool paused, FILE *out)
+{
+    const struct later_pause *quiet = &announce->quiet;
+    char by[sizeof quiet->who];
+
+    if (!paused && !announce->is_quiet)
+        return;
+    snprintf(by, sizeof by, "%s", announce->is_quiet ? quiet->who : "");
+    for (char *c = by; *c; c++)
+        *c = *c > ' ' && *c <= '~' && *c != '"' && *c != '\\' ? *c : '_';
+    fprintf(out, ",\"quiet\":{\"since\":%.3f,\"until\":%.3f,\"by\":\"%s\"}",
+            announce->is_quiet ? quiet->since : 0.0, announce->is_quiet ? quiet->until : 0.0, by);
+}
+
 void announce_link_up(struct announce *announce)
 {
+    announce_ask_quiet(announce);
     redis_check_ask(announce->check, announce->link);
     registry_write(announce->config, announce->link);
     announce->beats = 0;
@@ -270,6 +319,7 @@ static void announce_write_line(struct announce *announce, const struct announce
     fputc('}', out);
     announce_needs_write(announce->config, out);
     announce_jobs_write(&state->jobs, later_clock(), state->redis_now, out);
+    write_quiet(announce, state->paused, out);
     write_reason("fault", state->fault, out);
     write_reason("reload_refused", state->reload_refused, out);
     fputc('}', out);
@@ -300,6 +350,10 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
+    if (beat % EVERY == EVERY - 1) {
+        announce_ask_quiet(announce);
+        link_flush(announce->link);
+    }
     if (beat % EVERY)
         return;
     announce->now = state->redis_now;

@@ -1,6 +1,8 @@
 /*
  * announce.h: tells the others every five seconds, in later:hosts, who we are and what we do.
  *
+ * A second before that it asks whether somebody wants this host to be quiet.
+ *
  * Whenever the link comes up, the registry is written (registry.h), and Redis is asked whether it
  * is fit to keep jobs (redis_check.h). Fields of daemons that were not seen for a day are deleted
  * here, too.
@@ -10,6 +12,7 @@
 
 #include "link/connections.h"
 #include "link/link.h"
+#include "queue/inspect.h"
 #include "queues/announce_jobs.h"
 
 struct announce;
@@ -28,15 +31,23 @@ struct announce_state {
     struct announce_jobs jobs; /* some of them */
     struct connections connections;
     const char *fault, *reload_refused; /* NULL: none; as in health.h */
+    bool paused;                        /* by a signal */
 };
 
 /* Counts a job that runs in this queue. */
 void announce_count(struct announce_state *state, const char *queue);
 
-/* judged is called with what redis_check.h finds. config, link, host are borrowed. NULL: no memory.
- */
+/* What is called: with what redis_check.h finds; and when `later pause --host` and `later resume
+ * --host` have said something new of this host, with NULL if it is not quiet. */
+struct announce_calls {
+    void (*judged)(void *arg, const char *why);
+    void (*quieted)(void *arg, const struct later_pause *pause);
+    void *arg;
+};
+
+/* config, link, host are borrowed. NULL: no memory. */
 struct announce *announce_new(const struct config *config, struct link *link, const char *host,
-                              void (*judged)(void *arg, const char *why), void *arg);
+                              const struct announce_calls *calls);
 void announce_free(struct announce *announce);
 void announce_configure(struct announce *announce, const struct config *config);
 

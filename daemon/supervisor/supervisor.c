@@ -129,7 +129,8 @@ static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
     struct announce_state state = { .redis_now = migrator_redis_now(supervisor->queues->migrator),
-                                    .reload_refused = supervisor->refused };
+                                    .reload_refused = supervisor->refused,
+                                    .paused = supervisor->paused };
 
     workers_tick(supervisor->workers);
     supervisor_reload_look(supervisor);
@@ -395,7 +396,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
     if (!supervisor->link || make_queues(supervisor, err) < 0 || make_keeper(supervisor, err) < 0)
         return -1;
     supervisor->announce =
-        announce_new(config, supervisor->link, supervisor->host, on_judged, supervisor);
+        announce_new(config, supervisor->link, supervisor->host,
+                     &(struct announce_calls){ on_judged, supervisor_on_quieted, supervisor });
     supervisor->patterns =
         patterns_new(supervisor->base, config, supervisor->link, supervisor_on_found, supervisor);
     if (!supervisor->announce || !supervisor->patterns)

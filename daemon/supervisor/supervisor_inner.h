@@ -62,8 +62,9 @@ struct supervisor {
     bool met; /* Redis has answered once, with a protocol we know */
     enum { UNJUDGED, FIT, UNFIT } redis;
     double unfit_since;
-    bool staffed; /* all workers have loaded their plugins, once */
-    bool paused, ready, stopping, recorded, ending;
+    bool staffed;       /* all workers have loaded their plugins, once */
+    bool paused, quiet; /* by a signal; by `later pause --host` */
+    bool ready, stopping, recorded, ending;
     double end_by;
     int status;
 };
@@ -88,6 +89,9 @@ bool supervisor_on_found(void *arg, const char *name, bool used);
 
 /* Pauses the workers if that was ordered or Redis is not fit; else lets them go on. */
 void supervisor_pause(struct supervisor *supervisor);
+
+/* Callback: this host is to be quiet; NULL: not any more. */
+void supervisor_on_quieted(void *arg, const struct later_pause *pause);
 
 void supervisor_on_child(evutil_socket_t fd, short what, void *arg);   /* CHLD */
 void supervisor_on_pausing(evutil_socket_t fd, short what, void *arg); /* TSTP and CONT */

@@ -83,10 +83,24 @@ void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
 
 void supervisor_pause(struct supervisor *supervisor)
 {
-    bool paused = supervisor->paused || supervisor->redis == UNFIT;
+    bool paused = supervisor->paused || supervisor->quiet || supervisor->redis == UNFIT;
 
     if (paused != workers_paused(supervisor->workers))
         workers_pause(supervisor->workers, paused);
+}
+
+void supervisor_on_quieted(void *arg, const struct later_pause *pause)
+{
+    struct supervisor *supervisor = arg;
+
+    supervisor->quiet = pause != NULL;
+    if (pause)
+        log_line(LOG_INFO, "quiet%s%s: nothing more is reserved until later resume --host %s%s",
+                 pause->who[0] ? " by " : "", pause->who, supervisor->host,
+                 pause->until > 0 ? ", or its time is over" : "");
+    else
+        log_line(LOG_INFO, "not quiet any more: going on");
+    supervisor_pause(supervisor);
 }
 
 static void pause_workers(struct supervisor *supervisor)

@@ -137,6 +137,9 @@ struct later_pause {
     char who[65];
 };
 
+/* DEL of that key alone, which is enough for a host (later_keys_of_host()): 1 if it was paused. */
+void later_inspect_unpause(struct later_command *cmd, const struct later_keys *keys);
+
 /* GET of that key; reads its answer. Returns whether the queue is paused. */
 void later_inspect_why_paused(struct later_command *cmd, const struct later_keys *keys);
 bool later_inspect_paused(const struct later_reply *reply, struct later_pause *pause);

@@ -174,6 +174,17 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lock:{%.200s}%s", prefix, name, ends[which]);
 }
 
+bool later_keys_of_host(struct later_keys *keys, const char *prefix, const char *host)
+{
+    char name[LATER_QUEUE_MAX + 1];
+
+    if (!later_key_queue_valid(host) ||
+        (size_t)snprintf(name, sizeof name, "host:%s", host) >= sizeof name)
+        return false;
+    later_keys_init(keys, prefix, name);
+    return true;
+}
+
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:queues", prefix);

@@ -108,6 +108,10 @@ enum later_lock_key { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, LATER_LOCK_WAKE };
 size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *name,
                       enum later_lock_key which);
 
+/* The keys of a host that may be paused as queues are: `later:{host:HOST}:paused`. No queue has
+ * such a name. Returns false for a name that is too long or has other characters than a queue's. */
+bool later_keys_of_host(struct later_keys *keys, const char *prefix, const char *host);
+
 /* `later:queues` (a set) and `later:hosts` (a hash). */
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);

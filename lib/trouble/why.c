@@ -28,6 +28,7 @@ const struct later_reason_row later_reasons[LATER_WHYS] = {
     [LATER_WHY_HOST_LOST] = { "host_lost", "the hosts that served its queue are gone" },
     [LATER_WHY_UNSERVED] = { "queue_unserved", "no laterd serves its queue" },
     [LATER_WHY_PAUSED] = { "paused", "its queue is paused" },
+    [LATER_WHY_QUIET] = { "quiet", "each host that serves its queue is quiet" },
     [LATER_WHY_REDIS_FULL] = { "redis_full", "Redis has no memory left" },
     [LATER_WHY_REDIS_DISK] = { "redis_disk", "Redis cannot write to its disk" },
     [LATER_WHY_FAULT] = { "fault", "each laterd that serves its queue has a fault" },
@@ -262,6 +263,23 @@ static void why_paused(struct why_list *list)
     why->until = facts->paused_until;
 }
 
+static void why_quiet(struct why_list *list)
+{
+    const struct later_why_facts *facts = list->facts;
+    char at[LATER_SAY_SIZE], since[80] = "";
+    struct later_why *why;
+
+    if (facts->quiet_since > 0)
+        snprintf(since, sizeof since, " since %s",
+                 later_say_since(at, facts->quiet_since, facts->now));
+    why = why_add(list, LATER_WHY_QUIET, "%s%.100s is quiet%s%.64s%s",
+                  facts->serving > 1 ? "each host that serves it is quiet: " : "", facts->quiet,
+                  facts->quiet_by[0] ? " by " : "", facts->quiet_by, since);
+    why_name(why->thing, sizeof why->thing, facts->quiet);
+    why_name(why->by, sizeof why->by, facts->quiet_by);
+    why->since = facts->quiet_since;
+}
+
 /* Does something hold all jobs of its queue? */
 static bool why_queue(struct why_list *list)
 {
@@ -274,6 +292,8 @@ static bool why_queue(struct why_list *list)
         why_lost(list);
     if (facts->paused)
         why_paused(list);
+    if (facts->serving > 0 && facts->quiet[0])
+        why_quiet(list);
     if (facts->full[0])
         why_add(list, LATER_WHY_REDIS_FULL, "Redis has no memory left, %s are used", facts->full);
     else if (facts->disk[0])

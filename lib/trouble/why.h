@@ -35,6 +35,7 @@ enum later_reason {
     LATER_WHY_HOST_LOST,    /* those that served its queue are gone */
     LATER_WHY_UNSERVED,     /* no laterd serves its queue */
     LATER_WHY_PAUSED,       /* its queue is paused */
+    LATER_WHY_QUIET,        /* the hosts that serve its queue are */
     LATER_WHY_REDIS_FULL,   /* Redis takes no writes: its memory is used up */
     LATER_WHY_REDIS_DISK,   /* the same: it cannot write to its disk */
     LATER_WHY_FAULT,        /* each laterd that serves it says that something is wrong with it */
@@ -81,9 +82,12 @@ struct later_why_facts {
     const char *lost;      /* one that served it, or the last one at all, and is gone */
     double lost_since;     /* when that was seen last */
     int64_t workers, runs; /* of those that serve it: their workers, the jobs that run */
-    const char *fault;     /* what is wrong with each of them, by the words of the first */
-    const char *full;      /* Redis: `100.0 MiB of 100.0 MiB` */
-    const char *disk;      /* Redis: which write to its disk failed */
+    const char *quiet;     /* one of them, if all are quiet, and who did that since when */
+    const char *quiet_by;
+    double quiet_since;
+    const char *fault; /* what is wrong with each of them, by the words of the first */
+    const char *full;  /* Redis: `100.0 MiB of 100.0 MiB` */
+    const char *disk;  /* Redis: which write to its disk failed */
 
     /* what it waits for in a line */
     struct {
@@ -106,8 +110,8 @@ struct later_why_facts {
     {                                                                                              \
         .state = "", .queue = "", .type = "", .error_kind = "", .error_text = "", .paused_by = "", \
         .ahead = -1, .rate = -1, .alive = -1, .serving = -1, .lost = "", .workers = -1,            \
-        .runs = -1, .fault = "", .full = "", .disk = "", .line = { .name = "", .owner = "" },      \
-        .flow = {                                                                                  \
+        .runs = -1, .quiet = "", .quiet_by = "", .fault = "", .full = "", .disk = "",              \
+        .line = { .name = "", .owner = "" }, .flow = {                                             \
             .name = "",                                                                            \
             .steps = ""                                                                            \
         }                                                                                          \

@@ -63,8 +63,8 @@ run later --jsn size
 is "$status" 64 "before the command, too"
 run later size -z
 is "$status" 64 "a letter that there is not"
-run later pause
-like "$status $err" '^64 later pause: Q\.\.\. is missing' "a word is missing, and named"
+run later forget
+like "$status $err" '^64 later forget: Q\.\.\. is missing' "a word is missing, and named"
 run later new handler
 like "$status $err" '^64 later new: NAME is missing' "the second one, too"
 run later push t --retries 3
