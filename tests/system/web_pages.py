@@ -316,6 +316,7 @@ try:
     check(browser.wait('document.querySelector("h1 .state.ready")'), 'the page shows it')
     browser.click('Cancel', 'main')
     browser.click('Leave it', 'dialog')
+    check(browser.wait('!document.querySelector("dialog")'), 'the question is gone')
     check('"state":"ready"' in run('show', 'due', '--json'), 'a question that is answered by no')
     browser.click('Cancel', 'main')
     browser.click('Cancel it', 'dialog')
@@ -815,6 +816,12 @@ try:
     go('hosts')
     check(browser.wait('document.querySelector("tr.gone")?.innerText.includes("ago")'), 'a host that is gone: when it was seen', browser.text('main'))
     same([part in browser.text('tr.gone') for part in ('47.3', '\t6\t')], [False, False], 'and nothing of what it did then', )
+    redis('HSET', 'later:hosts', 'web1:1', json.dumps({
+        'host': 'web1', 'pid': 1, 'version': '1', 'seen': time.time() + 600, 'started': began, 'workers': 2, 'running': 0,
+        'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail'], 'fault': None}))
+    browser.click('Quiet', 'tbody tr:not(.gone)')
+    check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('main'))
+    redis('DEL', 'later:hosts', 'later:{host:web1}:paused')
 
     # Redis hangs, ends, is back
     go('')

@@ -173,7 +173,7 @@ const quietWords = ({ since: from, until, by }) => ['❚❚ quiet', from ? ` sin
 export function hosts(main) {
     const list = table('Hosts', [['Host', ''], ['State', ''], ['Version', ''], ['Up', 'n'], ['Workers', 'n'],
                                  ['Running', 'n'], ['Performed', 'n'], ['Failed', 'n'], ['A second, last minute', 'n'],
-                                 ['Queues', 'words'], ['', '']]);
+                                 ['Queues', 'words'], ['Action', 'do']]);
     const words = h('div');
     const rows = new Map();
     main.append(h('h1', {}, 'Hosts'), list.element, words, command('later status'));
