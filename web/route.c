@@ -21,9 +21,10 @@ struct route {
 
 /* The conditions of choose.h. */
 #define CONDITIONS                                                                                 \
-    "[--state=?state] [--type=?glob] [--older=?older] [--newer=?newer] [--error=?error] "          \
-    "[--kind=?kind] [--attempts=?attempts] [--where=?where] [--where=?where2] "                    \
-    "[--where=?where3] [--text=?text]"
+    "[--state=?state] [--type=?glob] [--type=?glob2] [--type=?glob3] [--older=?older] "            \
+    "[--newer=?newer] [--error=?error] [--kind=?kind] [--kind=?kind2] [--kind=?kind3] "            \
+    "[--attempts=?attempts] [--where=?where] [--where=?where2] [--where=?where3] [--text=?text] "  \
+    "[--not=?not] [--not=?not2] [--not=?not3]"
 
 /* Those of an action on all that match, and its bounds. */
 #define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
@@ -244,15 +245,22 @@ static const struct form {
     { "type", route_is_type, "type: the name of a type" },
     { "limit", is_page, "limit: 1 to 200" },
     { "glob", is_glob, "glob: a type, with * and ?" },
+    { "glob2", is_glob, "glob: a type, with * and ?" },
+    { "glob3", is_glob, "glob: a type, with * and ?" },
     { "older", is_duration, "older: a duration like 90, 5m, 2h" },
     { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
     { "error", is_text, "error: a regular expression of at most 256 bytes" },
     { "kind", is_kind, "kind: of error, such as timeout or crash" },
+    { "kind2", is_kind, "kind: of error, such as timeout or crash" },
+    { "kind3", is_kind, "kind: of error, such as timeout or crash" },
     { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
     { "where", is_text, "where: PATH=VALUE" },
     { "where2", is_text, "where: PATH=VALUE" },
     { "where3", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
+    { "not", is_text, "not: NAME:VALUE" },
+    { "not2", is_text, "not: NAME:VALUE" },
+    { "not3", is_text, "not: NAME:VALUE" },
     { "after", is_spot, "after: the `next` of a search" },
     { "most", is_number, "most: a whole number" },
     { "rate", is_number, "rate: a whole number" },

@@ -20,15 +20,16 @@
  * choose. */
 #define CHOOSE_OPTIONS                                                                             \
     { "state", 0, "STATE", "in this state (any but done)" },                                       \
-        { "type", 0, "GLOB", "of types such as 'mail.*'" },                                        \
+        { "type", 0, "GLOB", "of types such as 'mail.*'; several: of any" },                       \
         { "older", 0, "DURATION", "ready, dead or done for longer than this" },                    \
         { "newer", 0, "DURATION", "ready, dead or done for less than this" },                      \
         { "error", 0, "REGEX", "whose last error matches" },                                       \
-        { "kind", 0, "KIND", "of error, such as timeout or crash; see later(1)" },                 \
+        { "kind", 0, "KIND", "of error, such as timeout; several: of any; see later(1)" },         \
         { "attempts", 0, "N", "with this many attempts: 3, '>3', '<=3'" },                         \
         { "where", 0, "PATH=VALUE",                                                                \
           "with this value: payload.tenant=42; several must all match" },                          \
         { "text", 0, "STRING", "with this text in the document" },                                 \
+        { "not", 0, "NAME:VALUE", "that do not meet this: type:mail.*; several: none of them" },   \
         { "number", 'n', "N", "at most N jobs, the first ones" },                                  \
         { "queue", 'q', "Q", "of this queue" }, { "all-queues", 'A', NULL, "of all queues" },      \
     {                                                                                              \

@@ -13,7 +13,7 @@
 #define SINCE_MIN 9e8 /* UNIX seconds; an earlier score is not a time */
 
 /* The order of `rows`. */
-enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, ATTEMPTS, WHERE, TEXT, CONDITIONS };
+enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, ATTEMPTS, WHERE, TEXT, NOT, CONDITIONS };
 
 struct where {
     char path[LATER_PATH_MAX + 1], value[LATER_FILTER_VALUE_MAX + 1];
@@ -21,14 +21,24 @@ struct where {
 
 struct later_filter {
     bool given[CONDITIONS];
-    const char *state, *kind; /* static */
-    char type[LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1];
+    const char *state, *kinds[LATER_FILTER_MANY]; /* static */
+    char types[LATER_FILTER_MANY][LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1];
     double older, newer;              /* seconds */
     struct later_filter_regex *error; /* owned; NULL = not given */
     struct later_filter_number attempts;
     struct where wheres[LATER_FILTER_WHERE_MAX];
-    size_t where_count;
+    struct later_filter *nots[LATER_FILTER_MANY]; /* owned; of one condition each */
+    size_t type_count, kind_count, where_count, not_count;
 };
+
+/* Counts one more; fails if there are as many already. */
+static int filter_take_one(size_t *count, size_t max, const char *name, struct later_error *err)
+{
+    if (*count == max)
+        return later_fail(err, LATER_E_USAGE, "--%s: at most %zu of them", name, max);
+    ++*count;
+    return 0;
+}
 
 /* --- state, kind --- */
 
@@ -56,11 +66,15 @@ static bool meets_state(const struct later_filter *filter, const struct later_fi
 
 static int take_kind(struct later_filter *filter, const char *value, struct later_error *err)
 {
+    const char *kind = later_ending_kind(value);
     char kinds[LATER_KINDS_ROOM];
 
-    filter->kind = later_ending_kind(value);
-    if (filter->kind)
+    if (kind) {
+        if (filter_take_one(&filter->kind_count, LATER_FILTER_MANY, "kind", err) < 0)
+            return -1;
+        filter->kinds[filter->kind_count - 1] = kind;
         return 0;
+    }
     later_ending_kinds(kinds, sizeof kinds);
     return later_fail(err, LATER_E_USAGE, "--kind: %.40s is not one of %s", value, kinds);
 }
@@ -69,17 +83,22 @@ static bool meets_kind(const struct later_filter *filter, const struct later_fil
 {
     char kind[16];
 
-    return later_filter_string(job->record.error, job->record.error_len, "kind", kind,
-                               sizeof kind) &&
-           strcmp(kind, filter->kind) == 0;
+    if (!later_filter_string(job->record.error, job->record.error_len, "kind", kind, sizeof kind))
+        return false;
+    for (size_t i = 0; i < filter->kind_count; i++) {
+        if (strcmp(kind, filter->kinds[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* --- type, text, where: the document --- */
 
 static int take_type(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    (void)err;
-    strcpy(filter->type, value);
+    if (filter_take_one(&filter->type_count, LATER_FILTER_MANY, "type", err) < 0)
+        return -1;
+    strcpy(filter->types[filter->type_count - 1], value);
     return 0;
 }
 
@@ -87,9 +106,14 @@ static bool meets_type(const struct later_filter *filter, const struct later_fil
 {
     char type[LATER_FILTER_VALUE_MAX];
 
-    return job->document &&
-           later_filter_string(job->document, job->document_len, "type", type, sizeof type) &&
-           later_filter_glob(filter->type, type);
+    if (!job->document ||
+        !later_filter_string(job->document, job->document_len, "type", type, sizeof type))
+        return false;
+    for (size_t i = 0; i < filter->type_count; i++) {
+        if (later_filter_glob(filter->types[i], type))
+            return true;
+    }
+    return false;
 }
 
 static int take_text(struct later_filter *filter, const char *value, struct later_error *err)
@@ -224,26 +248,72 @@ static bool meets_attempts(const struct later_filter *filter, const struct later
     return later_filter_counts(&filter->attempts, job->record.attempts);
 }
 
+/* --- not --- */
+
+/* An age may be unknown, and a search for a regular expression may be given up: the job must not
+ * count as one that was meant, for it may be cancelled. */
+static bool filter_may_be_turned(const char *name)
+{
+    static const char *const names[] = { "state", "type", "kind", "attempts", "where", "text" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int take_not(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    const char *colon = strchr(value, ':');
+    char name[16] = "";
+
+    if (colon && (size_t)(colon - value) < sizeof name)
+        memcpy(name, value, (size_t)(colon - value));
+    if (!filter_may_be_turned(name))
+        return later_fail(err, LATER_E_USAGE,
+                          "--not: %.40s is not NAME:VALUE with state, type, kind, attempts, where "
+                          "or text",
+                          value);
+    if (filter_take_one(&filter->not_count, LATER_FILTER_MANY, "not", err) < 0)
+        return -1;
+    filter->nots[filter->not_count - 1] = later_filter_new();
+    if (!filter->nots[filter->not_count - 1])
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    return later_filter_add(filter->nots[filter->not_count - 1], name, colon + 1, err);
+}
+
+static bool meets_not(const struct later_filter *filter, const struct later_filter_job *job)
+{
+    for (size_t i = 0; i < filter->not_count; i++) {
+        if (later_filter_meets(filter->nots[i], job))
+            return false;
+    }
+    return true;
+}
+
 /* --- all of them --- */
 
 static const struct row {
     const char *name;
     int (*take)(struct later_filter *filter, const char *value, struct later_error *err);
     bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job);
+    bool many; /* may be given several times */
 } rows[CONDITIONS] = {
     [STATE] = { "state", take_state, meets_state },
-    [TYPE] = { "type", take_type, meets_type },
+    [TYPE] = { "type", take_type, meets_type, true },
     [OLDER] = { "older", take_older, meets_older },
     [NEWER] = { "newer", take_newer, meets_newer },
     [ERROR] = { "error", filter_take_error, meets_error },
-    [KIND] = { "kind", take_kind, meets_kind },
+    [KIND] = { "kind", take_kind, meets_kind, true },
     [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
-    [WHERE] = { "where", take_where, meets_where },
+    [WHERE] = { "where", take_where, meets_where, true },
     [TEXT] = { "text", take_text, meets_text },
+    [NOT] = { "not", take_not, meets_not, true },
 };
 
-const char *const later_filter_names[] = { "state", "type",     "older", "newer", "error",
-                                           "kind",  "attempts", "where", "text",  NULL };
+const char *const later_filter_names[] = { "state",    "type",  "older", "newer", "error", "kind",
+                                           "attempts", "where", "text",  "not",   NULL };
 
 struct later_filter *later_filter_new(void)
 {
@@ -252,8 +322,11 @@ struct later_filter *later_filter_new(void)
 
 void later_filter_free(struct later_filter *filter)
 {
-    if (filter)
-        later_filter_regex_free(filter->error);
+    if (!filter)
+        return;
+    for (size_t i = 0; i < filter->not_count; i++)
+        later_filter_free(filter->nots[i]);
+    later_filter_regex_free(filter->error);
     free(filter);
 }
 
@@ -274,7 +347,7 @@ int later_filter_add(struct later_filter *filter, const char *name, const char *
 
     if (!row)
         return later_fail(err, LATER_E_USAGE, "%.40s is not a condition", name);
-    if (filter->given[at] && at != WHERE)
+    if (filter->given[at] && !row->many)
         return later_fail(err, LATER_E_USAGE, "--%s: given twice", name);
     if (strlen(value) > LATER_FILTER_VALUE_MAX)
         return later_fail(err, LATER_E_USAGE, "--%s: longer than %d bytes", name,

@@ -14,6 +14,11 @@
  *     where     PATH=VALUE: a value in the document (json_path.h): a string that is VALUE, a number
  *               that equals it, or true, false, null; may be given LATER_FILTER_WHERE_MAX times
  *     text      is somewhere in the document, as it is written or with its escapes decoded
+ *     not       NAME:VALUE: the job does not meet this condition: state, type, kind, attempts,
+ * where or text; may be given LATER_FILTER_MANY times
+ *
+ * Of several types, and of several kinds, one must be met; at most LATER_FILTER_MANY of each. A job
+ * that has no type, or no error, meets the `not` of each type and kind.
  *
  * A delayed job has no age, since nobody knows since when it waits. Nor has a job that was pushed
  * with a score of 0. Neither is older or newer than anything. A document that is not JSON has no
@@ -29,6 +34,7 @@
 #include <stddef.h>
 
 #define LATER_FILTER_WHERE_MAX 8
+#define LATER_FILTER_MANY      8   /* types, kinds, and conditions turned round */
 #define LATER_FILTER_VALUE_MAX 256 /* bytes of a condition's value */
 
 struct later_filter;

@@ -283,7 +283,8 @@ refuses 'of a delayed job only the time' cancel -q m --state delayed --older 1h
 refuses 'is not one of dead, delayed' kick -q m --state ready
 refuses 'is not one of ready, delayed' bury -q m --state dead
 refuses '--state is missing' export -q m --type t
-refuses '--type: given twice' search --count -q m --type a --type b
+refuses '--state: given twice' search --count -q m --state dead --state dead
+refuses '--not: older:1h is not NAME:VALUE' search --count -q m --not older:1h
 refuses 'which queue? -q Q, or -A for all' search --count
 refuses 'which queue? -q Q, or -A for all' cancel --state dead --yes
 refuses '-q is one queue, -A all of them' search --count -q m -A

@@ -22,6 +22,8 @@ CONDITIONS = {
     "kind": ("--kind retry", lambda job: job["kind"] == "retry"),
     "newer": ("--newer 1h", lambda job: None if job["state"] == "reserved" else job["state"] != "delayed"),
     "older": ("--older 1h", lambda job: None if job["state"] == "reserved" else False),
+    "types": ("--type none --type t", lambda job: job["type"] == "t"),
+    "not": ("--not type:t --not kind:retry", lambda job: job["type"] != "t" and job["kind"] != "retry"),
     "limit": ("-n 1", lambda job: True),
 }
 STATES = ["ready", "delayed", "reserved", "dead", "done"]

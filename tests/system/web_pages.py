@@ -459,6 +459,12 @@ try:
                        '"later search --all-queues --where=payload.n=598 \'--text=needle 7\'")'),
           'its command', browser.text('main'))
     check(browser.wait('document.querySelector("main").innerText.includes("that is all")'), 'and its end')
+    run('push', '--file', '-', input='\n'.join(json.dumps({'type': kind, 'queue': 'turned', 'id': f'{kind}-{to}', 'payload': {'to': to}})
+                                              for kind in ('sms', 'mail', 'fax') for to in ('you', 'me', 'us')))
+    go('search?' + urllib.parse.urlencode({'q': 'queue:turned type:sms|ma* -payload.to=you -text:"us"'}))
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 2 && document.querySelector("main").innerText.includes("that is all")'),
+          'one type or another, and what is not', browser.text('main'))
+    check(all(one in browser.text('tbody') for one in ('sms-me', 'mail-me')), 'are found', browser.text('tbody'))
     go('search?q=type%3Afound+queue%3Amany')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 100'), 'a hundred hits')
     check(browser.wait('document.querySelector("main").innerText.includes("Go on from here") &&'
@@ -481,7 +487,7 @@ try:
     check(browser.wait('location.hash.startsWith("#/job?id=m0&")'), 'an id leads to its job')
     for q, words in (('attempts:many', 'attempts: a number'), ('state:retrying', 'state: ready, delayed'),
                      ('typ:mail.*', 'did you mean type:?'), ('state:dead OR state:ready', 'OR: all conditions'),
-                     ('state:dead state:ready', 'only once'), ('-type:mail', 'cannot be turned round')):
+                     ('state:dead state:ready', 'only once'), ('-older:1h', 'cannot be turned round'), ('type:a|b|c|d', 'at most 3'), ('type:a|', 'missing beside |')):
         go('search?' + urllib.parse.urlencode({'q': q}))
         check(browser.wait('document.querySelector("main [role=alert]").innerText.includes(arguments[0])', words),
               f'a mistake is told: {q}', browser.text('main'))

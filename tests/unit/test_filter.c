@@ -117,6 +117,18 @@ static const struct expected ready_table[] = {
     { "text", "M\\u00fcller", true },
     { "text", "http://b", true },
     { "text", "nowhere", false },
+    { "not", "type:mail.*", false },
+    { "not", "type:sms.*", true },
+    { "not", "state:ready", false },
+    { "not", "state:dead", true },
+    { "not", "kind:timeout", false },
+    { "not", "kind:crash", true },
+    { "not", "attempts:>1", false },
+    { "not", "attempts:>2", true },
+    { "not", "where:payload.tenant=42", false },
+    { "not", "where:payload.tenant=43", true },
+    { "not", "text:http://b", false },
+    { "not", "text:a:b", true },
 };
 
 START_TEST(test_one_condition)
@@ -126,6 +138,39 @@ START_TEST(test_one_condition)
 
     ck_assert_msg(meets(row->name, row->value, &job) == row->met, "--%s '%s' should be %s",
                   row->name, row->value, row->met ? "met" : "not met");
+}
+END_TEST
+
+/* Of several types or kinds one must be met, of several `not` each. */
+START_TEST(test_some_may_be_met)
+{
+    struct later_filter *filter = made("type", "sms.*"), *none = made("not", "type:sms.*");
+    struct later_filter_job job = job_in("ready", NOW);
+    struct later_error err;
+
+    ck_assert(!later_filter_meets(filter, &job));
+    ck_assert_int_eq(later_filter_add(filter, "type", "mail.*", &err), 0);
+    ck_assert(later_filter_meets(filter, &job));
+    ck_assert_int_eq(later_filter_add(filter, "kind", "crash", &err), 0);
+    ck_assert(!later_filter_meets(filter, &job));
+    ck_assert_int_eq(later_filter_add(filter, "kind", "timeout", &err), 0);
+    ck_assert(later_filter_meets(filter, &job));
+    for (int i = 3; i <= LATER_FILTER_MANY; i++)
+        ck_assert_int_eq(later_filter_add(filter, "type", "x", &err), 0);
+    ck_assert_int_eq(later_filter_add(filter, "type", "x", &err), -1);
+    ck_assert_str_eq(err.text, "--type: at most 8 of them");
+    later_filter_free(filter);
+
+    ck_assert(!later_filter_is_plain(none));
+    ck_assert(later_filter_meets(none, &job));
+    ck_assert_int_eq(later_filter_add(none, "not", "kind:timeout", &err), 0);
+    ck_assert(!later_filter_meets(none, &job));
+    later_filter_free(none);
+
+    none = made("not", "type:*");
+    job.document = NULL;
+    ck_assert(later_filter_meets(none, &job));
+    later_filter_free(none);
 }
 END_TEST
 
@@ -276,7 +321,8 @@ START_TEST(test_too_many)
     struct later_error err;
     char text[LATER_FILTER_VALUE_MAX + 2] = "";
 
-    ck_assert_int_eq(later_filter_add(filter, "type", "mail", &err), -1);
+    ck_assert_int_eq(later_filter_add(filter, "state", "dead", &err), 0);
+    ck_assert_int_eq(later_filter_add(filter, "state", "dead", &err), -1);
     ck_assert_ptr_nonnull(strstr(err.text, "given twice"));
     for (int i = 0; i < LATER_FILTER_WHERE_MAX; i++)
         ck_assert_int_eq(later_filter_add(filter, "where", "a=1", &err), 0);
@@ -291,7 +337,8 @@ END_TEST
 
 START_TEST(test_names)
 {
-    static const char *const values[] = { "ready", "a", "1", "1", "a", "bad", "1", "a=1", "a" };
+    static const char *const values[] = { "ready", "a", "1",   "1", "a",
+                                          "bad",   "1", "a=1", "a", "type:a" };
     struct later_filter *filter = later_filter_new();
     struct later_error err;
     size_t count = 0;
@@ -310,6 +357,7 @@ static TCase *filters(void)
     TCase *tc = tcase_create("filters");
 
     tcase_add_loop_test(tc, test_one_condition, 0, sizeof ready_table / sizeof *ready_table);
+    tcase_add_test(tc, test_some_may_be_met);
     tcase_add_test(tc, test_all_must_be_met);
     tcase_add_test(tc, test_ages);
     tcase_add_test(tc, test_no_document);

@@ -6,7 +6,10 @@ import { jobTable } from './jobs.js';
 
 const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
                 kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
-const WHERE_MAX = 3;
+// What may be given several times, and the server's name for each after the first ends with its
+// number. Of types and kinds one must hold, of `where` all, of `not` none.
+const MANY = ['glob', 'kind', 'where', 'not'], MOST = 3;
+const TURNED = ['state', 'type', 'kind', 'attempts', 'where', 'text'];
 
 // Returns the name of a condition that differs from this word by a letter or two.
 function nearest(word) {
@@ -26,38 +29,52 @@ function nearest(word) {
 // Why a word is probably not meant as a text that is in the document, or ''.
 function mistake(token, name, value) {
     if (/^(OR|AND|NOT|\|\|?|&&?)$/.test(token))
-        return `${token}: all conditions must hold, and there is no other way to join them`;
-    if (/^-[a-z]+:./.test(token)) return `${token}: a condition cannot be turned round`;
+        return `${token}: all conditions must hold; type:a|b is one or the other, and -type:a is not`;
     if (!name || value.startsWith('//')) return '';
     const near = nearest(name);
     return `${name}: is not a condition${near ? `; did you mean ${near}:?` : ''} To look for the text, put it in quotes.`;
 }
 
-// Turns `type:mail.* state:dead payload.to=a@b.c "some words"` into the server's parameters. Throws
-// a word that cannot be meant.
-export function conditions(text) {
-    const found = {}, words = [], where = [];
-    for (const [token] of text.matchAll(/(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
-        const [, name, value] = /^([a-z]+):(.+)$/s.exec(token) || [];
-        const bare = (value ?? token).replace(/^"(.*)"$/s, '$1');
-        if (name && NAMES[name]) {
-            if (found[NAMES[name]] !== undefined) throw new Error(`${name}: can be given only once`);
-            found[NAMES[name]] = bare;
-        } else if (name === 'where') where.push(bare);
-        else if (/^[\w.[\]-]+=./.test(token)) where.push(token);
-        else {
-            const why = token.startsWith('"') ? '' : mistake(token, name, value);
-            if (why) throw new Error(why);
-            words.push(token.replace(/^"(.*)"$/s, '$1'));
-        }
-    }
-    if (where.length > WHERE_MAX) throw new Error(`At most ${WHERE_MAX} values of the document can be compared.`);
-    if (words.length) found.text = words.join(' ');
-    where.forEach((one, i) => { found[i ? `where${i + 1}` : 'where'] = one; });
-    return found;
+// Turns a word into the server's name of the condition, its own name, and its values; null: it is a
+// text. Throws what cannot be meant.
+function condition(token) {
+    const [, name, value] = /^([a-z]+):(.+)$/s.exec(token) || [];
+    const bare = (value ?? token).replace(/^"(.*)"$/s, '$1');
+    if (name && NAMES[name]) return [NAMES[name], name, MANY.includes(NAMES[name]) ? bare.split('|') : [bare]];
+    if (name === 'where') return ['where', 'where', [bare]];
+    if (/^[\w.[\]-]+=./.test(token)) return ['where', 'where', [token]];
+    const why = token.startsWith('"') ? '' : mistake(token, name, value);
+    if (why) throw new Error(why);
+    return null;
 }
 
-const EXAMPLES = ['type:mail.* state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
+// Turns a word after a minus, too, of which each value is one that must not hold.
+function turned(token) {
+    const [, name, values] = condition(token) || ['text', 'text', [token.replace(/^"(.*)"$/s, '$1')]];
+    if (!TURNED.includes(name)) throw new Error(`-${name}: cannot be turned round; these can: ${TURNED.join(', ')}`);
+    return ['not', 'not', values.map((value) => `${name}:${value}`)];
+}
+
+// Turns `type:mail.*|sms.* -state:dead payload.to=a@b.c "some words"` into the server's parameters.
+// Throws a word that cannot be meant.
+export function conditions(text) {
+    const found = {}, words = [];
+    for (const [token] of text.matchAll(/-?(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
+        const one = /^-(?:[a-z]+:.|"|[\w.[\]]+=.)/.test(token) ? turned(token.slice(1)) : condition(token);
+        if (!one) words.push(token.replace(/^"(.*)"$/s, '$1'));
+        else if (found[one[0]] && !MANY.includes(one[0])) throw new Error(`${one[1]}: can be given only once`);
+        else (found[one[0]] ??= []).push(...one[2]);
+    }
+    for (const [name, values] of Object.entries(found)) {
+        if (values.length > MOST) throw new Error(`${name === 'glob' ? 'type' : name}: at most ${MOST} of them`);
+        if (values.includes('')) throw new Error(`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
+    }
+    if (words.length) found.text ??= [words.join(' ')];
+    return Object.fromEntries(Object.entries(found).flatMap(([name, values]) =>
+        values.map((value, i) => [i ? `${name}${i + 1}` : name, value])));
+}
+
+const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
                   'error:"connection refused"', '"any text" queue:mail'];
 
 function help() {
