@@ -238,6 +238,7 @@ static const struct form {
 } forms[] = {
     { "queue", is_queue, "queue: the name of a queue" },
     { "flow", is_queue, "flow: the name of a flow" },
+    { "host", is_queue, "host: the name of a host, as laterd tells it" },
     { "state", is_state, "state: ready, delayed, reserved, dead, waiting or done" },
     { "number", is_page, "number: 1 to 200" },
     { "offset", is_number, "offset: a whole number" },
@@ -265,6 +266,7 @@ static const struct form {
     { "most", is_number, "most: a whole number" },
     { "rate", is_number, "rate: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
+    { "until", is_duration, "until: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },
     { "name", route_is_type, "name: that of a schedule" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
@@ -337,10 +339,13 @@ static int add_word(struct order *order, const char *word, size_t len, const str
     if (!mark)
         return route_add(order, route_keep(order, from, len, "")) < 0 ? 400 : 0;
     form = form_of(mark + 1, len - (size_t)(mark + 1 - from));
-    value = form ? params_get(params, form->name) : NULL;
+    *why = "no such parameter";
+    if (!form)
+        return 400;
+    value = params_get(params, form->name);
     if (!value && bracket)
         return 0;
-    *why = form ? form->why : "no such parameter";
+    *why = form->why;
     if (!value || !form->accepts(value))
         return 400;
     if (mark == from) /* it may be long, so it is not copied */

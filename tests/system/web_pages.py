@@ -826,7 +826,7 @@ try:
         'host': 'web1', 'pid': 1, 'version': '1', 'seen': time.time() + 600, 'started': began, 'workers': 2, 'running': 0,
         'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail'], 'fault': None}))
     browser.click('Quiet', 'tbody tr:not(.gone)')
-    check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('main'))
+    check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('#notes'))
     redis('DEL', 'later:hosts', 'later:{host:web1}:paused')
 
     # Redis hangs, ends, is back

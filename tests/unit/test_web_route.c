@@ -65,6 +65,11 @@ START_TEST(refusals)
                      "later peek --state=done a");
     ck_assert_str_eq(typed("/api/1/job", false, "id=a%7f"), "400");
     ck_assert_str_eq(typed("/api/1/pause", true, "queue=a&for=1h%20--json"), "400");
+    ck_assert_str_eq(typed("/api/1/host-pause", true, "host=web1&for=1h"),
+                     "later pause --for=1h --host=web1");
+    ck_assert_str_eq(typed("/api/1/types", false, "since=2h&until=1h&queue=a"),
+                     "later history --since=2h --until=1h a");
+    ck_assert_str_eq(typed("/api/1/types", false, "until=-1"), "400");
 }
 END_TEST
 
