@@ -56,7 +56,9 @@ runs "without the unit" python3 "$state/addresses.py" /root/refused
 is "$(cat /root/refused)" '' "all addresses can be sent to"
 handlers='exec = { send = { argv = ( "/usr/bin/python3", "'$state'/addresses.py", "'$state'/refused" ); }; };'
 configure 'workers = 2;'
+mark
 runs "systemctl reload" systemctl reload laterd
+within 15 "exec is loaded with its program" logged 'reloaded: '
 later push exec.send --id send >/dev/null
 within 20 "in the unit" sh -c "! later show send >/dev/null 2>&1"
 if journalctl -q -o cat | grep -q 'local system does not support BPF'; then
