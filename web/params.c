@@ -29,13 +29,18 @@ static int params_add(struct params *params, char *name, char *value)
     return 0;
 }
 
-const char *params_get(const struct params *params, const char *name)
+const char *params_nth(const struct params *params, const char *name, size_t n)
 {
     for (size_t i = 0; i < params->count; i++) {
-        if (strcmp(params->all[i].name, name) == 0)
+        if (strcmp(params->all[i].name, name) == 0 && n-- == 0)
             return params->all[i].value;
     }
     return NULL;
+}
+
+const char *params_get(const struct params *params, const char *name)
+{
+    return params_nth(params, name, 0);
 }
 
 /* --- query --- */
@@ -110,8 +115,12 @@ int params_body(struct params *params, const char *bytes, size_t len)
     *params = (struct params){ 0 };
     json_object_foreach(object, name, value)
     {
-        if (ok == 0)
-            ok = params_add(params, strdup(name), params_text_of(value));
+        size_t count = json_is_array(value) ? json_array_size(value) : 1;
+
+        for (size_t i = 0; ok == 0 && i < count; i++)
+            ok =
+                params_add(params, strdup(name),
+                           params_text_of(json_is_array(value) ? json_array_get(value, i) : value));
     }
     json_decref(object);
     if (ok < 0)

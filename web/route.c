@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* A command: literal words, and ?name for a parameter of the request. What is in brackets is left
- * out if its parameter is missing. A value comes after = or after --, so that it can never become
- * an option. */
+ * out if its parameter is missing, and with a * behind the name it is there for each value; `later`
+ * says how many there may be. A value comes after = or after --, so that it can never become an
+ * option. */
 struct route {
     const char *path;
     const char *command;
@@ -21,10 +22,8 @@ struct route {
 
 /* The conditions of choose.h. */
 #define CONDITIONS                                                                                 \
-    "[--state=?state] [--type=?glob] [--type=?glob2] [--type=?glob3] [--older=?older] "            \
-    "[--newer=?newer] [--error=?error] [--kind=?kind] [--kind=?kind2] [--kind=?kind3] "            \
-    "[--attempts=?attempts] [--where=?where] [--where=?where2] [--where=?where3] [--text=?text] "  \
-    "[--not=?not] [--not=?not2] [--not=?not3]"
+    "[--state=?state] [--type=?glob*] [--older=?older] [--newer=?newer] [--error=?error] "         \
+    "[--kind=?kind*] [--attempts=?attempts] [--where=?where*] [--text=?text] [--not=?not*]"
 
 /* Those of an action on all that match, and its bounds. */
 #define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
@@ -246,22 +245,14 @@ static const struct form {
     { "type", route_is_type, "type: the name of a type" },
     { "limit", is_page, "limit: 1 to 200" },
     { "glob", is_glob, "glob: a type, with * and ?" },
-    { "glob2", is_glob, "glob: a type, with * and ?" },
-    { "glob3", is_glob, "glob: a type, with * and ?" },
     { "older", is_duration, "older: a duration like 90, 5m, 2h" },
     { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
     { "error", is_text, "error: a regular expression of at most 256 bytes" },
     { "kind", is_kind, "kind: of error, such as timeout or crash" },
-    { "kind2", is_kind, "kind: of error, such as timeout or crash" },
-    { "kind3", is_kind, "kind: of error, such as timeout or crash" },
     { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
     { "where", is_text, "where: PATH=VALUE" },
-    { "where2", is_text, "where: PATH=VALUE" },
-    { "where3", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
     { "not", is_text, "not: NAME:VALUE" },
-    { "not2", is_text, "not: NAME:VALUE" },
-    { "not3", is_text, "not: NAME:VALUE" },
     { "after", is_spot, "after: the `next` of a search" },
     { "most", is_number, "most: a whole number" },
     { "rate", is_number, "rate: a whole number" },
@@ -325,33 +316,47 @@ static char *route_keep(struct order *order, const char *bytes, size_t len, cons
     return copy;
 }
 
+/* Adds what stands before a value (`before` bytes), and the value. Returns as add_word(). */
+static int route_add_value(struct order *order, const struct form *form, const char *word,
+                           size_t before, const char *value, const char **why)
+{
+    *why = form->why;
+    if (!value || !form->accepts(value))
+        return 400;
+    *why = "the command is too long";
+    if (before == 0) /* it may be long, so it is not copied */
+        return route_add(order, value) < 0 ? 400 : 0;
+    return route_add(order, route_keep(order, word, before, value)) < 0 ? 400 : 0;
+}
+
 /* Adds one word of the table, `len` long. Returns 0, or a status with *why. */
 static int add_word(struct order *order, const char *word, size_t len, const struct params *params,
                     const char **why)
 {
-    bool bracket = word[0] == '[';
+    bool bracket = word[0] == '[', each;
     const char *from = word + bracket, *mark, *value;
     const struct form *form;
+    size_t before;
+    int status = 0;
 
     len -= bracket ? 2 : 0;
     *why = "the command is too long";
     mark = memchr(from, '?', len);
     if (!mark)
         return route_add(order, route_keep(order, from, len, "")) < 0 ? 400 : 0;
-    form = form_of(mark + 1, len - (size_t)(mark + 1 - from));
+    before = (size_t)(mark - from);
+    each = from[len - 1] == '*';
+    form = form_of(mark + 1, len - before - 1 - each);
     *why = "no such parameter";
     if (!form)
         return 400;
     value = params_get(params, form->name);
     if (!value && bracket)
         return 0;
-    *why = form->why;
-    if (!value || !form->accepts(value))
-        return 400;
-    if (mark == from) /* it may be long, so it is not copied */
-        return route_add(order, value) < 0 ? 400 : 0;
-    *why = "the command is too long";
-    return route_add(order, route_keep(order, from, (size_t)(mark - from), value)) < 0 ? 400 : 0;
+    status = route_add_value(order, form, from, before, value, why);
+    for (size_t n = 1; each && status == 0 && (value = params_nth(params, form->name, n)); n++)
+        status = route_add_value(order, form, from, before, value, why);
+    return status;
 }
 
 static const struct route *route_find(const char *path)

@@ -162,19 +162,15 @@ static void answer_troubles(const struct visit *visit)
 /* Who can search for a value learns it, one character after the other. */
 static bool asks_for_masked(const struct visit *visit, const struct params *params)
 {
-    static const char *const inside[] = { "where", "where2", "where3", "text" };
-    static const char *const turned[] = { "not", "not2", "not3" };
+    static const char *const inside[] = { "where", "text" };
     const struct mask *mask = server_mask(visit);
+    const char *value;
     bool asks = false;
 
     for (size_t i = 0; mask && i < sizeof inside / sizeof *inside; i++)
         asks = asks || params_get(params, inside[i]);
-    for (size_t i = 0; mask && i < sizeof turned / sizeof *turned; i++) {
-        const char *value = params_get(params, turned[i]);
-
-        asks = asks ||
-               (value && (strncmp(value, "where:", 6) == 0 || strncmp(value, "text:", 5) == 0));
-    }
+    for (size_t n = 0; mask && (value = params_nth(params, "not", n)); n++)
+        asks = asks || strncmp(value, "where:", 6) == 0 || strncmp(value, "text:", 5) == 0;
     return asks || (mask && params_get(params, "error") &&
                     (mask_has(mask, "error") || mask_has(mask, "text")));
 }

@@ -487,7 +487,7 @@ try:
     check(browser.wait('location.hash.startsWith("#/job?id=m0&")'), 'an id leads to its job')
     for q, words in (('attempts:many', 'attempts: a number'), ('state:retrying', 'state: ready, delayed'),
                      ('typ:mail.*', 'did you mean type:?'), ('state:dead OR state:ready', 'OR: all conditions'),
-                     ('state:dead state:ready', 'only once'), ('-older:1h', 'cannot be turned round'), ('type:a|b|c|d', 'at most 3'), ('type:a|', 'missing beside |')):
+                     ('state:dead state:ready', 'only once'), ('-older:1h', 'cannot be turned round'), ('type:a|b|c|d|e|f|g|h|i', 'at most 8'), ('type:a|', 'missing beside |')):
         go('search?' + urllib.parse.urlencode({'q': q}))
         check(browser.wait('document.querySelector("main [role=alert]").innerText.includes(arguments[0])', words),
               f'a mistake is told: {q}', browser.text('main'))

@@ -63,8 +63,8 @@ for name in ROLES[1:]:
     same((payload['to'], payload['password'], payload['cards'], json.loads(payload['raw'])),
          ('ann', secret, [{'card': '***' if reader else {'no': 's3cret'}}], {'password': secret}), f'{name}: and nothing else')
     # a condition would tell what it is, one character after the other
-    for condition in ('where=payload.password=s3cret', 'where3=payload.password=s3cret', 'text=s3cret',
-                      'not=text:s3cret', 'not3=where:payload.password=s3cret'):
+    for condition in ('where=payload.password=s3cret', 'where=id=a&where=payload.password=s3cret', 'text=s3cret',
+                      'not=text:s3cret', 'not=kind:crash&not=where:payload.password=s3cret'):
         for path in ('count', 'search', 'count-queue', 'search-queue'):
             same(ask(tcp, f'/api/1/{path}?queue=secret&{condition}', headers=headers)[0], 403 if reader else 200, f'{name}: {path} {condition}')
     same(ask(tcp, '/api/1/count?error=reason', headers=headers)[0], 200, f'{name}: what is not masked can be searched for')

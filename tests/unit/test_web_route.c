@@ -38,6 +38,10 @@ START_TEST(commands)
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "most=9&state=dead&rate=50"),
                      "later kick --all-queues --number=9 --rate=50 --state=dead");
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "rate=all"), "400");
+    ck_assert_str_eq(typed("/api/1/count", false, "glob=a&not=text:x&glob=b.*&not=kind:crash"),
+                     "later search --count --all-queues --type=a '--type=b.*' --not=text:x "
+                     "--not=kind:crash");
+    ck_assert_str_eq(typed("/api/1/count", false, "glob=a&glob=b%20c"), "400");
     ck_assert_str_eq(typed("/api/1/cancel", true, "id=--help&queue=a"),
                      "later cancel --queue=a -- --help");
     ck_assert_str_eq(typed("/api/1/push", true, "queue=q&type=t&payload=%7b%7D&in=5m"),
@@ -79,6 +83,8 @@ START_TEST(queries)
 
     ck_assert_int_eq(params_query(&params, "a=1&&b=%C3%A4+%2b&c&a=2&=x"), 0);
     ck_assert_str_eq(params_get(&params, "a"), "1");
+    ck_assert_str_eq(params_nth(&params, "a", 1), "2");
+    ck_assert_ptr_null(params_nth(&params, "a", 2));
     ck_assert_str_eq(params_get(&params, "b"), "\xc3\xa4 +");
     ck_assert_str_eq(params_get(&params, "c"), "");
     ck_assert_ptr_null(params_get(&params, "d"));
@@ -96,16 +102,21 @@ START_TEST(bodies)
                                        "[]",
                                        "{\"a\":{}}",
                                        "{\"a\":1.5}",
+                                       "{\"a\":[[1]]}",
+                                       "{\"a\":[\"b\",null]}",
                                        "{\"a\":1,\"a\":2}",
                                        "{\"a\":\"\\u0000\"}",
                                        "{\"a\":null}",
                                        "{\"a\":\"\xff\"}" };
-    const char *good = "{\"a\":\"x\\ny\",\"n\":-5}";
+    const char *good = "{\"a\":\"x\\ny\",\"n\":-5,\"l\":[\"m\",7],\"e\":[]}";
     struct params params;
 
     ck_assert_int_eq(params_body(&params, good, strlen(good)), 0);
     ck_assert_str_eq(params_get(&params, "a"), "x\ny");
     ck_assert_str_eq(params_get(&params, "n"), "-5");
+    ck_assert_str_eq(params_nth(&params, "l", 0), "m");
+    ck_assert_str_eq(params_nth(&params, "l", 1), "7");
+    ck_assert_ptr_null(params_get(&params, "e"));
     params_free(&params);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(params_body(&params, bad[i], strlen(bad[i])) == -1, "%s", bad[i]);

@@ -23,8 +23,8 @@ async function read(answer) {
 }
 
 function query(parameters) {
-    const all = Object.entries(parameters || {}).filter(([, value]) =>
-        value !== undefined && value !== null && value !== '');
+    const all = Object.entries(parameters || {}).flatMap(([name, values]) => [values].flat().map((value) => [name, value]))
+        .filter(([, value]) => value !== undefined && value !== null && value !== '');
     return all.length ? `?${new URLSearchParams(all)}` : '';
 }
 

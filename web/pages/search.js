@@ -6,9 +6,8 @@ import { jobTable } from './jobs.js';
 
 const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
                 kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
-// What may be given several times, and the server's name for each after the first ends with its
-// number. Of types and kinds one must hold, of `where` all, of `not` none.
-const MANY = ['glob', 'kind', 'where', 'not'], MOST = 3;
+// What may be given several times. Of types and kinds one must hold, of `where` all, of `not` none.
+const MANY = ['glob', 'kind', 'where', 'not'];
 const TURNED = ['state', 'type', 'kind', 'attempts', 'where', 'text'];
 
 // Returns the name of a condition that differs from this word by a letter or two.
@@ -66,12 +65,10 @@ export function conditions(text) {
         else (found[one[0]] ??= []).push(...one[2]);
     }
     for (const [name, values] of Object.entries(found)) {
-        if (values.length > MOST) throw new Error(`${name === 'glob' ? 'type' : name}: at most ${MOST} of them`);
         if (values.includes('')) throw new Error(`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
     }
     if (words.length) found.text ??= [words.join(' ')];
-    return Object.fromEntries(Object.entries(found).flatMap(([name, values]) =>
-        values.map((value, i) => [i ? `${name}${i + 1}` : name, value])));
+    return Object.fromEntries(Object.entries(found).map(([name, values]) => [name, MANY.includes(name) ? values : values[0]]));
 }
 
 const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
