@@ -94,26 +94,33 @@ static int pause_whole(struct cli *cli, const char *queue, const struct wish *wi
     return pause_shards(cli, &whole, wish, changed, err);
 }
 
+/* what: a queue or a host; state: what it is now, or is no longer. */
+static void pause_tell(struct cli *cli, const char *what, const char *name, const char *state,
+                       const struct wish *wish, bool changed)
+{
+    struct jsonl json;
+
+    if (cli->json) {
+        jsonl_begin(&json, stdout);
+        jsonl_text(&json, what, name);
+        jsonl_bool(&json, state, wish->pause);
+        jsonl_bool(&json, "changed", changed);
+        jsonl_end(&json);
+    } else if (!changed) {
+        cli_say(cli, wish->pause ? "%s %s was %s already" : "%s %s was not %s", what, name, state);
+    }
+}
+
 static int set_pause(struct cli *cli, const char *queue, const struct wish *wish,
                      struct later_error *err)
 {
     int changed = pause_whole(cli, queue, wish, err);
-    struct jsonl json;
 
     if (changed < 0)
         return -1;
     if (changed)
         marks_note_pause(cli, queue, wish->pause, wish->seconds);
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_bool(&json, "paused", wish->pause);
-        jsonl_bool(&json, "changed", changed);
-        jsonl_end(&json);
-    } else if (!changed) {
-        cli_say(cli, wish->pause ? "queue %s was paused already" : "queue %s was not paused",
-                queue);
-    }
+    pause_tell(cli, "queue", queue, "paused", wish, changed);
     if (changed)
         served_warn(cli, wish->pause ? "paused" : "resumed", queue);
     return LATER_OK;
@@ -146,7 +153,6 @@ static int set_host(struct cli *cli, const char *name, const struct wish *wish,
     struct later_client *client = cli_client(cli, err);
     struct later_command cmd = { 0 };
     struct later_keys keys;
-    struct jsonl json;
     int changed;
 
     if (!client)
@@ -160,15 +166,7 @@ static int set_host(struct cli *cli, const char *name, const struct wish *wish,
     changed = (int)cli_count(cli_call(cli, &cmd, err));
     if (changed < 0)
         return -1;
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "host", name);
-        jsonl_bool(&json, "quiet", wish->pause);
-        jsonl_bool(&json, "changed", changed);
-        jsonl_end(&json);
-    } else if (!changed) {
-        cli_say(cli, wish->pause ? "host %s was quiet already" : "host %s was not quiet", name);
-    }
+    pause_tell(cli, "host", name, "quiet", wish, changed);
     warn_of_host(cli, name);
     return LATER_OK;
 }

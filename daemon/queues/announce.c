@@ -255,8 +255,7 @@ static void announce_on_hosts(void *arg, struct later_answer *answer)
                     answer->reply, announce->field);
     for (size_t i = 0; i + 1 < later_reply_count(answer->reply); i += 2) {
         const char *field = later_reply_text(later_reply_at(answer->reply, i), NULL);
-        double seen =
-            marker_number(later_reply_at(answer->reply, i + 1), "\"seen\":", announce->now);
+        double seen = marker_number(later_reply_at(answer->reply, i + 1), "seen", announce->now);
 
         if (announce->now - seen < FORGET_SECONDS)
             continue;

@@ -2,6 +2,7 @@
 #include "queues/marker.h"
 
 #include "base/clock.h"
+#include "job/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +53,14 @@ void marker_answered(struct marker *marker, const struct config *config, struct 
 
 double marker_number(const struct later_reply *line, const char *name, double otherwise)
 {
-    const char *at = strstr(later_reply_text(line, NULL), name);
+    struct later_json_member member = { .name = name };
+    struct later_error ignored;
+    size_t len;
+    const char *text = later_reply_text(line, &len);
 
-    return at ? strtod(at + strlen(name), NULL) : otherwise;
+    return later_json_scan(text, len, &member, 1, &ignored) == 0 && member.value
+               ? later_json_double(member.value)
+               : otherwise;
 }
 
 /* Only those that were there before us count: of two that start at once, one was first. */
@@ -68,10 +74,10 @@ void marker_look(struct marker *marker, const struct config *config, struct link
     marker->looked = true;
     for (size_t i = 0; i + 1 < later_reply_count(hosts); i += 2) {
         const struct later_reply *line = later_reply_at(hosts, i + 1);
-        double at = marker_number(line, "\"seen\":", 0);
+        double at = marker_number(line, "seen", 0);
 
         if (strcmp(later_reply_text(later_reply_at(hosts, i), NULL), field) != 0 && at > seen &&
-            marker_number(line, "\"started\":", 0) < marker->started)
+            marker_number(line, "started", 0) < marker->started)
             seen = at;
     }
     if (marker->started - seen >= LATER_MARKS_GAP)

@@ -32,7 +32,7 @@ void marker_answered(struct marker *marker, const struct config *config, struct 
 void marker_look(struct marker *marker, const struct config *config, struct link *link, double now,
                  const struct later_reply *hosts, const char *field);
 
-/* Returns a number of a line of later:hosts; `otherwise` if it has none. name: `"seen":` */
+/* Returns a number of a line of later:hosts; `otherwise` if it has none. */
 double marker_number(const struct later_reply *line, const char *name, double otherwise);
 
 #endif

@@ -486,10 +486,10 @@ def told(setting, seed, number, operations):
         print(f"seed {seed}, row {number}: LATER_SEED={seed} LATER_ROW={number} sh tests/system/pairs_running.sh\n"
               f"{' + '.join(operations)}\n" + "".join(f"  {line}\n" for line in row.log) + f"{deviation}\n"
               + "".join(f"    {line}\n" for daemon in row.daemons for line in daemon.lines() if " info " not in line), flush=True)
-        for daemon in row.daemons:
-            daemon.process.kill()
         return 1
     finally:
+        for daemon in row.daemons: # none is left if all is well
+            daemon.process.kill()
         row.serve.end()
     return 0
 
