@@ -56,6 +56,7 @@ for folder in here in/another; do
     (cd "$work/$folder" && sha256sum ./*.deb >sums)
 done
 runs "two builds make equal packages" cmp "$work/here/sums" "$work/in/another/sums"
+(cd "$work/here" && stat -c '# %s bytes: %n' ./*.deb && sed 's/^/# /' sums)
 is "$(git -C "$work/here/laterd" status --short)" '' "and change nothing in the sources"
 runs "lintian has nothing to say" in_tree 'lintian --fail-on error,warning /work/here/*.changes'
 must 'make -C /work/here/laterd tests/system/check.so'
