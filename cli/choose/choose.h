@@ -25,6 +25,7 @@
         { "newer", 0, "DURATION", "ready, dead or done for less than this" },                      \
         { "error", 0, "REGEX", "whose last error matches" },                                       \
         { "kind", 0, "KIND", "of error, such as timeout; several: of any; see later(1)" },         \
+        { "host", 0, "NAME", "whose last error is from this host" },                               \
         { "attempts", 0, "N", "with this many attempts: 3, '>3', '<=3'" },                         \
         { "where", 0, "PATH=VALUE",                                                                \
           "with this value: payload.tenant=42; several must all match" },                          \

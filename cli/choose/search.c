@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "choose/choose.h"
 #include "choose/count.h"
+#include "choose/facets.h"
 #include "jobs/peek.h"
 #include "choose/walk.h"
 #include "sizes.h"
@@ -281,6 +282,8 @@ static int search_run(struct cli *cli, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "--count begins at the beginning, without --after");
     if (args_flag(&cli->args, "count"))
         return count_run(cli, err);
+    if (args_text(&cli->args, "by"))
+        return later_fail(err, LATER_E_USAGE, "--by goes with --count");
     if (choose_begin(&searching.choice, cli, true, 0, err) < 0)
         return -1;
     searching.choice.back = true;
@@ -301,6 +304,7 @@ static const struct args_option options[] = {
     CHOOSE_OPTIONS,
     { "after", 0, "PLACE", "go on from the `next` of an earlier search" },
     { "count", 0, NULL, "only count them" },
+    FACETS_OPTION,
     { 0 },
 };
 
@@ -314,10 +318,12 @@ const struct command command_search = {
         "that are kept longest come first. It takes at most a tenth of Redis's time. --progress\n"
         "says twice a second how many jobs were searched, of how many, and in `next` where "
         "--after\n"
-        "can go on. --count prints how many there are, with -A for each queue that has any.\n",
+        "can go on. --count prints how many there are, with -A for each queue that has any, or\n"
+        "with --by for each value that they have.\n",
     .example = "later search -q mail --text greylisted\n"
                "later search -A --state dead --where payload.to=a@b.c\n"
-               "later search -q mail --state dead --kind crash --count\n",
+               "later search -q mail --state dead --kind crash --count\n"
+               "later search -A --state dead --count --by type,kind,host,payload.tenant\n",
     .options = options,
     .run = search_run,
 };

@@ -13,7 +13,7 @@
 #define SINCE_MIN 9e8 /* UNIX seconds; an earlier score is not a time */
 
 /* The order of `rows`. */
-enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, ATTEMPTS, WHERE, TEXT, NOT, CONDITIONS };
+enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, HOST, ATTEMPTS, WHERE, TEXT, NOT, CONDITIONS };
 
 struct where {
     char path[LATER_PATH_MAX + 1], value[LATER_FILTER_VALUE_MAX + 1];
@@ -22,7 +22,8 @@ struct where {
 struct later_filter {
     bool given[CONDITIONS];
     const char *state, *kinds[LATER_FILTER_MANY]; /* static */
-    char types[LATER_FILTER_MANY][LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1];
+    char types[LATER_FILTER_MANY][LATER_FILTER_VALUE_MAX + 1], text[LATER_FILTER_VALUE_MAX + 1],
+        host[LATER_FILTER_VALUE_MAX + 1];
     double older, newer;              /* seconds */
     struct later_filter_regex *error; /* owned; NULL = not given */
     struct later_filter_number attempts;
@@ -40,7 +41,7 @@ static int filter_take_one(size_t *count, size_t max, const char *name, struct l
     return 0;
 }
 
-/* --- state, kind --- */
+/* --- state, kind, host --- */
 
 static const char *const states[] = { "ready",   "delayed", "reserved", "dead",
                                       "waiting", "done",    NULL };
@@ -90,6 +91,23 @@ static bool meets_kind(const struct later_filter *filter, const struct later_fil
             return true;
     }
     return false;
+}
+
+static int take_host(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    if (!*value)
+        return later_fail(err, LATER_E_USAGE, "--host: must not be empty");
+    strcpy(filter->host, value);
+    return 0;
+}
+
+static bool meets_host(const struct later_filter *filter, const struct later_filter_job *job)
+{
+    char host[LATER_FILTER_VALUE_MAX + 2];
+
+    return later_filter_string(job->record.error, job->record.error_len, "host", host,
+                               sizeof host) &&
+           strcmp(host, filter->host) == 0;
 }
 
 /* --- type, text, where: the document --- */
@@ -254,7 +272,8 @@ static bool meets_attempts(const struct later_filter *filter, const struct later
  * count as one that was meant, for it may be cancelled. */
 static bool filter_may_be_turned(const char *name)
 {
-    static const char *const names[] = { "state", "type", "kind", "attempts", "where", "text" };
+    static const char *const names[] = { "state",    "type",  "kind", "host",
+                                         "attempts", "where", "text" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0)
@@ -272,8 +291,8 @@ static int take_not(struct later_filter *filter, const char *value, struct later
         memcpy(name, value, (size_t)(colon - value));
     if (!filter_may_be_turned(name))
         return later_fail(err, LATER_E_USAGE,
-                          "--not: %.40s is not NAME:VALUE with state, type, kind, attempts, where "
-                          "or text",
+                          "--not: %.40s is not NAME:VALUE with state, type, kind, host, attempts, "
+                          "where or text",
                           value);
     if (filter_take_one(&filter->not_count, LATER_FILTER_MANY, "not", err) < 0)
         return -1;
@@ -306,14 +325,15 @@ static const struct row {
     [NEWER] = { "newer", take_newer, meets_newer },
     [ERROR] = { "error", filter_take_error, meets_error },
     [KIND] = { "kind", take_kind, meets_kind, true },
+    [HOST] = { "host", take_host, meets_host },
     [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
     [WHERE] = { "where", take_where, meets_where, true },
     [TEXT] = { "text", take_text, meets_text },
     [NOT] = { "not", take_not, meets_not, true },
 };
 
-const char *const later_filter_names[] = { "state",    "type",  "older", "newer", "error", "kind",
-                                           "attempts", "where", "text",  "not",   NULL };
+const char *const later_filter_names[] = { "state", "type",     "older", "newer", "error", "kind",
+                                           "host",  "attempts", "where", "text",  "not",   NULL };
 
 struct later_filter *later_filter_new(void)
 {

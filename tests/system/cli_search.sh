@@ -117,6 +117,37 @@ redis ZREM 'later:{heavy}:reserved:aaaaaaaaaaaaaaaa' b1 >/dev/null
 is "$(cat <&3 | grep -o '"id":"b[23]"' | tr '\n' ' ')" '"id":"b2" "id":"b3" ' "a job that ends during a search hides no other"
 exec 3<&-
 
+# How many have each value.
+by() # ARGUMENT...: as `later search --count --by`, a line each
+{
+    later search --count "$@" | tr '\t\n' ' ;'
+}
+later push mail '{"tenant":7}' -q by --id y1 --group gold >/dev/null
+later push mail '{"tenant":"a b"}' -q by --id y2 >/dev/null
+later push sms '{"tenant":{"no":7}}' -q by --id y3 --in 1h >/dev/null
+later bury y1 -q by --error no >/dev/null
+is "$(by -q by --by type,state)" "type mail 2;type sms 1;state dead 1;state delayed 1;state ready 1;" "by type, by state"
+is "$(by -q by --by payload.tenant,group)" "payload.tenant 7 1;payload.tenant a b 1;payload.tenant (none) 1;group gold 1;group (none) 2;" "by values"
+is "$(by -q by --by kind,host,queue)" "kind buried 1;kind (none) 2;host $(uname -n) 1;host (none) 2;queue by 3;" "by the last error, by queue"
+is "$(by -q by --host "$(uname -n)") $(by -q by --not "host:$(uname -n)") $(by -q by --host other)" "1; 2; 0;" "search by the host of the last error"
+is "$(by -q by --type mail --by state)" "state dead 1;state ready 1;" "by state, of those that meet a condition"
+is "$(by -q by --type none --by type)" "" "of none there is nothing to count"
+is "$(later search -A --where payload.tenant=7 --count --by queue,type --json)" '{"by":"queue","value":"by","others":false,"count":1}
+{"by":"type","value":"mail","others":false,"count":1}' "of all queues, --json"
+is "$(later search -q by --count --by type --json --progress | tail -n 1)" '{"searched":3,"of":3,"found":3,"ended":true}' "its progress"
+awk 'BEGIN { for (i = 0; i < 1101; i++) printf "{\"type\":\"v%04d\"}\n%s", i, i < 50 ? "{\"type\":\"v1050\"}\n" : "" }' |
+    later push --file - -q by2 >/dev/null
+later search -q by2 --count --by type >"$work/by"
+is "$(wc -l <"$work/by") $(head -n 1 "$work/by") $(tail -n 1 "$work/by")" "101 $(printf 'type\tv1050\t51') $(printf 'type\t(others)\t1001')" \
+    "a thousand values are told apart, a hundred of them are shown, the others counted"
+for names in 'a"b' '' 'type,' 'a,b,c,d,e,f,g,h,i'; do
+    run later search -q by --count --by "$names"
+    is "$status" 64 "--by $names"
+done
+run later search -q by --by type
+is "$status $err" "64 later search: --by goes with --count
+usage: later search -q Q [CONDITIONS] | -A [CONDITIONS]" "--by without --count"
+
 # Large documents come a few at a time.
 for i in 1 2 3 4 5; do
     { printf '"' && head -c 400000 /dev/zero | tr '\0' x && printf '"'; } |

@@ -20,6 +20,7 @@ CONDITIONS = {
     "no-attempts": ("--attempts <=0", lambda job: job["attempts"] == 0),
     "error": ("--error ^by.us$", lambda job: job["error"] == "by us"),
     "kind": ("--kind retry", lambda job: job["kind"] == "retry"),
+    "host": ("--host nowhere", lambda job: False),
     "newer": ("--newer 1h", lambda job: None if job["state"] == "reserved" else job["state"] != "delayed"),
     "older": ("--older 1h", lambda job: None if job["state"] == "reserved" else False),
     "types": ("--type none --type t", lambda job: job["type"] == "t"),
@@ -58,6 +59,14 @@ def looks_at(states, member):
             return 0, [{"count": len(limited(w, ids))}]
         return 0, [{"id": w.shown(id)} for id in ids] if limited(w, ids) == ids else None  # which is first, is not said
     return oracle
+
+
+def counts_by_state(w):
+    ids = chosen(w, ALL)
+    if no_age(w, None) or limited(w, ids) != ids:
+        return None  # which of them is the first, the documents do not say of all states
+    states = [job["state"] for job in w.facts() if job["id"] in ids and job["state"] != "done"]
+    return 0, [{"by": "state", "value": state, "others": False, "count": states.count(state)} for state in STATES[:4] if state in states]
 
 
 def size(w):
@@ -233,6 +242,7 @@ COMMANDS = {
     "search count": ("search -q {q} --count {condition}", "read", looks_at(ALL, "count")),
     "search count all": ("search --all-queues --count {condition}", "read", lambda w: (
         (0, [{"queue": w.queue, "count": len(limited(w, chosen(w, ALL)))}] if chosen(w, ALL) else []))),
+    "search count by": ("search -q {q} --count --by state {condition}", "read", counts_by_state),
     "search": ("search -q {q} {condition}", "read", looks_at(ALL, "id")),
     "search all": ("search --all-queues {condition}", "read", looks_at(ALL, "id")),
     **{f"search {state}": (f"search -q {{q}} --state {state} {{condition}}", "read",

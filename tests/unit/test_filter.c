@@ -16,8 +16,8 @@ static const char document[] =
     "b\"}}";
 
 /* A ready job of priority 3 that has waited for an hour and failed twice. */
-static const char error[] =
-    "{\"at\":1.5,\"attempt\":2,\"kind\":\"timeout\",\"text\":\"over its time: 300 s\"}";
+static const char error[] = "{\"at\":1.5,\"attempt\":2,\"kind\":\"timeout\",\"text\":\"over its "
+                            "time: 300 s\",\"host\":\"web-1\"}";
 
 static struct later_filter_job job_in(const char *state, double score)
 {
@@ -80,6 +80,9 @@ static const struct expected ready_table[] = {
     { "error", "Over", false },
     { "kind", "timeout", true },
     { "kind", "retry", false },
+    { "host", "web-1", true },
+    { "host", "web", false },
+    { "host", "web-10", false },
     { "attempts", "2", true },
     { "attempts", "=2", true },
     { "attempts", ">1", true },
@@ -123,6 +126,8 @@ static const struct expected ready_table[] = {
     { "not", "state:dead", true },
     { "not", "kind:timeout", false },
     { "not", "kind:crash", true },
+    { "not", "host:web-1", false },
+    { "not", "host:web-2", true },
     { "not", "attempts:>1", false },
     { "not", "attempts:>2", true },
     { "not", "where:payload.tenant=42", false },
@@ -234,7 +239,8 @@ START_TEST(test_no_document)
     job.record = (struct later_record){ .error = "" };
     ck_assert(!meets("type", "*", &job) && !meets("where", "type=mail.send", &job));
     ck_assert(meets("text", "mail", &job) && !meets("text", "http", &job));
-    ck_assert(!meets("error", "", &job) && !meets("kind", "bad", &job));
+    ck_assert(!meets("error", "", &job) && !meets("kind", "bad", &job) &&
+              !meets("host", "h", &job));
     ck_assert(meets("attempts", "0", &job));
     job.document = NULL;
     job.document_len = 0;
@@ -251,6 +257,7 @@ static const struct {
     { "nothing", "1", "nothing is not a condition" },
     { "state", "idle", "idle is not one of" },
     { "kind", "Retry", "Retry is not one of" },
+    { "host", "", "must not be empty" },
     { "older", "7w", "7w is not a duration" },
     { "newer", "-1", "-1 is not a duration" },
     { "error", "(", "--error: (: " },
@@ -337,8 +344,8 @@ END_TEST
 
 START_TEST(test_names)
 {
-    static const char *const values[] = { "ready", "a", "1",   "1", "a",
-                                          "bad",   "1", "a=1", "a", "type:a" };
+    static const char *const values[] = { "ready", "a", "1",   "1", "a",     "bad",
+                                          "h",     "1", "a=1", "a", "type:a" };
     struct later_filter *filter = later_filter_new();
     struct later_error err;
     size_t count = 0;
