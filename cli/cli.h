@@ -47,6 +47,7 @@ struct cli {
     struct where where;
     struct later_client *client; /* NULL until it is needed */
     struct ahead *ahead;         /* answers that cli_call() takes first (ahead.h); NULL: none */
+    FILE *answers;               /* to what it asks; NULL: standard input */
     struct kept *kept;           /* of one who looks again and again (kept.h); NULL: nothing */
     bool json;
     bool out_terminal, err_terminal, in_terminal;

@@ -86,7 +86,7 @@ static const char *foreign_option(const struct args *args)
 /* argv[0] stands for the program. argv is NULL-terminated. */
 static int serve_answer(const struct cli *cli, int argc, char **argv)
 {
-    struct cli inner = { .where = cli->where, .client = cli->client };
+    struct cli inner = { .where = cli->where, .client = cli->client, .answers = cli->answers };
     struct later_error err = { .code = LATER_E_BUG };
     const char *foreign;
     char why[80];
@@ -175,7 +175,7 @@ static int serve_run(struct cli *cli, struct later_error *err)
     if (!cli_client(cli, err))
         return -1;
     cli->kept = kept_new();
-    in = take_input(err);
+    cli->answers = in = take_input(err);
     words = in ? catch_words(err) : -1;
     if (words < 0)
         return -1;

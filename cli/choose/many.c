@@ -2,6 +2,7 @@
 #include "choose/many.h"
 
 #include "choose/spool.h"
+#include "output/jsonl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,26 +86,62 @@ static void turn_to(struct many *many, const char *whole)
     many->count = 0;
 }
 
-static int many_ask_which(struct many *many, const struct queue_list *list)
+/* Puts what is to be done into words: `Kick 3 delayed and 2 dead jobs of queue mail`. */
+static void many_spell(const struct many *many, const struct queue_list *list, char *what,
+                       size_t room)
 {
-    char what[320];
-    int answer;
-    int len = snprintf(what, sizeof what, "%s ", many->verb->ask);
+    int len = snprintf(what, room, "%s ", many->verb->ask);
     size_t named = 0;
 
     for (size_t i = 0; i < many->verb->set_count; i++) {
         enum later_key set = many->verb->sets[i];
 
         if (many->found[set] > 0)
-            len += snprintf(what + len, sizeof what - (size_t)len, "%s%" PRIu64 " %s",
+            len += snprintf(what + len, room - (size_t)len, "%s%" PRIu64 " %s",
                             named++ ? " and " : "", many->found[set], later_key_name(set));
     }
     if (args_flag(&many->cli->args, "all-queues"))
-        snprintf(what + len, sizeof what - (size_t)len, " jobs of all queues%s",
-                 many->verb->ask_end);
+        snprintf(what + len, room - (size_t)len, " jobs of all queues%s", many->verb->ask_end);
     else
-        snprintf(what + len, sizeof what - (size_t)len, " jobs of queue %s%s", list->names[0],
+        snprintf(what + len, room - (size_t)len, " jobs of queue %s%s", list->names[0],
                  many->verb->ask_end);
+}
+
+/* Asks a program, which answers with the line `yes`, or with any other. */
+static bool many_ask_program(struct many *many, const char *what)
+{
+    FILE *from = many->cli->answers ? many->cli->answers : stdin;
+    struct jsonl json;
+    char *answer = NULL;
+    size_t room = 0;
+    bool yes;
+
+    jsonl_begin(&json, stdout);
+    jsonl_int(&json, "searched", (int64_t)many->choice.seen);
+    jsonl_int(&json, "of", (int64_t)many->choice.total);
+    jsonl_int(&json, "found", (int64_t)many->sum);
+    jsonl_text(&json, "asks", what);
+    jsonl_end(&json);
+    fflush(stdout);
+    yes = pace_wait(&many->choice.pace, fileno(from)) && getline(&answer, &room, from) > 0 &&
+          strcmp(answer, "yes\n") == 0;
+    free(answer);
+    return yes;
+}
+
+/* Returns 0 to go on, an exit status after saying why, or -1 with *err. */
+static int many_ask_which(struct many *many, const struct queue_list *list, struct later_error *err)
+{
+    char what[320];
+    int answer;
+
+    many_spell(many, list, what, sizeof what);
+    if (args_text(&many->cli->args, "ask")) {
+        if (many_ask_program(many, what)) /* after a long time a lost connection is made anew */
+            return cli_ping(many->cli, err);
+        cli_say(many->cli, "nothing was done");
+        return LATER_E_LATER;
+    }
     pace_pause(&many->choice.pace);
     answer = cli_ask(many->cli, what);
     pace_go_on(&many->choice.pace);
@@ -226,7 +263,7 @@ static int many_go(struct many *many, const struct queue_list *list, struct late
         many_tell_count(many);
         return status;
     }
-    status = many->sum ? many_ask_which(many, list) : LATER_OK;
+    status = many->sum ? many_ask_which(many, list, err) : LATER_OK;
     return status == LATER_OK ? act_and_tell(many, err) : status;
 }
 
@@ -241,6 +278,17 @@ static int go_on_table(struct many *many, const struct queue_list *list, struct 
     return status;
 }
 
+static int many_check_ask(const struct cli *cli, struct later_error *err)
+{
+    const char *ask = args_text(&cli->args, "ask");
+
+    if (ask && strcmp(ask, "line") != 0)
+        return later_fail(err, LATER_E_USAGE, "--ask: %.40s is not `line`", ask);
+    if (ask && !cli->json)
+        return later_fail(err, LATER_E_USAGE, "--ask goes with --json");
+    return 0;
+}
+
 int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *err)
 {
     struct many *many = calloc(1, sizeof *many);
@@ -248,7 +296,8 @@ int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *
     int64_t rate = 0;
     int status = -1;
 
-    if (!many || cli_number(cli, "rate", 1, CHOOSE_RATE_MAX, &rate, err) < 0 ||
+    if (!many || many_check_ask(cli, err) < 0 ||
+        cli_number(cli, "rate", 1, CHOOSE_RATE_MAX, &rate, err) < 0 ||
         choose_begin(&many->choice, cli, false, (double)rate, err) < 0) {
         if (!many)
             later_fail(err, LATER_E_SYSTEM, "no memory");

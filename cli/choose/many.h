@@ -32,6 +32,7 @@ struct many_verb {
     CHOOSE_OPTIONS, { "rate", 0, "N", "at most N jobs a second" },                                 \
         { "all", 0, NULL, "all of them, without a condition" },                                    \
         { "dry-run", 0, NULL, "only say how many" },                                               \
+        { "ask", 0, "line", "with --json: ask by a line; `yes` on standard input goes on" },       \
     {                                                                                              \
         "yes", 'y', NULL, "do not ask"                                                             \
     }

@@ -4,9 +4,12 @@
 #include "base/clock.h"
 #include "queue/inspect.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
 
 #define PINGS 5      /* the fastest of them counts */
+#define LOOK  100    /* ms between two looks for a signal */
 #define OURS  0.0002 /* seconds that Redis works during a pause: our INFO, and its own timer */
 
 static void signals(sigset_t *set)
@@ -74,15 +77,34 @@ static void ask_worked(const struct pace *pace, double *worked)
     later_call_begin(pace->cli->client, &cmd, take_worked, worked, &err);
 }
 
+static void reckon(struct pace *pace)
+{
+    pace->reckoned = later_clock();
+    pace->rested = -1;
+    ask_worked(pace, &pace->worked);
+}
+
 void pace_go_on(struct pace *pace)
 {
     sigset_t set;
 
     signals(&set);
     sigprocmask(SIG_BLOCK, &set, &pace->before);
-    pace->reckoned = later_clock();
-    pace->rested = -1;
-    ask_worked(pace, &pace->worked);
+    reckon(pace);
+}
+
+bool pace_wait(struct pace *pace, int fd)
+{
+    struct pollfd wanted = { .fd = fd, .events = POLLIN };
+
+    while (nap(pace, 0)) {
+        int ready = poll(&wanted, 1, LOOK);
+
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            break;
+    }
+    reckon(pace);
+    return !pace->stopped;
 }
 
 void pace_end(struct pace *pace)

@@ -42,6 +42,10 @@ void pace_end(struct pace *pace);
 void pace_pause(struct pace *pace);
 void pace_go_on(struct pace *pace);
 
+/* Waits until something comes from this descriptor, or its end. Returns false if it is time to
+ * stop. */
+bool pace_wait(struct pace *pace, int fd);
+
 /* Put these around each question to Redis. pace_rest() may sleep, and returns false if it is time
  * to stop. */
 void pace_work(struct pace *pace);

@@ -268,6 +268,57 @@ is "$(later size much | cut -f 2)" 0 "and all of them"
 is "$(later export -q m --state delayed --dry-run) $(later export -q m --state delayed -n 7 --dry-run --json)" \
     "$(redis ZCARD 'later:{m}:delayed') {\"count\":7}" "export --dry-run only counts"
 
+# ---- asks a program, which answers by a line
+
+later push t -q asked --id a1 --in 1h >/dev/null
+later push t -q asked --id a2 --in 1h >/dev/null
+# asked ANSWER: what kick says, and how it exits, if it is answered so.
+asked()
+{
+    run_with "$1" kick -q asked --all --json --ask line
+}
+run_with() # INPUT ARGUMENT...: as run, with this on standard input
+{
+    input=$1
+    shift
+    out=$(printf '%b' "$input" | later "$@" 2>"$work/asked.err")
+    status=$?
+    err=$(cat "$work/asked.err")
+}
+for answer in 'no\n' 'yes' '' 'yes \n' 'yesterday\n' '\n'; do
+    asked "$answer"
+    is "$status $err $out" '75 later kick: nothing was done {"searched":2,"of":2,"found":2,"asks":"Kick 2 delayed jobs of queue asked"}' "another answer than yes: nothing is done"
+done
+mkfifo "$work/answer"
+"$later_bin" kick -q asked --all --json --ask line <"$work/answer" >"$work/asked" 2>"$work/asked.err" &
+asks=$!
+own "$asks"
+exec 4>"$work/answer"
+wait_until 60 grep -q asks "$work/asked"
+later push t -q asked --id a3 --in 1h >/dev/null # after the walk
+kill "$asks"
+wait "$asks"
+is "$? $(later size asked | cut -f 2-3)" "75 $(printf '0\t3')" "TERM while it asks: nothing is done"
+exec 4>&-
+"$later_bin" kick -q asked --all --json --ask line <"$work/answer" >"$work/asked" 2>"$work/asked.err" &
+asks=$!
+own "$asks"
+exec 4>"$work/answer"
+wait_until 60 grep -q asks "$work/asked"
+later push t -q asked --id a4 --in 1h >/dev/null
+later cancel a2 -q asked >/dev/null
+echo yes >&4
+wait "$asks"
+is "$? $(tail -n 1 "$work/asked") $(cat "$work/asked.err")" '0 {"queue":"asked","kicked":2} later kick: 1 left alone: no longer where they were' "yes: those that it has counted, if they are still there"
+exec 4>&-
+is "$(later size asked | cut -f 2-3)" "$(printf '2\t1')" "and no others"
+is "$(printf '%s\n' '["kick","-q","asked","--all","--json","--ask","line"]' yes '["size","--names"]' | later serve | sed 's/^\x1e/end /' | head -n 3)" \
+    '{"searched":1,"of":1,"found":1,"asks":"Kick 1 delayed jobs of queue asked"}
+{"queue":"asked","kicked":1}
+end {"status":0,"words":""}' "later serve passes the answer on"
+run_with '' kick -q asked --all --json --ask line
+is "$status $out" '0 {"queue":"asked","kicked":0}' "of none it asks nothing"
+
 # ---- refused
 
 # refuses WORDS ARGUMENTS...: exits with 64 and this message
@@ -290,6 +341,8 @@ refuses 'which queue? -q Q, or -A for all' cancel --state dead --yes
 refuses '-q is one queue, -A all of them' search --count -q m -A
 refuses 'there are too many words' search m --type a
 refuses 'There is no terminal to ask on: add --yes' cancel -q m --type 'grave.*'
+refuses '--ask goes with --json' cancel -q m --type 'grave.*' --ask line
+refuses '--ask: page is not `line`' cancel -q m --type 'grave.*' --ask page --json
 refuses 'name jobs by ID, or give -q or -A and a condition' cancel
 refuses 'name jobs by ID, or give -q or -A and a condition' cancel -q m
 refuses 'name jobs by ID, or give -q or -A and a condition' kick -A --yes

@@ -66,7 +66,7 @@ def counts_by_state(w):
     if no_age(w, None) or limited(w, ids) != ids:
         return None  # which of them is the first, the documents do not say of all states
     states = [job["state"] for job in w.facts() if job["id"] in ids and job["state"] != "done"]
-    return 0, [{"by": "state", "value": state, "others": False, "count": states.count(state)} for state in STATES[:4] if state in states]
+    return 0, [{"by": "state", "value": state, "count": states.count(state)} for state in STATES[:4] if state in states]
 
 
 def size(w):
@@ -351,7 +351,7 @@ TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top
 OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh",
            "work": "is a laterd, which waits for what others refuse; cli_work.sh, pairs_running.sh"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "lately": "what it asks goes by time; cli_lately.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
+                   "after": "pages need many jobs; cli_search.sh", "ask": "somebody must answer; cli_many.sh", "lately": "what it asks goes by time; cli_lately.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
 
 
 def options_of(verb):
