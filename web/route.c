@@ -23,7 +23,8 @@ struct route {
 /* The conditions of choose.h. */
 #define CONDITIONS                                                                                 \
     "[--state=?state] [--type=?glob*] [--older=?older] [--newer=?newer] [--error=?error] "         \
-    "[--kind=?kind*] [--attempts=?attempts] [--where=?where*] [--text=?text] [--not=?not*]"
+    "[--kind=?kind*] [--host=?host] [--attempts=?attempts] [--where=?where*] [--text=?text] "      \
+    "[--not=?not*]"
 
 /* Those of an action on all that match, and its bounds. */
 #define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
@@ -102,10 +103,11 @@ static const struct route routes[] = {
     { "/api/1/search-queue",
       "search --json --progress --queue=?queue [--number=?limit] [--after=?after] " CONDITIONS,
       .stream = true, .patience = LONG },
-    { "/api/1/count", "search --count --json --progress --all-queues " CONDITIONS, .stream = true,
-      .patience = LONG },
-    { "/api/1/count-queue", "search --count --json --progress --queue=?queue " CONDITIONS,
+    { "/api/1/count", "search --count --json --progress --all-queues [--by=?facets] " CONDITIONS,
       .stream = true, .patience = LONG },
+    { "/api/1/count-queue",
+      "search --count --json --progress --queue=?queue [--by=?facets] " CONDITIONS, .stream = true,
+      .patience = LONG },
     { "/api/1/kick-matching", "kick --json --progress --yes --all-queues " MANY, .post = true,
       .stream = true, .patience = LONG },
     { "/api/1/kick-queue-matching", "kick --json --progress --yes --queue=?queue " MANY,
@@ -253,6 +255,7 @@ static const struct form {
     { "where", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
     { "not", is_text, "not: NAME:VALUE" },
+    { "facets", is_text, "facets: names with commas between, such as type,payload.tenant" },
     { "after", is_spot, "after: the `next` of a search" },
     { "most", is_number, "most: a whole number" },
     { "rate", is_number, "rate: a whole number" },

@@ -159,7 +159,25 @@ static void answer_troubles(const struct visit *visit)
         server_tell_troubles(server);
 }
 
-/* Who can search for a value learns it, one character after the other. */
+/* Do these names of what jobs are counted by, with commas between, lead into documents? */
+static bool counts_inside(const struct mask *mask, const char *names)
+{
+    static const char *const outside[] = { "state", "queue", "kind", "host", "type", "group" };
+    size_t count = sizeof outside / sizeof *outside, len, i;
+
+    for (; names && *names; names += len + (names[len] == ',')) {
+        len = strcspn(names, ",");
+        i = 0;
+        while (i < count && (strlen(outside[i]) != len || strncmp(outside[i], names, len) != 0))
+            i++;
+        if (i == count || mask_has(mask, outside[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Who can search for a value learns it, one character after the other; who counts by it, at once.
+ */
 static bool asks_for_masked(const struct visit *visit, const struct params *params)
 {
     static const char *const inside[] = { "where", "text" };
@@ -171,6 +189,7 @@ static bool asks_for_masked(const struct visit *visit, const struct params *para
         asks = asks || params_get(params, inside[i]);
     for (size_t n = 0; mask && (value = params_nth(params, "not", n)); n++)
         asks = asks || strncmp(value, "where:", 6) == 0 || strncmp(value, "text:", 5) == 0;
+    asks = asks || (mask && counts_inside(mask, params_get(params, "facets")));
     return asks || (mask && params_get(params, "error") &&
                     (mask_has(mask, "error") || mask_has(mask, "text")));
 }

@@ -40,12 +40,6 @@ class Web:
         self.log.close()
 
 
-def enter(browser, web, role):
-    browser.go('about:blank')
-    browser.go(f'http://{web.where}/#token=0123456789abcdef-{role}')
-    browser.wait('document.querySelector("#connection.live")')
-
-
 def show(browser):
     """Opens the page of tasks as a reload does."""
     address = browser.script('return location.origin')
@@ -97,7 +91,7 @@ try:
     for name in ('operator', 'admin'):
         os.mkdir(f'{work}/{name}-browser')
         browsers.append(Browser(f'{work}/{name}-browser'))
-        enter(browsers[-1], web, name)
+        browsers[-1].enter(web.where, name)
     one, two = browsers
 
     # one begins, another sees it, through a reload, and stops it
@@ -125,7 +119,7 @@ try:
     same(web.ask('stop', {'task': str(task['number'])})[0], 404, 'a second stop')
 
     # undo
-    enter(one, web, 'operator')
+    one.enter(web.where, 'operator')
     one.click('Pause', 'tr:has(a[href*="name=mail"])')
     show(one)
     check(first(one, 'later pause mail'), 'a pause', one.text('main'))
@@ -156,7 +150,7 @@ try:
     status, _, answer = web.ask('tasks', role='reader')
     same((status, answer), (403, {'error': 'what was done is not shown to readers'}), 'readers are refused')
     same(one.script('return document.getElementById("tasks").checkVisibility()'), True, 'operators have a link')
-    enter(one, web, 'reader')
+    one.enter(web.where, 'reader')
     check(one.wait('document.getElementById("role").innerText === "reader"'), 'a reader', one.text())
     same(one.script('return document.getElementById("tasks").checkVisibility()'), False, 'has none')
     one.script('location.hash = "#/tasks"')
@@ -178,7 +172,7 @@ try:
     same((task['words'], task['ended'], task['who']), ('later-web ended in the middle of it', None, 'bearer of the admin token'), 'also the one that was under way')
     check(0 < task['progress']['acted'] <= count < MANY, 'with what it had told', (task, count))
     same(counts('later'), [count, MANY + 40 - count], 'none is lost')
-    enter(two, web, 'admin')
+    two.enter(web.where, 'admin')
     show(two)
     check(first(two, 'later-web ended in the middle of it'), 'the page says so', two.text('main'))
     same(two.script('return document.querySelectorAll("main progress").length'), 0, 'it does not seem to run')

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
-KEYS = {'Enter': '\ue007', 'Escape': '\ue00c', 'Tab': '\ue004'}
+KEYS = {'Enter': '\ue007', 'Escape': '\ue00c', 'Tab': '\ue004', 'ArrowUp': '\ue013', 'ArrowDown': '\ue015'}
 
 
 class Browser:
@@ -60,6 +60,12 @@ class Browser:
 
     def go(self, url):
         self.call('POST', 'url', {'url': url})
+
+    def enter(self, where, role):
+        """Opens the pages at HOST:PORT with the token of a role, as the tests of roles write it."""
+        self.go('about:blank')
+        self.go(f'http://{where}/#token=0123456789abcdef-{role}')
+        self.wait('document.querySelector("#connection.live")')
 
     def script(self, text, *arguments):
         return self.call('POST', 'execute/sync', {'script': text, 'args': list(arguments)})

@@ -42,6 +42,8 @@ START_TEST(commands)
                      "later search --count --all-queues --type=a '--type=b.*' --not=text:x "
                      "--not=kind:crash");
     ck_assert_str_eq(typed("/api/1/count", false, "glob=a&glob=b%20c"), "400");
+    ck_assert_str_eq(typed("/api/1/count-queue", false, "queue=a&host=h&facets=type,payload.n"),
+                     "later search --count --queue=a --by=type,payload.n --host=h");
     ck_assert_str_eq(typed("/api/1/cancel", true, "id=--help&queue=a"),
                      "later cancel --queue=a -- --help");
     ck_assert_str_eq(typed("/api/1/push", true, "queue=q&type=t&payload=%7b%7D&in=5m"),

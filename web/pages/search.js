@@ -2,74 +2,9 @@
 import { button, confirm, meter, note, performLong } from './action.js';
 import { get, getLong, mean, meant } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
+import { facets } from './facets.js';
 import { jobTable } from './jobs.js';
-
-const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
-                kind: 'kind', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
-// What may be given several times. Of types and kinds one must hold, of `where` all, of `not` none.
-const MANY = ['glob', 'kind', 'where', 'not'];
-const TURNED = ['state', 'type', 'kind', 'attempts', 'where', 'text'];
-
-// Returns the name of a condition that differs from this word by a letter or two.
-function nearest(word) {
-    const far = (a, b) => {
-        const row = Array.from({ length: b.length + 1 }, (_, i) => i);
-        for (let i = 1; i <= a.length; i++) {
-            let before = row[0]++;
-            for (let j = 1; j <= b.length; j++)
-                [before, row[j]] = [row[j], Math.min(row[j] + 1, row[j - 1] + 1, before + (a[i - 1] !== b[j - 1]))];
-        }
-        return row[b.length];
-    };
-    const [best] = Object.keys(NAMES).sort((a, b) => far(word, a) - far(word, b));
-    return far(word, best) <= 2 ? best : null;
-}
-
-// Why a word is probably not meant as a text that is in the document, or ''.
-function mistake(token, name, value) {
-    if (/^(OR|AND|NOT|\|\|?|&&?)$/.test(token))
-        return `${token}: all conditions must hold; type:a|b is one or the other, and -type:a is not`;
-    if (!name || value.startsWith('//')) return '';
-    const near = nearest(name);
-    return `${name}: is not a condition${near ? `; did you mean ${near}:?` : ''} To look for the text, put it in quotes.`;
-}
-
-// Turns a word into the server's name of the condition, its own name, and its values; null: it is a
-// text. Throws what cannot be meant.
-function condition(token) {
-    const [, name, value] = /^([a-z]+):(.+)$/s.exec(token) || [];
-    const bare = (value ?? token).replace(/^"(.*)"$/s, '$1');
-    if (name && NAMES[name]) return [NAMES[name], name, MANY.includes(NAMES[name]) ? bare.split('|') : [bare]];
-    if (name === 'where') return ['where', 'where', [bare]];
-    if (/^[\w.[\]-]+=./.test(token)) return ['where', 'where', [token]];
-    const why = token.startsWith('"') ? '' : mistake(token, name, value);
-    if (why) throw new Error(why);
-    return null;
-}
-
-// Turns a word after a minus, too, of which each value is one that must not hold.
-function turned(token) {
-    const [, name, values] = condition(token) || ['text', 'text', [token.replace(/^"(.*)"$/s, '$1')]];
-    if (!TURNED.includes(name)) throw new Error(`-${name}: cannot be turned round; these can: ${TURNED.join(', ')}`);
-    return ['not', 'not', values.map((value) => `${name}:${value}`)];
-}
-
-// Turns `type:mail.*|sms.* -state:dead payload.to=a@b.c "some words"` into the server's parameters.
-// Throws a word that cannot be meant.
-export function conditions(text) {
-    const found = {}, words = [];
-    for (const [token] of text.matchAll(/-?(?:[^\s":]+:)?"[^"]*"|\S+/g)) {
-        const one = /^-(?:[a-z]+:.|"|[\w.[\]]+=.)/.test(token) ? turned(token.slice(1)) : condition(token);
-        if (!one) words.push(token.replace(/^"(.*)"$/s, '$1'));
-        else if (found[one[0]] && !MANY.includes(one[0])) throw new Error(`${one[1]}: can be given only once`);
-        else (found[one[0]] ??= []).push(...one[2]);
-    }
-    for (const [name, values] of Object.entries(found)) {
-        if (values.includes('')) throw new Error(`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
-    }
-    if (words.length) found.text ??= [words.join(' ')];
-    return Object.fromEntries(Object.entries(found).map(([name, values]) => [name, MANY.includes(name) ? values : values[0]]));
-}
+import { conditions } from './query.js';
 
 const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
                   'error:"connection refused"', '"any text" queue:mail'];
@@ -132,11 +67,12 @@ export function search(main, parameters) {
         return null;
     }
 
+    const { limit, ...whole } = asked; // without how many to show
+    const counts = facets(q, whole);
     const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue });
     const act = (where, verb, done) => {
         end('stopped');
-        actOnAll(where, verb, done, Object.fromEntries(Object.entries(asked)
-            .filter(([name]) => name !== 'limit')), acting);
+        actOnAll(where, verb, done, whole, acting);
     };
     const all = h('p', { class: 'buttons' },
         button('Kick all that match', () => act('kick', 'Kick', 'kicked')),
@@ -160,13 +96,14 @@ export function search(main, parameters) {
         more.hidden = !after;
         if (after) history.replaceState(null, '', path('search', { q, after }));
         tell(why);
+        counts.offer(seen.size ? last?.of ?? 0 : null);
     }
 
     // The reason stands where it is read first, and nothing can be done to jobs that nobody chose.
     function refuse(reason, line) {
         end('it could not be done');
         wrong.replaceChildren(empty(reason));
-        for (const part of seen.size ? [all] : [all, words, jobs.element]) part.hidden = true;
+        for (const part of seen.size ? [all, counts.element] : [all, counts.element, words, jobs.element]) part.hidden = true;
         if (line) typed.replaceChildren(command(line));
     }
 
@@ -203,7 +140,7 @@ export function search(main, parameters) {
     }
 
     function begin() {
-        main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, jobs.element, typed);
+        main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, counts.element, jobs.element, typed);
         goOn();
     }
 
@@ -216,6 +153,7 @@ export function search(main, parameters) {
             } }, 'Search')));
         main.append(question);
         return () => {
+            counts.end();
             source?.abort();
             source = null;
         };
@@ -231,6 +169,7 @@ export function search(main, parameters) {
     });
     return () => {
         stop.abort();
+        counts.end();
         source?.abort();
         source = null;
     };
