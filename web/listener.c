@@ -20,6 +20,21 @@ static int fail_errno(struct later_error *err, const char *what)
     return later_fail(err, LATER_E_SYSTEM, "%.300s: %s", what, strerror(errno));
 }
 
+/* libevent 2.1 asks the C library what each client is called, and ends the process when that has no
+ * answer. musl has none for a unix socket. */
+static int can_name_clients(struct later_error *err)
+{
+    struct sockaddr_un client = { .sun_family = AF_UNIX };
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+
+    if (getnameinfo((struct sockaddr *)&client, sizeof client, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        return 0;
+    return later_fail(err, LATER_E_SYSTEM,
+                      "this C library has no names for the clients of a unix socket, without which "
+                      "libevent serves none: --listen HOST:PORT");
+}
+
 /* --- from systemd --- */
 
 /* A socket unit puts our pid into the environment. */
@@ -45,7 +60,7 @@ static int take_over(struct listener *listener, struct later_error *err)
     if (listener->is_unix)
         snprintf(listener->path, sizeof listener->path, "%s", address.sun_path);
     snprintf(listener->name, sizeof listener->name, "a socket from systemd");
-    return 0;
+    return listener->is_unix ? can_name_clients(err) : 0;
 }
 
 /* --- unix --- */
@@ -73,6 +88,8 @@ static int open_unix(struct listener *listener, const char *path, struct later_e
     if (strlen(path) == 0 || strlen(path) >= sizeof address.sun_path)
         return later_fail(err, LATER_E_USAGE, "--listen: a path has 1 to %zu bytes",
                           sizeof address.sun_path - 1);
+    if (can_name_clients(err) < 0)
+        return -1;
     strcpy(address.sun_path, path);
     snprintf(listener->path, sizeof listener->path, "%s", path);
     remove_dead(&address);

@@ -19,8 +19,8 @@ struct listener {
 
 /* where: "unix:PATH" or "HOST:PORT" ("[::1]:7420"). A socket from systemd is used instead if there
  * is one. The socket file of a dead server is removed; that of a live one, or any other file, is an
- * error. A new socket
- * file can be used by its user and group (0660). Returns 0, or -1 with *err. */
+ * error. A new socket file can be used by its user and group (0660). A C library with which
+ * libevent could not serve a unix socket is an error (musl). Returns 0, or -1 with *err. */
 int listener_open(struct listener *listener, const char *where, struct later_error *err);
 
 /* Removes the file that listener_open() made. */
