@@ -26,7 +26,7 @@ in_tree()
 must()
 {
     in_tree "$1" >"$work/log" 2>&1 && return
-    tail -n 20 "$work/log" | sed 's/^/# /'
+    { grep -aE '^(FAIL|ERROR): ' "$work/log" | head -n 20; tail -n 20 "$work/log"; } | sed 's/^/# /'
     echo "Bail out! $1 fails"
     exit 99
 }
