@@ -209,6 +209,16 @@ void table_age(struct table *table, enum colour colour, double seconds)
     table_text(table, colour, text);
 }
 
+void table_size(struct table *table, enum colour colour, uint64_t bytes)
+{
+    char text[48];
+
+    if (table->aligned)
+        table_text(table, colour, text_put_bytes(text, sizeof text, bytes));
+    else
+        table_number(table, colour, bytes);
+}
+
 void table_known_age(struct table *table, enum colour colour, double seconds)
 {
     if (seconds >= 0)

@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "trouble/say.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,18 @@ static uint64_t hosts_count_of(const json_t *host, const char *name)
 static bool hosts_is_gone(const json_t *host, double now)
 {
     return now - real_of(host, "seen") > SERVED_GONE_AFTER;
+}
+
+static const struct host_state {
+    const char *word;
+    enum colour colour;
+} host_alive = { "alive", GREEN }, host_quiet = { "quiet", YELLOW }, host_gone = { "gone", RED };
+
+static const struct host_state *hosts_state_of(const json_t *host, double now)
+{
+    if (hosts_is_gone(host, now))
+        return &host_gone;
+    return json_object_get(host, "quiet") ? &host_quiet : &host_alive;
 }
 
 /* Returns attempts per second in the last minute. Older versions only report the total, so then it
@@ -84,6 +97,55 @@ static void add_runs(struct table *table, json_t *host)
     table_text(table, PLAIN, text);
 }
 
+/* Adds how many jobs ran at once, on average over the minutes that it tells. */
+static void add_busy(struct table *table, const json_t *host)
+{
+    const json_t *minute;
+    double sum = 0;
+    size_t i, looked = 0;
+
+    json_array_foreach(json_object_get(host, "busy"), i, minute)
+    {
+        looked += json_is_number(minute);
+        sum += json_number_value(minute);
+    }
+    if (looked)
+        table_print(table, PLAIN, "%.1f", sum / (double)looked);
+    else
+        table_none(table);
+}
+
+/* Adds "mail:4,slow:1": the workers of each pool. */
+static void add_pools(struct table *table, const json_t *host)
+{
+    const json_t *pool;
+    char text[512] = "";
+    size_t i;
+
+    json_array_foreach(json_object_get(host, "pools"), i, pool)
+    {
+        size_t len = strlen(text);
+
+        snprintf(text + len, sizeof text - len, "%s%s:%" PRIu64, i ? "," : "",
+                 text_of(pool, "name"), hosts_count_of(pool, "workers"));
+    }
+    table_text(table, PLAIN, text);
+}
+
+/* Older versions do not tell all of it. */
+static void add_load(struct table *table, const json_t *host)
+{
+    uint64_t memory = hosts_count_of(host, "memory"), crashes = hosts_count_of(host, "crashes");
+
+    add_busy(table, host);
+    if (memory)
+        table_size(table, PLAIN, memory);
+    else
+        table_none(table);
+    table_number(table, crashes ? YELLOW : PLAIN, crashes);
+    add_pools(table, host);
+}
+
 /* Prints how many connections there are to each node of a Cluster. */
 static void print_connections(struct cli *cli, json_t *nodes)
 {
@@ -107,20 +169,13 @@ static void print_connections(struct cli *cli, json_t *nodes)
 
 static void hosts_add_row(struct table *table, json_t *host, double now)
 {
-    bool gone = hosts_is_gone(host, now);
-    bool quiet = json_object_get(host, "quiet") != NULL;
-    enum colour colour = gone ? DIM : PLAIN;
+    const struct host_state *state = hosts_state_of(host, now);
+    enum colour colour = state == &host_gone ? DIM : PLAIN;
 
     table_text(table, colour, text_of(host, "host"));
     table_number(table, colour, hosts_count_of(host, "pid"));
     table_text(table, colour, text_of(host, "version"));
-    table_text(table,
-               gone    ? RED
-               : quiet ? YELLOW
-                       : GREEN,
-               gone    ? "gone"
-               : quiet ? "quiet"
-                       : "alive");
+    table_text(table, state->colour, state->word);
     table_age(table, colour, now - real_of(host, "started"));
     table_age(table, colour, now - real_of(host, "seen"));
     table_number(table, colour, hosts_count_of(host, "workers"));
@@ -130,6 +185,7 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
     table_print(table, colour, "%.1f", rate_of(host));
     hosts_add_queues(table, host);
     add_runs(table, host);
+    add_load(table, host);
 }
 
 static void tell_quiet(const struct cli *cli, const json_t *host, double now)
@@ -185,7 +241,8 @@ int hosts_print(struct cli *cli, const struct served *served)
     static const char *const headings[] = { "HOST",       ">PID",    "VERSION",     "STATE",
                                             ">UP",        ">SEEN",   ">WORKERS",    ">RUNNING",
                                             ">PERFORMED", ">FAILED", ">PER SECOND", "QUEUES",
-                                            "RUNS",       NULL };
+                                            "RUNS",       ">BUSY",   ">MEMORY",     ">CRASHES",
+                                            "POOLS",      NULL };
     double now = served_at(served);
     json_t *nodes = json_object();
     struct table table;

@@ -2,6 +2,7 @@
 #include "queues/announce.h"
 
 #include "base/clock.h"
+#include "queues/announce_load.h"
 #include "queues/announce_needs.h"
 #include "link/redis_check.h"
 #include "link/follow.h"
@@ -40,6 +41,7 @@ struct announce {
     struct marker marker;
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
+    struct announce_load load;
     bool there, lost; /* Redis had our field; it did not have it the next time */
     struct fault refused;
     void (*quieted)(void *arg, const struct later_pause *pause);
@@ -306,16 +308,19 @@ static void announce_write_line(struct announce *announce, const struct announce
     fprintf(out,
             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
             "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
-            ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"queues\":",
+            ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"crashes\":%u,\"memory\":%" PRIu64
+            ",\"queues\":",
             announce->host, (long)getpid(), announce->since, state->redis_now,
             (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-            announce_rate(announce, state));
+            announce_rate(announce, state), (unsigned)state->crashes, state->memory);
     write_queues(announce->config, out);
     fputs(",\"runs\":{", out);
     write_running(state, out);
     fputs("},\"nodes\":{", out);
     write_nodes(&state->connections, out);
     fputc('}', out);
+    announce_load_write(&announce->load, out);
+    announce_load_pools(announce->config, out);
     announce_needs_write(announce->config, out);
     announce_jobs_write(&state->jobs, later_clock(), state->redis_now, out);
     write_quiet(announce, state->paused, out);
@@ -340,12 +345,18 @@ static char *line(struct announce *announce, const struct announce_state *state)
     return NULL;
 }
 
+bool announce_weighs(const struct announce *announce)
+{
+    return announce->beats % EVERY == 0;
+}
+
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], *text;
     unsigned beat = announce->beats;
 
+    announce_load_look(&announce->load, later_clock(), state->running);
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;

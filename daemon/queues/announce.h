@@ -22,6 +22,9 @@ struct announce;
 struct announce_state {
     uint32_t workers, busy, running; /* processes; of them with a job; jobs */
     uint64_t performed, failed;      /* attempts */
+    uint32_t crashes;                /* of workers */
+    bool weighs;                     /* memory is wanted, announce_weighs() */
+    uint64_t memory;                 /* bytes that are the own ones of laterd and its workers */
     double redis_now;                /* 0 = not known */
     struct announce_queue {
         char name[LATER_QUEUE_MAX + 1];
@@ -59,6 +62,9 @@ void announce_ask(struct announce *announce);
 
 /* Returns what Redis said when it last refused our write; NULL: it takes writes. */
 const char *announce_fault(const struct announce *announce);
+
+/* Will the next announce_tell() write our state? Then the memory is asked for. */
+bool announce_weighs(const struct announce *announce);
 
 /* Called every second; every fifth time it writes our state, and the registry again. */
 void announce_tell(struct announce *announce, const struct announce_state *state);

@@ -130,7 +130,8 @@ static void on_beat(void *arg)
     struct supervisor *supervisor = arg;
     struct announce_state state = { .redis_now = migrator_redis_now(supervisor->queues->migrator),
                                     .reload_refused = supervisor->refused,
-                                    .paused = supervisor->paused };
+                                    .paused = supervisor->paused,
+                                    .weighs = announce_weighs(supervisor->announce) };
 
     workers_tick(supervisor->workers);
     supervisor_reload_look(supervisor);

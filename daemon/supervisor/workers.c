@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "fault.h"
 #include "log.h"
+#include "memory.h"
 #include "supervisor/pages.h"
 #include "supervisor/restart.h"
 #include "timer.h"
@@ -47,6 +48,7 @@ struct workers {
     struct process *leaving;    /* those without a seat */
     int started;                /* so far; gives them their numbers */
     uint64_t performed, failed; /* attempts of workers that have ended */
+    uint32_t crashes;           /* those of them that died by themselves */
     bool paused;
 };
 
@@ -458,8 +460,10 @@ bool workers_ended(struct workers *workers, pid_t pid)
         log_line(LOG_WARN, "worker %d (pid %d): %s", process->number, (int)pid, text);
     workers->performed += atomic_load(&process->slots->page->performed);
     workers->failed += atomic_load(&process->slots->page->failed);
-    if (crash && !process->refused[0])
+    if (crash && !process->refused[0]) {
+        workers->crashes++;
         workers->options.crashed(workers->options.arg);
+    }
     if (atomic_load(&process->slots->page->idle) == SLOTS_IDLE_CALLED)
         workers->options.uncalled(workers->options.arg, process->called);
     keeper_died(workers->options.keeper, process->slots, process_ending(process, status), text);
@@ -540,6 +544,8 @@ static void sum_one(struct process *process, void *arg)
     later_queue_name name, whole;
 
     state->workers++;
+    if (state->weighs)
+        state->memory += memory_own(process->pid);
     state->running += atomic_load(&page->running);
     state->busy += atomic_load(&page->running) > 0;
     state->performed += atomic_load(&page->performed);
@@ -560,7 +566,10 @@ static void sum_one(struct process *process, void *arg)
 
 void workers_sum(const struct workers *workers, struct announce_state *state)
 {
+    if (state->weighs)
+        state->memory = memory_own(getpid());
     workers_each(workers, sum_one, state);
+    state->crashes = workers->crashes;
     state->performed += workers->performed;
     state->failed += workers->failed;
 }

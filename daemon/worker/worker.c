@@ -9,6 +9,7 @@
 #include "client/call.h"
 #include "base/clock.h"
 #include "log.h"
+#include "memory.h"
 #include "timer.h"
 
 #include <errno.h>
@@ -37,21 +38,7 @@ struct loop {
 
 /* --- ending --- */
 
-/* Returns how many MiB are this process's own: resident less shared pages (proc(5), statm). */
-static uint64_t own_memory(void)
-{
-    unsigned long size = 0, resident = 0, shared = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-
-    if (!file)
-        return 0;
-    if (fscanf(file, "%lu %lu %lu", &size, &resident, &shared) != 3)
-        resident = shared = 0;
-    fclose(file);
-    return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) >> 20;
-}
-
-/* Asking takes about 20 us. So it is not done after each of many quick jobs, but is done after each
+/* Asking takes a while. So it is not done after each of many quick jobs, but is done after each
  * job that has the time to leak much. */
 static bool too_large(struct loop *loop)
 {
@@ -63,7 +50,7 @@ static bool too_large(struct loop *loop)
             &worker->slots->page->performed)) /* even if it starts too large, it does one job */
         return false;
     loop->weighed = now;
-    return own_memory() > worker->config->recycle.memory;
+    return (memory_own(getpid()) >> 20) > worker->config->recycle.memory;
 }
 
 /* Should a fresh process take over? Asked between jobs. */

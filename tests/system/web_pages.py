@@ -816,7 +816,7 @@ try:
     check(browser.wait('document.querySelector("#connection.bad")'), 'no laterd is alive: the dot is red', browser.text('#connection'))
     browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=hidden['identifier'])
     redis('HSET', 'later:hosts', 'past:1', json.dumps({
-        'host': 'past', 'pid': 1, 'version': '1', 'seen': time.time() - 3600, 'started': began - 7200, 'workers': 2, 'running': 6,
+        'host': 'past', 'pid': 1, 'version': '1', 'seen': time.time() - 3600, 'started': began - 7200, 'workers': 2, 'running': 6, 'busy': [6, 6],
         'performed': 10, 'failed': 1, 'rate': 47.3, 'queues': ['mail'], 'fault': None}))
     browser.go('about:blank')
     go('hosts')
@@ -824,7 +824,15 @@ try:
     same([part in browser.text('tr.gone') for part in ('47.3', '\t6\t')], [False, False], 'and nothing of what it did then', )
     redis('HSET', 'later:hosts', 'web1:1', json.dumps({
         'host': 'web1', 'pid': 1, 'version': '1', 'seen': time.time() + 600, 'started': began, 'workers': 2, 'running': 0,
-        'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail'], 'fault': None}))
+        'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail'], 'fault': None, 'busy': [0, 2, None, 1], 'memory': 42 << 20, 'crashes': 3,
+        'pools': [{'name': hostile[4], 'workers': 2}]}))
+    facts = """return Object.fromEntries([...document.querySelectorAll('tbody tr:not(.gone) td')].map((e) => [e.dataset.head, e.innerText.trim()]))"""
+    check(wait_until(lambda: browser.script(facts).get('Memory') == '42.0 MiB'), 'how much memory it has', browser.script(facts))
+    same([browser.script(facts)[name] for name in ('Busy, 30 min', 'Crashes', 'Pools')], ['1.0 of 2', '3', f'{hostile[4]}: 2'],
+         'how busy it was, what crashed, its pools')
+    same([browser.script("return [...document.querySelectorAll(`tbody ${arguments[0]} .curve path`)].map((e) => e.getAttribute('d').split('M').length - 1)", kind)
+          for kind in ('tr:not(.gone)', 'tr.gone')], [[2, 2], [0, 0]], 'a curve with a gap; none of one that is gone')
+    same(browser.script("return document.querySelector('tr:not(.gone) .curve').getAttribute('aria-label')"), '3 minutes: 1.0 at once on average, 2.0 at most', 'in words, too')
     browser.click('Quiet', 'tbody tr:not(.gone)')
     check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('#notes'))
     redis('DEL', 'later:hosts', 'later:{host:web1}:paused')

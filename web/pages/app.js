@@ -31,7 +31,7 @@ const pages = {
     cron: onDemand('Periodic jobs', 'cron', 'cron'),
     flows: onDemand('Flows', 'flows', 'flows'),
     flow: onDemand('Flow', 'flows', 'flow'),
-    hosts: onDemand('Hosts', 'lists', 'hosts'),
+    hosts: onDemand('Hosts', 'hosts', 'hosts'),
     search: onDemand('Search', 'search', 'search'),
     tasks: onDemand('Tasks', 'tasks', 'tasks'),
 };

@@ -50,6 +50,13 @@ export function age(seconds) {
     return `${whole.format(seconds / 86400)} d`;
 }
 
+export function bytes(n) {
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let unit = 0;
+    for (; n >= 1024 && unit < units.length - 1; unit++) n /= 1024;
+    return `${unit && n < 100 ? tenth.format(n) : whole.format(n)} ${units[unit]}`;
+}
+
 export function duration(seconds) {
     if (seconds === undefined || seconds === null) return '–';
     if (seconds >= 10) return age(seconds);

@@ -1,9 +1,8 @@
-// lists.js: the dead jobs, those that run and are reserved, the hosts.
-import { button, perform } from './action.js';
+// lists.js: the dead jobs, and those that run and are reserved.
 import { get } from './api.js';
-import { age, command, empty, h, link, moment, number, path, rate, setAttribute, setText, since, table } from './dom.js';
+import { age, command, empty, h, link, number, path, setText, table } from './dom.js';
 import { jobTable, progressText, setRows } from './jobs.js';
-import { listen, live, numbersAge } from './live.js';
+import { listen, live } from './live.js';
 import { reasonTable } from './reasons.js';
 
 const SHOWN = 50;    // of each queue
@@ -165,58 +164,4 @@ export function reserved(main) {
         running.end();
         gathered.end();
     };
-}
-
-const quietWords = ({ since: from, until, by }) => ['❚❚ quiet', from ? ` since ${moment(from)}` : '', by ? ` by ${by}` : '',
-                                                    until ? `, until ${moment(until)}` : ''].join('');
-
-export function hosts(main) {
-    const list = table('Hosts', [['Host', ''], ['State', ''], ['Version', ''], ['Up', 'n'], ['Workers', 'n'],
-                                 ['Running', 'n'], ['Performed', 'n'], ['Failed', 'n'], ['A second, last minute', 'n'],
-                                 ['Queues', 'words'], ['Action', 'do']]);
-    const words = h('div');
-    const rows = new Map();
-    main.append(h('h1', {}, 'Hosts'), list.element, words, command('later status'));
-
-    function row(host) {
-        const cells = Array.from({ length: 9 }, (_, i) =>
-            h('td', { class: i === 8 ? 'words' : i < 2 ? '' : 'n' }));
-        const one = { host };
-        const quiet = button('Quiet', () => (one.host.quiet
-            ? perform('host-resume', { host: host.host }, `${host.host} goes on within 5 s`)
-            : perform('host-pause', { host: host.host }, `${host.host} will be quiet within 5 s: it begins no more jobs`)),
-                             { class: 'quiet small' });
-        const element = h('tr', {}, h('th', { scope: 'row' }, host.id), cells, h('td', { class: 'do' }, quiet));
-        list.body.append(element);
-        return Object.assign(one, { element, cells, quiet });
-    }
-
-    function update() {
-        const seen = new Set();
-        for (const host of live.snap.hosts) {
-            seen.add(host.id);
-            if (!rows.has(host.id)) rows.set(host.id, row(host));
-            const one = rows.get(host.id), { element, cells, quiet } = one;
-            one.host = host;
-            const here = (value, words = number) => (host.gone ? '–' : words(value ?? 0));
-            [host.gone ? `✕ gone, seen ${since(host.seen)}` : host.fault ? `! ${host.fault}` : host.quiet ? quietWords(host.quiet) : '● alive', host.version ?? '',
-             here(host.seen - host.started + numbersAge(), age), here(host.workers), here(host.running),
-             number(host.performed ?? 0), number(host.failed ?? 0), here(host.rate, rate), (host.queues ?? []).join(', ')].forEach((text, i) => setText(cells[i], text));
-            setAttribute(element, 'class', host.gone ? 'gone' : '');
-            setAttribute(cells[0], 'class', host.gone || host.fault ? 'late' : host.quiet ? 'paused' : 'good');
-            if (!quiet) continue;
-            quiet.hidden = host.gone;
-            setText(quiet, host.quiet ? 'Resume' : 'Quiet');
-            setAttribute(quiet, 'aria-label', `${host.quiet ? 'Resume' : 'Quiet'} ${host.host}`);
-        }
-        for (const [id, one] of rows) {
-            if (!seen.has(id)) {
-                one.element.remove();
-                rows.delete(id);
-            }
-        }
-        words.replaceChildren(...(live.snap.hosts.length ? [] : [empty('No laterd has announced itself.')]));
-        list.element.hidden = !live.snap.hosts.length;
-    }
-    return listen(update);
 }
