@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE    5 /* seconds a call may take */
-#define FIRST_START 2 /* seconds to wait for a Redis that is just starting */
+#define PATIENCE     5   /* seconds a call may take */
+#define FIRST_START  2   /* seconds to wait for a Redis that is just starting */
+#define NODE_TIMEOUT 5.0 /* seconds a node of a Cluster may take */
 
 /* The usage begins with the words that are wanted, in their order. */
 static int cli_missing_word(const struct cli *cli, struct later_error *err)
@@ -104,6 +105,49 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err)
 {
     return cli_call_anew(cli, cmd, false, err);
+}
+
+/* --- a node of a Cluster --- */
+
+struct node_answer {
+    struct later_reply *reply;
+    struct later_error *err;
+};
+
+static void cli_take_node(void *arg, struct later_answer *answer)
+{
+    struct node_answer *taken = arg;
+
+    if (later_call_check(answer, taken->err) == 0) {
+        taken->reply = answer->reply;
+        answer->reply = NULL;
+    }
+}
+
+size_t cli_nodes(const struct cli *cli)
+{
+    size_t masters = later_redis_masters(later_call_redis(cli->client));
+
+    return masters ? masters : 1;
+}
+
+struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_command *cmd,
+                                  struct later_error *err)
+{
+    struct later_redis *redis = later_call_redis(cli->client);
+    struct node_answer taken = { .err = err };
+
+    if (!later_redis_is_cluster(redis))
+        return cli_call(cli, cmd, err);
+    if (later_redis_send_to(redis, node, cmd, NODE_TIMEOUT, cli_take_node, &taken) < 0) {
+        later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
+        return NULL;
+    }
+    later_redis_flush(redis);
+    if (later_call_drain(cli->client, 0, err) == 0)
+        return taken.reply;
+    later_reply_free(taken.reply);
+    return NULL;
 }
 
 struct later_reply *cli_look(struct cli *cli, struct ahead *ahead, struct later_command *cmd,

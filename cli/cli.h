@@ -73,6 +73,13 @@ struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct 
 struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err);
 
+/* How many servers have our keys: 1, or the masters of a Cluster. Asks number `node` of them, for
+ * what concerns a server and not a key. The client is open. The second: NULL with *err, and is not
+ * repeated. */
+size_t cli_nodes(const struct cli *cli);
+struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_command *cmd,
+                                  struct later_error *err);
+
 /* Asks for what may be missing, twice: first with `ahead`, into which it is only sent (ahead.h);
  * then with NULL, as cli_call(). NULL: it is not there (yet), or may not be read; if Redis is away,
  * *away is true, with *err. */

@@ -129,7 +129,10 @@ const struct command command_lock = {
         "`exclusive` and `max_running`. HELD: how many have it, or how often a limit was used. "
         "FOR:\n"
         "since when. LEFT: until it ends if nobody renews it. WAITING: how many jobs wait for it;\n"
-        "NEXT: the first of them, queue and id. In a pipe, times are seconds; --json lists up to "
+        "NEXT: the first of them, queue and id. MAX and PER: how many may have it, how\n"
+        "often in what time, if a laterd that is alive says so; OPENS: when it is used up, in "
+        "what\n"
+        "time it opens. In a pipe, times are seconds; --json lists up to "
         "ten\n"
         "waiting jobs. It goes through the names of all keys.\n",
     .example = "later lock nightly --wait 5m -- ./backup\nlater lock nightly --show\nlater lock\n",

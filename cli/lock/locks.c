@@ -6,13 +6,13 @@
 #include "queue/held.h"
 #include "queue/inspect.h"
 #include "queue/lock.h"
+#include "status/served.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PAGES_MAX     1000000 /* pages of a SCAN; one that has not ended by then never will */
-#define TIMEOUT       5.0     /* seconds, for a node of a Cluster */
 #define LINE_MOST     1000
 #define LOCKS_WAITERS 10 /* how many are named */
 
@@ -24,6 +24,8 @@ struct held {
     double left, since; /* seconds; UNIX time; < 0 = not known */
     const char *owner;  /* "" = not known */
     uint64_t fence;     /* 0 = none */
+    int64_t max;        /* how many may have it, as a laterd says that is alive; 0 = not known */
+    double per, opens;  /* of a limit: seconds; seconds until it opens, 0 = now; < 0 = not known */
     struct later_reply *lock, *line;
     const char *waiters[LOCKS_WAITERS]; /* the first of those that wait */
     size_t named;
@@ -182,7 +184,7 @@ static int locks_look(struct cli *cli, double now, struct held *held, struct lat
     const struct asking *asking = &whom;
     int ok;
 
-    held->left = held->since = -1;
+    held->left = held->since = held->opens = -1;
     held->owner = "";
     ok = held->kind == LATER_HELD_LOCK     ? look_at_lock(asking, held, err)
          : held->kind == LATER_HELD_PERMIT ? look_at_permit(asking, held, err)
@@ -202,9 +204,63 @@ static void locks_forget(struct held *held)
 struct locks {
     struct cli *cli;
     const char *prefix;
-    double now; /* Redis's clock */
+    double now;            /* Redis's clock */
+    struct served *served; /* owned */
     struct table table;
 };
+
+/* --- how many may have it --- */
+
+/* Does this entry of `needs` of a daemon (announce_needs.h) mean it? What ends in : or = goes on.
+ */
+static bool locks_is_meant(const json_t *need, const struct held *held)
+{
+    const char *name = json_string_value(json_object_get(need, "name"));
+    const char *kind = json_string_value(json_object_get(need, "kind"));
+    size_t len = name ? strlen(name) : 0;
+
+    if (!len || !kind || strcmp(kind, later_held_word(held->kind)) != 0)
+        return false;
+    return strcmp(name, held->name) == 0 ||
+           ((name[len - 1] == ':' || name[len - 1] == '=') && strncmp(name, held->name, len) == 0);
+}
+
+/* The entry whose name says most counts; of the same, the first. */
+static void locks_find_max(const struct locks *locks, struct held *held)
+{
+    size_t longest = 0, n;
+    const json_t *need;
+    const char *id;
+
+    for (size_t i = 0; i < served_count(locks->served); i++) {
+        if (!served_is_alive(locks->served, i))
+            continue;
+        json_array_foreach(json_object_get(served_host(locks->served, i, &id), "needs"), n, need)
+        {
+            size_t len = json_string_length(json_object_get(need, "name"));
+
+            if (len <= longest || !locks_is_meant(need, held))
+                continue;
+            longest = len;
+            held->max = (int64_t)json_number_value(json_object_get(need, "max"));
+            held->per = json_number_value(json_object_get(need, "per"));
+        }
+    }
+}
+
+/* A fixed window ends when its key does. A sliding one opens when its oldest time is that long ago;
+ * a time to come is of a job that has not begun. */
+static void locks_find_opening(const struct locks *locks, struct held *held)
+{
+    if (held->kind == LATER_HELD_LOCK || held->kind == LATER_HELD_PERMIT || held->max <= 0)
+        return;
+    if (held->count < held->max)
+        held->opens = 0;
+    else if (held->kind == LATER_HELD_FIXED)
+        held->opens = held->left;
+    else if (held->since >= 0)
+        held->opens = fmax(fmin(held->since, locks->now) + held->per - locks->now, 0);
+}
 
 /* --- printing --- */
 
@@ -222,6 +278,9 @@ static void locks_print_json(const struct held *held)
     jsonl_known(&json, "fence", held->fence, (double)held->fence);
     jsonl_int(&json, "waiting", held->waiting);
     jsonl_texts(&json, "waiters", held->waiters, held->named);
+    jsonl_known(&json, "max", held->max > 0, (double)held->max);
+    jsonl_known(&json, "per", held->per > 0, held->per);
+    jsonl_known(&json, "opens", held->opens >= 0, held->opens);
     jsonl_end(&json);
 }
 
@@ -240,6 +299,12 @@ static void locks_add_row(struct locks *locks, const struct held *held)
     else
         table_none(table);
     table_text(table, PLAIN, *held->owner ? held->owner : NULL);
+    if (held->max > 0)
+        table_number(table, PLAIN, (uint64_t)held->max);
+    else
+        table_none(table);
+    table_known_age(table, PLAIN, held->per > 0 ? held->per : -1);
+    table_known_age(table, held->opens > 0 ? YELLOW : PLAIN, held->opens);
 }
 
 /* Prints the lock, permit or limit of a key that SCAN found. What has just ended is skipped. So is
@@ -255,6 +320,8 @@ static int locks_tell(struct locks *locks, enum later_held kind, const char *key
         return 0;
     ok = locks_look(locks->cli, locks->now, &held, err);
     if (ok == 0 && (waits ? held.count == 0 && held.waiting > 0 : held.count > 0)) {
+        locks_find_max(locks, &held);
+        locks_find_opening(locks, &held);
         if (locks->cli->json)
             locks_print_json(&held);
         else
@@ -265,42 +332,6 @@ static int locks_tell(struct locks *locks, enum later_held kind, const char *key
 }
 
 /* --- all of them --- */
-
-struct asked {
-    struct later_reply *reply;
-    struct later_error *err;
-};
-
-static void locks_take(void *arg, struct later_answer *answer)
-{
-    struct asked *asked = arg;
-
-    if (later_call_check(answer, asked->err) == 0) {
-        asked->reply = answer->reply;
-        answer->reply = NULL;
-    }
-}
-
-/* Reads a page of the keys of one server, or of one node of a Cluster. */
-static struct later_reply *locks_ask_page(struct locks *locks, size_t node,
-                                          struct later_command *cmd, struct later_error *err)
-{
-    struct later_client *client = locks->cli->client;
-    struct later_redis *redis = later_call_redis(client);
-    struct asked asked = { .err = err };
-
-    if (!later_redis_is_cluster(redis))
-        return cli_call(locks->cli, cmd, err);
-    if (later_redis_send_to(redis, node, cmd, TIMEOUT, locks_take, &asked) < 0) {
-        later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
-        return NULL;
-    }
-    later_redis_flush(redis);
-    if (later_call_drain(client, 0, err) == 0)
-        return asked.reply;
-    later_reply_free(asked.reply);
-    return NULL;
-}
 
 static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
                      struct later_error *err)
@@ -314,7 +345,7 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
         int ok = 0;
 
         later_held_scan(&cmd, locks->prefix, kind, cursor);
-        reply = locks_ask_page(locks, node, &cmd, err);
+        reply = cli_call_node(locks->cli, node, &cmd, err);
         if (!reply)
             return -1;
         keys = later_inspect_scanned(reply, cursor);
@@ -329,21 +360,23 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
 
 int locks_run(struct cli *cli, struct later_error *err)
 {
-    static const char *const headings[] = { "KIND",     "NAME", ">HELD", ">FOR", ">LEFT",
-                                            ">WAITING", "NEXT", "OWNER", NULL };
+    static const char *const headings[] = { "KIND", "NAME",  ">HELD", ">FOR", ">LEFT",  ">WAITING",
+                                            "NEXT", "OWNER", ">MAX",  ">PER", ">OPENS", NULL };
     struct locks locks = { .cli = cli };
-    size_t nodes;
     int ok = 0;
 
     if (!cli_client(cli, err) || cli_clock(cli, &locks.now, err) < 0)
         return -1;
+    locks.served = served_read(cli, err);
+    if (!locks.served)
+        return -1;
     locks.prefix = later_call_prefix(cli->client);
-    nodes = later_redis_masters(later_call_redis(cli->client));
     cli_table(cli, &locks.table, headings);
     for (int kind = 0; kind < LATER_HELD_COUNT; kind++) {
-        for (size_t node = 0; ok == 0 && node < (nodes ? nodes : 1); node++)
+        for (size_t node = 0; ok == 0 && node < cli_nodes(cli); node++)
             ok = tell_kind(&locks, node, (enum later_held)kind, err);
     }
     table_end(&locks.table);
+    served_free(locks.served);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "status/hosts.h"
 #include "status/running.h"
+#include "status/server.h"
 #include "queues/size.h"
 #include "status/status_local.h"
 #include "status/trouble.h"
@@ -35,6 +36,8 @@ static int status_run(struct cli *cli, struct later_error *err)
         return status_local(cli, err);
     if (args_flag(&cli->args, "trouble"))
         return trouble_print(cli, err);
+    if (args_flag(&cli->args, "server"))
+        return server_print(cli, args_flag(&cli->args, "keys"), err);
     served = served_read(cli, err);
     status = served ? status_print(cli, served, err) : -1;
     served_free(served);
@@ -46,18 +49,23 @@ static const struct args_option options[] = {
     { "lately", 0, NULL, "in `later serve`: ask little of queues that have not changed" },
     { "trouble", 0, NULL,
       "only what is wrong, a line each; the status is 1 if there is something" },
+    { "server", 0, NULL, "only the Redis servers: memory, clients, disk, replicas, slow commands" },
+    { "keys", 0, NULL, "with --server: also how many keys of each kind, of the first 10,000" },
     { "local", 0, NULL, "check only the laterd on this host, without asking Redis" },
     { 0 },
 };
 
 const struct command command_status = {
     .name = "status",
-    .usage = "[--local | --trouble] [--progress] [--lately] [Q...]",
+    .usage = "[--local | --trouble | --server [--keys]] [--progress] [--lately] [Q...]",
     .brief = "Show daemons and queues",
     .more = "With --local the status is 0 if the daemon here runs and reaches Redis, else 69.\n"
             "With --json a line is a daemon (with \"host\"), a queue (with \"queue\") or, with\n"
-            "--progress, a job (with \"job\").\n",
-    .example = "later status\nlater status --trouble\nlater status --local\n",
+            "--progress, a job (with \"job\"). With --server it is a server, or one of its "
+            "replicas, slow\n"
+            "commands or kinds of keys (with \"replica\", \"slow\", \"keys\"), or a trouble.\n",
+    .example =
+        "later status\nlater status --trouble\nlater status --server\nlater status --local\n",
     .options = options,
     .max = -1,
     .run = status_run,

@@ -45,29 +45,35 @@ static void trouble_print_row(const struct cli *cli, struct table *table,
     table_text(table, PLAIN, row->command);
 }
 
-int trouble_print(struct cli *cli, struct later_error *err)
+void trouble_show(struct cli *cli, const struct later_troubles *troubles)
 {
     static const char *const headings[] = { "RULE", "TROUBLE", "SINCE", ">COUNT",
                                             "WHY",  "COMMAND", NULL };
+    struct table table;
+
+    cli_table(cli, &table, headings);
+    for (size_t i = 0; i < troubles->count; i++) {
+        if (cli->json)
+            trouble_print_json(&troubles->rows[i]);
+        else
+            trouble_print_row(cli, &table, &troubles->rows[i]);
+    }
+    table_end(&table);
+    if (troubles->more)
+        cli_say(cli, "%zu more are not named", troubles->more);
+}
+
+int trouble_print(struct cli *cli, struct later_error *err)
+{
     struct later_troubles troubles = { 0 };
     struct queue_list list = { 0 };
-    struct table table;
     int ok = queue_list_find(cli, &list, err);
 
     if (ok == 0)
         ok = trouble_look(cli, &list, NULL, &troubles, err);
     queue_list_free(&list);
     if (ok == 0) {
-        cli_table(cli, &table, headings);
-        for (size_t i = 0; i < troubles.count; i++) {
-            if (cli->json)
-                trouble_print_json(&troubles.rows[i]);
-            else
-                trouble_print_row(cli, &table, &troubles.rows[i]);
-        }
-        table_end(&table);
-        if (troubles.more)
-            cli_say(cli, "%zu more are not named", troubles.more);
+        trouble_show(cli, &troubles);
         ok = troubles.count > 0 ? TROUBLE_STATUS : LATER_OK;
     }
     free(troubles.rows);

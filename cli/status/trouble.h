@@ -22,7 +22,11 @@
 int trouble_look(struct cli *cli, const struct queue_list *list, const struct sized *known,
                  struct later_troubles *troubles, struct later_error *err);
 
-/* Prints them. Returns the exit status: 0 if there is none, 1 if there are some; or -1 with *err.
+/* Prints these, as a table or as JSON. */
+void trouble_show(struct cli *cli, const struct later_troubles *troubles);
+
+/* Looks and prints. Returns the exit status: 0 if there is none, 1 if there are some; or -1 with
+ * *err.
  */
 int trouble_print(struct cli *cli, struct later_error *err);
 

@@ -457,17 +457,24 @@ double later_inspect_timed(const struct later_reply *reply)
            later_reply_seconds(later_reply_at(reply, 1), 0) / 1e6;
 }
 
-/* Finds the number after `field`, a name with its colon, in the answer of INFO, whatever the
- * locale. */
-static double info_number(const struct later_reply *reply, const char *field, double otherwise)
+const char *later_inspect_field(const struct later_reply *reply, const char *field)
 {
-    const char *found = strstr(later_reply_text(reply, NULL), field);
+    const char *text = later_reply_text(reply, NULL), *found = text;
+
+    while ((found = strstr(found, field)) && found > text && found[-1] != '\n')
+        found++;
+    return found ? found + strlen(field) : NULL;
+}
+
+double later_inspect_number(const struct later_reply *reply, const char *field, double otherwise)
+{
+    const char *found = later_inspect_field(reply, field);
     double number, part = 1;
     char *p;
 
     if (!found)
         return otherwise;
-    number = (double)strtoll(found + strlen(field), &p, 10);
+    number = (double)strtoll(found, &p, 10);
     if (*p == '.') {
         while (*++p >= '0' && *p <= '9')
             number += (*p - '0') * (part /= 10);
@@ -482,8 +489,8 @@ void later_inspect_cpu(struct later_command *cmd)
 
 double later_inspect_worked(const struct later_reply *reply)
 {
-    double itself = info_number(reply, "used_cpu_user:", -1);
-    double kernel = info_number(reply, "used_cpu_sys:", -1);
+    double itself = later_inspect_number(reply, "used_cpu_user:", -1);
+    double kernel = later_inspect_number(reply, "used_cpu_sys:", -1);
 
     return itself < 0 || kernel < 0 ? -1 : itself + kernel;
 }
@@ -495,7 +502,7 @@ void later_inspect_server(struct later_command *cmd)
 
 double later_inspect_uptime(const struct later_reply *reply)
 {
-    return info_number(reply, "uptime_in_seconds:", INFINITY);
+    return later_inspect_number(reply, "uptime_in_seconds:", INFINITY);
 }
 
 void later_inspect_state(struct later_command *cmd)
@@ -507,8 +514,8 @@ void later_inspect_stated(const struct later_reply *reply, struct later_redis_st
 {
     const char *text = later_reply_text(reply, NULL);
 
-    *state = (struct later_redis_state){ .used = info_number(reply, "used_memory:", 0),
-                                         .most = info_number(reply, "maxmemory:", 0) };
+    *state = (struct later_redis_state){ .used = later_inspect_number(reply, "used_memory:", 0),
+                                         .most = later_inspect_number(reply, "maxmemory:", 0) };
     if (strstr(text, "aof_last_write_status:err"))
         state->disk = "the append-only file could not be written";
     else if (strstr(text, "rdb_last_bgsave_status:err"))

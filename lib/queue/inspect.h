@@ -237,6 +237,11 @@ void later_inspect_found(const struct later_reply *score, const struct later_rep
 void later_inspect_kept(const struct later_reply *score, const struct later_reply *kept,
                         struct later_seen *seen);
 
+/* Find what comes after `field`, a name with its colon, in the answer to INFO: NULL if it is not
+ * there; as a number, whatever the locale, or `otherwise`. */
+const char *later_inspect_field(const struct later_reply *reply, const char *field);
+double later_inspect_number(const struct later_reply *reply, const char *field, double otherwise);
+
 /* Ask `INFO`, and read how full this Redis is, and whether it can write to its disk; all is 0 and
  * NULL if it does not say. */
 void later_inspect_state(struct later_command *cmd);

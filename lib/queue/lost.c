@@ -107,6 +107,21 @@ bool later_lost_read(const struct later_reply *reply, size_t i, struct later_los
     return lost->sum < LATER_SUMS;
 }
 
+int64_t later_lost_newest(const struct later_reply *reply, struct later_lost *last)
+{
+    struct later_lost lost;
+    int64_t count = 0;
+
+    *last = (struct later_lost){ .at = 0 };
+    for (size_t i = 0; i < later_reply_count(reply) / 2; i++) {
+        if (!later_lost_read(reply, i, &lost))
+            continue;
+        if (count++ == 0 || lost.at >= last->at)
+            *last = lost;
+    }
+    return count;
+}
+
 /* --- later:forgotten --- */
 
 void later_forgotten_note(struct later_command *cmd, const char *prefix, const char *queue,

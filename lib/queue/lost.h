@@ -49,6 +49,9 @@ void later_lost_drop(struct later_command *cmd, const char *prefix);
 /* Reads the loss in elements 2i and 2i + 1 of the answer to the look. Returns whether it is one. */
 bool later_lost_read(const struct later_reply *reply, size_t i, struct later_lost *lost);
 
+/* Reads all of them: returns how many there are, the last in *last. */
+int64_t later_lost_newest(const struct later_reply *reply, struct later_lost *last);
+
 /* --- later:forgotten: queue → when --- */
 
 #define LATER_FORGOTTEN_MAX     1000    /* names */

@@ -46,12 +46,26 @@ like "$(grep slide "$work/locks" | cut -f 4,5)" '^[0-9.]+.3[56][0-9.]+$' "the li
 
 later lock --json | sort >"$work/locks"
 like "$(grep video "$work/locks")" \
-    '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\]\}$' \
+    '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\],"max":null,"per":null,"opens":null\}$' \
     "--json: those that wait"
 like "$(grep night "$work/locks")" \
     '"held":1,"remaining":[0-9.]+,"since":[0-9.]+,"owner":"[^"]+","fence":1,"waiting":1,"waiters":\["default j9"\]' \
     "--json: the lock"
-like "$(NO_COLOR=1 on_terminal "$later_bin lock")" '^KIND +NAME +HELD +FOR +LEFT +WAITING +NEXT +OWNER$' "headings on a terminal"
+like "$(NO_COLOR=1 on_terminal "$later_bin lock")" '^KIND +NAME +HELD +FOR +LEFT +WAITING +NEXT +OWNER +MAX +PER +OPENS$' "headings on a terminal"
+
+# What a laterd says of its limits. One that is gone says nothing; the name that says most counts.
+redis HSET later:hosts here:1 '{"host":"here","seen":'$((now + 3600))',"needs":[{"kind":"limit","name":"sms:","max":9,"per":60},
+{"kind":"limit","name":"slide","max":1,"per":3600,"window":"sliding"},{"kind":"permit","name":"video","max":3},{"kind":"limit","name":"sms:[1]","max":2,"per":3600},
+{"kind":"lock","name":"night"},{"kind":"permit","name":"slide","max":8},{"name":5},"x"]}' \
+    gone:1 '{"host":"gone","seen":5,"needs":[{"kind":"limit","name":"sms:[1]","max":77,"per":3600}]}' >/dev/null
+later lock | sort >"$work/locks"
+is "$(cut -f 2,9,10 "$work/locks" | tr '\t' ' ')" "slide 1 3600
+sms:[1] 2 3600
+free  
+night  
+video 3 " "how many may have it, and in what time"
+like "$(cut -f 11 "$work/locks" | tr '\n' ' ')" '^3[56][0-9.]+ 3[56][0-9.]+    $' "and when a limit opens"
+redis HDEL later:hosts here:1 >/dev/null
 
 kill "$locker"
 wait_until 20 gone "$locker"

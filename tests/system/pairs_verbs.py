@@ -331,6 +331,8 @@ COMMANDS = {
     "status": ("status", "look", size),
     "status of": ("status {q}", "look", size),
     "status progress": ("status --progress {q}", "look", size),
+    "status server": ("status --server", "look", says(0)),
+    "status keys": ("status --server --keys", "read", says(0)),
     "status local": ("status --local -C {config}", "none", says(69)),
     "top": ("top --once --interval 1", "read", says(0)),
     "check": ("check {q}", "look", says(0)),

@@ -228,6 +228,10 @@ may show a -q mail
 may status
 may check mail
 none_denied look
+run later status --server
+is "$status" 0 "look: what Redis says of itself"
+like "$err" 'its slow log may not be read: .*NOPERM' "but not its slow log"
+redis acl log reset >/dev/null
 cat >"$work/changes" <<'END'
 append later:{mail}:paused 1
 copy later:{mail}:jobs later:{mail}:x
@@ -273,6 +277,18 @@ for verb in 'push null' 'kick a' 'cancel a' 'cancel -q mail --state dead --yes' 
     esac
     is "$((status != 0))" 1 "look: no later $verb"
 done
+
+become look slow
+redis config set slowlog-log-slower-than 0 >/dev/null
+like "$(later status --server 2>&1)" '	slow	' "the slow log"
+redis config set slowlog-log-slower-than 10000 >/dev/null
+none_denied slow
+{
+    administrators | grep -vx 'slowlog get'
+    cat "$work/changes"
+    echo 'slowlog reset'
+} >"$work/commands"
+may_not <"$work/commands"
 
 become look kick
 may kick a -q mail

@@ -111,7 +111,7 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
     window.violations = [];
     addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' +
         e.blockedURI + ' ' + e.sourceFile));''')
-PAGES = ['', 'running', 'dead', 'hosts', 'tasks', 'cron', 'history', 'history?since=7d&queue=mail',
+PAGES = ['', 'running', 'dead', 'hosts', 'redis', 'locks', 'tasks', 'cron', 'history', 'history?since=7d&queue=mail',
          'queue?name=mail', 'queue?name=hostile', 'queue?name=dead&state=dead',
          'job?id=job-000&queue=mail', 'job?id=dead4&queue=dead', 'job?id=failing&queue=failing',
          'job?id=kept&queue=mail', 'search?q=type%3Ahostile', 'flows', 'flow?name=night&queue=steps', 'nothing']
@@ -306,6 +306,7 @@ try:
     check(browser.wait('document.querySelector("#notes").innerText.includes("later pause mail")'),
           'its command is shown', browser.text('#notes'))
     check(wait_row('mail', 'paused'), 'pause')
+    browser.click('×', '#notes')  # it may lie over the next button
     browser.click('Resume', 'tr:has(a[href*="name=mail"])')
     check(wait_until(lambda: 'paused' not in (row('mail') or 'paused')), 'resume')
     go('job?id=due&queue=slow')
@@ -836,6 +837,32 @@ try:
     browser.click('Quiet', 'tbody tr:not(.gone)')
     check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('#notes'))
     redis('DEL', 'later:hosts', 'later:{host:web1}:paused')
+
+    # Redis itself, and the locks, in the tabs beside the hosts
+    browser.script('[...document.querySelectorAll("nav.tabs a")].find((a) => a.innerText === "Redis").focus()')
+    browser.command('Input.dispatchKeyEvent', type='keyDown', key='Enter', code='Enter', windowsVirtualKeyCode=13, text='\r')
+    told = """return Object.fromEntries([...document.querySelectorAll('main dl.facts div')].map((e) => [e.querySelector('dt').innerText, e.querySelector('dd').innerText]))"""
+    check(wait_until(lambda: 'Version' in browser.script(told)), 'Redis by Enter', browser.text('main'))
+    check(browser.script(told)['Version'].startswith(redis('INFO', 'server').split('redis_version:')[1].split()[0]), 'its version', browser.script(told))
+    same([browser.script(told)[name] for name in ('When it is full', 'Keys dropped')], ['refuses writes', '0'], 'what it does when it is full')
+    check('none: a crash loses' in browser.script(told)['Append-only file'], 'what it does not keep', browser.script(told))
+    browser.click('Count keys by kind', 'main')
+    check(browser.wait('[...document.querySelectorAll("main tbody tr")].some((r) => r.innerText.startsWith("jobs"))'), 'keys by kind, when asked', browser.text('main'))
+    redis('HSET', 'later:lock:{night}', 'token', 't', 'owner', 'web1 mail job-000', 'since', f'{time.time() - 60:.6f}', 'ttl', '30')
+    redis('PEXPIRE', 'later:lock:{night}', '3600000')
+    redis('ZADD', 'later:lock:{night}:waiting', '1', 'apart planned', '2', 'apart failed')
+    redis('LPUSH', 'later:limit:{sms}', f'{time.time():.6f}')
+    redis('PEXPIRE', 'later:limit:{sms}', '3600000')
+    redis('HSET', 'later:hosts', 'limits:1', json.dumps({'host': 'limits', 'pid': 1, 'version': '1', 'seen': time.time() + 600, 'started': began, 'queues': ['mail'],
+                                                         'needs': [{'kind': 'limit', 'name': 'sms', 'queue': 'mail', 'max': 1, 'per': 3600, 'window': 'sliding'}]}))
+    go('locks')
+    check(wait_until(lambda: row('night')), 'a lock', browser.text('main'))
+    check('job job-000 of mail on web1' in row('night') and '2: planned, failed' in row('night'), 'who has it, and who waits', row('night'))
+    same(browser.script('return [...document.querySelectorAll("main tbody tr")].find((r) => r.innerText.startsWith("night")).querySelector("td a").getAttribute("href")'),
+         '#/job?id=job-000&queue=mail', 'with a link')
+    check('1 of 1 in 60 min' in row('sms') and 'opens in' in row('sms'), 'a limit: its rate, and when it opens', row('sms'))
+    redis('DEL', 'later:lock:{night}', 'later:lock:{night}:waiting', 'later:limit:{sms}')
+    redis('HDEL', 'later:hosts', 'limits:1')
 
     # Redis hangs, ends, is back
     go('')

@@ -32,6 +32,8 @@ const pages = {
     flows: onDemand('Flows', 'flows', 'flows'),
     flow: onDemand('Flow', 'flows', 'flow'),
     hosts: onDemand('Hosts', 'hosts', 'hosts'),
+    redis: onDemand('Redis', 'redis', 'redis'),
+    locks: onDemand('Locks and limits', 'locks', 'locks'),
     search: onDemand('Search', 'search', 'search'),
     tasks: onDemand('Tasks', 'tasks', 'tasks'),
 };

@@ -141,3 +141,9 @@ export function table(label, columns) {
                         body));
     return { element, body };
 }
+
+// The pages of the machines that run it all, side by side; which: the present one.
+export function machines(which) {
+    return h('nav', { class: 'tabs', 'aria-label': 'Machines' }, [['hosts', 'Hosts'], ['redis', 'Redis'], ['locks', 'Locks and limits']]
+        .map(([page, words]) => h('a', { href: path(page), 'aria-current': page === which && 'page' }, words)));
+}

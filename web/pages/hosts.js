@@ -1,6 +1,6 @@
 // hosts.js: the hosts: how busy they are, their memory, their pools; a host can be made quiet.
 import { button, perform } from './action.js';
-import { age, bytes, command, empty, h, moment, number, rate, setAttribute, setText, since, svg, table } from './dom.js';
+import { age, bytes, command, empty, h, machines, moment, number, rate, setAttribute, setText, since, svg, table } from './dom.js';
 import { listen, live, numbersAge } from './live.js';
 
 const MINUTES = 30, WIDTH = 120, HEIGHT = 24;
@@ -89,7 +89,7 @@ export function hosts(main) {
     const list = table('Hosts', [['Host', ''], ...COLUMNS.map(([heading, , kind = 'n']) => [heading, kind]), ['Action', 'do']]);
     const words = h('div'), rows = new Map();
     list.element.classList.add('cards');
-    main.append(h('h1', {}, 'Hosts'), list.element, words, command('later status'));
+    main.append(h('h1', {}, 'Hosts'), machines('hosts'), list.element, words, command('later status'));
 
     return listen(() => {
         const all = live.snap.hosts;
