@@ -126,19 +126,14 @@ static int trouble_redis(struct trouble_look *look)
     struct later_redis_state is;
     struct later_error err = { 0 };
     struct later_reply *reply, *losses;
-    struct later_lost loss, last = { .at = 0 };
+    struct later_lost last;
 
     later_inspect_state(&state);
     reply = cli_call(look->cli, &state, &err);
     later_inspect_stated(reply, &is);
     later_lost_look(&lost, later_call_prefix(look->cli->client));
     losses = cli_call(look->cli, &lost, &err);
-    for (size_t i = 0; i < later_reply_count(losses) / 2; i++) {
-        if (!later_lost_read(losses, i, &loss))
-            continue;
-        redis.lost_count++;
-        last = loss.at >= last.at ? loss : last;
-    }
+    redis.lost_count = later_lost_newest(losses, &last);
     redis.used = is.used;
     redis.most = is.most;
     redis.disk = is.disk;
