@@ -84,7 +84,7 @@ judge "lib knows no daemon, the command line only its health, a plugin neither; 
     $2 ~ /^"/ {
         target = meant($1, $2)
         if (room(target) != room($1) && !(room(target) == "lib" && $1 ~ /^(daemon|cli)\//) &&
-            !(room($1) == "web" && target ~ /^(lib\/base\/.*|lib\/job\/json\.h|lib\/later\/error\.h|lib\/redis\/password\.h|daemon\/log\.h|cli\/output\/jsonl\.h)$/) &&
+            !(room($1) == "web" && target ~ /^(lib\/base\/.*|lib\/job\/json\.h|lib\/later\/error\.h|lib\/redis\/(address|password|tls)\.h|daemon\/log\.h|cli\/output\/jsonl\.h)$/) &&
             !(target ~ /^daemon\/health\.h$/ && room($1) == "cli"))
             bad("not from " room($1) "/")
     }

@@ -16,6 +16,8 @@
 
 /* Is in the way of `since`: what is before it says which trouble it is. */
 #define REST ",\"since\":"
+#define TEXT ",\"text\":\""
+#define OVER "over: " /* before the text of one that has ended */
 #define AWAY                                                                                       \
     "{\"rule\":\"redis_away\",\"severity\":\"critical\",\"queue\":null,\"host\":null,"             \
     "\"type\":null" REST "null,\"count\":0,\"text\":\"Redis cannot be asked\",\"why\":%s,"         \
@@ -157,6 +159,20 @@ void notices_end(struct notices *notices, const char *away)
     }
 }
 
+/* What tells of a notice. NULL without memory. */
+static char *notices_say(const struct notice *notice)
+{
+    const char *line = notice->line + 1, *text = strstr(line, TEXT);
+    int before = text ? (int)(text - line + (ptrdiff_t)strlen(TEXT)) : 0;
+    char *said = NULL;
+
+    return asprintf(&said, "{\"event\":\"%s\",\"id\":\"%s\",%.*s%s%s",
+                    notice->begun ? "end" : "begin", notice->id, before, line,
+                    notice->begun && text ? OVER : "", line + before) < 0
+               ? NULL
+               : said;
+}
+
 char *notices_next(struct notices *notices, double now)
 {
     struct notice *next = NULL;
@@ -170,8 +186,7 @@ char *notices_next(struct notices *notices, double now)
         if (!notice->begun || (notice->missing >= MISSING && (!next || next->begun)))
             next = notice;
     }
-    if (!next || asprintf(&text, "{\"event\":\"%s\",\"id\":\"%s\",%s",
-                          next->begun ? "end" : "begin", next->id, next->line + 1) < 0)
+    if (!next || !(text = notices_say(next)))
         return NULL;
     notices->tells = true;
     notices->tells_end = next->begun;

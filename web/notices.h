@@ -38,8 +38,8 @@ void notices_line(struct notices *notices, const char *line, size_t len);
 void notices_end(struct notices *notices, const char *away);
 
 /* Returns what is to be told next: the line with the members `event`, "begin" or "end", and `id`,
- * which a trouble keeps, before the others. malloc'ed; NULL: nothing now. Until notices_told() is
- * called, nothing else is. */
+ * which a trouble keeps, before the others; at the end its `text` begins with "over: ". malloc'ed;
+ * NULL: nothing now. Until notices_told() is called, nothing else is. */
 char *notices_next(struct notices *notices, double now);
 
 /* What notices_next() returned was taken, or not. Returns false if it is given up. */

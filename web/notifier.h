@@ -14,8 +14,8 @@ struct notifier;
  */
 typedef void notifier_fn(void *arg);
 
-/* The URL is the first line of this file, which others must not be able to read. Returns NULL with
- * *err. */
+/* The URL (post.h) is the first line of this file, which others must not be able to read. Returns
+ * NULL with *err. */
 struct notifier *notifier_new(struct event_base *base, const char *file, notifier_fn *fn, void *arg,
                               struct later_error *err);
 void notifier_free(struct notifier *notifier); /* NULL is allowed */

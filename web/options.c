@@ -22,7 +22,7 @@ static const char usage[] =
     "  --mask NAME         a member of payloads and values that readers do not see;\n"
     "                      may be given up to 16 times\n"
     "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
-    "                      are posted: http://HOST[:PORT]/PATH\n"
+    "                      are posted: http[s]://HOST[:PORT]/PATH\n"
     "  --tasks-file FILE   keeps what was done here, also when it is started again\n"
     "  -c, --config FILE   where Redis is, as for later(1)\n"
     "  --redis URL         as for later(1)\n"

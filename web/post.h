@@ -1,8 +1,9 @@
 /*
- * post.h: posts JSON to one URL, by evhttp.
+ * post.h: posts JSON to one URL.
  *
- * The URL may be a secret, so no message contains more of it than its host and port. Plain HTTP
- * only; a redirection is not followed. Names are looked up without holding up the loop.
+ * The URL may be a secret, so no message contains more of it than its host and port. With https the
+ * certificate and the name of the other side are always checked. A redirection is not followed.
+ * Names are looked up without holding up the loop; of a host's addresses each one is tried.
  */
 #ifndef LATER_WEB_POST_H
 #define LATER_WEB_POST_H
@@ -18,9 +19,11 @@ struct post;
  * what went wrong; borrowed. */
 typedef void post_fn(void *arg, const char *why);
 
-/* from: the file that has the URL, for the message. Returns NULL with *err: LATER_E_CONFIG if the
- * URL is not http://HOST[:PORT][/PATH][?QUERY]. */
-struct post *post_new(struct event_base *base, const char *url, const char *from,
+/* line: http://HOST[:PORT][/PATH][?QUERY], or the same with https, and then perhaps a blank and
+ * what may come after the ? of a rediss:// URL (redis/address.h). from: the file that has it, for
+ * the message. Returns NULL with *err: LATER_E_CONFIG if it is not that, or if a file of TLS is not
+ * good. */
+struct post *post_new(struct event_base *base, const char *line, const char *from,
                       struct later_error *err);
 
 /* Drops what is being sent. NULL is allowed. */
@@ -29,7 +32,8 @@ void post_free(struct post *post);
 /* HOST:PORT. */
 const char *post_where(const struct post *post);
 
-/* Sends a body, of which it makes a copy. It has 10 seconds. Only after the one before has ended,
+/* Sends a body, of which it makes a copy. It has 10 seconds, also to find
+ * the address. Only after the one before has ended,
  * and not from its post_fn. */
 void post_send(struct post *post, const char *body, post_fn *fn, void *arg);
 

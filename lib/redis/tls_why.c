@@ -170,8 +170,8 @@ void later_tls_blame_error(struct later_tls *tls)
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
     case SSL_R_HTTP_REQUEST:
-        blame(tls, "TLS: the other side does not speak it: name the server's tls-port, or begin "
-                   "the URL with redis://");
+        blame(tls, "TLS: the other side does not speak it: name the server's port for TLS "
+                   "(tls-port), or a URL without");
         return;
     default:
         blame(tls, "TLS: %.200s", words_of(code));
@@ -183,5 +183,7 @@ void later_tls_blame_end(struct later_tls *tls)
     if (tls->demanded && !tls->heard)
         blame(tls, "%s", no_certificate);
     else if (!SSL_is_init_finished(tls->ssl))
-        blame(tls, "TLS: the other side has closed the connection: is this its tls-port?");
+        blame(
+            tls,
+            "TLS: the other side has closed the connection: is this its port for TLS (tls-port)?");
 }

@@ -1,13 +1,15 @@
-"""web_notify.py WEB FILE REDIS_PID: what later-web posts when a trouble begins and ends."""
+"""web_notify.py WEB REDIS_PID: what later-web posts when a trouble begins and ends."""
 import json
 import os
+import re
 import signal
+import ssl
 import subprocess
 import sys
 
 from web_client import check, same, take_posts, wait_until
 
-web, file, redis_pid = sys.argv[1:4]
+web, redis_pid = sys.argv[1:3]
 work = os.environ['work']
 posts = []  # what came, in this order
 answers = [500, None]  # to the first ones; None: the connection ends without one
@@ -26,31 +28,68 @@ def later(*words):
     subprocess.run([os.path.join(os.path.dirname(web), '..', 'cli', 'later'), *words], check=True, stdout=subprocess.DEVNULL)
 
 
-def write_url(url):
-    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'w', encoding='ascii') as out:
+def start(name, url):
+    """A later-web that posts to this URL; its log is NAME.log."""
+    file = f'{work}/{name}.url'
+    with open(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), 'w', encoding='ascii') as out:
         print(url, file=out)
+    with open(f'{work}/{name}.log', 'w', encoding='ascii') as log:
+        return subprocess.Popen([web, '--listen', f'unix:{work}/{name}.sock', '--notify-file', file], stderr=log)
 
 
-def posts_to_ipv6():
-    """Another later-web posts that Redis is away, to an address in brackets."""
+def read_log(name):
+    with open(f'{work}/{name}.log', encoding='ascii') as log:
+        return log.read()
+
+
+def secure(name):
+    """What a server needs that has this certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f'{work}/{name}.crt', f'{work}/{name}.key')
+    return context
+
+
+def take_here(**options):
+    """Returns a port, and how often something was posted there."""
     came = []
+    return take_posts(lambda *_: came.append(1) or 204, **options), came
+
+
+def posts_elsewhere():
+    """Others post that Redis is away: each where it can, or says why it cannot."""
+    rows, others = [], []
     try:
-        port = take_posts(lambda *_: came.append(1) or 204, '::1')
+        port, came = take_here(address='::1')
+        rows.append(('to an IPv6 address', f'http://[::1]:{port}/', came, None))
     except OSError:
-        return  # no IPv6 here
-    write_url(f'http://[::1]:{port}/')
-    other = subprocess.Popen([web, '--listen', f'unix:{work}/notify6.sock', '--notify-file', file])
+        pass  # no IPv6 here
+    port, came = take_here()
+    rows.append(('to a name', f'http://localhost:{port}/', came, None))
+    rows.append(('without TLS there', f'https://127.0.0.1:{port}/', None, 'the other side does not speak it'))
+    port, came = take_here(context=secure('here'))
+    rows.append(('to another name', f'https://localhost:{port}/ ca={work}/ours.crt&name=127.0.0.1', came, None))
+    rows.append(('an unknown authority', f'https://127.0.0.1:{port}/', None, 'from an unknown authority: ours, .*: name its file by ca='))
+    rows.append(('a wrong name', f'https://localhost:{port}/ ca={work}/ours.crt', None, 'it is for 127.0.0.1, not for localhost'))
+    port, came = take_here(context=secure('late'))
+    rows.append(('an old certificate', f'https://127.0.0.1:{port}/ ca={work}/ours.crt', None, 'the certificate of the server has expired on 20'))
     try:
-        check(wait_until(lambda: came), 'a URL with an IPv6 address')
+        for nth, row in enumerate(rows):
+            others.append(start(f'other{nth}', row[1]))
+        for nth, (name, _, came, words) in enumerate(rows):
+            if words:
+                words = f'a trouble could not be posted to [a-z0-9.]+:[0-9]+: TLS: .*{words}'
+                check(wait_until(lambda: re.search(words, read_log(f'other{nth}'))), name, read_log(f'other{nth}'))
+            else:
+                check(wait_until(lambda: came), name, read_log(f'other{nth}'))
     finally:
-        other.terminate()
-        other.wait()
+        for other in others:
+            other.terminate()
+        for other in others:
+            other.wait()
 
 
-where = f'127.0.0.1:{take_posts(took)}'
-write_url(f'http://{where}/hook?key=s3cret')
-with open(f'{work}/notify.log', 'w', encoding='ascii') as log:
-    process = subprocess.Popen([web, '--listen', f'unix:{work}/notify.sock', '--notify-file', file], stderr=log)
+where = f'127.0.0.1:{take_posts(took, context=secure("here"))}'
+process = start('notify', f'https://{where}/hook?key=s3cret ca={work}/ours.crt')
 try:
     # nobody looks at the pages
     later('push', 'null', '--id', 'waits')
@@ -73,6 +112,7 @@ try:
     told = [json.loads(post[3]) for post in posts[3:]]
     same(sorted((one['event'], one['rule'], one['queue']) for one in told),
          [('begin', 'dead_growing', 'other'), ('end', 'no_laterd', None)], 'each once')
+    same([one['text'] for one in told if one['event'] == 'end'], [f'over: {begin["text"]}'], 'the text says that it is over')
     ids = {one['rule']: one['id'] for one in told}
     check(ids['no_laterd'] == begin['id'] != ids['dead_growing'], 'begin and end have the same id', (begin, told))
 
@@ -83,9 +123,8 @@ try:
 finally:
     process.terminate()
     same(process.wait(), 0, 'TERM ends it')
-with open(f'{work}/notify.log', encoding='ascii') as log:
-    text = log.read()
+text = read_log('notify')
 check('s3cret' not in text, 'the URL is in no log', text)
 same(text.count(f'a trouble could not be posted to {where}'), 2, 'what was not taken is')
 check('it answered with status 500' in text and 'there was no answer' in text, 'and why', text)
-posts_to_ipv6()
+posts_elsewhere()

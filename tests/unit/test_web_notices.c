@@ -38,6 +38,8 @@ static const char *next(struct notices *notices, double now)
                    event, id, rule),
             3);
         ck_assert_uint_eq(strlen(id), 16);
+        ck_assert_int_eq(strstr(all, "\"text\":\"over: ") != NULL,
+                         strcmp(event, "end") == 0 && strstr(all, "\"text\":"));
         ck_assert_int_eq(sscanf(strstr(all, "\"count\":"), "\"count\":%d", &count), 1);
         snprintf(text, sizeof text, "%s %s %d", event, rule, count);
     }
