@@ -239,7 +239,7 @@ unsigned long acts_begin(struct acts *acts, const struct act_news *news, double 
 
     act_clear(act);
     *act = (struct act){ .number = number,
-                         .who = strndup(news->who, 64),
+                         .who = strndup(news->who, ACT_WHO),
                          .command = strndup(news->command, act_room(news->command)),
                          .path = strndup(news->path, 64),
                          .queue = news->queue ? strndup(news->queue, 200) : NULL,

@@ -19,6 +19,7 @@
 
 #define ACTS_KEPT 500
 #define ACT_ROW   8192
+#define ACT_WHO   128 /* bytes of who did it, and a NUL */
 
 struct acts;
 

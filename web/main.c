@@ -141,6 +141,7 @@ static int main_run(const struct options *options, struct later_error *err)
                                       .program = { (char *const *)(uintptr_t)argv },
                                       .listener = &listener,
                                       .mask = options->mask,
+                                      .user_header = options->user_header,
                                       .notify_file = options->notify_file,
                                       .tasks_file = options->tasks_file };
     int status;

@@ -19,6 +19,7 @@ static const char usage[] =
     "                      likewise, for those who may do less\n"
     "  --operators GROUP   whose members may act on jobs, over a unix socket\n"
     "  --role-header NAME  the header in which a proxy says reader, operator or admin\n"
+    "  --user-header NAME  the header in which a proxy says who it is\n"
     "  --mask NAME         a member of payloads and values that readers do not see;\n"
     "                      may be given up to 16 times\n"
     "  --notify-file FILE  its first line is the URL to which the begin and end of troubles\n"
@@ -61,6 +62,9 @@ static int options_take(struct options *options, int letter, const char *value)
     case 'x':
         options->role_header = value;
         break;
+    case 'u':
+        options->user_header = value;
+        break;
     case 'g':
         options->operators = value;
         break;
@@ -98,6 +102,7 @@ int options_parse(struct options *options, int argc, char **argv)
                                            { "operator-token-file", required_argument, NULL, 'o' },
                                            { "reader-token-file", required_argument, NULL, 'd' },
                                            { "role-header", required_argument, NULL, 'x' },
+                                           { "user-header", required_argument, NULL, 'u' },
                                            { "operators", required_argument, NULL, 'g' },
                                            { "mask", required_argument, NULL, 'm' },
                                            { "redis", required_argument, NULL, 'R' },

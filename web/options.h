@@ -16,6 +16,7 @@ struct options {
     const char *config, *redis, *prefix; /* passed on to `later`; NULL = its own default */
     const char *token_files[ROLES];      /* by role; NULL = none */
     const char *role_header;             /* NULL = none */
+    const char *user_header;             /* NULL = none */
     const char *operators;               /* a group's name; NULL = none */
     const char *notify_file;             /* NULL = none */
     const char *tasks_file;              /* NULL = none */

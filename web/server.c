@@ -3,6 +3,7 @@
 
 #include "acts.h"
 #include "answer.h"
+#include "base/printable.h"
 #include "live.h"
 #include "log.h"
 #include "notifier.h"
@@ -34,7 +35,7 @@ struct visit {
     const struct asset *asset; /* NULL = it does not ask for a page */
     bool post;
     enum role role;
-    char who[64];
+    char who[ACT_WHO];
 };
 
 /* What the sender does not see. NULL: it sees everything. */
@@ -228,7 +229,27 @@ static const struct {
 
 /* --- rights --- */
 
-/* Says who has sent it, for the log, and asks the guard. */
+/* Says who has sent it, for the log: as the kernel or the token says, after the name in the proxy's
+ * header, if there is one. */
+static void server_name(struct visit *visit, const struct peer *peer)
+{
+    const struct server_options *options = visit->server->options;
+    const char *named =
+        options->user_header ? http_header(visit->request, options->user_header) : NULL;
+    char way[40];
+
+    if (!options->listener->is_unix)
+        snprintf(way, sizeof way, "bearer of the %s token", role_names[visit->role]);
+    else
+        snprintf(way, sizeof way, peer->known ? "user %u" : "somebody", (unsigned)peer->user);
+    if (named && *named)
+        snprintf(visit->who, sizeof visit->who, "%.80s (%s)", named, way);
+    else
+        snprintf(visit->who, sizeof visit->who, "%s", way);
+    later_make_printable(visit->who);
+}
+
+/* Names the sender, and asks the guard. */
 static int server_refuses(struct visit *visit, const char **why)
 {
     const struct server_options *options = visit->server->options;
@@ -250,11 +271,7 @@ static int server_refuses(struct visit *visit, const char **why)
         peer = peer_of(http_socket(request), options->listener->path, options->operators);
     shown.peer = peer.role;
     visit->role = guard_role(guard, &shown);
-    if (!options->listener->is_unix)
-        snprintf(visit->who, sizeof visit->who, "bearer of the %s token", role_names[visit->role]);
-    else
-        snprintf(visit->who, sizeof visit->who, peer.known ? "user %u" : "somebody",
-                 (unsigned)peer.user);
+    server_name(visit, &peer);
     return guard_refuses(guard, &shown, why);
 }
 

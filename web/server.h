@@ -21,6 +21,7 @@ struct server_options {
     struct listener *listener;
     struct mask mask;        /* what readers do not see */
     gid_t operators;         /* their group; PEER_NO_GROUP = none */
+    const char *user_header; /* in which a proxy says who it is; NULL = none */
     const char *notify_file; /* has the URL to which troubles are posted; NULL = none */
     const char *tasks_file;  /* keeps what was done here; NULL = none */
 };

@@ -30,7 +30,7 @@ struct task {
     unsigned long number;           /* of what changes something (acts.h), otherwise 0 */
     struct params params;
     struct order order;
-    char who[64];
+    char who[ACT_WHO];
     const struct mask *mask; /* NULL: nothing is masked */
     char *command;
     FILE *out; /* collects the answer */

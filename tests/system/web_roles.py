@@ -45,6 +45,17 @@ for name in ROLES[1:]:
 for headers in ({}, {'X-Role': ''}, {'X-Role': 'Admin'}, {'X-Role': 'admin,'}, {'X-Roles': 'admin'}, {'X-Role': 'nobody'}):
     same(ask(proxied, '/api/1/me', headers=headers)[2]['role'], 'reader', f'the least without a header that is right: {headers}')
 
+# whom the proxy names does it, in the list of tasks, too
+def who_did(headers):
+    same(ask(proxied, '/api/1/pause', {'queue': 'mail'}, headers={'X-Role': 'admin', **headers})[0], 200, f'somebody acts: {headers}')
+    return ask(proxied, '/api/1/tasks', headers={'X-Role': 'admin'})[2]['tasks'][0]['who']
+
+
+user = who_did({})
+same(user.split()[0], 'user', 'without a name it is the user of the socket')
+for name, shown in (('ann', 'ann'), ('', None), ('a' * 80, 'a' * 80), ('b' * 200, 'b' * 80), ('x\x1b[2Jy', 'x?[2Jy'), ('\u00e9', '?')):
+    same(who_did({'X-User': name}), f'{shown} ({user})' if shown else user, f'who did it: {name[:20]!r}')
+
 # ---- masked members
 
 MASKED = ['jobs?queue=secret', 'job?queue=secret&id=masked', 'jobs?queue=secret&state=dead', 'search-queue?queue=secret&glob=*',

@@ -14,10 +14,11 @@ later push t '{"to":"ann","password":"s3cret","cards":[{"card":{"no":"s3cret"}}]
 later push t '{"password":"s3cret"}' -q secret --id died >/dev/null
 later bury died -q secret --error "a reason" >/dev/null
 tcp=$web_where tcp_log=$web_log
-start_web --listen "unix:$work/web.sock" --role-header X-Role
+start_web --listen "unix:$work/web.sock" --role-header X-Role --user-header X-User
 python_tests web_roles.py "$tcp" "$web_where"
 like "$(cat "$tcp_log")" 'bearer of the operator token: later kick' "the log says who acts"
 is "$(grep -c 0123456789abcdef "$tcp_log")" 0 "and no token"
+like "$(cat "$web_log")" 'ann \(user [0-9]+\): later pause mail: status 0' "or whom the proxy names"
 
 run "$web_bin" --listen "unix:$work/none.sock" --operators no-such-group
 like "$status $err" '^78 .*there is no group no-such-group' "a group that is not there"
