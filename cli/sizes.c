@@ -2,6 +2,7 @@
 #include "sizes.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "kept.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define TOGETHER 200 /* queues per round trip */
+#define WEIGHTS  3
 
 /* One queue in Redis: a plain queue or a shard. */
 struct part {
@@ -25,6 +27,7 @@ struct part {
         struct part *part;
         unsigned n;
     } answers[LATER_GLANCES];
+    uint32_t weight; /* how often it is named when all are asked together */
     struct part *next;
 };
 
@@ -33,8 +36,8 @@ struct asking {
     struct cli *cli;
     double now;
     struct part *parts; /* parts to ask next */
-    /* How many of all parts that were asked about together are paused or have shards: as known, and
-     * as answered, -1: not. */
+    /* How many of all parts that were asked about together are paused or have shards, each with its
+     * weight: as known, and as answered, -1: not. */
     int64_t beside, answered;
     bool together;
 };
@@ -215,16 +218,32 @@ static void take_beside(void *arg, struct later_answer *answer)
         asking->answered = later_reply_int(answer->reply);
 }
 
+/* If one is paused as another is resumed, as many as before exist. So each is named once to three
+ * times, by chance; EXISTS counts it as often. At the next looks such a sum differs. */
+static size_t sizes_weigh(struct asking *asking)
+{
+    size_t count = 0;
+
+    for (struct part *part = asking->parts; part; part = part->next) {
+        unsigned char byte = 0;
+
+        if (!is_beside(part))
+            continue;
+        later_random(&byte, 1);
+        part->weight = 1 + byte % WEIGHTS;
+        count += part->weight;
+    }
+    return count;
+}
+
 /* Asks of all parts together whether they are paused or have shards. */
 static int ask_beside(struct asking *asking, struct later_error *err)
 {
+    size_t count = sizes_weigh(asking);
     struct later_command cmd = { 0 };
-    size_t count = 0;
 
     asking->beside = 0;
     asking->answered = -1;
-    for (const struct part *part = asking->parts; part; part = part->next)
-        count += is_beside(part);
     if (count == 0)
         return 0;
     later_command_begin(&cmd, 1 + 2 * count);
@@ -235,9 +254,11 @@ static int ask_beside(struct asking *asking, struct later_error *err)
         if (!is_beside(part))
             continue;
         later_keys_init(&keys, later_call_prefix(asking->cli->client), part->name);
-        later_command_text(&cmd, keys.name[LATER_KEY_PAUSED]);
-        later_command_text(&cmd, keys.name[LATER_KEY_SHARDS]);
-        asking->beside += part->before.beside;
+        for (uint32_t i = 0; i < part->weight; i++) {
+            later_command_text(&cmd, keys.name[LATER_KEY_PAUSED]);
+            later_command_text(&cmd, keys.name[LATER_KEY_SHARDS]);
+        }
+        asking->beside += (int64_t)part->weight * part->before.beside;
     }
     return later_call_add(asking->cli->client, &cmd, take_beside, asking, err);
 }
