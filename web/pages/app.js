@@ -24,6 +24,7 @@ const onDemand = (title, file, name) => [title, (to, parameters) => {
 const pages = {
     '': ['Overview', overview],
     queue: onDemand('Queue', 'queue', 'queue'),
+    push: onDemand('New job', 'edit', 'create'),
     job: onDemand('Job', 'job', 'job'),
     dead: onDemand('Dead', 'lists', 'dead'),
     running: onDemand('Running', 'lists', 'reserved'),

@@ -1,10 +1,11 @@
 // edit.js: the form for a job, which is pushed again with changes, as a new job or in place of this
 // one.
-import { note } from './action.js';
+import { may, note } from './action.js';
 import { act } from './api.js';
-import { h, path } from './dom.js';
+import { empty, h, path } from './dom.js';
 import { indent, member } from './text.js';
 
+const EMPTY = { state: 'new', type: '', priority: 0, document: '{}' };
 const BODY_MAX = 65000; // bytes that later-web accepts
 
 // What may be changed besides type and payload, and what an empty field means.
@@ -117,14 +118,30 @@ async function change(job, { id: _, ...body }) {
     note(words || `${job.id} is changed`, answer.command, result === 'exists');
 }
 
+// The page for a new job of a queue, which may be new, too.
+export function create(main, parameters) {
+    const job = { ...EMPTY, queue: parameters.get('queue') || 'default' };
+    const queue = h('input', { id: 'new-queue', value: job.queue, autocomplete: 'off', spellcheck: 'false',
+                               oninput: () => { job.queue = queue.value.trim(); } });
+    main.append(h('h1', {}, 'New job'), ...(may('admin')
+        ? [h('div', { class: 'edit field' }, h('label', { for: 'new-queue' }, 'Queue'), queue), formOf(job)]
+        : [empty('Only an admin may push a job.')]));
+}
+
 // Calls changed() when this job has been changed.
 export function editBox(job, changed) {
+    return h('details', { class: 'edit-box' }, h('summary', {}, 'Edit and push again'), formOf(job, changed));
+}
+
+// changed: for a job that can be.
+function formOf(job, changed) {
     const fields = new Map(), { found, others } = membersOf(job);
     const changes = (job.state === 'ready' || job.state === 'delayed') && !others.length;
     const payload = h('textarea', { rows: 8 }), type = h('input');
     const ways = {
         change: async (body) => {
             await change(job, body);
+            form.closest('details').open = false;
             changed();
         },
         instead: async (body) => {
@@ -164,5 +181,5 @@ export function editBox(job, changed) {
     type.value = job.type || '';
     payload.value = indent(member(job.document, 'payload') ?? 'null');
     for (const [name, value] of Object.entries(found)) fields.get(name).input.value = value ?? '';
-    return h('details', {}, h('summary', {}, 'Edit and push again'), form);
+    return form;
 }

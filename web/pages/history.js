@@ -70,7 +70,7 @@ export function history(main, parameters) {
     const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
-                                  ['Failed', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
+                                  ['Failed', 'n'], ['Failing', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
                                   ['p95', 'n'], ['p99', 'n']]);
     const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
         location.hash = path('history', { since, queue, against: against.value });
@@ -109,6 +109,7 @@ export function history(main, parameters) {
                 h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
+                h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${(100 * row.failed / row.attempts).toFixed(1)} %` : '–'),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))))));
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));

@@ -6,6 +6,10 @@ import { editBox } from './edit.js';
 import { errorLine, progressText } from './jobs.js';
 import { indent } from './text.js';
 import { timeline } from './timeline.js';
+import { arrange } from './trouble.js';
+
+const EVERY = 2000; // ms between two looks
+const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'document'];
 
 function documentBox(job) {
     const pre = h('pre', { class: 'document', tabindex: '0', 'aria-label': 'Document' }, indent(job.document));
@@ -48,63 +52,89 @@ function flowOf(job) {
     return typeof step === 'string' && job.id.endsWith(`.${step}`) ? job.id.slice(0, -step.length - 1) : null;
 }
 
-function show(main, job, typed, again) {
+function factList(job) {
+    const flow = flowOf(job), facts = [
+        ['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state }, job.queue)],
+        ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.finished?.attempt ?? job.attempts)],
+        ['Priority', String(job.priority)],
+        ...(flow ? [['Flow', link('flow', { name: flow, queue: job.queue }, flow)]] : []),
+        ...Object.entries(job).filter(([name, value]) => !KNOWN.includes(name) && value !== null)
+            .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])];
+    return h('dl', { class: 'facts' }, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+}
+
+// The parts of a job's page, from top to bottom: a name, what it shows, and how it is made. A part that
+// shows the same as before stays as it is, with whoever reads, chooses or writes in it.
+function partsOf(job, typed, again) {
     const act = async (where, question, verb, done) => {
         if (!question || await confirm(question, 1, verb)) {
             if (await perform(where, { id: job.id, queue: job.queue }, done)) again();
         }
     };
-    const flow = flowOf(job), known = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished',
-                   'progress', 'document'];
-    const facts = [['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state },
-                                  job.queue)],
-                   ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.finished?.attempt ?? job.attempts)],
-                   ['Priority', String(job.priority)],
-                   ...(flow ? [['Flow', link('flow', { name: flow, queue: job.queue }, flow)]] : []),
-                   ...Object.entries(job).filter(([name, value]) => !known.includes(name) && value !== null)
-                       .map(([name, value]) => [name, typeof value === 'string' ? value
-                           : JSON.stringify(value)])];
-    const edit = may('admin') ? editBox(job, again) : '';
-    main.append(
-        h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(job.state)),
-        job.why && job.state !== 'dead' ? whyLine(job) : '',
-        job.error && job.state !== 'done' ? h('p', { class: 'error lead' }, errorLine(job.error)) : '',
-        h('dl', { class: 'facts' }, facts.map(([name, value]) =>
-            h('div', {}, h('dt', {}, name), h('dd', {}, value)))),
-        h('p', { class: 'buttons' },
-          (job.state === 'dead' || job.state === 'delayed') &&
-              button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
-          edit && button('Edit', () => {
-              edit.open = true;
-              edit.querySelector('textarea').focus();
-          }, { class: 'quiet' }),
-          job.state !== 'done' && button('Cancel', () => act('cancel', job.state === 'reserved'
-              ? 'Cancel this job? It is running.' : 'Drop this job for good?', 'Cancel it',
-              `${job.id} is gone`), { class: 'danger' })),
-        job.progress?.done !== undefined ? progressBox(job.progress) : '',
-        h('section', { 'aria-labelledby': 'time-title' }, h('h2', { id: 'time-title' }, 'What happened'),
-          timeline(job)),
-        documentBox(job), edit, command(typed));
+    const { state, error, progress } = job;
+    const edit = ({ target }) => {
+        let box = target.closest('p');
+        while (!box.matches('.edit-box')) box = box.nextElementSibling;
+        box.open = true;
+        box.querySelector('textarea').focus();
+    };
+    return [
+        ['head', [job.id, state], () => h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(state))],
+        job.why && state !== 'dead' && ['why', [state, job.why], () => whyLine(job)],
+        error && state !== 'done' && ['error', error, () => h('p', { class: 'error lead' }, errorLine(error))],
+        ['facts', { ...job, why: job.why?.for, progress: 0 }, () => factList(job)],
+        ['buttons', [state, job.queue], () => h('p', { class: 'buttons' },
+            (state === 'dead' || state === 'delayed') && button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
+            may('admin') && button('Edit', edit, { class: 'quiet' }),
+            state !== 'done' && button('Cancel', () => act('cancel', state === 'reserved'
+                ? 'Cancel this job? It is running.' : 'Drop this job for good?', 'Cancel it',
+                `${job.id} is gone`), { class: 'danger' }))],
+        progress?.done !== undefined && ['progress', progress, () => progressBox(progress)],
+        ['time', { ...job, why: 0, progress: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
+            h('h2', { id: 'time-title' }, 'What happened'), timeline(job))],
+        ['document', job.document, () => documentBox(job)],
+        may('admin') && ['edit', [job.document, state, job.score], () => editBox(job, again)],
+        ['command', typed, () => command(typed)],
+    ].filter(Boolean);
 }
 
 export function job(main, parameters) {
     const stop = new AbortController();
+    let shown = new Map(), busy = false, gone = false; // shown: name → what it shows, and its element
+
+    function show(all, typed) {
+        const parts = all.flatMap((one, i) => partsOf(one, typed, load).map(([name, ...part]) => [`${i} ${name}`, ...part]));
+        shown = new Map(parts.map(([name, of, make]) => {
+            const mark = JSON.stringify(of), before = shown.get(name);
+            return [name, before?.mark === mark || before?.element.open ? before : { mark, element: make() }];
+        }));
+        arrange(main, [...shown.values()].map((one) => one.element));
+    }
+
+    function fail(error) {
+        if (error.name === 'AbortError' || (shown.size && error.status !== 404)) return; // what is shown stays
+        gone = error.status === 404;
+        shown = new Map();
+        main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', parameters.get('id') || ''),
+                             empty(gone ? 'There is no such job: it has ended, or never existed.' : error.message),
+                             error.command ? command(error.command) : '');
+    }
 
     async function load() {
+        busy = true;
         try {
-            const answer = await get('job', { id: parameters.get('id'), queue: parameters.get('queue') },
-                                     stop.signal);
-            main.replaceChildren();
-            for (const one of answer.answers) show(main, one, answer.command, load);
+            const answer = await get('job', { id: parameters.get('id'), queue: parameters.get('queue') }, stop.signal);
+            if (!shown.size) main.replaceChildren();
+            show(answer.answers, answer.command);
         } catch (error) {
-            if (error.name === 'AbortError') return;
-            main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ',
-                                   parameters.get('id') || ''),
-                                 empty(error.status === 404 ? 'There is no such job: it has ended, or never existed.'
-                                                            : error.message),
-                                 error.command ? command(error.command) : '');
+            fail(error);
         }
+        busy = false;
     }
     load();
-    return () => stop.abort();
+    const timer = setInterval(() => !document.hidden && !busy && !gone && load(), EVERY);
+    return () => {
+        clearInterval(timer);
+        stop.abort();
+    };
 }

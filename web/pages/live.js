@@ -11,6 +11,7 @@ export const live = {
     snap: null, // the last state: {known, age, away, queues, hosts}
     lost: '',   // why there is no newer one: later-web does not answer, or refuses
     points: [], // {at, rate, failed, ready}; failed is null until it is known
+    marks: [],  // what else happened in their time, as `later history --marks` has it
 };
 
 let reports = new Map(); // host → its last report, and its rates since the one before
@@ -44,10 +45,40 @@ function addPoint(snap, at) {
     while (at - live.points[0].at > SPAN) live.points.shift();
 }
 
+const lasting = new Map(); // what lasts: its kind and queue → its mark
+let started = null;        // host → when it started
+
+function addMark(mark, at, more) {
+    const all = { mark, words: '', from: at, to: at, open: false, ...more };
+    live.marks.push(all);
+    return all;
+}
+
+// What was found lasts; what lasted and was not found has ended.
+function addMarks(snap, at) {
+    const here = snap.hosts.filter((host) => !host.gone);
+    const found = new Map(snap.queues.filter((queue) => queue.paused).map(({ queue }) => [`pause ${queue}`, { queue }]));
+    if (snap.away) found.set('away');
+    else if (!here.length) found.set('down');
+    for (const [key, mark] of lasting) {
+        mark.to = at;
+        mark.open = found.has(key);
+        if (!mark.open) lasting.delete(key);
+    }
+    for (const [key, more] of found)
+        if (!lasting.has(key)) lasting.set(key, addMark(key.split(' ')[0], at, { ...more, open: true }));
+    if (snap.away) return;
+    for (const { id, started: began, version } of here)
+        if (started && started.get(id) !== began) addMark('start', at, { version });
+    started = new Map(here.map((host) => [host.id, host.started]));
+    live.marks = live.marks.filter((mark) => mark.open || (at - mark.to) * 1000 < SPAN);
+}
+
 function take({ state, lost }) {
     const news = state && state.at !== live.snap?.at;
     live.lost = lost;
     live.snap = state ?? live.snap;
+    if (news && state.known) addMarks(state, state.at / 1000);
     if (news && state.known && !state.away) addPoint(state, state.at);
     for (const [listener, always] of listeners) if (always || live.snap) listener();
 }

@@ -2,7 +2,10 @@
 import { chart } from './chart.js';
 import { age, empty, h, number, path, rate, setAttribute, setText } from './dom.js';
 import { listen, live, SPAN } from './live.js';
+import { draw } from './marks.js';
 import { queueTable } from './queues.js';
+
+const MARKED = 20; // of what happened in the two minutes
 
 const sum = (list, of) => list.reduce((all, one) => all + (of(one) || 0), 0);
 const max = (list, of) => list.reduce((most, one) => Math.max(most, of(one) ?? -1), -1);
@@ -53,6 +56,7 @@ export function overview(main) {
                        here.length === 1 ? 'on 1 host' : `on ${number(here.length)} hosts`);
         pace.update(live.points);
         waiting.update(live.points);
+        [pace, waiting].forEach(({ box }) => draw(box, live.marks.slice(-MARKED), SPAN, live.points.at(-1)?.at ?? 0));
         list.update();
         none.replaceChildren(...(queues.length ? [] : [empty('There is no queue yet. ',
             h('code', {}, 'later push hello'), ' makes one.')]));

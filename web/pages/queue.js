@@ -1,11 +1,12 @@
 // queue.js: one queue: its counts and its jobs, page by page.
-import { button, confirm, perform } from './action.js';
+import { button, confirm, may, perform } from './action.js';
 import { get } from './api.js';
 import { age, command, empty, h, link, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 
 const PAGE = 50;
+const PAUSES = [['', 'until it is resumed'], ['15m', 'for 15 minutes'], ['1h', 'for an hour'], ['8h', 'for 8 hours'], ['1d', 'for a day']];
 const STATES = ['ready', 'reserved', 'delayed', 'dead', 'done'];
 
 export function queue(main, parameters) {
@@ -32,9 +33,11 @@ export function queue(main, parameters) {
         }
     };
     const counted = (one) => size?.[one] ?? 0; // done jobs have no count
-    const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', {}, null, 0, '',
+    const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', size?.paused || !until.value ? {} : { for: until.value }, null, 0, '',
         size?.paused ? `${name} is resumed` : `${name} is paused: no more jobs begin`), { class: 'quiet' });
-    const buttons = h('p', { class: 'buttons' }, pause,
+    const until = pause && h('select', { 'aria-label': 'Pause for how long' }, PAUSES.map(([value, label]) => h('option', { value }, label)));
+    const buttons = h('p', { class: 'buttons' }, pause, until,
+        may('admin') && h('a', { class: 'button', href: path('push', { queue: name }) }, 'New job'),
         h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
         state === 'dead' || state === 'delayed'
             ? button(`Kick all ${state}`, () => act('kick-all', { state },
@@ -91,7 +94,9 @@ export function queue(main, parameters) {
                             : 'Nobody serves it.',
                         size.overdue ? `${number(size.overdue)} reservations are overdue.` : '',
                         size.shards ? `Spread over ${number(size.shards)} shards.` : ''].join(' '));
-        if (pause) setText(pause, size.paused ? 'Resume' : 'Pause');
+        if (!pause) return;
+        setText(pause, size.paused ? 'Resume' : 'Pause');
+        until.hidden = size.paused;
     }
     const stopListening = listen(update);
     load();

@@ -45,10 +45,11 @@ function row(trouble) {
 // Puts these elements into a list, and moves only those in the wrong place: what is being read or
 // copied stays.
 export function arrange(list, elements) {
+    const stay = new Set(elements);
+    for (const child of [...list.children]) if (!stay.has(child)) child.remove();
     elements.forEach((element, i) => {
         if (list.children[i] !== element) list.insertBefore(element, list.children[i] ?? null);
     });
-    while (list.children.length > elements.length) list.lastChild.remove();
 }
 
 const count = h('b'), worst = h('span'), heading = h('summary', {}, count, worst), first = h('ul'), others = h('ul'), beyond = h('p', { class: 'facts' });

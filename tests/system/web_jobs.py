@@ -1,0 +1,98 @@
+"""web_jobs.py LINK: a job's page that follows, a new job, a pause for a time, the marks of the overview."""
+import json
+import os
+import sys
+import time
+
+from web_client import check, redis, run, same, wait_until
+from webdriver import Browser
+
+link, work = sys.argv[1], os.environ['work']
+base = link.split('#')[0]
+
+
+def reserve(queue):
+    return json.loads(run('reserve', queue, '--lease', '1h', '--json'))
+
+
+def heading():
+    return browser.text('main h1')
+
+
+def tell_host(version, started):
+    redis('HSET', 'later:hosts', 'web1:1', json.dumps({
+        'host': 'web1', 'pid': 1, 'version': version, 'seen': time.time() + 3600, 'started': started, 'workers': 2, 'running': 0,
+        'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail']}))
+
+
+run('push', 'mail.send', '{"to":"ann"}', '-q', 'mail', '--id', 'one')
+browser = Browser(work)
+try:
+    # a job's page follows it, and leaves alone whoever is there by keyboard or writes
+    browser.go(link)
+    browser.wait('document.querySelector("#connection.live")')
+    browser.go(f'{base}#/job?id=one&queue=mail')
+    check(browser.wait('document.querySelector("h1 .state.ready")'), 'a job that waits', heading())
+    same(browser.script('return document.querySelector("dl.facts").innerText.includes("mail.send")'), True, 'its facts')
+    browser.script('[...document.querySelectorAll("main button")].find((e) => e.innerText === "as it was pushed").click();'
+                   'document.querySelector("pre.document").focus()')
+    held = reserve('mail')
+    check(browser.wait('document.querySelector("h1 .state.reserved")'), 'it is taken: the page says so by itself', heading())
+    same(browser.script('return [document.activeElement.className, document.activeElement.innerText]'),
+         ['document', '{"type":"mail.send","id":"one","payload":{"to":"ann"}}'], 'who reads its document stays there')
+    browser.click('Edit and push again', 'main')
+    browser.script('const e = document.querySelector(".edit [name=payload]"); e.value = "typed"; e.focus()')
+    run('bury', 'one', '--token', held['token'], '-q', 'mail', '--error', 'no such <b>address</b>')
+    check(browser.wait('document.querySelector("h1 .state.dead")'), 'it dies', heading())
+    same(browser.text('p.error.lead').split(': ', 1)[-1], 'no such <b>address</b>', 'and why')
+    check('Attempt 1: buried' in browser.text('.timeline'), 'and what happened', browser.text('.timeline'))
+    same(browser.script('return [document.activeElement.name, document.activeElement.value]'), ['payload', 'typed'], 'who writes goes on')
+    same(browser.script('return [...document.querySelectorAll("main > *")].map((e) => e.tagName + (e.className && "." + e.className))'),
+         ['H1.id', 'P.error lead', 'DL.facts', 'P.buttons', 'SECTION', 'SECTION', 'DETAILS.edit-box', 'P.command'], 'each part once, in its order')
+    browser.click('Kick', 'main')
+    check(browser.wait('document.querySelector("h1 .state.ready")'), 'kick', heading())
+    run('cancel', 'one', '-q', 'mail')
+    check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'it is gone', browser.text('main'))
+
+    # a new job from nothing
+    browser.go(f'{base}#/queue?name=mail')
+    browser.click('New job', 'main')
+    check(browser.wait('document.querySelector("#new-queue")?.value === "mail"'), 'a form for a new job of this queue', browser.text('main'))
+    browser.click('Push a new job', 'main')
+    check(browser.wait('document.querySelector("#edit-type-wrong").innerText === "a job has one"'), 'a job needs a type', browser.text('main'))
+    for name, text in (('type', 'report.make'), ('payload', '{"n": 12345678901234567890}'), ('in', '1h')):
+        browser.script('document.querySelector(`.edit [name=${arguments[0]}]`).value = arguments[1]', name, text)
+    browser.script('const e = document.querySelector("#new-queue"); e.value = "reports"; e.dispatchEvent(new Event("input"))')
+    browser.click('Push a new job', 'main')
+    check(browser.wait('document.querySelector("h1 .state.delayed") && location.hash.includes("queue=reports")'), 'its page', browser.text('main'))
+    check('{"n": 12345678901234567890}' in run('peek', 'reports', '--state', 'delayed', '--json').replace('\\"', '"'), 'it is there as it was typed',
+          run('peek', 'reports', '--state', 'delayed', '--json'))
+
+    # a pause for a time
+    browser.go(f'{base}#/queue?name=reports')
+    browser.wait('document.querySelector("[aria-label=\\"Pause for how long\\"]")')
+    browser.script('document.querySelector("[aria-label=\\"Pause for how long\\"]").value = "15m"')
+    browser.click('Pause', 'main')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("later pause --for=15m reports")'), 'a pause for a time', browser.text('#notes'))
+    check(wait_until(lambda: 0 < int(redis('TTL', 'later:{reports}:paused') or 0) <= 900), 'which ends by itself', redis('TTL', 'later:{reports}:paused'))
+    check(browser.wait('[...document.querySelectorAll("main button")].some((e) => e.innerText === "Resume") &&'
+                       ' !document.querySelector("[aria-label=\\"Pause for how long\\"]").checkVisibility()'), 'the page follows', browser.text('main'))
+
+    # what happened, on the overview's curves
+    def marks():
+        return browser.script('return [...document.querySelectorAll(".plot")].map((plot) => [...plot.querySelectorAll(".mark")].map((e) => e.className.split(" ")[1]).sort())')
+
+    browser.go('about:blank')
+    browser.go(base)
+    check(wait_until(lambda: marks() == [['down', 'pause']] * 2), 'a queue is paused, no laterd is alive', marks())
+    tell_host('1', 1000)
+    check(browser.wait('document.querySelector(".tiles").innerText.includes("on 1 host")'), 'one comes', browser.text('.tiles'))
+    check(wait_until(lambda: marks() == [['down', 'pause', 'start']] * 2), 'it has started', marks())
+    tell_host('2', 2000)
+    check(wait_until(lambda: marks() == [['down', 'pause', 'start', 'start']] * 2), 'and once more', marks())
+    run('resume', 'reports')
+    run('pause', 'mail')
+    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'start', 'start']] * 2), 'another queue is paused', (marks(), browser.text('.queues'), run('size')))
+    same([one for one in browser.complaints() if '404' not in one['message']], [], 'nothing is complained of')
+finally:
+    browser.close()
