@@ -24,10 +24,11 @@ redis()
     redis-cli -s "$box/socket" "$@"
 }
 
-# It is not asked whether it answers, since each question would count.
+# It is not asked whether it answers, since each question would count. Its file is there a moment before
+# it listens.
 listens()
 {
-    [ -S "$box/socket" ]
+    grep -q " 00010000 .* $box/socket\$" /proc/net/unix
 }
 
 # keys SCRIPT HELD FRESH: its keys in their order.
