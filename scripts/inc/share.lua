@@ -54,6 +54,17 @@ local function fair(texts, left)
         return find(text, 'p=', 1, true) and rank(text) or 0
     end
 
+    -- What its record says of a job's place: what its priority takes off the score; its group, and
+    -- between which bytes that stands, as share_of().
+    local function place_of(text)
+        local group = string.match(text, '^q=%S+ ?([^\n]*)\n$') -- mostly that is all
+        if group then
+            return 0, group, 1, #text
+        end
+        local _, name, first, last = share_of(text)
+        return rank_of(text), name, first, last
+    end
+
     -- Where the tags of a priority begin: at the present; or if there are jobs without tags, at the
     -- first of them. `till` is the last of these.
     local begun
@@ -83,6 +94,9 @@ local function fair(texts, left)
     -- What was read of `fair`, and is written back: the fronts of priorities, and groups by field;
     -- fields by priority and group.
     local fronts, known, fields = {}, {}, {}
+    local function tag_of(mine)
+        return mine.tag or tonumber(mine.text) or 0
+    end
     local over -- is it of a time before all was done?
     local held_back -- is there something to write for jobs that are not in `ready` yet?
 
@@ -110,8 +124,8 @@ local function fair(texts, left)
                 fronts[priority] = { tag = tonumber(space and sub(text, 1, space) or text) or now,
                     till = space and tonumber(sub(text, space + 1)), off = priority * 1000000 }
             elseif space then
-                known[ask[i]] = { tag = tonumber(sub(text, 1, space)) or 0,
-                    jobs = tonumber(sub(text, space + 1)) or 0, text = sub(text, 1, space - 1) }
+                known[ask[i]] = { text = sub(text, 1, space - 1),
+                    jobs = tonumber(sub(text, space + 1)) or 0 }
             elseif not priority and had[1] then -- a group too many shares tags with others
                 local one, group = string.match(ask[i], '^(%S+) (.*)$')
                 local field = one .. ' #' .. sub(redis.sha1hex(group), 1, 2)
@@ -119,7 +133,7 @@ local function fair(texts, left)
                 fields[one][group] = field
                 if shared then
                     local tag, ready_jobs = string.match(shared, '^(%S+) (%d+)$')
-                    known[field] = { tag = tonumber(tag) or 0, jobs = tonumber(ready_jobs) or 0 }
+                    known[field] = { text = tag or '0', jobs = tonumber(ready_jobs) or 0 }
                 end
             end
         end
@@ -197,7 +211,7 @@ local function fair(texts, left)
                 mine = { tag = group == '' and front.till or 0, jobs = 0 }
                 known[field] = mine
             end
-            local from = max(front.tag, mine.tag)
+            local from = max(front.tag, tag_of(mine))
             local step = front.till and from < front.till and step_from(front, from, weight)
             mine.tag = math.min(from + (step or STEP / weight), front.tag + AHEAD)
             mine.jobs = mine.jobs + 1
@@ -214,7 +228,7 @@ local function fair(texts, left)
         local priorities, groups, offs, firsts, lasts = {}, {}, {}, {}, {}
         for k = 1, #soon / 2 do
             local text = texts[at and at[k] or k]
-            local off, _, group, first, last = rank_of(text), share_of(text)
+            local off, group, first, last = place_of(text)
             offs[k], firsts[k], lasts[k] = off, first or false, last
             priorities[k] = off == 0 and '0' or format('%d', off / 1000000)
             groups[k] = group or ''
@@ -241,10 +255,8 @@ local function fair(texts, left)
     local function some_of(texts)
         local at, priorities, groups, n = {}, {}, {}, 0
         for k = 1, #texts do
-            local text = texts[k]
-            local _, group = share_of(text)
+            local off, group = place_of(texts[k])
             if group then
-                local off = rank_of(text)
                 n = n + 1
                 at[n], groups[n] = k, group
                 priorities[n] = off == 0 and '0' or format('%d', off / 1000000)
@@ -297,7 +309,7 @@ local function fair(texts, left)
             local tag = math.min(soon[2 * k - 1] + off, front.tag)
             local field = fields[priorities[n]][groups[n]]
             local group = known[field] or { tag = tag, jobs = 0 }
-            group.tag, group.text, group.jobs = max(group.tag, tag), nil, group.jobs + 1
+            group.tag, group.text, group.jobs = max(tag_of(group), tag), nil, group.jobs + 1
             known[field] = group
             soon[2 * k - 1] = format('%.6f', tag - off)
         end
@@ -330,7 +342,7 @@ local function fair(texts, left)
         end
         read({ '0' }, { '' })
         local front, mine, texts = fronts['0'], known['0 '], records_of(ids)
-        local from = front and max(front.tag, front.till or 0, mine and mine.tag or 0)
+        local from = front and max(front.tag, front.till or 0, mine and tag_of(mine) or 0)
         for k = 1, front and #ids or 0 do
             if texts[k] == '' and tonumber(last[#last - 2 * k + 2]) > from then
                 priorities[#priorities + 1], groups[#groups + 1] = '0', ''
