@@ -32,12 +32,13 @@ local ended_as = { d = 'done', g = 'gone', l = 'gone', s = 'skipped' }
 
 -- Returns the i-th job.
 local function flow_job(i)
-    local at, job = 7 * i - 2, {}
-    for n, member in ipairs({ 'id', 'step', 'after', 'when', 'due', 'priority', 'document' }) do
-        job[member] = ARGV[at + n - 1]
+    local at, argv = 7 * i - 2, ARGV
+    local job = { id = argv[at], step = argv[at + 1], after = argv[at + 2], when = argv[at + 3],
+        due = argv[at + 4], priority = argv[at + 5], document = argv[at + 6] }
+    if job.priority ~= '0' then
+        job.priority, job.group = string.match(job.priority, '^([^@]*)@(.*)$')
+        job.priority = job.priority or argv[at + 5]
     end
-    job.group = string.match(job.priority, '@(.*)$')
-    job.priority = string.match(job.priority, '^[^@]*')
     return job
 end
 
@@ -53,7 +54,8 @@ if flow_misnamed() then
 end
 for i, job in ipairs(flow_list) do
     local wrong = flow_wrong(job)
-        or not whole(job.priority, -100, 100) and 'a priority is a whole number from -100 to 100'
+        or job.priority ~= '0' and not whole(job.priority, -100, 100)
+            and 'a priority is a whole number from -100 to 100'
         or job.group and (#job.group > 64 or not string.find(job.group, '^[!-z|~]+$'))
             and 'a group is 1 to 64 printable characters without space and braces'
         or job.document == '' and 'the document is empty'
@@ -77,15 +79,33 @@ local room = limit > 0 and limit - redis.call('HLEN', jobs) or total
 local pushed, duplicate, full, noted, notes = 0, 0, 0, {}, {}
 local old, held_back, row = {}, {}, {} -- row: of each in soon, where its record is in notes
 local any_group
+local dropping, plain = has_results(results[2], now), 'f=' .. name .. '\n'
+
+-- What is known of them, by few commands. HMGET also reads the documents of those that live and are
+-- not in the flow yet, which are rare.
+local fields, new, lives = {}, {}, {}
+for i = 1, total do
+    fields[i] = 'j:' .. flow_list[i].id
+end
+local members = total > 0 and redis.call('HMGET', flow, unpack(fields)) or {}
+for i = 1, total do
+    if not members[i] then
+        new[#new + 1] = flow_list[i].id
+    end
+end
+local documents = #new > 0 and redis.call('HMGET', jobs, unpack(new)) or {}
+for i = 1, #new do
+    lives[new[i]] = documents[i]
+end
 
 local seen = {}
 for i = 1, total do
     local job = flow_list[i]
-    local member = flow_read(flow, job.id)
+    local member = members[i] and flow_parsed(job.id, members[i])
     if seen[job.id] or member and (member.queue or ended_as[member.state]) then
         answers[i] = 'EXISTS ' .. (seen[job.id] or ended_as[member.state] or 'elsewhere')
         duplicate = duplicate + 1
-    elseif redis.call('HEXISTS', jobs, job.id) == 1 then
+    elseif lives[job.id] or member and redis.call('HEXISTS', jobs, job.id) == 1 then
         -- It lives: it belongs to this flow, too, as it is.
         local text, at = records_of({ job.id })[1], where(job.id)
         if not member then
@@ -95,6 +115,7 @@ for i = 1, total do
             notes[#notes + 1] = job.step ~= '' and with_value(text, 's', 1) or text
             job.after = ''
             flow_add(job, at == 'dead' and 'x' or at == 'waiting' and 'w' or 'o')
+            seen[job.id] = at
         end
         answers[i] = 'EXISTS ' .. at
         duplicate = duplicate + 1
@@ -106,14 +127,17 @@ for i = 1, total do
         fresh[#fresh + 1], fresh[#fresh + 2] = job.id, job.document
         local rank = tonumber(job.priority)
         noted[#noted + 1] = job.id
-        notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. 'f=' .. name .. '\n'
+        notes[#notes + 1] = (rank ~= 0 and 'p=' .. rank .. '\n' or '') .. plain
             .. (job.step ~= '' and 's=1\n' or '')
             .. (job.after ~= '' and 'v=' .. name .. '\n' or '')
             .. (job.group and 'q=0 ' .. job.group .. '\n' or '')
         any_group = any_group or job.group
-        local time = tonumber(string.match(job.due, '^%+?(.*)$'))
-        time = string.byte(job.due) == 43 and now + time or time
-        old[#old + 1] = result_of(job.id)
+        local time
+        if job.due ~= '' then
+            time = tonumber(string.match(job.due, '^%+?(.*)$'))
+            time = string.byte(job.due) == 43 and now + time or time
+        end
+        old[#old + 1] = dropping and result_of(job.id) or nil
         if job.after ~= '' then
             answers[i] = 'WAITING'
             held_back[#held_back + 1], held_back[#held_back + 2] = spell(now + i / 1000000), job.id
@@ -144,7 +168,7 @@ end
 if #soon + #later > 0 then
     place(soon, later)
 end
-if has_results(results[2], now) and #old > 0 then
+if #old > 0 then
     redis.call('DEL', unpack(old))
 end
 flow_enter(closed, full == 0 and close)

@@ -8,8 +8,9 @@
 -- same flows, since the old ones have not ended well.
 local function again(ids, texts, stays)
     local left, names, notes, fresh, later = {}, {}, {}, {}, {}
+    local some = string.find(table.concat(texts), 'n=', 1, true)
     for i = 1, #ids do
-        local due, note, document = string.match(value_of(texts[i], 'n') or '',
+        local due, note, document = string.match(some and value_of(texts[i], 'n') or '',
             '^(%d+%.%d+) (%S*) (.+)$')
         if due then
             names[#names + 1] = ids[i]

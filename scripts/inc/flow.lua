@@ -46,11 +46,8 @@ end
 local flow_due, flow_asked, flow_queue, flow_ended = {}, {}, {}, {}
 local flow_soon = {} -- the ids and records of those that become ready at once, one after the other
 
-local function flow_read(key, id)
-    local text = redis.call('HGET', key, 'j:' .. id)
-    if not text then
-        return nil
-    end
+-- What the text under `j:ID` says.
+local function flow_parsed(id, text)
     local state, step, when, delay, after, place =
         string.match(text, '^(%a) (%S+) (%S+) (%S+) (%S+) ?(%S*)$')
     local queue, number = string.match(place or '', '^(.+):(%-?%d+)$')
@@ -59,10 +56,18 @@ local function flow_read(key, id)
         number = number }
 end
 
-local function flow_write(key, job)
-    local text = job.step and table.concat({ job.state, job.step, job.when, job.delay, job.after,
+local function flow_read(key, id)
+    local text = redis.call('HGET', key, 'j:' .. id)
+    return text and flow_parsed(id, text) or nil
+end
+
+local function flow_text(job)
+    return job.when and table.concat({ job.state, job.step, job.when, job.delay, job.after,
         job.queue and job.queue .. ':' .. job.number }, ' ') or job.state
-    redis.call('HSET', key, 'j:' .. job.id, text)
+end
+
+local function flow_write(key, job)
+    redis.call('HSET', key, 'j:' .. job.id, flow_text(job))
 end
 
 -- ---- news for other queues
@@ -398,27 +403,81 @@ local function flow_of(ids, texts)
     if not string.find(table.concat(texts), 'f=', 1, true) then
         return nil -- at once: what queues without flows pay
     end
-    local found
+    local found, n, last = {}, 0, nil
+    local function add(tie, id)
+        n = n + 1
+        found[n] = { tie, id }
+        if tie ~= last and not string.find(tie, '@', 1, true) then
+            redis.call('HLEN', flow_key(tie))
+        end
+        last = tie
+    end
     for i = 1, #ids do
-        local flows = value_of(texts[i], 'f')
-        for tie in string.gmatch(flows or '', '%S+') do
-            found = found or {}
-            found[#found + 1] = { tie, ids[i] }
-            if not string.find(tie, '@', 1, true) then
-                redis.call('HLEN', flow_key(tie))
+        local flows = string.match(texts[i], '^f=([^\n]*)') or value_of(texts[i], 'f')
+        if flows and not string.find(flows, ' ', 1, true) then
+            add(flows, ids[i])
+        else
+            for tie in string.gmatch(flows or '', '%S+') do
+                add(tie, ids[i])
             end
         end
     end
+    found = n > 0 and found or nil
     if found then
         flow_guard()
     end
     return found
 end
 
+-- Those of these jobs that were open, and are in a flow without a step or anything to wait for,
+-- are done; mostly all of a batch. Few commands do for all of them what flow_tied() does for each.
+-- Returns the others.
+local function flow_plain(found)
+    local ties, rows_of, told, rest = {}, {}, {}, {}
+    for i = 1, #found do
+        local tie = found[i][1]
+        local rows = rows_of[tie]
+        if not rows then
+            rows, ties[#ties + 1] = {}, tie
+            rows_of[tie] = rows
+        end
+        rows[#rows + 1] = i
+    end
+    for _, tie in ipairs(ties) do
+        local key, fields, row, n, seen = flow_key(tie), {}, {}, 0, {}
+        for k, i in ipairs(rows_of[tie]) do
+            fields[k] = 'j:' .. found[i][2]
+        end
+        local texts = string.find(tie, '@', 1, true) and {}
+            or redis.call('HMGET', key, unpack(fields))
+        for k, i in ipairs(rows_of[tie]) do
+            if texts[k] == 'o' and not seen[fields[k]] then
+                seen[fields[k]], told[i] = true, true
+                row[n + 1], row[n + 2] = fields[k], 'd'
+                n = n + 2
+            end
+        end
+        if n > 0 then
+            redis.call('HSET', key, unpack(row))
+            redis.call('HINCRBY', key, 'done', n / 2)
+            if redis.call('HINCRBY', key, 'open', -n / 2) == 0
+                and tonumber(redis.call('HGET', key, 'waiting') or 0) == 0 then
+                flow_ask(key, { star = '' }, true)
+            end
+            flow_ended[key] = true
+        end
+    end
+    for i = 1, #found do
+        rest[#rest + 1] = not told[i] and found[i] or nil
+    end
+    return rest
+end
+
 -- These jobs (of flow_of) are now in this state: d, g, x, or o if they live again. Returns whether
 -- others have become ready by that.
 local function flow_tell(found, state, only)
-    for _, one in ipairs(found or {}) do
+    local some = found and state == 'd' and #found > 1 and not only
+    for _, one in ipairs(some and flow_plain(found) or found or {}) do
         if not only or only[one[2]] then
             flow_tied(one[1], one[2], state)
         end

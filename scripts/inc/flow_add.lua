@@ -13,13 +13,15 @@ end
 
 -- Returns what is wrong with a job, but for what only one of the scripts takes.
 local function flow_wrong(job)
-    local steps = 0
-    if job.after ~= '*' then
+    local steps, seconds = 0, nil
+    if job.after ~= '' and job.after ~= '*' then
         for step in string.gmatch(job.after, '[^,]+') do
             steps = steps + (is_name(step) and 1 or 1000)
         end
     end
-    local seconds = number(string.match(job.due, '^%+?(.*)$'), 0, 1e11)
+    if job.due ~= '' then
+        seconds = number(string.match(job.due, '^%+?(.*)$'), 0, 1e11)
+    end
     return (#job.id > 200 or not string.find(job.id, '^[!-~]+$'))
             and 'an id is 1 to 200 printable characters without space'
         or job.step ~= '' and not is_name(job.step) and 'a step is 1 to 64 of A-Z a-z 0-9 _ . -'
@@ -44,7 +46,7 @@ local function flow_steps()
         if other and other ~= job.id then
             return 'job ' .. i .. ': step ' .. job.step .. ' is job ' .. other
         end
-        for step in string.gmatch(job.after, '[^,]+') do
+        for step in string.gmatch(job.after ~= '' and job.after or ',', '[^,]+') do
             local ids = flow_waiters[step] or redis.call('HGET', flow, 'a:' .. step) or ''
             if not string.find(' ' .. ids .. ' ', ' ' .. job.id .. ' ', 1, true) then
                 ids = ids == '' and job.id or ids .. ' ' .. job.id
@@ -92,6 +94,10 @@ end
 
 -- A job is new to the flow, in this state. queue: the one that it lies in, if that is another one.
 local function flow_add(job, state, queue, at)
+    if job.step == '' and job.after == '' and not queue then
+        flow_added[#flow_added + 1] = { id = job.id, state = state, star = '' }
+        return
+    end
     flow_added[#flow_added + 1] = { id = job.id, state = state,
         step = job.step ~= '' and job.step or '-', when = job.when,
         delay = job.due ~= '' and job.due or '-', after = job.after ~= '' and job.after or '-',
@@ -110,6 +116,12 @@ local function flow_shut()
     redis.call('DEL', unknown)
 end
 
+local function put(key, fields)
+    for i = 1, #fields, 1000 do
+        redis.call('HSET', key, unpack(fields, i, math.min(i + 999, #fields)))
+    end
+end
+
 -- The flow has these jobs from now on. `closed` is what flow_open returned; shut: '1' if there will
 -- be no others.
 local function flow_enter(closed, shut)
@@ -117,27 +129,39 @@ local function flow_enter(closed, shut)
         redis.call('HSET', flow, 'closed', '0', 'made', spell(now), 'keep',
             keep ~= '' and keep or redis.call('HMGET', stats, 'flows_kept')[1] or flow_kept)
     end
-    for step, ids in pairs(flow_waiters) do
-        redis.call('HSET', flow, 'a:' .. step, ids)
-        if step ~= '*' and redis.call('HEXISTS', flow, 's:' .. step) == 0 then
-            redis.call('HSET', unknown, step, 1)
+    local fields, sums, unnamed, named = {}, {}, {}, {}
+    for _, job in ipairs(flow_added) do
+        local n, total, kind = #fields, job.star .. 'total', job.star .. counted[job.state]
+        fields[n + 1], fields[n + 2] = 'j:' .. job.id, flow_text(job)
+        sums[total], sums[kind] = (sums[total] or 0) + 1, (sums[kind] or 0) + 1
+        if job.step and job.step ~= '-' then
+            fields[n + 3], fields[n + 4] = 's:' .. job.step, job.id
+            named[#named + 1] = job.step
         end
     end
-    for _, job in ipairs(flow_added) do
-        if job.step ~= '-' then
-            redis.call('HSET', flow, 's:' .. job.step, job.id)
-            redis.call('HDEL', unknown, job.step)
+    put(flow, fields)
+    fields = {}
+    for step, ids in pairs(flow_waiters) do
+        fields[#fields + 1], fields[#fields + 2] = 'a:' .. step, ids
+        if step ~= '*' and redis.call('HEXISTS', flow, 's:' .. step) == 0 then
+            unnamed[#unnamed + 1], unnamed[#unnamed + 2] = step, '1'
         end
-        local plain = job.step == '-' and job.after == '-' and not job.queue
-        flow_write(flow, plain and { id = job.id, state = job.state } or job)
+    end
+    put(flow, fields)
+    put(unknown, unnamed)
+    if #named > 0 then
+        redis.call('HDEL', unknown, unpack(named))
+    end
+    for field, sum in pairs(sums) do
+        redis.call('HINCRBY', flow, field, sum)
+    end
+    for _, job in ipairs(flow_added) do
         if job.state == 'x' and job.star == '' then
             redis.pcall('ZADD', flow .. ':failed', 'NX', spell(now), job.id)
         end
-        redis.call('HINCRBY', flow, job.star .. 'total', 1)
-        redis.call('HINCRBY', flow, job.star .. counted[job.state], 1)
         if job.state == 'w' then
             flow_queue[#flow_queue + 1] = { flow, job.id }
-        else
+        elseif job.step or job.state == 'x' then
             flow_ask(flow, job)
         end
     end

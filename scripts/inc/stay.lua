@@ -27,6 +27,10 @@ end
 -- Jobs have ended: those ids that should stay taken do. For each of them up to two whose time has
 -- passed are freed, so that `unique` does not grow for long beyond what is needed.
 local function stay_taken(ids, texts)
+    local all = table.concat(texts)
+    if not string.find(all, 'u=', 1, true) and not string.find(all, 'd=', 1, true) then
+        return
+    end
     local kept, ends, rest = {}, {}, {}
     for i = 1, #ids do
         local seconds = number(value_of(texts[i], 'u') or '', 0, 1e9)

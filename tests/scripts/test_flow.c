@@ -295,6 +295,43 @@ START_TEST(no_more_than_500_at_once)
 }
 END_TEST
 
+/* Of what one call ends, some are steps, and some belong to two flows. */
+START_TEST(many_are_done_at_once)
+{
+    flow("1");
+    job("ok", "*", "done");
+    job("next", "a", "done");
+    job("a", "", "done");
+    for (const char *const *id = (const char *const[]){ "m", "n", "o", NULL }; *id; id++)
+        job_as(*id, "", "", "", "0");
+    pushed();
+    flow_by("g", "", "1");
+    job("end", "*", "done");
+    job_as("n", "", "", "", "0");
+    job_as("p", "", "", "", "0");
+    ck_assert_str_eq(pushed(), "WAITING EXISTS ready PUSHED");
+    reserve('t', 5);
+    arg(member('t', "m"));
+    arg("o");
+    ck_assert_str_eq(flat(run("ack", NULL)), "");
+    ck_assert_int_eq(count_of_flow("done"), 2);
+    ck_assert_int_eq(count_of_flow("open"), 2);
+    check_sums();
+    hold_by("tttttttttttttttt");
+    ck_assert_str_eq(flat(run("ack_all", "3", NULL)), "");
+    ck_assert_int_eq(count_of_flow("done"), 4);
+    ck_assert_str_eq(members("waiting"), "ok");
+    ck_assert_str_eq(members("ready"), "end next");
+    check_sums();
+    done("end");
+    done("next");
+    done("ok");
+    check_sums();
+    ck_assert_double_lt(score("flows", "f"), now() + 61);
+    ck_assert_double_lt(score("flows", "g"), now() + 61);
+}
+END_TEST
+
 /* They take turns with those of other groups. */
 START_TEST(its_group_has_its_share)
 {
@@ -384,6 +421,7 @@ int main(void)
                                    a_paused_queue_gets_no_wake,
                                    a_step_takes_what_it_frees,
                                    no_more_than_500_at_once,
+                                   many_are_done_at_once,
                                    its_group_has_its_share,
                                    an_end_that_cannot_be_told_is_none,
                                    what_cannot_be,

@@ -44,6 +44,23 @@ START_TEST(closed_but_for_those_inside)
 }
 END_TEST
 
+START_TEST(named_twice_it_counts_once)
+{
+    push("a");
+    flow("1");
+    job_as("a", "", "", "", "0");
+    job_as("b", "", "", "", "0");
+    job_as("a", "", "", "", "0");
+    job_as("b", "", "", "", "0");
+    ck_assert_str_eq(pushed(), "EXISTS ready PUSHED EXISTS ready EXISTS ready");
+    ck_assert_int_eq(count_of_flow("total"), 2);
+    check_sums();
+    done("a");
+    done("b");
+    ck_assert_double_lt(score("flows", "f"), now() + 61);
+}
+END_TEST
+
 START_TEST(a_job_that_was_there_belongs_to_both)
 {
     push("a");
@@ -226,6 +243,7 @@ int main(void)
     const TTest *const tests[] = { pushed_again_adds_what_is_missing,
                                    closed_but_for_those_inside,
                                    a_job_that_was_there_belongs_to_both,
+                                   named_twice_it_counts_once,
                                    one_that_waits_in_another_flow,
                                    one_without_a_step_that_waits_in_another_flow,
                                    one_that_another_flow_buries,
