@@ -14,8 +14,9 @@
 -- lock is kept for the job in the reply; the caller makes it ready (hasten), and if that answers 0,
 -- calls again and names the job with an empty `due`. A job stays in the line until it has the lock, so
 -- it keeps its place if it is refused, was kicked or comes by its own time. If a called job does not
--- come in that second, the next call calls one more; after a minute it is called again, since its
--- caller may have died. Until then it counts as one that waits, if there is no other. A client that
+-- come in that second, the next call calls one more, if nobody has had the lock since, and this one
+-- again, since its caller may have died; after a minute it is called for the last time, and leaves
+-- the line. Until then it counts as one that waits, if there is no other. A client that
 -- waits for the lock in BLPOP goes before the jobs in its line, and so does one that takes it while
 -- it is free.
 

@@ -26,6 +26,7 @@ end
 -- The job has what it waited for.
 local function leave_turn()
     if not line_empty then
+        redis.call('ZADD', line_due, spell(now), '')
         leave_line(waiter)
     end
 end
