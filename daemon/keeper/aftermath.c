@@ -301,8 +301,35 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later
     aftermath_check(remains);
 }
 
-void aftermath_settled(struct aftermath *aftermath, struct slots *slots)
+/* Who waits for a limit comes by itself when it opens. Of permits we do not know how many there
+ * are: if there is one it calls, and else whoever gives one back. */
+static void aftermath_enter(struct aftermath *aftermath, struct slots *slots, struct slot *slot)
 {
+    const struct later_keys *keys = aftermath->keys(aftermath->arg, slots, slot->queue);
+    struct line_question *entry;
+    char text[SLOT_TEXT + 1];
+    struct slot_copy copy;
+    struct later_line line;
+
+    slot_copy(slot, LATER_VERB_RETURN, &copy);
+    slot_copy_text(slot, text);
+    atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+    if (!keys || copy.wait < LATER_WAIT_TIME || !later_line_unlimited(text, &line) ||
+        line.what == LATER_LINE_LIMIT)
+        return;
+    line.max = 1;
+    entry = line_entry(aftermath->line, &line, copy.wait, 0, keys->queue, copy.id);
+    if (!entry)
+        return;
+    line_enter(entry, NULL);
+    line_flush(aftermath->line);
+    link_flush(aftermath->link);
+}
+
+void aftermath_settled(struct aftermath *aftermath, struct slots *slots, struct slot *slot)
+{
+    if (slot_ending(slot) == LATER_ENDED_LINE)
+        aftermath_enter(aftermath, slots, slot);
     for (struct remains *remains = aftermath->list; remains; remains = remains->next) {
         if (remains->slots != slots)
             continue;
@@ -340,7 +367,7 @@ struct aftermath *aftermath_new(struct event_base *base, struct link *link, cons
         .base = base, .link = link, .outbox = outbox, .keys = keys, .buried = buried, .arg = arg
     };
     snprintf(aftermath->prefix, sizeof aftermath->prefix, "%s", prefix);
-    aftermath->line = line_new(link, aftermath->prefix, NULL, NULL);
+    aftermath->line = line_new(base, link, aftermath->prefix, NULL, NULL);
     if (aftermath->line)
         return aftermath;
     free(aftermath);

@@ -26,8 +26,10 @@ void aftermath_free(struct aftermath *aftermath);
 void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later_ending ending,
                     const char *text, uint32_t crash_max);
 
-/* The outbox has settled one slot of the page; the link is up again. */
-void aftermath_settled(struct aftermath *aftermath, struct slots *slots);
+/* The outbox has settled one slot of the page. If its job goes into a line, that is asked for; it
+ * may be there already, or have been called, which does no harm. */
+void aftermath_settled(struct aftermath *aftermath, struct slots *slots, struct slot *slot);
+/* The link is up again. */
 void aftermath_link_up(struct aftermath *aftermath);
 
 /* Returns how many pages are not done. */

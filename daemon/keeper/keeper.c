@@ -473,9 +473,8 @@ static void keeper_on_settled(void *arg, struct slots *slots, struct slot *slot,
 {
     struct keeper *keeper = arg;
 
-    (void)slot;
     (void)lost;
-    aftermath_settled(keeper->aftermath, slots);
+    aftermath_settled(keeper->aftermath, slots, slot);
 }
 
 static void on_buried(void *arg, struct slots *slots)
@@ -514,7 +513,7 @@ struct keeper *keeper_new(struct queues *queues, const struct keeper_options *op
     if (keeper->scan && keeper->outbox)
         keeper->aftermath = aftermath_new(base, link, queues->prefix, keeper->outbox,
                                           keeper_keys_of, on_buried, keeper);
-    keeper->lock_leases = lock_leases_new(link, queues->prefix, watched, keeper);
+    keeper->lock_leases = lock_leases_new(base, link, queues->prefix, watched, keeper);
     keeper->reports = reports_new(link, keeper_keys_of, keeper);
     if (!keeper->aftermath || !keeper->lock_leases || !keeper->reports) {
         keeper_free(keeper);

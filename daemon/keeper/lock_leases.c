@@ -297,7 +297,7 @@ void lock_leases_renew(struct lock_leases *leases, struct slots *slots, double n
         lock_leases_look_at(leases, slots, i, now, may_send);
 }
 
-struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
+struct lock_leases *lock_leases_new(struct event_base *base, struct link *link, const char *prefix,
                                     bool (*watched)(const void *arg, uint64_t page),
                                     const void *arg)
 {
@@ -307,7 +307,7 @@ struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
         return NULL;
     *leases = (struct lock_leases){ .link = link, .watched = watched, .arg = arg };
     snprintf(leases->prefix, sizeof leases->prefix, "%s", prefix);
-    leases->line = line_new(link, leases->prefix, NULL, NULL);
+    leases->line = line_new(base, link, leases->prefix, NULL, NULL);
     if (leases->line)
         return leases;
     lock_leases_free(leases);

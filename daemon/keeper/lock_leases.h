@@ -24,7 +24,7 @@ struct lock_leases;
 
 /* watched says whether the page with this number still belongs to a living worker. link is
  * borrowed. NULL: no memory. */
-struct lock_leases *lock_leases_new(struct link *link, const char *prefix,
+struct lock_leases *lock_leases_new(struct event_base *base, struct link *link, const char *prefix,
                                     bool (*watched)(const void *arg, uint64_t page),
                                     const void *arg);
 /* Frees it; its link must be freed before. NULL is fine. */

@@ -1,9 +1,14 @@
 /* line.c: the lines of jobs that wait for locks, permits and limits. */
 #include "reservation/line.h"
 
+#include "timer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define AGAIN_SECONDS 1.1 /* by then no place is kept any more for a job that was called */
+#define TRIES         20
 
 struct line {
     struct link *link;
@@ -11,12 +16,16 @@ struct line {
     line_told_fn *told;
     void *arg;
     struct line_question *first, **last; /* asked, not sent */
-    size_t open;
+    struct line_question *late;          /* without an answer; asked again by the timer */
+    struct timer *again;
+    size_t open, entering;
 };
 
 struct line_question {
     struct line *line;
     struct line_question *next;
+    struct slot *slot; /* of the job that enters, until it is in the line; or NULL */
+    unsigned tries;
     struct later_line at;
     double due; /* 0: waiter does not come */
     double since;
@@ -24,7 +33,22 @@ struct line_question {
     line_waiter waiter; /* "" = nobody enters */
 };
 
-struct line *line_new(struct link *link, const char *prefix, line_told_fn *told, void *arg)
+static void line_on_again(void *arg)
+{
+    struct line *line = arg;
+    struct line_question *next;
+
+    for (struct line_question *question = line->late; question; question = next) {
+        next = question->next;
+        line_ask(question);
+    }
+    line->late = NULL;
+    line_flush(line);
+    link_flush(line->link);
+}
+
+struct line *line_new(struct event_base *base, struct link *link, const char *prefix,
+                      line_told_fn *told, void *arg)
 {
     struct line *line = malloc(sizeof *line);
 
@@ -32,19 +56,30 @@ struct line *line_new(struct link *link, const char *prefix, line_told_fn *told,
         return NULL;
     *line = (struct line){ .link = link, .prefix = prefix, .told = told, .arg = arg };
     line->last = &line->first;
-    return line;
+    line->again = timer_new(base, line_on_again, line);
+    if (line->again)
+        return line;
+    free(line);
+    return NULL;
+}
+
+static void free_all(struct line_question *question)
+{
+    struct line_question *next;
+
+    for (; question; question = next) {
+        next = question->next;
+        free(question);
+    }
 }
 
 void line_free(struct line *line)
 {
-    struct line_question *next;
-
     if (!line)
         return;
-    for (struct line_question *question = line->first; question; question = next) {
-        next = question->next;
-        free(question);
-    }
+    free_all(line->first);
+    free_all(line->late);
+    timer_free(line->again);
     free(line);
 }
 
@@ -79,6 +114,16 @@ struct line_question *line_entry(struct line *line, const struct later_line *at,
     return question;
 }
 
+/* It is in the line, or nobody tries any more. */
+static void line_let_go(struct line_question *question)
+{
+    if (!question->slot)
+        return;
+    atomic_store_explicit(&question->slot->state, SLOT_FREE, memory_order_release);
+    question->slot = NULL;
+    question->line->entering--;
+}
+
 void line_ask(struct line_question *question)
 {
     struct line *line = question->line;
@@ -87,6 +132,13 @@ void line_ask(struct line_question *question)
     *line->last = question;
     line->last = &question->next;
     line->open++;
+}
+
+void line_enter(struct line_question *question, struct slot *slot)
+{
+    question->slot = slot;
+    question->line->entering += slot != NULL;
+    line_ask(question);
 }
 
 void line_drop(struct line_question *question)
@@ -114,7 +166,24 @@ static void line_end(struct line_question *question)
 {
     struct line *line = question->line;
 
+    line_let_go(question);
     free(question);
+    if (--line->open == 0 && line->told)
+        line->told(line->arg, NULL, 0);
+}
+
+/* Redis may have done it or not: it does no harm twice. Meanwhile handlers may block the loop. */
+static void line_again(struct line_question *question)
+{
+    struct line *line = question->line;
+
+    if (++question->tries >= TRIES) {
+        line_end(question);
+        return;
+    }
+    question->next = line->late;
+    line->late = question;
+    timer_soon(line->again, AGAIN_SECONDS);
     if (--line->open == 0 && line->told)
         line->told(line->arg, NULL, 0);
 }
@@ -132,11 +201,20 @@ static void ask_again(struct line_question *question)
     link_flush(line->link);
 }
 
+/* The line calls it once more, when it has not come for a second. */
+static void call_lost(struct line_question *question)
+{
+    question->waiter[0] = '\0';
+    line_again(question);
+}
+
 static void on_hastened(void *arg, struct later_answer *answer)
 {
     struct line_question *question = arg;
 
-    if (answer->outcome == LATER_ANSWERED && later_reply_int(answer->reply) == 0)
+    if (answer->outcome != LATER_ANSWERED)
+        call_lost(question);
+    else if (later_reply_int(answer->reply) == 0)
         ask_again(question);
     else
         line_end(question);
@@ -162,7 +240,7 @@ static void line_hasten(struct line_question *question, const struct later_calle
     later_keys_init(&keys, line->prefix, queue);
     later_line_hasten(&cmd, &keys, job, id + 1);
     if (link_send(line->link, &cmd, LINK_TIMEOUT, on_hastened, question) < 0)
-        line_end(question);
+        call_lost(question);
 }
 
 static void line_on_answer(void *arg, struct later_answer *answer)
@@ -171,9 +249,17 @@ static void line_on_answer(void *arg, struct later_answer *answer)
     struct line *line = question->line;
     struct later_line_answer seen = { 0 };
 
-    if (answer->outcome == LATER_ANSWERED)
-        later_line_answer(answer->reply, &seen);
-    if (answer->outcome == LATER_ANSWERED && line->told)
+    if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON) {
+        line_end(question);
+        return;
+    }
+    if (answer->outcome != LATER_ANSWERED) {
+        line_again(question);
+        return;
+    }
+    line_let_go(question);
+    later_line_answer(answer->reply, &seen);
+    if (line->told)
         line->told(line->arg, &question->at, &seen);
     for (size_t i = 0; i < seen.called; i++) {
         struct line_question *another = line_question_new(line, &question->at);
@@ -203,11 +289,16 @@ void line_flush(struct line *line)
         later_line_ask(&cmd, line->prefix, &question->at, question->due, question->since,
                        question->waiter);
         if (link_send(line->link, &cmd, LINK_TIMEOUT, line_on_answer, question) < 0)
-            line_end(question);
+            line_again(question);
     }
 }
 
 size_t line_open(const struct line *line)
 {
     return line->open;
+}
+
+size_t line_entering(const struct line *line)
+{
+    return line->entering;
 }

@@ -20,9 +20,14 @@
  *   - no question is left open: a worker begins no handler that blocks meanwhile, and if the answer
  *     names a job that is gone (it was cancelled), it says so and asks again;
  *   - a job that was called, but has to wait for something else, says so.
- * If a process dies or a connection breaks in the middle, a call can be lost. So each second
- * workers ask again about what they know others to wait for, and each job in the line is due by
- * itself after a while.
+ * If a process dies or a connection breaks in the middle, a question or a call can be lost. So
+ *   - a question without an answer is asked again after a second, twenty times;
+ *   - the slot of a job that enters is in use until the job is in the line. If its worker dies
+ *     before, its keeper makes it enter (aftermath.c);
+ *   - a called job that has not come for a second is called once more by the next question, and
+ *     again after a minute;
+ *   - each second workers ask about what they know others to wait for, and each job in the line is
+ *     due by itself after a while.
  */
 #ifndef LATERD_LINE_H
 #define LATERD_LINE_H
@@ -30,6 +35,7 @@
 #include "job/document.h"
 #include "link/link.h"
 #include "queue/line.h"
+#include "reservation/slots.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +49,8 @@ typedef void line_told_fn(void *arg, const struct later_line *at,
 struct line;
 
 /* link is borrowed; prefix too. NULL: no memory. */
-struct line *line_new(struct link *link, const char *prefix, line_told_fn *told, void *arg);
+struct line *line_new(struct event_base *base, struct link *link, const char *prefix,
+                      line_told_fn *told, void *arg);
 /* Its link must be freed before. NULL is fine. */
 void line_free(struct line *line);
 
@@ -53,6 +60,9 @@ void line_free(struct line *line);
 struct line_question *line_entry(struct line *line, const struct later_line *at, double due,
                                  double since, const char *queue, const char *id);
 void line_ask(struct line_question *question);
+/* The same for one of line_entry(), when its job is in `delayed`. The slot, which may be NULL,
+ * becomes FREE when the job is in the line, or could not enter it. */
+void line_enter(struct line_question *question, struct slot *slot);
 void line_drop(struct line_question *question); /* NULL is fine */
 
 /* Asks who comes next. Best effort. */
@@ -69,5 +79,8 @@ void line_flush(struct line *line);
 
 /* Returns how many questions have an answer that was not acted on yet, or none. */
 size_t line_open(const struct line *line);
+
+/* Returns how many slots are in use because their job is not in the line yet. */
+size_t line_entering(const struct line *line);
 
 #endif

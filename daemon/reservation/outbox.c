@@ -188,7 +188,8 @@ static void settled(struct sending *sending, const struct later_reply *reply)
         bool lost = later_queue_lost(reply, i, &cursor) && !item.unknown;
 
         value_drop(item.slots, item.slot);
-        atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
+        if (slot_ending(item.slot) != LATER_ENDED_LINE || !outbox->done)
+            atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
         outbox_let_go(outbox, &item, lost);
     }
 }

@@ -4,8 +4,9 @@
  * A worker that has ended a job, or the keeper for a dead worker, adds the job's slot. The outbox
  * groups slots by queue and verb, sends up to 500 of one token in a call, and frees each slot when
  * Redis has answered. If Redis refuses for the moment, or an answer is lost, it sends again after
- * half a second; the token makes a repeat harmless (it answers LOST). If Redis has become a
- * replica, the link is closed first, since the host's name may now lead to another Redis.
+ * half a second; the token makes a repeat harmless (it answers LOST). The slot of a job that goes
+ * into a line is freed by `done`, if there is one, since the job is not there yet. If Redis has
+ * become a replica, the link is closed first, since the host's name may now lead to another Redis.
  *
  * A page must stay mapped while its `in_outbox` is not 0.
  */
@@ -22,8 +23,9 @@ struct outbox;
 /* Returns the keys of a page's queue; they must outlive the outbox. */
 typedef const struct later_keys *outbox_keys_fn(void *arg, struct slots *slots, uint32_t queue);
 
-/* Called when a slot was settled and freed. lost: the job is somebody else's by now; not if a call
- * of ours that had no answer may have settled it. May be NULL. */
+/* Called when a slot was settled, and freed unless its job goes into a line. lost: the job is
+ * somebody else's by now; not if a call of ours that had no answer may have settled it. May be
+ * NULL. */
 typedef void outbox_done_fn(void *arg, struct slots *slots, struct slot *slot, bool lost);
 
 /* host: for the error records; borrowed. NULL: no memory. */

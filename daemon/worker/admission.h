@@ -46,8 +46,9 @@ void admission_unlimited(const struct later_job *job);
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);
 
-/* A return was answered, so a refused job is in `delayed` now. */
-void admission_settled(struct admission *admission, const struct slot *slot, bool lost);
+/* A return was answered, so a refused job is in `delayed` now. Its slot becomes FREE when it is in
+ * its line. */
+void admission_settled(struct admission *admission, struct slot *slot, bool lost);
 
 /* The job has begun: its limits count it from now on. Written at once, since a handler may block
  * the loop. Once is enough; then it does nothing. */
@@ -65,6 +66,9 @@ void admission_flush(struct admission *admission);
 
 /* Is a question about a line open? Then no handler may block the loop. */
 bool admission_open(const struct admission *admission);
+
+/* Returns how many slots are in use although their jobs were given back. */
+size_t admission_entering(const struct admission *admission);
 
 /* --- for handlers: these block --- */
 

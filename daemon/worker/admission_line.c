@@ -38,17 +38,19 @@ struct backlog_row *admission_row_made(struct admission *admission, const struct
     return row;
 }
 
-void admission_settled(struct admission *admission, const struct slot *slot, bool lost)
+void admission_settled(struct admission *admission, struct slot *slot, bool lost)
 {
     struct line_question **entry =
         &admission->returns[slot - admission->worker->slots->page->slots];
 
-    if (!*entry)
-        return;
-    if (lost)
+    if (*entry && !lost) {
+        line_enter(*entry, slot);
+    } else if (slot_ending(slot) == LATER_ENDED_LINE) {
         line_drop(*entry);
-    else
-        line_ask(*entry);
+        atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
+    } else {
+        return;
+    }
     *entry = NULL;
     worker_pump_soon(admission->worker);
 }
@@ -61,6 +63,11 @@ void admission_flush(struct admission *admission)
 bool admission_open(const struct admission *admission)
 {
     return line_open(admission->line) > 0 || admission->freeing > 0;
+}
+
+size_t admission_entering(const struct admission *admission)
+{
+    return line_entering(admission->line);
 }
 
 /* --- looking after those who wait --- */
@@ -165,8 +172,8 @@ int admission_line_begin(struct admission *admission)
 {
     const struct worker *worker = admission->worker;
 
-    admission->line =
-        line_new(worker->main, worker->config->redis.prefix, admission_line_on_told, admission);
+    admission->line = line_new(worker->base, worker->main, worker->config->redis.prefix,
+                               admission_line_on_told, admission);
     admission->look = timer_new(worker->base, admission_line_on_look, admission);
     return admission->line && admission->look ? 0 : -1;
 }

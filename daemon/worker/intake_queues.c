@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "reservation/job.h"
+#include "worker/admission.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -326,10 +327,10 @@ bool intake_full(const struct intake *intake)
 
 /* Returns how many slots have jobs that the keeper gives back: until Redis has said so, which may
  * be long after. There are seldom any, and only then they are counted. */
-static size_t given_back(struct intake *intake)
+static size_t given_back(struct intake *intake, size_t open)
 {
     struct slots *slots = intake->worker->slots;
-    size_t open = outbox_open(intake->worker->outbox), settled = 0;
+    size_t settled = 0;
 
     for (uint32_t i = 0; intake->was_behind && i < slots_used(slots); i++) {
         uint32_t state = slot_state(&slots->page->slots[i]);
@@ -342,9 +343,11 @@ static size_t given_back(struct intake *intake)
 
 size_t intake_free_slots(struct intake *intake)
 {
+    size_t open =
+        outbox_open(intake->worker->outbox) + admission_entering(intake->worker->admission);
     size_t in_use = intake->held_count + intake->worker->load->in_flight +
-                    intake->worker->load->in_admission + outbox_open(intake->worker->outbox) +
-                    intake->promised + given_back(intake);
+                    intake->worker->load->in_admission + intake->promised + open +
+                    given_back(intake, open);
     size_t capacity = intake->worker->slots->page->capacity;
 
     return capacity > in_use ? capacity - in_use : 0;

@@ -678,6 +678,28 @@ START_TEST(test_dead_while_redis_is_away)
 }
 END_TEST
 
+/* It died before its job was given back, or before that was in the line: the lock is free, so it
+ * comes, long before it is due by itself. */
+START_TEST(test_dead_before_the_line)
+{
+    struct slots *page = watched(2);
+    const double due = 4000000000.25;
+
+    page_finished(page, 0, "q", "a", LATER_ENDED_LINE, false, due, "l nightly");
+    if (_i == 1) {
+        live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " a");
+        live_do("ZADD later:{q}:delayed %.2f a", due);
+        live_do("HSET later:{q}:records a %s", "l=4000000000.250000 l nightly\n");
+    }
+    died(page, LATER_ENDED_CRASH);
+    LIVE_UNTIL(!isnan(live_score("q", "ready", "a")));
+    LIVE_UNTIL(settled == 1);
+    ck_assert_int_eq(slot_state(&page->page->slots[0]), SLOT_FREE);
+    ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 0);
+    live_check("q");
+}
+END_TEST
+
 /* ---- the pages that a killed laterd left */
 
 /* That keeper was killed between the state of a job that it gave back and its ending: what is there
@@ -916,6 +938,7 @@ static TCase *dead(void)
                      test_dead_while_giving_back, test_freed_with_graves);
 
     tcase_add_loop_test(tc, test_dead_while_redis_is_away, 0, 3);
+    tcase_add_loop_test(tc, test_dead_before_the_line, 0, 2);
     return tc;
 }
 
