@@ -33,8 +33,9 @@ struct command {
     bool program;                      /* a program must follow after -- */
     const char *instead;               /* the flag that replaces the program, as having no word
                                           does; NULL = neither */
-    const char *by_hand; /* without this option a person is needed, whom `later serve` has not;
-                            NULL: there is no such option */
+    /* Returns the option that is missing so that no person is needed, whom `later serve` has not;
+     * NULL: none is. A NULL function: no person is ever needed */
+    const char *(*by_hand)(const struct cli *cli);
     int (*run)(struct cli *cli, struct later_error *err);
 };
 

@@ -88,7 +88,7 @@ static int serve_answer(const struct cli *cli, int argc, char **argv)
 {
     struct cli inner = { .where = cli->where, .client = cli->client, .answers = cli->answers };
     struct later_error err = { .code = LATER_E_BUG };
-    const char *foreign;
+    const char *foreign, *missing;
     char why[80];
 
     inner.command = argc > 1 ? command_find(argv[1], &err) : NULL;
@@ -106,9 +106,9 @@ static int serve_answer(const struct cli *cli, int argc, char **argv)
                  foreign);
         return usage(why);
     }
-    if (inner.command->by_hand && !args_text(&inner.args, inner.command->by_hand)) {
-        snprintf(why, sizeof why, "%s needs --%s here", inner.command->name,
-                 inner.command->by_hand);
+    missing = inner.command->by_hand ? inner.command->by_hand(&inner) : NULL;
+    if (missing) {
+        snprintf(why, sizeof why, "%s needs --%s here", inner.command->name, missing);
         return usage(why);
     }
     inner.json = args_flag(&inner.args, "json");

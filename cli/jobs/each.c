@@ -22,8 +22,9 @@ int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
               struct later_error *err)
 {
     struct later_reply *reply = cli_call_once(cli, cmd, err);
+    const struct later_reply *first = later_reply_count(reply) ? later_reply_at(reply, 0) : reply;
 
-    snprintf(was, EACH_STATE, "%.15s", later_reply_text(later_reply_at(reply, 0), NULL));
+    snprintf(was, EACH_STATE, "%.15s", later_reply_text(first, NULL));
     later_reply_free(reply);
     return reply ? 0 : -1;
 }

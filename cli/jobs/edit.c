@@ -5,6 +5,7 @@
 #include "job/json_layout.h"
 #include "jobs/find.h"
 #include "jobs/peek.h"
+#include "jobs/reschedule.h"
 #include "output/jsonl.h"
 
 #include <errno.h>
@@ -284,8 +285,11 @@ static int edit_run(struct cli *cli, struct later_error *err)
     char where[LATER_QUEUE_MAX + 16];
     later_queue_name queue;
     struct finder finder;
-    int found = finder_begin(&finder, cli, FIND_JOBS, err);
+    int found;
 
+    if (reschedule_is_asked(cli))
+        return reschedule_run(cli, err);
+    found = finder_begin(&finder, cli, FIND_JOBS, err);
     if (found == 0)
         found = finder_look(&finder, editing.id, queue, err);
     finder_end(&finder);
@@ -297,28 +301,36 @@ static int edit_run(struct cli *cli, struct later_error *err)
     return LATER_E_NONE;
 }
 
+/* Without it a person edits. */
+static const char *edit_lacks(const struct cli *cli)
+{
+    return args_text(&cli->args, "file") || reschedule_is_asked(cli) ? NULL : "file";
+}
+
 static const struct args_option options[] = {
     { "queue", 'q', "Q", "of this queue (any)" },
     { "file", 'f', "FILE", "take the document from there; - is standard input" },
+    RESCHEDULE_OPTIONS,
     { 0 },
 };
 
 const struct command command_edit = {
     .name = "edit",
-    .usage = "ID [-q Q] [--file FILE]",
-    .brief = "Edit the document of a job that does not run",
-    .more =
-        "It opens in $VISUAL, $EDITOR or `editor`. The job keeps its place, its attempts, its\n"
-        "priority and the time at which it is due. A running job is left alone (75), and so is "
-        "one\n"
-        "that somebody else has changed meanwhile. What is no document is not taken (65). In a\n"
-        "pipe: id and state.\n",
+    .usage = "ID [-q Q] [--file FILE] | ID [-q Q] [--in DURATION | --at TIME] [--priority N]",
+    .brief = "Edit a job that does not run: its document, or when it is due",
+    .more = "It opens in $VISUAL, $EDITOR or `editor`. The job keeps its place, its attempts, its\n"
+            "priority and the time at which it is due. A running job is left alone (75), and so is "
+            "one\n"
+            "that somebody else has changed meanwhile. What is no document is not taken (65).\n"
+            "With --in, --at or --priority the document stays, and a ready or delayed job is due\n"
+            "then, or has that priority. In a pipe: id and the state it had.\n",
     .example = "later edit order-1138\n"
                "later show order-1138 | cut -f 8 | sed s/exmaple/example/ |\n"
-               "    later edit order-1138 --file -\n",
+               "    later edit order-1138 --file -\n"
+               "later edit order-1138 --at 'tomorrow 9:00'\n",
     .options = options,
     .min = 1,
     .max = 1,
-    .by_hand = "file",
+    .by_hand = edit_lacks,
     .run = edit_run,
 };

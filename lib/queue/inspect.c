@@ -374,6 +374,23 @@ void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys
     later_command_bytes(cmd, made, made_len);
 }
 
+void later_inspect_reschedule(struct later_command *cmd, const struct later_keys *keys,
+                              const char *id, const struct later_rescheduled *to)
+{
+    char seconds[LATER_SECONDS_SIZE], when[LATER_SECONDS_SIZE + 1] = "";
+
+    later_seconds_spell(seconds, to->at > 0 ? to->at : to->in);
+    if (to->moves)
+        snprintf(when, sizeof when, "%s%s", to->at > 0 ? "" : "+", seconds);
+    later_script_begin(cmd, LATER_SCRIPT_RESCHEDULE, keys, NULL, 0);
+    later_command_text(cmd, id);
+    later_command_text(cmd, when);
+    if (to->ranks)
+        later_command_int(cmd, to->priority);
+    else
+        later_command_text(cmd, "");
+}
+
 void later_inspect_locate(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           const char *token)
 {

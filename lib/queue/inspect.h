@@ -97,12 +97,25 @@ void later_inspect_peeked(const struct later_reply *reply, size_t i, struct late
 /* Reads job i of the answer to later_queue_ids(…, LATER_SCRIPT_SHOW, …). */
 void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
-/* --- edit, act, pause, resume, wake --- */
+/* --- edit, reschedule, act, pause, resume, wake --- */
 
 /* Gives a job that does not run the document `made`, if it still has the one that was `seen`. The
  * reply is the state it is in; "reserved", "changed" or "": nothing was done. LATER_SCRIPT_EDIT. */
 void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys, const char *id,
                         const char *seen, size_t seen_len, const char *made, size_t made_len);
+
+/* When a ready or delayed job is due from now on, and with which priority. */
+struct later_rescheduled {
+    bool moves; /* due `at` these UNIX seconds, or, if that is 0, `in` so many */
+    bool ranks; /* this priority, -100 to 100 */
+    double at, in;
+    int64_t priority;
+};
+
+/* The reply is the state that the job had; "reserved", "dead", "waiting" or "": nothing was done.
+ * LATER_SCRIPT_RESCHEDULE. */
+void later_inspect_reschedule(struct later_command *cmd, const struct later_keys *keys,
+                              const char *id, const struct later_rescheduled *to);
 
 /* Kicks, buries, cancels or moves (`verb`) jobs that are still where they were seen: in `state`,
  * reserved ones under `token` (else ""), with the score that Redis wrote ("": any score). with:

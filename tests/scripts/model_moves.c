@@ -353,6 +353,38 @@ void step_hasten(void)
     model_leave_wake(&model);
 }
 
+/* The place that a ready job leaves still counts where it takes the next one, as in a push that
+ * replaces it. */
+void step_reschedule(void)
+{
+    static const char *const whens[] = { "", "", "0", "+1000" };
+    static const int priorities[] = { 0, 3, -100 };
+    const char *id = any_id(), *when = ONE_OF(whens);
+    struct job *job = model_find(&model, id);
+    int priority = random_below(2) ? ONE_OF(priorities) : (job ? job->priority : 0);
+    bool any = random_below(3) == 0, was_ready = job && job->state == READY;
+    enum state state = job ? job->state : STATES;
+
+    begin();
+    ck_assert_str_eq(flat(run("reschedule", id, when, any ? "" : text("%d", priority), NULL)),
+                     job ? model_states[state] : "");
+    if (state != READY && state != DELAYED)
+        return;
+    if (job->placed)
+        model_front(&model, job)->leaving[job->group - 'A']++;
+    job->placed = false;
+    if (was_ready && !model.groups && !any)
+        job->score -= (priority - job->priority) * 1e6;
+    job->priority = any ? job->priority : priority;
+    if (*when == '+' || (!*when && !was_ready))
+        job->state = DELAYED;
+    else
+        job->state = READY;
+    if (*when == '+' || (job->state == READY && (model.groups || !was_ready)))
+        take_score(job, *when == '+' ? 1000 : 0);
+    model_leave_wake(&model);
+}
+
 /* Asks for up to three jobs of a state, some with a score that they no longer have, and takes those
  * that go out of the model. Returns how many. */
 static size_t move_out(enum state state, struct job *gone)

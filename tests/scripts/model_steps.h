@@ -56,6 +56,7 @@ void step_trim(void);
 void step_pause(void);
 void step_eat(void);
 void step_hasten(void);
+void step_reschedule(void);
 void step_move(void);
 
 /* model_settles.c */

@@ -177,7 +177,8 @@ is "$(run locate z)" '0 1 0 0 0 0' 'locate'
 redis hset 'later:{demo}:jobs' z '{}' >/dev/null
 is "$(run edit z '{ }' '{"a":1}')" 'changed' 'edit of what has another document by now'
 is "$(run edit z '{}' '{"a":1}')" 'delayed' 'edit'
-redis del 'later:{demo}:jobs' >/dev/null
+is "$(run reschedule z +60 2)" 'delayed' 'reschedule'
+redis del 'later:{demo}:jobs' 'later:{demo}:records' >/dev/null
 redis del 'later:{demo}:delayed' >/dev/null
 
 is "$(run permit_take $t1 1 30 '')" '' 'permit_take'

@@ -151,6 +151,7 @@ static const struct {
     { step_finish_all, 4, "finish_all" },
     { step_hasten, 10, "hasten" },
     { step_move, 3, "move" },
+    { step_reschedule, 8, "reschedule" },
 };
 
 /* Plain members have no group; without groups no job waits in a line. */

@@ -14,6 +14,8 @@ static const char *const calls[][28] = {
     { "push", "60", "replace", "n1", "",   "5@A", "{}", "n2", "+9", "0", "{}", "a1",
       "",     "3",  "{}",      "l1", "+5", "-7",  "{}", "r1", "",   "0", "{}" },
     { "show", "a1", "l1", "r1", "d1", "none" },
+    { "reschedule", "a1", "", "5" },
+    { "reschedule", "l1", "+900", "" },
     { "locate", "tttttttttttttttt:r1" },
     { "edit", "a1", "{}", "{\"type\":\"t\"}" },
     { "peek", "ready", "0", "10" },
@@ -105,20 +107,23 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",        "peek",          "size",        "touch",
-    "ack",           "step",        "ack_all",       "finish",      "progress",
-    "result",        "expire",      "migrate",       "lapse",       "release",
-    "return",        "bury",        "kick",          "cancel",      "pause",
-    "resume",        "reserve",     "trim",          "trim_done",   "purge",
-    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
-    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
-    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
-    "lock_line",     "hasten",      "locate",        "wake",        "push_now",
-    "flow_push",     "reshard",     "ids",           "note",        "cron_look",
-    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
-    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
-    "values",        "flow_join",   "flow_park",     "flow_hear",   "flow_seek",
-    "finish_all",    NULL
+    "push",        "show",         "peek",          "size",
+    "touch",       "ack",          "step",          "ack_all",
+    "finish",      "progress",     "result",        "expire",
+    "migrate",     "lapse",        "release",       "return",
+    "bury",        "kick",         "cancel",        "pause",
+    "resume",      "reserve",      "trim",          "trim_done",
+    "purge",       "stock_set",    "stock_claim",   "stock_release",
+    "stock_show",  "limit_fixed",  "limit_sliding", "lock_touch",
+    "lock_show",   "lock_free",    "lock_take",     "lock_wake",
+    "permit_take", "permit_touch", "permit_free",   "permit_line",
+    "lock_line",   "hasten",       "locate",        "wake",
+    "push_now",    "flow_push",    "reshard",       "ids",
+    "note",        "cron_look",    "cron_fire",     "cron_put",
+    "cron_move",   "forget",       "act",           "limit_take",
+    "limit_free",  "limit_line",   "limit_begun",   "edit",
+    "values",      "flow_join",    "flow_park",     "flow_hear",
+    "flow_seek",   "finish_all",   "reschedule",    NULL
 };
 
 void tour_crowd(void)

@@ -131,6 +131,55 @@ is "$status $(document race j)" "66 " "cancelled meanwhile: it stays gone"
 edit e nosuch '{"type":"t"}'
 is "$status" 66 "no such job"
 
+# ---- only when it is due, and its priority
+
+# order Q: the ids that are ready, in their order.
+order()
+{
+    later peek "$1" | cut -f 1 | tr '\n' ' '
+}
+
+for id in one two three; do
+    later push t -q when --id "$id" >/dev/null
+done
+run later edit three -q when --priority 5
+is "$status $out" "$(printf '0 three\tready')" "another priority: id and the state it had"
+is "$(order when)" "three one two " "it goes ahead of the others"
+is "$(later show three -q when | cut -f 6)" 5 "show says the new priority"
+run later edit three -q when --priority 0
+is "$(order when)" "one two three " "back, it has the turn that it had"
+run later edit one -q when --in 1h --json
+is "$out" '{"queue":"when","id":"one","result":"changed","state":"ready"}' "a ready one is put off, as JSON"
+is "$(later size when --json | sed 's/.*"ready":\([0-9]*\),"delayed":\([0-9]*\).*/\1 \2/')" "2 1" "it is delayed"
+run later edit one -q when --at 4000000000 --priority -3
+is "$(later show one -q when | cut -f 2,4,6)" "$(printf 'delayed\t4000000000\t-3')" "a time and a priority"
+run later edit one -q when --in 0
+is "$status $(order when)" "0 two three one " "due at once, behind the others by its priority"
+later reserve when >/dev/null
+run later edit two -q when --in 1h
+is "$status" 75 "a reserved job is left alone"
+like "$err" 'job two is reserved: .*nothing was changed' "it says so"
+later bury three -q when >/dev/null
+run later edit three -q when --in 1h
+is "$status" 75 "a dead one, too"
+like "$err" "job three is dead: .later kick. makes it ready" "with the way to go"
+run later edit nosuch -q when --in 1h
+is "$status" 66 "no such job"
+run later edit one -q when --in 1h --at 4000000000
+is "$status" 64 "--in and --at exclude each other"
+run later edit one -q when --priority 101
+is "$status" 64 "a priority has its limits"
+for id in a1 a2 b1; do
+    printf '{"type":"t","queue":"fair","id":"%s","group":"%.1s"}\n' "$id" "$id" | later push --file - >/dev/null
+done
+later edit a1 -q fair --in 1h >/dev/null
+is "$(later size fair --groups | cut -f 1-3)" "$(printf 'fair\ta\t1\nfair\tb\t1')" "who is put off leaves its group's jobs"
+later edit a1 -q fair --in 0 >/dev/null
+is "$(later size fair --groups | cut -f 1-3 | sort)" "$(printf 'fair\ta\t2\nfair\tb\t1')" "and comes back into it"
+is "$(order fair)" "b1 a2 a1 " "at its group's end"
+later check fair >/dev/null
+is $? 0 "the sums hold"
+
 # ---- a job that waits in a flow, and one of a shard
 
 printf '%s\n' '{"type":"t","step":"a"}' '{"type":"t","step":"b","after":["a"]}' >"$work/flow"
@@ -138,5 +187,8 @@ later push --flow f --file "$work/flow" -q flow >/dev/null
 edit flow f.b '{"type":"t","payload":"later","step":"b","after":["a"]}'
 is "$out" "$(printf 'f.b\twaiting')" "a waiting job"
 is "$(later size flow --json | sed 's/.*"waiting":\([0-9]*\).*/\1/')" 1 "goes on waiting"
+run later edit f.b -q flow --priority 5
+is "$status" 75 "its turn is not for it to have yet"
+like "$err" 'job f.b waits for other jobs of its flow' "it says so"
 
 finish

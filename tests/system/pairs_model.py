@@ -215,6 +215,20 @@ class Queue:
         self.count("kicked")
         return was
 
+    def reschedule(self, id, seconds, priority):
+        job = self.jobs.get(id)
+        self.why = "later(1), edit"
+        was = job and job.state
+        if was not in ("ready", "delayed"):
+            return was
+        turn = self.now if was == "delayed" else plus(job.score, 1000000 * job.priority)
+        job.priority, job.due = priority, plus(self.now, seconds) if seconds else None
+        if job.due:
+            job.state, job.score = "delayed", job.due
+        else:
+            self.settle_place(job, turn)
+        return was
+
     def bury(self, id):
         job = self.jobs.get(id)
         self.why = "later(1), bury; protocol.md, act"

@@ -162,6 +162,13 @@ def edit(w):
     return 0, [{"id": w.x, "state": state, "result": "edited"}]
 
 
+def reschedule(seconds, priority):
+    def oracle(w):
+        was = w.model.reschedule(w.x, seconds, priority)
+        return (0, [{"id": w.x, "state": was, "result": "changed"}]) if was in ("ready", "delayed") else (75 if was else 66, [])
+    return oracle
+
+
 def pause(paused, timed=False):
     def oracle(w):
         changed = w.model.paused != paused or timed  # the last pause of a queue counts
@@ -285,6 +292,9 @@ COMMANDS = {
     "move all those": ("move --all-queues there {condition!} --yes", "push", acts_on_all("move", MOVES)),
     "move those dry": ("move -q {q} there {condition} --dry-run", "read", dry(MOVES)),
     "edit": ("edit {x} -q {q} --file {edited}", "push", edit),
+    "edit in": ("edit {x} -q {q} --in 1d --priority 3", "write", reschedule(86400, 3)),
+    "edit now": ("edit {x} -q {q} --in 0 --priority 2", "write", reschedule(0, 2)),
+    "edit at": ("edit {x} -q {q} --at 2020-01-01 --priority 1", "write", reschedule(0, 1)),
     "pause": ("pause {q}", "write", pause(True)),
     "pause for": ("pause {q} --for 1h --by ann", "write", pause(True, True)),
     "resume": ("resume {q}", "write", pause(False)),
