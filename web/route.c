@@ -23,8 +23,8 @@ struct route {
 /* The conditions of choose.h. */
 #define CONDITIONS                                                                                 \
     "[--state=?state] [--type=?glob*] [--older=?older] [--newer=?newer] [--error=?error] "         \
-    "[--kind=?kind*] [--host=?host] [--attempts=?attempts] [--where=?where*] [--text=?text] "      \
-    "[--not=?not*]"
+    "[--kind=?kind*] [--host=?host] [--attempts=?attempts] [--priority=?ranks] [--where=?where*] " \
+    "[--text=?text] [--not=?not*]"
 
 /* Those of an action on all that match, and its bounds. */
 #define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
@@ -221,7 +221,7 @@ static bool is_glob(const char *value)
 
 static bool is_comparison(const char *value)
 {
-    return is_made_of(value, DIGITS "<>=", 12);
+    return is_made_of(value, DIGITS "-<>=", 12);
 }
 
 static bool is_kind(const char *value)
@@ -255,6 +255,7 @@ static const struct form {
     { "error", is_text, "error: a regular expression of at most 256 bytes" },
     { "kind", is_kind, "kind: of error, such as timeout or crash" },
     { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
+    { "ranks", is_comparison, "priority: a whole number, or one after > >= < <=" },
     { "where", is_text, "where: PATH=VALUE" },
     { "text", is_text, "text: at most 256 bytes" },
     { "not", is_text, "not: NAME:VALUE" },

@@ -27,6 +27,7 @@
         { "kind", 0, "KIND", "of error, such as timeout; several: of any; see later(1)" },         \
         { "host", 0, "NAME", "whose last error is from this host" },                               \
         { "attempts", 0, "N", "with this many attempts: 3, '>3', '<=3'" },                         \
+        { "priority", 0, "N", "of this priority: 5, '>0', '<=-1'" },                               \
         { "where", 0, "PATH=VALUE",                                                                \
           "with this value: payload.tenant=42; several must all match" },                          \
         { "text", 0, "STRING", "with this text in the document" },                                 \

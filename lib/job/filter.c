@@ -13,7 +13,21 @@
 #define SINCE_MIN 9e8 /* UNIX seconds; an earlier score is not a time */
 
 /* The order of `rows`. */
-enum { STATE, TYPE, OLDER, NEWER, ERROR, KIND, HOST, ATTEMPTS, WHERE, TEXT, NOT, CONDITIONS };
+enum {
+    STATE,
+    TYPE,
+    OLDER,
+    NEWER,
+    ERROR,
+    KIND,
+    HOST,
+    ATTEMPTS,
+    PRIORITY,
+    WHERE,
+    TEXT,
+    NOT,
+    CONDITIONS
+};
 
 struct where {
     char path[LATER_PATH_MAX + 1], value[LATER_FILTER_VALUE_MAX + 1];
@@ -26,7 +40,7 @@ struct later_filter {
         host[LATER_FILTER_VALUE_MAX + 1];
     double older, newer;              /* seconds */
     struct later_filter_regex *error; /* owned; NULL = not given */
-    struct later_filter_number attempts;
+    struct later_filter_number attempts, priority;
     struct where wheres[LATER_FILTER_WHERE_MAX];
     struct later_filter *nots[LATER_FILTER_MANY]; /* owned; of one condition each */
     size_t type_count, kind_count, where_count, not_count;
@@ -235,7 +249,7 @@ static bool meets_newer(const struct later_filter *filter, const struct later_fi
     return since >= 0 && job->now - since < filter->newer;
 }
 
-/* --- error, attempts --- */
+/* --- error, attempts, priority --- */
 
 static int filter_take_error(struct later_filter *filter, const char *value,
                              struct later_error *err)
@@ -255,7 +269,7 @@ static bool meets_error(const struct later_filter *filter, const struct later_fi
 
 static int take_attempts(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    if (later_filter_number(value, &filter->attempts))
+    if (later_filter_number(value, &filter->attempts) && filter->attempts.number >= 0)
         return 0;
     return later_fail(err, LATER_E_USAGE,
                       "--attempts: %.40s is not a number, or one after > >= < <=", value);
@@ -266,14 +280,27 @@ static bool meets_attempts(const struct later_filter *filter, const struct later
     return later_filter_counts(&filter->attempts, job->record.attempts);
 }
 
+static int take_priority(struct later_filter *filter, const char *value, struct later_error *err)
+{
+    if (later_filter_number(value, &filter->priority))
+        return 0;
+    return later_fail(err, LATER_E_USAGE,
+                      "--priority: %.40s is not a whole number, or one after > >= < <=", value);
+}
+
+static bool meets_priority(const struct later_filter *filter, const struct later_filter_job *job)
+{
+    return later_filter_counts(&filter->priority, job->record.priority);
+}
+
 /* --- not --- */
 
 /* An age may be unknown, and a search for a regular expression may be given up: the job must not
  * count as one that was meant, for it may be cancelled. */
 static bool filter_may_be_turned(const char *name)
 {
-    static const char *const names[] = { "state",    "type",  "kind", "host",
-                                         "attempts", "where", "text" };
+    static const char *const names[] = { "state",    "type",     "kind",  "host",
+                                         "attempts", "priority", "where", "text" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0)
@@ -292,7 +319,7 @@ static int take_not(struct later_filter *filter, const char *value, struct later
     if (!filter_may_be_turned(name))
         return later_fail(err, LATER_E_USAGE,
                           "--not: %.40s is not NAME:VALUE with state, type, kind, host, attempts, "
-                          "where or text",
+                          "priority, where or text",
                           value);
     if (filter_take_one(&filter->not_count, LATER_FILTER_MANY, "not", err) < 0)
         return -1;
@@ -327,13 +354,15 @@ static const struct row {
     [KIND] = { "kind", take_kind, meets_kind, true },
     [HOST] = { "host", take_host, meets_host },
     [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
+    [PRIORITY] = { "priority", take_priority, meets_priority },
     [WHERE] = { "where", take_where, meets_where, true },
     [TEXT] = { "text", take_text, meets_text },
     [NOT] = { "not", take_not, meets_not, true },
 };
 
-const char *const later_filter_names[] = { "state", "type",     "older", "newer", "error", "kind",
-                                           "host",  "attempts", "where", "text",  "not",   NULL };
+const char *const later_filter_names[] = { "state", "type", "older",    "newer",    "error",
+                                           "kind",  "host", "attempts", "priority", "where",
+                                           "text",  "not",  NULL };
 
 struct later_filter *later_filter_new(void)
 {

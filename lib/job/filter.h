@@ -12,11 +12,12 @@
  *     kind      of the last error (ending.h)
  *     host      on which that attempt ran
  *     attempts  a number, or one after > >= < <= =
+ *     priority  the same; 0 for most jobs
  *     where     PATH=VALUE: a value in the document (json_path.h): a string that is VALUE, a number
  *               that equals it, or true, false, null; may be given LATER_FILTER_WHERE_MAX times
  *     text      is somewhere in the document, as it is written or with its escapes decoded
  *     not       NAME:VALUE: the job does not meet this condition: state, type, kind, host,
- * attempts, where or text; may be given LATER_FILTER_MANY times
+ *               attempts, priority, where or text; may be given LATER_FILTER_MANY times
  *
  * Of several types, and of several kinds, one must be met; at most LATER_FILTER_MANY of each. A job
  * that has no type, or no error, meets the `not` of each type and kind.

@@ -18,8 +18,9 @@ bool later_filter_number(const char *word, struct later_filter_number *number)
     word += number->less || number->more;
     number->equal = *word == '=' || !(number->less || number->more);
     word += *word == '=';
-    digits = strspn(word, "0123456789");
     number->number = strtoll(word, NULL, 10);
+    word += *word == '-';
+    digits = strspn(word, "0123456789");
     return digits > 0 && digits < 10 && !word[digits];
 }
 

@@ -27,6 +27,11 @@ for i in 1 2 3; do
 done
 place=$(later search -q held -n 2 --json --progress | tail -n 1 | field next)
 is "$(later search -q held -n 2 --json --progress --after "$place" | grep -c '"id"')" 1 "going on among those that run"
+for p in 5 5 -7; do
+    later push ranked -q ranks --priority "$p" >/dev/null
+done
+later push ranked -q ranks >/dev/null
+is "$(for n in 5 '>0' 0 '<=-7'; do later search -q ranks --count --priority "$n"; done | tr '\n' ' ')" "2 2 1 1 " "how many wait, by priority"
 later search -q a --text '"j00' --json --progress >"$work/lines"
 is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
 is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"

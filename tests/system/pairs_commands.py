@@ -99,10 +99,11 @@ class World:
 
     def facts(self):
         jobs = [{"id": id, "type": getattr(job, "type", "t"), "state": job.state, "attempts": job.attempts,
+                 "priority": job.priority,
                  "error": job.error, "kind": {1: "buried" if job.error and job.buried else "retry"}.get(bool(job.error)),
                  "plain": id in self.unadopted} for id, job in self.model.jobs.items()]
         if self.kept:
-            jobs.append({"id": self.kept, "type": "t", "state": "done", "attempts": 0, "error": None, "kind": None,
+            jobs.append({"id": self.kept, "type": "t", "state": "done", "attempts": 0, "priority": 0, "error": None, "kind": None,
                          "plain": False})
         return jobs
 

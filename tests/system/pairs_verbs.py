@@ -18,6 +18,7 @@ CONDITIONS = {
     "where": ("--where payload.k=7", lambda job: job["type"] == "t"),
     "attempts": ("--attempts >0", lambda job: job["attempts"] > 0),
     "no-attempts": ("--attempts <=0", lambda job: job["attempts"] == 0),
+    "priority": ("--priority >=1", lambda job: job["priority"] >= 1),
     "error": ("--error ^by.us$", lambda job: job["error"] == "by us"),
     "kind": ("--kind retry", lambda job: job["kind"] == "retry"),
     "host": ("--host nowhere", lambda job: False),

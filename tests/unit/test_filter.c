@@ -92,6 +92,10 @@ static const struct expected ready_table[] = {
     { "attempts", "<2", false },
     { "attempts", "<=2", true },
     { "attempts", "3", false },
+    { "priority", "3", true },
+    { "priority", ">-3", true },
+    { "priority", "<=-3", false },
+    { "priority", "0", false },
     { "where", "payload.tenant=42", true },
     { "where", "payload.tenant=42.0", true },
     { "where", "payload.tenant=4.2e1", true },
@@ -130,6 +134,7 @@ static const struct expected ready_table[] = {
     { "not", "host:web-2", true },
     { "not", "attempts:>1", false },
     { "not", "attempts:>2", true },
+    { "not", "priority:>0", false },
     { "not", "where:payload.tenant=42", false },
     { "not", "where:payload.tenant=43", true },
     { "not", "text:http://b", false },
@@ -271,6 +276,9 @@ static const struct {
     { "attempts", ">", "> is not a number" },
     { "attempts", "=>2", "=>2 is not a number" },
     { "attempts", "1.5", "1.5 is not a number" },
+    { "attempts", ">-1", ">-1 is not a number" },
+    { "priority", "high", "high is not a whole number" },
+    { "priority", "--3", "--3 is not a whole number" },
     { "where", "tenant", "must be PATH=VALUE" },
     { "where", "=5", " is not a path" },
     { "where", "a..b=5", "a..b is not a path" },
@@ -344,8 +352,8 @@ END_TEST
 
 START_TEST(test_names)
 {
-    static const char *const values[] = { "ready", "a", "1",   "1", "a",     "bad",
-                                          "h",     "1", "a=1", "a", "type:a" };
+    static const char *const values[] = { "ready", "a", "1", "1",   "a", "bad",
+                                          "h",     "1", "1", "a=1", "a", "type:a" };
     struct later_filter *filter = later_filter_new();
     struct later_error err;
     size_t count = 0;

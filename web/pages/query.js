@@ -1,10 +1,10 @@
 // query.js: the language of the search: conditions as people write them.
 
 export const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
-                kind: 'kind', host: 'host', attempts: 'attempts', limit: 'limit', queue: 'queue', text: 'text' };
+                kind: 'kind', host: 'host', attempts: 'attempts', priority: 'ranks', limit: 'limit', queue: 'queue', text: 'text' };
 // What may be given several times. Of types and kinds one must hold, of `where` all, of `not` none.
 const MANY = ['glob', 'kind', 'where', 'not'];
-export const TURNED = ['state', 'type', 'kind', 'host', 'attempts', 'where', 'text'];
+export const TURNED = ['state', 'type', 'kind', 'host', 'attempts', 'priority', 'where', 'text'];
 
 // Returns the name of a condition that differs from this word by a letter or two.
 function nearest(word) {

@@ -6,7 +6,7 @@ import { facets } from './facets.js';
 import { jobTable } from './jobs.js';
 import { conditions } from './query.js';
 
-const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3',
+const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3', 'priority:>0',
                   'error:"connection refused"', '"any text" queue:mail'];
 
 function help() {
