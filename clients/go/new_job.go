@@ -191,7 +191,7 @@ func (j NewJob) members() []option {
 		{"Timeout", "timeout", "span", given("span", j.Timeout), 0, 604800},
 		{"Backoff", "backoff", "waits", given("waits", j.Backoff), 0, 1e300},
 		{"ExpiresAt", "expires_at", "time", given("time", j.ExpiresAt), 1e9, 1e300},
-		{"Result", "result", "span", given("span", j.Result), 0, 86400},
+		{"Result", "result", "span", given("span", j.Result), 0, 315360000},
 		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
 		{"Group", "group", "name", given("name", j.Group), 1, 64},
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},

@@ -405,7 +405,7 @@ static const struct member members[] = {
     { "timeout", false, SPAN(timeout, 0, 604800) },
     { "backoff", false, WAITS(backoff, 0, 1e300) },
     { "expires_at", false, TIME(expires_at, 1e9, 1e300) },
-    { "result", false, SPAN(result, 0, 86400) },
+    { "result", false, SPAN(result, 0, 315360000) },
     { "lock", false, NAME(lock, 1, 200) },
     { "group", false, NAME(group, 1, 64) },
     { "trace", false, TEXT(trace, 0, 256) },

@@ -15,7 +15,7 @@ const struct later_option later_options[] = {
     { "timeout", "timeout", LATER_OPTION_SPAN, true, 0, 604800, JOB(timeout) },
     { "backoff", "backoff", LATER_OPTION_WAITS, true, 0, 1e300, JOB(backoff) },
     { "expires_at", "expires-at", LATER_OPTION_TIME, true, 1e9, 1e300, JOB(expires_at) },
-    { "result", "result", LATER_OPTION_SPAN, true, 0, 86400, JOB(result) },
+    { "result", "result", LATER_OPTION_SPAN, true, 0, 315360000, JOB(result) },
     { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock) },
     { "group", "group", LATER_OPTION_NAME, true, 1, 64, JOB(group) },
     { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },

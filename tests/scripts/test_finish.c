@@ -166,7 +166,7 @@ START_TEST(refusals)
     run_error("finish", mine("a"), "done", "1", "60", NULL); /* a key of another type */
     run_error("finish", mine("a"), "gone", "1", "60", NULL);
     run_error("finish", mine("a"), "done", "1", "0.0001", NULL);
-    run_error("finish", mine("a"), "done", "1", "86401", NULL);
+    run_error("finish", mine("a"), "done", "1", "315360001", NULL);
     ck_assert_uint_eq(digest(), before);
 }
 END_TEST
@@ -223,7 +223,7 @@ START_TEST(many_leave_their_values)
     left("a", "{\"n\": [1]}", "1.5");
     left("b", "2", "0");
     left("c", "null", "60");
-    left("d", "4", "86400");
+    left("d", "4", "315360000");
     ck_assert_str_eq(finish_all(), "");
     check_result("a", 2, before, "}\n{\"n\": [1]}");
     ck_assert_int_eq(ask("EXISTS %s", result_of("b"))->integer, 0);
@@ -231,8 +231,8 @@ START_TEST(many_leave_their_values)
     check_result("d", 1, before, "}\n4");
     ttl = ask("PTTL %s", result_of("a"))->integer;
     ck_assert(ttl > 0 && ttl <= 1500);
-    ck_assert_int_gt(ask("PTTL %s", result_of("d"))->integer, 86000000);
-    ck_assert_double_ge(atof(field("stats", "results")), before + 86400);
+    ck_assert_int_gt(ask("PTTL %s", result_of("d"))->integer, 315350000000);
+    ck_assert_double_ge(atof(field("stats", "results")), before + 315360000);
     ck_assert_int_eq(stat_of("done"), 4);
     ck_assert_str_eq(members("delayed"), "c");
     ck_assert_int_eq((int)ask("ZCARD later:{q}:reserved:tttttttttttttttt")->integer, 1); /* e */
@@ -320,7 +320,7 @@ END_TEST
 /* Another program's key in place of a result holds up nobody else. */
 START_TEST(many_refusals)
 {
-    static const char *const wrong[][3] = { { "0", "0", "0.0001" }, { "0", "0", "86401" },
+    static const char *const wrong[][3] = { { "0", "0", "0.0001" }, { "0", "0", "315360001" },
                                             { "0", "0", "nan" },    { "-1", "60", "60" },
                                             { "10", "0", "60" },    { "10", "nan", "60" } };
     uint64_t before;

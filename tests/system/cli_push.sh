@@ -148,7 +148,7 @@ refused 64 'for a duration use in' t 1 --at 300
 refused 64 'for a duration use expires_in' t 1 --expires-at 0
 refused 64 'for a duration use expires_in' t 1 --expires-at 600
 refused 64 '0 to 604800 seconds' t 1 --timeout 8d
-refused 64 '0 to 86400 seconds' t 1 --result 2d
+refused 64 '3651d is longer than ten years' t 1 --result 3651d
 refused 64 'from -100 to 100' t 1 --priority 101
 refused 64 'from -100 to 100' t 1 --priority 1.5
 refused 64 'only one of them' t 1 --in 5 --at 5

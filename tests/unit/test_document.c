@@ -310,7 +310,7 @@ END_TEST
 START_TEST(test_seconds)
 {
     static const char timeout[] = "timeout: must be above 0 and at most 604800 seconds";
-    static const char result[] = "result: must be above 0 and at most 86400 seconds";
+    static const char result[] = "result: must be above 0 and at most 315360000 seconds";
     static const struct wrong rows[] = {
         { "\"timeout\":0", timeout },
         { "\"timeout\":-1", timeout },
@@ -319,7 +319,7 @@ START_TEST(test_seconds)
         { "\"timeout\":null", "timeout: must be a number" },
         { "\"timeout\":\"5\"", "timeout: must be a number" },
         { "\"result\":0", result },
-        { "\"result\":86400.5", result },
+        { "\"result\":315360000.5", result },
         { "\"result\":true", "result: must be a number" },
         { "\"expires_at\":0",
           "expires_at: 0 is not a plausible UNIX time; for a duration use expires_in" },
@@ -333,7 +333,7 @@ START_TEST(test_seconds)
     ck_assert_double_eq(good(with("\"timeout\":0.001")).timeout, 0.001);
     ck_assert_double_eq(good(with("\"timeout\":604800")).timeout, 604800);
     ck_assert_double_eq(good(with("\"result\":0.5")).result, 0.5);
-    ck_assert_double_eq(good(with("\"result\":86400")).result, 86400);
+    ck_assert_double_eq(good(with("\"result\":315360000")).result, 315360000);
     ck_assert_double_eq(good(with("\"priority\":1")).result, 0);
     ck_assert_double_eq(good(with("\"expires_at\":1e9")).expires_at, 1e9);
     ck_assert_double_eq(good(with("\"expires_at\":1763683200")).expires_at, 1763683200);

@@ -133,7 +133,7 @@ const OPTIONS = {
     timeout: ["timeout", KINDS.span, 0, 604800, true],
     backoff: ["backoff", KINDS.waits, 0, 1e300, true],
     expiresAt: ["expires_at", KINDS.time, 1e9, 1e300, true],
-    result: ["result", KINDS.span, 0, 86400, true],
+    result: ["result", KINDS.span, 0, 315360000, true],
     lock: ["lock", KINDS.name, 1, 200, true],
     group: ["group", KINDS.name, 1, 64, true],
     trace: ["trace", KINDS.text, 0, 256, true],

@@ -21,7 +21,7 @@ final class NewJob
         'timeout' => ['timeout', 'span', 0, 604800],
         'backoff' => ['backoff', 'waits', 0, 1e300],
         'expiresAt' => ['expires_at', 'time', 1e9, 1e300],
-        'result' => ['result', 'span', 0, 86400],
+        'result' => ['result', 'span', 0, 315360000],
         'lock' => ['lock', 'name', 1, 200],
         'group' => ['group', 'name', 1, 64],
         'trace' => ['trace', 'text', 0, 256],

@@ -234,7 +234,7 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("timeout", "timeout", _span, 0, 604800),
     ("backoff", "backoff", _waits, 0, 1e300),
     ("expires_at", "expires_at", _time, 1e9, 1e300),
-    ("result", "result", _span, 0, 86400),
+    ("result", "result", _span, 0, 315360000),
     ("lock", "lock", _name, 1, 200),
     ("group", "group", _name, 1, 64),
     ("trace", "trace", _text, 0, 256),

@@ -53,7 +53,7 @@ module Laterd
       timeout: [:span, 0, 604800],
       backoff: [:waits, 0, 1e300],
       expires_at: [:time, 1e9, 1e300],
-      result: [:span, 0, 86400],
+      result: [:span, 0, 315360000],
       lock: [:name, 1, 200],
       group: [:name, 1, 64],
       trace: [:text, 0, 256],
