@@ -2,6 +2,8 @@
 #include "jobs/reschedule.h"
 
 #include "jobs/each.h"
+#include "job/document.h"
+#include "job/option.h"
 #include "moment.h"
 #include "queue/inspect.h"
 
@@ -61,6 +63,10 @@ static int reschedule_take(const struct cli *cli, struct later_rescheduled *to,
         return later_fail(err, LATER_E_USAGE, "--file is for the document: in a call of its own");
     if (at && moment_read(at, "--at", time(NULL), &to->at, err) < 0)
         return -1;
+    if (to->at != 0 && later_option_check_time("at", to->at, LATER_AT_END, err) < 0) {
+        err->code = LATER_E_USAGE;
+        return -1;
+    }
     return cli_duration(cli, "in", &to->in, err) < 0 ||
                    cli_number(cli, "priority", -100, 100, &to->priority, err) < 0
                ? -1

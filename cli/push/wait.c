@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "jobs/find.h"
+#include "redis/command.h"
 #include "output/jsonl.h"
+#include "whole.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -72,6 +74,28 @@ int wait_option(const struct cli *cli, const char *option, double *seconds, stru
     return word && *word ? cli_duration(cli, option, seconds, err) : 0;
 }
 
+/* Drops the result, in each place that may have it. */
+static int drop_result(struct cli *cli, const char *queue, const char *id, struct later_error *err)
+{
+    const struct later_keys *parts[LATER_WHOLE_MAX];
+    char key[LATER_KEY_MAX];
+    struct whole whole;
+    size_t count;
+    int64_t ok = 0;
+
+    if (whole_find(cli, queue, &whole, err) < 0)
+        return -1;
+    count = whole_parts(&whole, id, parts);
+    for (size_t i = 0; ok >= 0 && i < count; i++) {
+        struct later_command cmd = { 0 };
+
+        later_key_result(key, parts[i], id);
+        later_command_say(&cmd, "DEL %s", key);
+        ok = cli_count(cli_call(cli, &cmd, err));
+    }
+    return ok < 0 ? -1 : 0;
+}
+
 static int wait_for_one(struct cli *cli, struct finder *finder, const char *id, double until,
                         struct later_error *err)
 {
@@ -83,8 +107,12 @@ static int wait_for_one(struct cli *cli, struct finder *finder, const char *id, 
         (found > 0 && later_wait(cli->client, queue, id, until - later_clock(), &end, err) < 0))
         return -1;
     status = wait_tell(cli, found ? queue : NULL, id, &end);
-    later_end_free(&end);
     fflush(stdout);
+    if (args_flag(&cli->args, "forget") &&
+        (end.how == LATER_JOB_IS_DONE || end.how == LATER_JOB_IS_DEAD) &&
+        drop_result(cli, queue, id, err) < 0)
+        status = -1;
+    later_end_free(&end);
     return status;
 }
 
@@ -111,19 +139,21 @@ static int wait_run(struct cli *cli, struct later_error *err)
 static const struct args_option wait_options[] = {
     { "queue", 'q', "Q", "of this queue (any)" },
     { "timeout", 0, "DURATION", "wait at most this long (until all have ended); 0: only look" },
+    { "forget", 0, NULL, "drop the result when it is printed" },
     { 0 },
 };
 
 const struct command command_wait = {
     .name = "wait",
-    .usage = "ID... [-q Q] [--timeout DURATION]",
+    .usage = "ID... [-q Q] [--timeout DURATION] [--forget]",
     .brief = "Wait until jobs have ended, and print their results",
     .more =
         "The result is what a job's handler gave back, or why it failed for good. It is kept for\n"
         "jobs that were pushed with --result, or whose type has one. Exit status: 0 done; 65 "
         "dead;\n"
         "66 gone without a result, or never there; 75 the time is up. For several jobs it is the\n"
-        "first that is not 0.\n",
+        "first that is not 0.\n"
+        "With --forget nobody gets the result any more.\n",
     .example = "later wait 0198c2f0-7d1e-7a3b-8c5d-2f6e9a1b4c7d --timeout 10m\n",
     .options = wait_options,
     .min = 1,

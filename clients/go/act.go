@@ -73,6 +73,66 @@ func (c *Client) Cancel(queue, id string) (string, error) {
 	return c.act(queue, id, func(place string) (string, error) { return c.cancelAt(place, id) })
 }
 
+// Rescheduled says when a job is to begin, and its priority. What is nil or zero stays as it is.
+type Rescheduled struct {
+	In       *time.Duration // after this long; 0: at once
+	At       time.Time
+	Priority *int
+}
+
+// words returns how the script takes them, with "" for what stays.
+func (to Rescheduled) words() ([]interface{}, error) {
+	job, moves := NewJob{Type: "reschedule", At: to.At}, to.In != nil || !to.At.IsZero()
+	if !moves && to.Priority == nil {
+		return nil, &Refused{"Reschedule: In, At or Priority"}
+	}
+	if to.In != nil {
+		job.In = *to.In
+	}
+	if to.Priority != nil {
+		job.Priority = *to.Priority
+	}
+	one, err := job.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if one.when == "" && moves {
+		one.when = "+0"
+	}
+	if to.Priority == nil {
+		one.rank = ""
+	}
+	return []interface{}{one.when, one.rank}, nil
+}
+
+// Reschedule has a ready or delayed job begin at another time, or gives it another priority; all else stays. It
+// returns the state the job had, "" if it is in neither.
+func (c *Client) Reschedule(queue, id string, to Rescheduled) (string, error) {
+	words, err := to.words()
+	if err != nil {
+		return "", err
+	}
+	return c.act(queue, id, func(place string) (string, error) {
+		state, err := redis.String(c.call(resched, place, "none", append([]interface{}{id}, words...)...))
+		if state != "ready" && state != "delayed" { // nothing was done
+			state = ""
+		}
+		return state, err
+	})
+}
+
+// Forget drops the result of a job that has ended. It tells whether there was one.
+func (c *Client) Forget(queue, id string) (bool, error) {
+	had, err := c.act(queue, id, func(place string) (string, error) {
+		key := c.Prefix + ":{" + place + "}:result:" + id
+		if count, err := redis.Int(c.do(key, "DEL", key)); err != nil || count == 0 {
+			return "", err
+		}
+		return "forgotten", nil
+	})
+	return had != "", err
+}
+
 const pauseMax = 365 * 24 * time.Hour
 
 // Pause: nothing of the queue is handed out until Resume, or for this long if it is above 0. by: who pauses it,

@@ -28,6 +28,8 @@ type Queues interface {
 	Call(ctx context.Context, queue string, job NewJob, value interface{}) error
 	Kick(queue, id string) (string, error)
 	Cancel(queue, id string) (string, error)
+	Reschedule(queue, id string, to Rescheduled) (string, error)
+	Forget(queue, id string) (bool, error)
 	Size(queue string) (Size, error)
 	Pause(queue string, long time.Duration, by string) (bool, error)
 	Resume(queue string) (bool, error)
@@ -119,9 +121,12 @@ func newKept(job NewJob, queue string, made *prepared) *Kept {
 
 // due returns its state when it may run.
 func (k *Kept) due() string {
-	when := strings.SplitN(k.made.when, "!", 2)[0]
+	return dueBy(strings.SplitN(k.made.when, "!", 2)[0])
+}
+
+func dueBy(when string) string {
 	at, _ := strconv.ParseFloat(when, 64)
-	if strings.HasPrefix(when, "+") || at > unix(time.Now()) {
+	if when != "+0" && strings.HasPrefix(when, "+") || at > unix(time.Now()) {
 		return "delayed"
 	}
 	return "ready"
@@ -425,6 +430,46 @@ func (f *Fake) cancel(kept *Kept) string {
 	kept.State = "cancelled"
 	f.settleFlows()
 	return came
+}
+
+// Reschedule is like Client.Reschedule.
+func (f *Fake) Reschedule(queue, id string, to Rescheduled) (string, error) {
+	words, err := to.words()
+	if err == nil {
+		err = checkQueue(queue)
+	}
+	if err != nil {
+		return "", err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	kept := f.find(queue, id)
+	if kept == nil || !kept.waits() {
+		return "", nil
+	}
+	came := kept.State
+	if when := words[0].(string); when != "" {
+		kept.State = dueBy(when)
+	}
+	if to.Priority != nil {
+		kept.Priority = *to.Priority
+	}
+	return came, nil
+}
+
+// Forget is like Client.Forget.
+func (f *Fake) Forget(queue, id string) (bool, error) {
+	if err := checkQueue(queue); err != nil {
+		return false, err
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	kept := f.byID[queue+" "+id]
+	if kept == nil || kept.State != "done" && kept.State != "dead" || kept.Result == 0 {
+		return false, nil
+	}
+	kept.Result = 0
+	return true, nil
 }
 
 // Size is like Client.Size.

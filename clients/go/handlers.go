@@ -46,17 +46,24 @@ type registered struct {
 // Policy counts for a type if neither the job nor laterd.conf says otherwise.
 type Policy struct {
 	Retries int         // how often a job is tried again; 0: not said, see NoRetries
-	Backoff interface{} // after which waits, as of NewJob
+	Backoff interface{} // after which waits, as of NewJob; or a BackoffFunc
 	Bury    []error     // errors (errors.Is) after which another try cannot help: the job is buried at once
 	OnDead  string      // the type of a job that is pushed when one of these is dead, also after a crash,
 	OnDone  string      // or done
 }
+
+// BackoffFunc is asked after each attempt that fails: after how long the job is tried again. Below 0: laterd's own
+// waits count.
+type BackoffFunc = func(job *Job, err error) time.Duration
 
 // NoRetries of Policy: a job has one attempt.
 const NoRetries = -1
 
 func (p Policy) job() NewJob {
 	job := NewJob{Type: "policy", Backoff: p.Backoff, OnDead: p.OnDead, OnDone: p.OnDone}
+	if _, asked := p.Backoff.(BackoffFunc); asked {
+		job.Backoff = nil
+	}
 	if p.Retries != 0 {
 		job.MaxAttempts = p.Retries + 1
 	}
@@ -185,13 +192,13 @@ func (h *Handlers) perform(job *Job) (told answer) {
 	}()
 	value, err := h.withHooks(handler.perform)(context.WithValue(job.ctx, jobKey{}, job), job)
 	if err != nil {
-		return handler.policy.failed(job.ID, err)
+		return handler.policy.failed(job, err)
 	}
 	return answer{ID: job.ID, Result: "done", value: value}
 }
 
-func (p Policy) failed(id string, err error) answer {
-	told := answer{ID: id, Result: "retry", Error: fit(err.Error(), errorMax)}
+func (p Policy) failed(job *Job, err error) answer {
+	told := answer{ID: job.ID, Result: "retry", Error: fit(err.Error(), errorMax)}
 	for _, one := range p.Bury {
 		if errors.Is(err, one) {
 			told.Result = "bury"
@@ -200,6 +207,11 @@ func (p Policy) failed(id string, err error) answer {
 	var said *outcome
 	if errors.As(err, &said) {
 		told.Result, told.In = said.result, said.in
+	}
+	if waits, asked := p.Backoff.(BackoffFunc); asked && told.Result == "retry" && told.In == nil {
+		if in := waits(job, err); in >= 0 {
+			told.In = secondsOf(in)
+		}
 	}
 	if err == goesOn {
 		told.Error = ""

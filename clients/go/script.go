@@ -25,6 +25,7 @@ var (
 	cancel   = readScript("cancel")
 	peek     = readScript("peek")
 	stop     = readScript("pause")
+	resched  = readScript("reschedule")
 	resume   = readScript("resume")
 	flowJoin = readScript("flow_join")
 	flowPark = readScript("flow_park")

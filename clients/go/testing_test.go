@@ -566,3 +566,58 @@ func TestCall(t *testing.T) {
 	var failed *laterd.Failed
 	same(t, errors.As(inline.Call(ctx, "default", laterd.NewJob{Type: "nobody"}, nil), &failed), true)
 }
+
+func TestWaitsOfOnesOwn(t *testing.T) {
+	var wrong error
+	var app laterd.Handlers
+	buries := errors.New("buries")
+	app.On("a", func(context.Context, *laterd.Job) (interface{}, error) { return nil, wrong },
+		laterd.Policy{Bury: []error{buries}, Backoff: func(job *laterd.Job, err error) time.Duration {
+			if err.Error() == "ours" {
+				return -1
+			}
+			return time.Duration(job.Attempt) * 10 * time.Second
+		}})
+	for _, one := range []struct {
+		wrong  error
+		result string
+		in     time.Duration
+	}{
+		{errors.New("x"), "retry", 30 * time.Second},
+		{laterd.Retry(errors.New("x"), 5*time.Second), "retry", 5 * time.Second},
+		{laterd.Return(errors.New("x"), time.Second), "return", time.Second},
+		{buries, "bury", 0},
+		{errors.New("ours"), "retry", 0},
+	} {
+		wrong = one.wrong
+		tried, err := laterd.Perform(&app, laterd.Try{NewJob: laterd.NewJob{Type: "a"}, Attempt: 3})
+		must(t, err)
+		same(t, tried.Result, one.result)
+		same(t, tried.In, one.in)
+	}
+}
+
+func TestAPayloadIsSealedOnItsWay(t *testing.T) {
+	fake, seen := laterd.NewFake(), ""
+	fake.BeforePush(func(job laterd.NewJob) laterd.NewJob {
+		plain, _ := json.Marshal(job.Payload)
+		job.Payload = object{"z": plain} // bytes are base64 in JSON; a program would encrypt them
+		return job
+	})
+	var app laterd.Handlers
+	app.Before(func(_ context.Context, job *laterd.Job) error {
+		var sealed struct{ Z []byte }
+		err := job.Into(&sealed)
+		job.Payload = sealed.Z
+		return err
+	})
+	app.On("a", func(_ context.Context, job *laterd.Job) (interface{}, error) {
+		seen = string(job.Payload)
+		return nil, nil
+	})
+	_, err := fake.Push("default", laterd.NewJob{Type: "a", Payload: "4111"})
+	must(t, err)
+	_, err = fake.Drain(&app)
+	must(t, err)
+	same(t, seen, `"4111"`)
+}

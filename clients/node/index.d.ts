@@ -183,6 +183,11 @@ export class Laterd extends Pushing {
     /** Makes a dead or delayed job ready. A dead one starts afresh. Returns the state it came from, or
      * null if it is in neither. */
     kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
+    /** Has a ready or delayed job begin after `in` seconds, or at a time, or gives it another priority; all else
+     * stays. Returns the state it had, or null if it is in neither. */
+    reschedule(id: string, options: { queue?: string; in?: number; at?: number|Date; priority?: number }): Promise<"ready" | "delayed" | null>;
+    /** Drops the result of a job that has ended. Returns whether there was one. */
+    forget(id: string, options?: { queue?: string }): Promise<boolean>;
     /** Drops a job, whatever its state; the handler of one that runs is stopped. Returns the state that
      * it had, or null if there is none of this id. ended: its id was taken still, and is free now. */
     cancel(id: string, options?: { queue?: string }): Promise<Exclude<Found["state"], "done"> | "ended" | null>;
@@ -306,7 +311,7 @@ export interface GivenUp {
 export interface Policy {
     /** How often a job is tried again. */
     retries?: number;
-    backoff?: NewJob["backoff"];
+    backoff?: NewJob["backoff"] | ((job: Job, error: unknown) => number | undefined | Promise<number | undefined>);
     /** Errors after which another try cannot help: the job is buried at once. */
     bury?: (new (...words: any[]) => Error)[];
     /** The type of a job that is pushed when one of these is dead, or done, also after a crash. */

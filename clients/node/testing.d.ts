@@ -44,6 +44,8 @@ export class Fake extends Pushing {
     pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
     show(id: string, options?: { queue?: string }): Promise<Found | null>;
     size(options?: { queue?: string }): Promise<Size>;
+    reschedule(id: string, options: { queue?: string; in?: number; at?: number|Date; priority?: number }): Promise<"ready" | "delayed" | null>;
+    forget(id: string, options?: { queue?: string }): Promise<boolean>;
     kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
     cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
     call<T = unknown>(type: string, payload?: unknown, options?: { queue?: string; timeout?: number }): Promise<T>;

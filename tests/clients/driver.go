@@ -23,17 +23,20 @@ type place struct {
 }
 
 type call struct {
-	Open     *place
-	Push     json.RawMessage
-	PushMany []json.RawMessage `json:"push_many"`
-	Show     *string
-	Wait     *string
-	Call     json.RawMessage
-	Size     bool
-	Kick     *string
-	Cancel   *string
-	WaitMany *[]string `json:"wait_many"`
-	Pause    *struct {
+	Open               *place
+	Push               json.RawMessage
+	PushMany           []json.RawMessage `json:"push_many"`
+	Show               *string
+	Wait               *string
+	Call               json.RawMessage
+	Size               bool
+	Kick               *string
+	Cancel             *string
+	Reschedule, Forget *string
+	In, At             *float64
+	Priority           *int
+	WaitMany           *[]string `json:"wait_many"`
+	Pause              *struct {
 		Seconds *float64
 		By      string
 	}
@@ -419,6 +422,10 @@ func answer(client *queues, c call) (interface{}, error) {
 		return changed((*client).Resume(c.Queue))
 	case c.Search != nil:
 		return search(*client, c)
+	case c.Reschedule != nil:
+		return reschedule(*client, c)
+	case c.Forget != nil:
+		return changed((*client).Forget(c.Queue, *c.Forget))
 	case c.Kick != nil:
 		state, err := (*client).Kick(c.Queue, *c.Kick)
 		return map[string]interface{}{"state": state_of(state)}, err
@@ -434,6 +441,19 @@ func answer(client *queues, c call) (interface{}, error) {
 	}
 	results, err := pushMany(*client, c)
 	return map[string]interface{}{"results": results}, err
+}
+
+func reschedule(client queues, c call) (interface{}, error) {
+	to := laterd.Rescheduled{Priority: c.Priority}
+	if c.In != nil {
+		in := duration(c.In)
+		to.In = &in
+	}
+	if c.At != nil {
+		to.At = moment(c.At)
+	}
+	state, err := client.Reschedule(c.Queue, *c.Reschedule, to)
+	return map[string]interface{}{"state": state_of(state)}, err
 }
 
 func main() {

@@ -96,6 +96,11 @@ async function perform(call) {
         const { oldestReady, ...size } = await queues.size({ queue });
         return { ...size, oldest_ready: oldestReady };
     }
+    if (call.reschedule) {
+        const { reschedule: id, in: seconds, at, priority } = call;
+        return { state: await queues.reschedule(id, { queue, in: seconds, at, priority }) };
+    }
+    if (call.forget) return { changed: await queues.forget(call.forget, { queue }) };
     if (call.kick) return { state: await queues.kick(call.kick, { queue }) };
     if (call.cancel) return { state: await queues.cancel(call.cancel, { queue }) };
     const found = await queues.show(call.show, { queue });

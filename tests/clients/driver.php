@@ -175,6 +175,13 @@ function answer(?Queues &$client, stdClass $call, string $library): array
         $size = (array) $client->size($call->queue);
         return array_diff_key($size, ['oldestReady' => 0]) + ['oldest_ready' => $size['oldestReady']];
     }
+    if (isset($call->reschedule)) {
+        $how = array_intersect_key((array) $call, ['in' => 1, 'at' => 1, 'priority' => 1]);
+        return ['state' => $client->reschedule($call->reschedule, $call->queue, ...$how)];
+    }
+    if (isset($call->forget)) {
+        return ['changed' => $client->forget($call->forget, $call->queue)];
+    }
     if (isset($call->kick)) {
         return ['state' => $client->kick($call->kick, $call->queue)];
     }

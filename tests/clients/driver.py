@@ -108,6 +108,11 @@ async def do(client, call):
         return {"jobs": [known(one) for one in await get(client.search(queue, **call["search"]))]}
     if "size" in call:
         return vars(await get(client.size(queue)))
+    if "reschedule" in call:
+        how = {"delay" if name == "in" else name: call[name] for name in ("in", "at", "priority") if name in call}
+        return {"state": await get(client.reschedule(call["reschedule"], queue, **how))}
+    if "forget" in call:
+        return {"changed": await get(client.forget(call["forget"], queue))}
     if "kick" in call or "cancel" in call:
         act = client.kick if "kick" in call else client.cancel
         return {"state": await get(act(call.get("kick") or call["cancel"], queue=queue))}

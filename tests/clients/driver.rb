@@ -92,6 +92,11 @@ def answer(call)
     { jobs: $later.search(queue: queue, **call["search"].transform_keys(&:to_sym)).map { |one| known(one) } }
   elsif call["size"]
     $later.size(queue: queue).to_h
+  elsif call["reschedule"]
+    how = call.slice("in", "at", "priority").transform_keys(&:to_sym)
+    { state: $later.reschedule(call["reschedule"], queue: queue, **how) }
+  elsif call["forget"]
+    { changed: $later.forget(call["forget"], queue: queue) }
   elsif call["kick"]
     { state: $later.kick(call["kick"], queue: queue) }
   elsif call["cancel"]

@@ -144,6 +144,24 @@ def wait_many(base, ids, queue, timeout):
     return {"results": [told[id] for id in ids]}
 
 
+def reschedule(base, call):
+    words = ["--%s=%s" % (name, call[name]) for name in ("in", "at", "priority") if name in call]
+    if not words:
+        raise Failed("refused", "that would be the editor")
+    done = subprocess.run(base + ["edit", "--json", "-q", call["queue"], *words, "--", call["reschedule"]], capture_output=True)
+    if done.returncode == 64:
+        raise Failed("refused", done.stderr.decode(errors="replace"))
+    return {"state": json.loads(done.stdout)["state"] if done.returncode == 0 else None}
+
+
+def forget(base, call):
+    words = ["wait", "-q", call["queue"], "--timeout=0", "--forget", "--", call["forget"]]
+    status = subprocess.run(base + words, capture_output=True).returncode
+    if status == 64:
+        raise Failed("refused", "")
+    return {"changed": status in (0, 65)}
+
+
 def pause(base, call):
     said = call.get("pause") or {}
     words = ["--%s=%s" % (option, said[name]) for option, name in (("for", "seconds"), ("by", "by")) if name in said]
@@ -187,6 +205,10 @@ def do(base, call):
         sized = run(base, "size", call["queue"])
         return sized[0] if sized else {"ready": 0, "delayed": 0, "reserved": 0, "dead": 0, "paused": False,
                                        "oldest_ready": None}
+    if "reschedule" in call:
+        return reschedule(base, call)
+    if "forget" in call:
+        return forget(base, call)
     for verb in ("kick", "cancel"):
         if verb in call:
             told = run(base, verb, "-q", call["queue"], "--", call[verb])

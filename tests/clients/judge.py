@@ -119,7 +119,7 @@ class Store:
 # ---- without a Redis
 
 REDIS = {"before", "on_all", "meanwhile", "once", "between"}  # members of a step that need one
-NAMES = {"id", "show", "kick", "cancel", "wait", "flow", "show_flow", "wait_flow", "kick_flow", "cancel_flow", "close_flow"}
+NAMES = {"id", "show", "kick", "cancel", "reschedule", "forget", "wait", "flow", "show_flow", "wait_flow", "kick_flow", "cancel_flow", "close_flow"}
 
 
 def words_of(value, named=False):

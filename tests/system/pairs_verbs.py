@@ -95,6 +95,11 @@ def result(w):
     return 66, [{"id": w.x, "state": "gone"}]
 
 
+def forget_result(w):
+    answer, w.result = result(w), None if w.result == "done" else w.result
+    return answer
+
+
 # ---- pushing
 
 def push(id, **how):
@@ -237,6 +242,7 @@ COMMANDS = {
     "push wait": ("push t --id z -q {q} 7 --wait 0.05", "push", push_wait),
     "wait": ("wait {x} -q {q} --timeout 0.05", "read", result),
     "wait everywhere": ("wait {x} --timeout 0.05 -q {q}", "read", result),
+    "wait forget": ("wait {x} -q {q} --timeout 0 --forget", "write", forget_result),
     "wait not": ("wait {x} -q {q} --timeout 0", "read", result),
     "size names": ("size --names", "look", lambda w: (0, [{"queue": w.queue}])),
     "size groups": ("size {q} --groups -n 5", "look", says(0)),

@@ -1,5 +1,5 @@
-/** What pause(), search() and waitMany() are asked: checked here for clients and for Fakes. */
-import { KINDS } from "./document.js";
+/** What pause(), reschedule(), search() and waitMany() are asked: checked here for clients and for Fakes. */
+import { KINDS, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Refused, TimeoutError } from "./errors.js";
 
 const STATES = ["reserved", "ready", "delayed", "dead", "waiting"];
@@ -11,6 +11,15 @@ const PAUSE_MAX = 31536000; // a year, in seconds
 export function pauseWords(seconds, by) {
     const ms = seconds === undefined ? 0 : Math.round(1000 * KINDS.seconds("seconds", seconds, 0.001, PAUSE_MAX));
     return [String(ms), by === undefined ? "" : KINDS.word("by", by, 1, 64)];
+}
+
+/** Returns how the script takes them, with "" for what stays. */
+export function rescheduleWords({ in: seconds, at, priority, ...unknown }) {
+    const [name] = Object.keys(unknown), moves = seconds !== undefined || at !== undefined;
+    if (name) throw new Refused(`${name}: no such option`);
+    if (!moves && priority === undefined) throw new Refused("reschedule: in, at or priority");
+    const one = prepareOne({ type: "reschedule", in: seconds, at, priority });
+    return [one.when || (moves ? "+0" : ""), priority === undefined ? "" : one.rank];
 }
 
 export function checkIds(ids) {

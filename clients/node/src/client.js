@@ -1,14 +1,14 @@
 /** Pushes jobs through a client of ioredis or node-redis. */
 import { setTimeout as nap } from "node:timers/promises";
 
-import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
+import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
 import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
 import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
-import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE } from "./script.js";
+import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE } from "./script.js";
 import { search } from "./search.js";
 import { headOf, wait } from "./wait.js";
 
@@ -192,6 +192,21 @@ export class Laterd extends Pushing {
 
     async cancel(id, { queue = "default" } = {}) {
         return this.#act(id, queue, (place) => this.#cancelAt(id, place));
+    }
+
+    async reschedule(id, { queue = "default", ...how } = {}) {
+        const words = rescheduleWords(how);
+        return this.#act(id, queue, async (place) => {
+            const state = await this.#call(RESCHEDULE.call(this.#prefix, place, [id, ...words]));
+            return ["ready", "delayed"].includes(state) ? state : ""; // of another one nothing was done
+        });
+    }
+
+    async forget(id, { queue = "default" } = {}) {
+        return await this.#act(id, queue, (place) => {
+            const key = `${this.#prefix}:{${place}}:result:${id}`;
+            return this.#do(key, ["DEL", key]);
+        }) !== null;
     }
 
     async pause({ queue = "default", seconds, by } = {}) {

@@ -169,6 +169,7 @@ export class Handlers {
     #functions = new Map();
     #policies = new Map();
     #bury = new Map();
+    #waits = new Map(); // functions that say after which wait a job is tried again
     #givenUp = new Map();
     #hooks = { before: [], after: [], failed: [], around: [] };
 
@@ -183,19 +184,22 @@ export class Handlers {
      * retries, backoff: how often a job is tried again and after which waits, as of a new job, if
      * neither the job nor laterd.conf says otherwise. bury: a list of classes of errors after which
      * another try cannot help: the job is buried at once. onDead, onDone: the type of a job that is
-     * pushed when one of these is dead, or done, also after a crash.
+     * pushed when one of these is dead, or done, also after a crash. backoff may be a function (job, error),
+     * which is asked after each attempt that throws: the seconds, or undefined for laterd's own waits.
      */
     on(type, ...words) {
         const handler = words.pop();
         const { retries, backoff, bury = [], onDead, onDone, ...unknown } = words[0] ?? {};
         const [name] = Object.keys(unknown);
         if (name) throw new TypeError(`on: ${name}: no such option`);
-        const policy = policyOf({ retries, backoff, onDead, onDone });
+        const waits = typeof backoff === "function" ? backoff : undefined;
+        const policy = policyOf({ retries, backoff: waits ? undefined : backoff, onDead, onDone });
         for (const one of [type].flat()) {
             this.#checkOnDead(one, onDead);
             this.#functions.set(one, handler);
             this.#policies.set(one, policy);
             this.#bury.set(one, bury);
+            this.#waits.set(one, waits);
         }
         return this;
     }
@@ -326,7 +330,22 @@ export class Handlers {
             return value === undefined ? { result: "done" } : { result: "done", value };
         } catch (error) {
             if (this.#bury.get(name).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
-            return answerOf(error);
+            return { ...answerOf(error), ...await this.#waitOf(name, job, error) };
+        }
+    }
+
+    /** Asks a function; one that fails, or has no number, leaves it to laterd. */
+    async #waitOf(name, job, error) {
+        const waits = this.#waits.get(name);
+        if (!waits || error instanceof Verdict && (error.result !== "retry" || error.in !== undefined)) return {};
+        try {
+            const seconds = await waits(job, error);
+            if (seconds === undefined) return {};
+            if (!Number.isFinite(seconds)) throw new TypeError(`${seconds} is no number of seconds`);
+            return { in: Math.max(seconds, 0) };
+        } catch (wrong) {
+            console.error(`the backoff of job ${job.id}: ${errorOf(wrong)}`);
+            return {};
         }
     }
 

@@ -48,6 +48,7 @@ export const PAUSE = new Script("pause");
 export const PEEK = new Script("peek");
 export const PUSH = new Script("push");
 export const PUSH_NOW = new Script("push_now");
+export const RESCHEDULE = new Script("reschedule");
 export const RESUME = new Script("resume");
 export const SHOW = new Script("show");
 export const SIZE = new Script("size");

@@ -18,7 +18,7 @@ import { AssertionError, deepStrictEqual } from "node:assert";
 import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
-import { Search, checkIds, outcomeOf, pauseWords } from "./asked.js";
+import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
 import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { check, prepared } from "./flow.js";
@@ -90,8 +90,11 @@ class Kept {
 
     /** Its state when it may run. */
     get due() {
-        const [when] = this.made.when.split("!");
-        return when.startsWith("+") || Number(when) > Date.now() / 1000 ? "delayed" : "ready";
+        return this.dueBy(this.made.when.split("!")[0]);
+    }
+
+    dueBy(when) {
+        return when !== "+0" && when.startsWith("+") || Number(when) > Date.now() / 1000 ? "delayed" : "ready";
     }
 
     /** As show() tells it. */
@@ -212,6 +215,22 @@ export class Fake extends Pushing {
         if (came === "dead") kept.attempts = 0;
         this.#settleFlows();
         return came;
+    }
+
+    async reschedule(id, { queue = "default", ...how } = {}) {
+        const [when] = rescheduleWords(how), kept = this.#find(id, queue);
+        if (!kept || !["ready", "delayed"].includes(kept.state)) return null;
+        const came = kept.state;
+        if (when) kept.state = kept.dueBy(when);
+        if (how.priority !== undefined) kept.job = { ...kept.job, priority: how.priority };
+        return came;
+    }
+
+    async forget(id, { queue = "default" } = {}) {
+        const kept = this.#find(id, queue) ?? this.#byId.get(`${queue} ${id}`);
+        const had = ["done", "dead"].includes(kept?.state) && kept.job.result !== undefined;
+        if (had) kept.job = { ...kept.job, result: undefined };
+        return had;
     }
 
     async cancel(id, { queue = "default" } = {}) {

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
+import { deflateSync, inflateSync } from "node:zlib";
 
 import {
-    Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Return, TimeoutError, batch, chain,
+    Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Retry, Return, TimeoutError, batch, chain,
 } from "laterd";
 import { ANY, Fake, perform } from "laterd/testing";
 
@@ -318,4 +319,33 @@ it("tells of what is dead or done", async () => {
                              "policy a tries default dead 2  retry"]);
     assert.deepEqual(queues.jobs.filter((one) => one.hookOf).map((one) => `${one.hookOf}@${one.queue}`),
                      ["b@tell", "c@default", "a@default"]);
+});
+
+it("waits of one's own", async () => {
+    const asked = new Handlers(), thrown = { odd: NaN, ours: undefined };
+    asked.on("a", { bury: [RangeError], backoff: (job, error) => error.message in thrown ? thrown[error.message] : 10 * job.attempt },
+             (job) => { throw job.payload; });
+    const tried = async (error) => {
+        asked.before((job) => { job.payload = error; });
+        const { result, delay } = await perform(asked, "a", undefined, { attempt: 3 });
+        return [result, delay];
+    };
+    assert.deepEqual(await tried(new Error("x")), ["retry", 30]);
+    assert.deepEqual(await tried(new Retry("x", 5)), ["retry", 5]);
+    assert.deepEqual(await tried(new Return("x", 1)), ["return", 1]);
+    assert.deepEqual(await tried(new RangeError("x")), ["bury", undefined]);
+    assert.deepEqual(await tried(new Error("ours")), ["retry", undefined]);
+    assert.deepEqual(await tried(new Error("odd")), ["retry", undefined]);
+    assert.equal(asked.policy("a").backoff, undefined);
+});
+
+it("a payload is sealed on its way", async () => {
+    const opens = new Handlers(), seen = [], card = "4111".repeat(100);
+    queues.beforePush((job) => ({ ...job, payload: { z: deflateSync(JSON.stringify(job.payload)).toString("base64") } }));
+    opens.before((job) => { job.payload = JSON.parse(inflateSync(Buffer.from(job.payload.z, "base64"))); });
+    opens.on("a", (job) => { seen.push(job.payload); });
+    await queues.push("a", { card });
+    assert.deepEqual(Object.keys(queues.jobs[0].payload), ["z"]);
+    await queues.drain(opens);
+    assert.deepEqual(seen, [{ card }]);
 });

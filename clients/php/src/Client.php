@@ -201,6 +201,38 @@ final class Client implements Queues
         return $this->act($id, $queue, fn ($place) => $this->cancelAt($id, $place));
     }
 
+    /**
+     * Has a ready or delayed job begin after so many seconds ($in), or at a time, or gives it another priority; all
+     * else stays. Returns the state it had, or null if it is in neither.
+     */
+    public function reschedule(string $id, string $queue = 'default', ?float $in = null,
+        float|\DateTimeInterface|null $at = null, ?int $priority = null): ?string
+    {
+        $words = self::rescheduleWords($in, $at, $priority);
+        return $this->act($id, $queue, function ($place) use ($id, $words) {
+            $state = $this->script('reschedule', $place, [$id, ...$words]);
+            return in_array($state, ['ready', 'delayed'], true) ? $state : ''; // of another one nothing was done
+        });
+    }
+
+    /** @internal as the script takes them, with '' for what stays */
+    public static function rescheduleWords(?float $in, float|\DateTimeInterface|null $at, ?int $priority): array
+    {
+        $stays = $in === null && $at === null;
+        if ($stays && $priority === null) {
+            throw new \InvalidArgumentException('reschedule: in, at or priority');
+        }
+        $job = new NewJob('reschedule', priority: $priority ?? 0, in: $in, at: $at);
+        return [$job->when() ?: ($stays ? '' : '+0'), $priority === null ? '' : $job->rank()];
+    }
+
+    /** Drops the result of a job that has ended. Returns whether there was one. */
+    public function forget(string $id, string $queue = 'default'): bool
+    {
+        return $this->act($id, $queue,
+            fn ($place) => $this->ask($place, 'DEL', $this->key($place, "result:$id")) > 0 ? 'forgotten' : '') !== null;
+    }
+
     /** Counts the jobs of a queue, in all its shards. */
     public function size(string $queue = 'default'): Size
     {

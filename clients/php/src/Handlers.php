@@ -23,6 +23,8 @@ final class Handlers
     private array $policies = [];
     /** @var array<string, class-string[]> */
     private array $bury = [];
+    /** @var array<string, ?\Closure> that say after which wait a job is tried again */
+    private array $waits = [];
     /** @var array<string, string> the type of the jobs that tell of one that was given up, by its type */
     private array $givenUp = [];
     /** @var array<string, callable[]> */
@@ -40,21 +42,24 @@ final class Handlers
     /**
      * @param string $type a type that ends in * is a prefix
      * @param ?int $retries how often a job is tried again, and after which waits ($backoff, as of NewJob), if
-     *     neither the job nor laterd.conf says otherwise
+     *     neither the job nor laterd.conf says otherwise. $backoff may be a closure (Job, \Throwable), which is asked
+     *     after each attempt that throws: the seconds, or null for laterd's own waits
      * @param class-string[] $bury errors after which another try cannot help: the job is buried at once
      * @param ?string $onDead the type of a job that is pushed when one of these is dead, also after a crash; or
      *     done ($onDone)
      */
     public function on(string $type, callable $function, ?int $retries = null,
-        int|float|array|null $backoff = null, array $bury = [], ?string $onDead = null, ?string $onDone = null): static
+        int|float|array|\Closure|null $backoff = null, array $bury = [], ?string $onDead = null, ?string $onDone = null): static
     {
-        $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $backoff,
+        $waits = $backoff instanceof \Closure ? $backoff : null;
+        $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $waits ? null : $backoff,
             onDead: $onDead, onDone: $onDone);
         $this->checkOnDead($type, $onDead, $this->givenUp[$type] ?? null);
         $this->functions[$type] = $function;
         $this->policies[$type] = array_intersect_key(json_decode($job->document(), true),
             ['max_attempts' => 1, 'backoff' => 1, 'on_dead' => 1, 'on_done' => 1]);
         $this->bury[$type] = $bury;
+        $this->waits[$type] = $waits;
         return $this;
     }
 
@@ -259,7 +264,7 @@ final class Handlers
                 : $job->end(($this->functions[$name])($job));
             return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
         } catch (RetryJob $e) {
-            return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in)];
+            return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in ?? $this->wait($name, $job, $e))];
         } catch (BuryJob $e) {
             return ['result' => 'bury', 'error' => self::said($e)];
         } catch (GoesOn) {
@@ -267,7 +272,26 @@ final class Handlers
         } catch (ReturnJob $e) {
             return ['result' => 'return', 'error' => self::said($e), ...self::in($e->in)];
         } catch (\Throwable $e) {
-            return ['result' => $this->buries($name, $e) ? 'bury' : 'retry', 'error' => self::text($e)];
+            return $this->buries($name, $e) ? ['result' => 'bury', 'error' => self::text($e)]
+                : ['result' => 'retry', 'error' => self::text($e), ...self::in($this->wait($name, $job, $e))];
+        }
+    }
+
+    /** Asks a closure; one that fails, or has no number, leaves it to laterd. */
+    private function wait(string $name, Job $job, \Throwable $e): ?float
+    {
+        try {
+            $seconds = $this->waits[$name] === null ? null : ($this->waits[$name])($job, $e);
+            if ($seconds !== null && !(is_numeric($seconds) && is_finite((float) $seconds))) {
+                throw new \UnexpectedValueException('it is no number of seconds');
+            }
+            return $seconds === null ? null : (float) $seconds;
+        } catch (\Exception | \Error $wrong) {
+            if ($wrong instanceof TimeIsUp) {
+                throw $wrong;
+            }
+            $job->log('error', 'the backoff: ' . self::text($wrong));
+            return null;
         }
     }
 

@@ -15,8 +15,8 @@ final class Job
     /** For a job with `lock`: the fencing number. Whatever the lock protects should refuse a lower
      * one. */
     public readonly ?int $lockFence;
-    /** The payload as it was pushed, with objects as arrays. */
-    public readonly mixed $payload;
+    /** The payload as it was pushed, with objects as arrays; a hook may open what middleware has sealed. */
+    public mixed $payload;
     public readonly array $document;
     /** What middleware has carried along. */
     public readonly array $context;

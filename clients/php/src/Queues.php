@@ -29,6 +29,11 @@ interface Queues
 
     public function cancel(string $id, string $queue = 'default'): ?string;
 
+    public function reschedule(string $id, string $queue = 'default', ?float $in = null,
+        float|\DateTimeInterface|null $at = null, ?int $priority = null): ?string;
+
+    public function forget(string $id, string $queue = 'default'): bool;
+
     public function size(string $queue = 'default'): Size;
 
     public function pause(string $queue = 'default', ?float $seconds = null, string $by = ''): bool;

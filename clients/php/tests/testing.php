@@ -310,4 +310,29 @@ throws(InvalidArgumentException::class, fn () => $lonely->task('a.*', fn () => 1
 throws(InvalidArgumentException::class, fn () => $fake->push('a', context: [1]), 'context: a list');
 throws(InvalidArgumentException::class, fn () => $fake->push('a', context: ['a' => NAN]), 'context: no JSON');
 same((new Fake($app))->call('feed.x', 0)->value, 0, 'call');
+
+// waits of one's own
+$asked = new Laterd\Handlers();
+$error = null;
+$waits = fn ($job, $e) => match ($e->getMessage()) { 'odd' => NAN, 'ours' => null, default => 10 * $job->attempt };
+$asked->on('a', function () use (&$error) { throw $error; }, bury: [DomainException::class], backoff: $waits);
+foreach ([[new Exception('x'), 'retry', 30.0], [new Laterd\RetryJob('x', in: 5), 'retry', 5.0], [new Laterd\RetryJob('x'), 'retry', 30.0],
+    [new Laterd\ReturnJob('x', in: 1), 'return', 1.0], [new DomainException('x'), 'bury', null], [new Exception('ours'), 'retry', null],
+    [new Exception('odd'), 'retry', null]] as [$error, $result, $delay]) {
+    $tried = Fake::perform($asked, 'a', attempt: 3);
+    same([$tried->result, $tried->in], [$result, $delay], 'waits of a closure: ' . get_class($error) . ' ' . $error->getMessage());
+}
+same($asked->policy('a'), [], 'a closure is not told to laterd');
+
+// a payload that is sealed on its way
+$sealed = new Fake();
+$sealed->beforePush(fn ($job) => $job->with(['payload' => ['z' => base64_encode(gzcompress(json_encode($job->payload)))]]));
+$opens = new Laterd\Handlers();
+$opens->before(function ($job) { $job->payload = json_decode(gzuncompress(base64_decode($job->payload['z'])), true); });
+$seen = null;
+$opens->on('a', function ($job) use (&$seen) { $seen = $job->payload; });
+$sealed->push('a', ['card' => '4111']);
+same(array_keys($sealed->jobs[0]->payload), ['z'], 'sealed on its way');
+$sealed->drain($opens);
+same($seen, ['card' => '4111'], 'open for its handler');
 echo "all passed\n";

@@ -5,9 +5,9 @@ from typing import Any, Coroutine, Iterable, List, Optional, Sequence
 import redis
 
 from . import flow_steps
-from .asked import Search
+from .asked import Search, reschedule_words
 from .client import RESULT_KEPT, block_of, refuse_prefix
-from .document import NewJob, Seconds
+from .document import NewJob, Seconds, Time
 from .flows import Flow
 from .pushing import Pushing
 from .script import Call
@@ -51,6 +51,13 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
 
     async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
         return await self._run(self._state.cancel(id, queue))
+
+    async def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
+                         at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
+        return await self._run(self._state.reschedule(id, queue, reschedule_words(delay, at, priority)))
+
+    async def forget(self, id: str, queue: str = "default") -> bool:
+        return await self._run(self._state.forget(id, queue))
 
     async def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
         return await self._run(self._state.pause(queue, seconds, by))

@@ -1,9 +1,9 @@
-"""What pause(), search() and wait_many() are asked: checked here for clients and for Fakes."""
+"""What pause(), reschedule(), search() and wait_many() are asked: checked here for clients and for Fakes."""
 import json
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple
 
-from .document import Seconds, check_seconds, check_word
+from .document import NewJob, Seconds, Time, check_seconds, check_word, prepare_one
 from .errors import Refused
 
 STATES = ("reserved", "ready", "delayed", "dead", "waiting")
@@ -18,6 +18,15 @@ def pause_words(seconds: Optional[Seconds], by: str) -> List[Any]:
     if by:
         check_word("by", by, 1, 64)
     return [0 if seconds is None else round(1000 * check_seconds("seconds", seconds, 0.001, PAUSE_MAX)), by]
+
+
+def reschedule_words(delay: Optional[Seconds], at: Optional[Time], priority: Optional[int]) -> List[Any]:
+    """Returns how the script takes them, with '' for what stays."""
+    if delay is None and at is None and priority is None:
+        raise Refused("reschedule: delay, at or priority")
+    one = prepare_one(NewJob("reschedule", delay=delay, at=at, priority=priority or 0))
+    stays = delay is None and at is None
+    return [one.when or ("" if stays else "+0"), "" if priority is None else one.priority]
 
 
 def check_ids(ids: Sequence[str]) -> List[str]:

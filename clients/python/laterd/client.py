@@ -5,8 +5,8 @@ from typing import Any, Iterable, List, Optional, Sequence
 import redis
 
 from . import flow_steps
-from .asked import Search
-from .document import NewJob, Seconds
+from .asked import Search, reschedule_words
+from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
 from .flows import Flow
 from .pushing import Pushing
@@ -82,6 +82,16 @@ class Client(Pushing[Pushed]):
         that it had, or None if there is none of this id. "ended": its id was taken still, and is free
         now."""
         return self._run(self._state.cancel(id, queue))
+
+    def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
+                   at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
+        """Has a ready or delayed job begin after `delay`, or at a time, or gives it another priority; all else
+        stays. Returns the state it had, or None if it is in neither."""
+        return self._run(self._state.reschedule(id, queue, reschedule_words(delay, at, priority)))
+
+    def forget(self, id: str, queue: str = "default") -> bool:
+        """Drops the result of a job that has ended. Returns whether there was one."""
+        return self._run(self._state.forget(id, queue))
 
     def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
         """Nothing of the queue is handed out until resume(), or for so many seconds. by: who pauses it, for

@@ -181,6 +181,9 @@ def answer_of(error: BaseException) -> Dict[str, Any]:
     return {"result": "retry", "error": error_of(error)}
 
 
+Backoff = Union[Waits, "Callable[[Job, BaseException], Optional[float]]"]
+
+
 def _policy_of(retries: Optional[int], backoff: Optional[Waits], on_dead: Optional[str] = None,
                on_done: Optional[str] = None) -> Dict[str, Any]:
     """Returns the members of a job's document that say the same; raises Refused."""
@@ -188,6 +191,32 @@ def _policy_of(retries: Optional[int], backoff: Optional[Waits], on_dead: Option
     document = json.loads(prepare(NewJob("policy", max_attempts=attempts, backoff=backoff, on_dead=on_dead,
                                          on_done=on_done)).document)
     return {name: document[name] for name in ("max_attempts", "backoff", "on_dead", "on_done") if name in document}
+
+
+def _finite(seconds: Any) -> float:
+    if not math.isfinite(seconds):
+        raise ValueError("%r is no number of seconds" % seconds)
+    return float(seconds)
+
+
+def _read_payload(model: Any, job: Job) -> None:
+    read = getattr(model, "model_validate", None) or getattr(model, "parse_obj", None) or (lambda members: model(**members))
+    try:
+        job.payload = read(job.payload)
+    except Exception as error:
+        raise Bury("the payload is no %s: %s" % (model.__name__, error)) from None
+
+
+def _with_payload(function: Callable[[Job], Any], model: Any) -> Callable[[Job], Any]:
+    if inspect.iscoroutinefunction(function):
+        async def performs(job: Job) -> Any:
+            _read_payload(model, job)
+            return await function(job)
+    else:
+        def performs(job: Job) -> Any:
+            _read_payload(model, job)
+            return function(job)
+    return functools.wraps(function)(performs)
 
 
 def given_up_of(type: str) -> str:
@@ -209,27 +238,37 @@ class Handlers:
         self._functions: Dict[str, Callable[[Job], Any]] = {}
         self._policies: Dict[str, Dict[str, Any]] = {}
         self._bury: Dict[str, Tuple[Type[BaseException], ...]] = {}
+        self._waits: Dict[str, Callable[[Job, BaseException], Optional[float]]] = {}
 
-    def on(self, *types: str, retries: Optional[int] = None, backoff: Optional[Waits] = None,
+    def on(self, *types: str, retries: Optional[int] = None, backoff: Optional[Backoff] = None,
            bury: Tuple[Type[BaseException], ...] = (), on_dead: Optional[str] = None,
-           on_done: Optional[str] = None) -> "Callable[[Callable[[Job], Result]], Task[Result]]":
+           on_done: Optional[str] = None,
+           payload: Optional[Type[Any]] = None) -> "Callable[[Callable[[Job], Result]], Task[Result]]":
         """A decorator that registers the function for these types. A type that ends in * is a
         prefix. The function is a Task then: its later() pushes a job of the first type.
 
         retries, backoff    how often a job is tried again and after which waits, as of NewJob, if neither
-                            the job nor laterd.conf says otherwise
+                            the job nor laterd.conf says otherwise. backoff may be a function(job, error), which
+                            is asked after each attempt that raises: the seconds, or None for laterd's own waits
         bury                errors after which another try cannot help: the job is buried at once
         on_dead, on_done    the type of a job that is pushed when one of these is dead, or done, also after
                             a crash
+        payload             a class that the payload becomes: a model of pydantic, a dataclass, or any that takes
+                            its members by name. A job whose payload is refused is buried
         """
-        policy = _policy_of(retries, backoff, on_dead, on_done)
+        waits = backoff if callable(backoff) else None
+        policy = _policy_of(retries, None if callable(backoff) else backoff, on_dead, on_done)
 
         def decorate(function: "Callable[[Job], Result]") -> "Task[Result]":
             plain = plain_of(function)
+            performs = _with_payload(plain, payload) if payload else plain
             task = Task(self, types[0], plain)
             for type in types:
                 self._check_on_dead(type, policy)
-                self._functions[type], self._policies[type], self._bury[type] = plain, policy, bury
+                self._functions[type], self._policies[type], self._bury[type] = performs, policy, bury
+                self._waits.pop(type, None)
+                if waits:
+                    self._waits[type] = waits
             return task
 
         return decorate
@@ -338,7 +377,19 @@ class Handlers:
         name = self._match(job.type)
         if name and isinstance(error, self._bury[name]):
             return {"result": "bury", "error": error_of(error)}
-        return answer_of(error)
+        answer = answer_of(error)
+        if name in self._waits and answer["result"] == "retry" and "in" not in answer:
+            answer.update(self._wait_of(self._waits[name], job, error))
+        return answer
+
+    def _wait_of(self, waits: "Callable[[Job, BaseException], Optional[float]]", job: Job, error: BaseException) -> Dict[str, float]:
+        """Asks a function; one that fails, or has no number, leaves it to laterd."""
+        try:
+            seconds = waits(job, error)
+            return {} if seconds is None else {"in": max(_finite(seconds), 0.0)}
+        except Exception:
+            logging.getLogger("laterd").exception("the backoff of job %s", job.id)
+            return {}
 
     def run(self, max_jobs: int = 0, max_memory: int = 0) -> None:
         """Performs jobs until laterd closes standard input, and then finishes those under way.

@@ -11,11 +11,11 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set
 import redis
 
 from . import flow_steps
-from .asked import check_ids, pause_words
+from .asked import check_ids, pause_words, reschedule_words
 from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProtocol
 from .plan import Plan
-from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESUME, SHOW, SIZE, Script
+from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
 from .told import Found, Outcome, Pushed, Size, found_of, text_of
 
 PROTOCOL = "2"
@@ -219,25 +219,39 @@ class State:
 
     # ---- acting
 
-    def kick(self, job_id: str, queue: str) -> Steps[Optional[str]]:
+    def act(self, job_id: str, queue: str, at: "Callable[[str], Steps[str]]") -> Steps[Optional[str]]:
+        """Returns what is said at the first place that has the job, or None."""
         check_queue(queue)
         yield from self.greet()
         yield from self.learn(queue)
         for place in self.plans[queue].route(queue, job_id):
-            state = text_of((yield KICK.call(self.prefix, place, [job_id]))[0])
+            state = yield from at(place)
             if state:
                 return state
         return None
 
+    def kick(self, job_id: str, queue: str) -> Steps[Optional[str]]:
+        return self.act(job_id, queue, lambda place: self.kick_at(job_id, place))
+
+    def kick_at(self, job_id: str, place: str) -> Steps[str]:
+        return text_of((yield KICK.call(self.prefix, place, [job_id]))[0])
+
+    def reschedule(self, job_id: str, queue: str, words: List[Any]) -> Steps[Optional[str]]:
+        return self.act(job_id, queue, lambda place: self.reschedule_at(job_id, place, words))
+
+    def reschedule_at(self, job_id: str, place: str, words: List[Any]) -> Steps[str]:
+        """Of another state nothing was done."""
+        state = text_of((yield RESCHEDULE.call(self.prefix, place, [job_id, *words])))
+        return state if state in ("ready", "delayed") else ""
+
     def cancel(self, job_id: str, queue: str) -> Steps[Optional[str]]:
-        check_queue(queue)
-        yield from self.greet()
-        yield from self.learn(queue)
-        for place in self.plans[queue].route(queue, job_id):
-            state = yield from self.cancel_at(job_id, place)
-            if state:
-                return state
-        return None
+        return self.act(job_id, queue, lambda place: self.cancel_at(job_id, place))
+
+    def forget(self, job_id: str, queue: str) -> Steps[bool]:
+        return (yield from self.act(job_id, queue, lambda place: self.forget_at(job_id, place))) is not None
+
+    def forget_at(self, job_id: str, place: str) -> Steps[str]:
+        return "forgotten" if (yield ["DEL", "%s:{%s}:result:%s" % (self.prefix, place, job_id)]) else ""
 
     def cancel_at(self, job_id: str, place: str) -> Steps[str]:
         """A reserved job is under a token, which its id does not tell. While it is looked for, the

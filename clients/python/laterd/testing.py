@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
-from .asked import Search, check_ids, pause_words
-from .document import NewJob, Prepared, Seconds, check_label, check_queue, prepare, prepare_many, prepare_one
+from .asked import Search, check_ids, pause_words, reschedule_words
+from .document import NewJob, Prepared, Seconds, Time, check_label, check_queue, prepare, prepare_many, prepare_one
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
@@ -138,8 +138,13 @@ class Kept:
 
 
 def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
-    when = made.when.partition("!")[0]
-    return Kept(job, queue, made, "delayed" if when[:1] == "+" or float(when or 0) > time.time() else "ready")
+    return Kept(job, queue, made, _due(made.when.partition("!")[0]))
+
+
+def _due(when: str) -> str:
+    if when[:1] == "+":
+        return "ready" if when == "+0" else "delayed"
+    return "delayed" if float(when or 0) > time.time() else "ready"
 
 
 class Fake(Pushing[Pushed]):
@@ -184,7 +189,7 @@ class Fake(Pushing[Pushed]):
         if kept:
             raise TimeoutError("%s has not ended; drain() performs it" % id)
         kept = self._by_id.get((queue, id))
-        if kept and kept.state == "done" and kept.job.result is not None:
+        if kept and kept.state in ("done", "dead") and kept.job.result is not None:
             return kept.value
         raise JobUnknown("no job %s in queue %s, and no result of it" % (id, queue))
 
@@ -237,6 +242,24 @@ class Fake(Pushing[Pushed]):
             kept.attempts = 0
         self._settle_flows()
         return came
+
+    def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
+                   at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
+        words = reschedule_words(delay, at, priority)
+        kept = self._find(id, queue)
+        if not kept or kept.state not in ("ready", "delayed"):
+            return None
+        came, kept.state = kept.state, _due(words[0]) if words[0] else kept.state
+        if priority is not None:
+            kept.job = replace(kept.job, priority=priority)
+        return came
+
+    def forget(self, id: str, queue: str = "default") -> bool:
+        kept = self._find(id, queue) or self._by_id.get((queue, id))
+        had = bool(kept and kept.state == "done" and kept.job.result is not None)
+        if kept and had:
+            kept.job = replace(kept.job, result=None)
+        return had
 
     def cancel(self, id: str, queue: str = "default") -> Optional[str]:
         kept = self._find(id, queue)
@@ -511,6 +534,13 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
 
     async def kick(self, id: str, queue: str = "default") -> Optional[str]:
         return self.fake.kick(id, queue)
+
+    async def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
+                         at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
+        return self.fake.reschedule(id, queue, delay=delay, at=at, priority=priority)
+
+    async def forget(self, id: str, queue: str = "default") -> bool:
+        return self.fake.forget(id, queue)
 
     async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
         return self.fake.cancel(id, queue)

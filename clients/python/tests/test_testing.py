@@ -1,9 +1,12 @@
 """laterd.testing, as a user's tests use it: python3 -m unittest, in the folder above. It needs no redis-py."""
 import asyncio
+import base64
 import contextlib
 import contextvars
 import dataclasses
+import json
 import unittest
+import zlib
 
 import laterd
 from laterd.testing import AsyncFake, Fake, perform
@@ -411,6 +414,82 @@ class Performs(unittest.TestCase):
             return await client.wait(job.id), (await client.size()).ready, client.fake.pushed()[0].type
 
         self.assertEqual(asyncio.run(main()), (0, 0, "feed.x"))
+
+
+@dataclasses.dataclass
+class Mail:
+    to: str
+    copies: int = 1
+
+
+class Model:
+    """As one of pydantic."""
+
+    @classmethod
+    def model_validate(cls, members):
+        return Mail(**{**members, "copies": int(members["copies"])})
+
+
+class Own(unittest.TestCase):
+    def test_waits_of_ones_own(self):
+        asked = laterd.Handlers()
+
+        def waits(job, error):
+            return {"odd": float("nan"), "ours": None}.get(str(error), 10 * job.attempt)
+
+        @asked.on("a", backoff=waits, bury=(KeyError,))
+        def fails(job):
+            raise job.payload
+
+        def delay(error, attempt=3):
+            asked.before(lambda job: setattr(job, "payload", error))
+            tried = perform(asked, "a", attempt=attempt)
+            return tried.result, tried.delay
+
+        self.assertEqual(delay(ValueError("x")), ("retry", 30.0))
+        self.assertEqual(delay(laterd.Retry("x", delay=5)), ("retry", 5.0))
+        self.assertEqual(delay(laterd.Retry("x")), ("retry", 30.0))
+        self.assertEqual(delay(laterd.Return("x", delay=1)), ("return", 1.0))
+        self.assertEqual(delay(KeyError("x")), ("bury", None))
+        self.assertEqual(delay(ValueError("ours")), ("retry", None))
+        with self.assertLogs("laterd", "ERROR"):
+            self.assertEqual(delay(ValueError("odd")), ("retry", None))
+        self.assertNotIn("backoff", asked.policy("a"))
+
+    def test_a_payload_is_sealed_on_its_way(self):
+        sealed, seen = Fake(), []
+        opens = laterd.Handlers()
+
+        @sealed.before_push
+        def seal(job):
+            packed = base64.b85encode(zlib.compress(json.dumps(job.payload).encode())).decode()
+            return dataclasses.replace(job, payload={"z": packed})
+
+        @opens.before
+        def open_it(job):
+            job.payload = json.loads(zlib.decompress(base64.b85decode(job.payload["z"])))
+
+        opens.on("a")(lambda job: seen.append(job.payload))
+        sealed.push("a", {"card": "4111" * 100})
+        self.assertEqual(list(sealed.jobs[0].payload), ["z"])
+        self.assertLess(len(sealed.jobs[0].payload["z"]), 100)
+        sealed.drain(opens)
+        self.assertEqual(seen, [{"card": "4111" * 100}])
+
+    def test_a_payload_has_a_type(self):
+        typed = laterd.Handlers()
+        typed.on("class", payload=Mail)(lambda job: [job.payload.to, job.payload.copies])
+
+        @typed.on("model", payload=Model)
+        async def model(job):
+            return [job.payload.to, job.payload.copies]
+
+        self.assertEqual(perform(typed, "class", {"to": "a"}).value, ["a", 1])
+        self.assertEqual(perform(typed, "model", {"to": "a", "copies": "2"}).value, ["a", 2])
+        for type, payload in (("class", {"too": "a"}), ("class", None), ("model", {"to": "a", "copies": "x"})):
+            tried = perform(typed, type, payload)
+            self.assertEqual(tried.result, "bury")
+            self.assertIn("the payload is no", tried.error)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # laterd/testing, as a user's tests use it: rake test. It needs no gem redis.
 require "minitest/autorun"
 require "laterd/testing"
+require "zlib"
 
 QUEUES = Struct.new(:fake).new
 APP = Laterd::Handlers.new
@@ -315,6 +316,37 @@ class AroundTest < Minitest::Test
     assert_raises(Laterd::Refused) { app.on("exact", on_dead: "alert") { 1 } }
     app.on("other.given_up") { 1 }
     assert_raises(Laterd::Refused) { app.given_up("other") { 1 } }
+  end
+
+  def test_waits_of_ones_own
+    error = nil
+    asked = Laterd::Handlers.new
+    thrown = { "odd" => Float::NAN, "ours" => nil }
+    waits = ->(job, e) { thrown.fetch(e.message) { 10 * job.attempt } }
+    asked.on("a", backoff: waits, bury: [KeyError]) { raise error }
+    tried = lambda do |one|
+      error = one
+      Laterd::Testing.perform(asked, "a", attempt: 3).then { |it| [it.result, it.delay] }
+    end
+    assert_equal ["retry", 30.0], tried.call(RuntimeError.new("x"))
+    assert_equal ["retry", 5.0], tried.call(Laterd::Retry.new("x", in: 5))
+    assert_equal ["return", 1.0], tried.call(Laterd::Return.new("x", in: 1))
+    assert_equal ["bury", nil], tried.call(KeyError.new("x"))
+    assert_equal ["retry", nil], tried.call(RuntimeError.new("ours"))
+    assert_equal ["retry", nil], tried.call(RuntimeError.new("odd"))
+    assert_equal({}, asked.policy("a"))
+  end
+
+  def test_a_payload_is_sealed_on_its_way
+    seen = []
+    fake.before_push { |job| Laterd::NewJob.new(job.type, { z: [Zlib.deflate(JSON.generate(job.payload))].pack("m0") }) }
+    opens = Laterd::Handlers.new
+    opens.before { |job| job.payload = JSON.parse(Zlib.inflate(job.payload["z"].unpack1("m0"))) }
+    opens.on("a") { |job| seen << job.payload }
+    fake.push("a", { card: "4111" * 100 })
+    assert_equal ["z"], fake.jobs.first.payload.keys
+    fake.drain(opens)
+    assert_equal [{ "card" => "4111" * 100 }], seen.map(&:itself)
   end
 
   def test_later_needs_a_client_and_a_type

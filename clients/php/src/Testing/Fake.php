@@ -129,6 +129,29 @@ final class Fake implements Queues
         return $came;
     }
 
+    public function reschedule(string $id, string $queue = 'default', ?float $in = null,
+        float|\DateTimeInterface|null $at = null, ?int $priority = null): ?string
+    {
+        [$when] = Client::rescheduleWords($in, $at, $priority);
+        $kept = $this->find($id, $queue);
+        if (!in_array($kept?->state, ['ready', 'delayed'], true)) {
+            return null;
+        }
+        [$came, $kept->state] = [$kept->state, $when === '' ? $kept->state : $kept->due($when)];
+        $kept->job = $priority === null ? $kept->job : $kept->job->with(['id' => $id, 'priority' => $priority]);
+        return $came;
+    }
+
+    public function forget(string $id, string $queue = 'default'): bool
+    {
+        $kept = $this->find($id, $queue) ?? $this->byId["$queue $id"] ?? null;
+        $had = in_array($kept?->state, ['done', 'dead'], true) && $kept->job->result !== null;
+        if ($had) {
+            $kept->job = $kept->job->with(['id' => $id, 'result' => null]);
+        }
+        return $had;
+    }
+
     public function cancel(string $id, string $queue = 'default'): ?string
     {
         $kept = $this->find($id, $queue);

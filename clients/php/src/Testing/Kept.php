@@ -32,7 +32,7 @@ final class Kept
 
     /** @param $hookOf pushed since the job of this id is dead, or done */
     public function __construct(
-        public readonly NewJob $job,
+        public NewJob $job,
         public readonly string $queue,
         public readonly ?string $hookOf = null,
     ) {
@@ -44,10 +44,10 @@ final class Kept
     }
 
     /** Its state when it may run. */
-    public function due(): string
+    public function due(?string $when = null): string
     {
-        $when = explode('!', $this->job->when())[0];
-        return str_starts_with($when, '+') || (float) $when > microtime(true) ? 'delayed' : 'ready';
+        $when ??= explode('!', $this->job->when())[0];
+        return $when !== '+0' && str_starts_with($when, '+') || (float) $when > microtime(true) ? 'delayed' : 'ready';
     }
 
     public function most(): int

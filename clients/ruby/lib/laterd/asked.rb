@@ -3,7 +3,7 @@
 require "json"
 
 module Laterd
-  # What pause, search and wait_many are asked: checked here for clients and for fakes.
+  # What pause, reschedule, search and wait_many are asked: checked here for clients and for fakes.
   # @private
   module Asked
     PAUSE_MAX = 31_536_000 # a year, in seconds
@@ -17,6 +17,16 @@ module Laterd
         unless by.nil? || by.is_a?(String) && by.match?(/\A[!-~]{1,64}\z/)
 
       [(seconds.to_f * 1000).round, by.to_s]
+    end
+
+    # Returns how the script takes them, with "" for what stays.
+    def self.reschedule_words(**how)
+      how = how.compact
+      raise Refused, "reschedule: in, at or priority" if how.empty?
+
+      job = NewJob.new("reschedule", nil, **how)
+      stays = !how.key?(:in) && !how.key?(:at)
+      [job.when.empty? && !stays ? "+0" : job.when, how.key?(:priority) ? job.rank : ""]
     end
 
     def self.ids(ids)

@@ -112,6 +112,21 @@ module Laterd
       act(id, queue) { |place| cancel_at(id, place) }
     end
 
+    # Has a ready or delayed job begin after in: seconds, or at: a time, or gives it another priority; all else
+    # stays. Returns the state it had, or nil if it is in neither.
+    def reschedule(id, queue: "default", in: nil, at: nil, priority: nil)
+      words = Asked.reschedule_words(in: binding.local_variable_get(:in), at: at, priority: priority)
+      act(id, queue) do |place|
+        state = script("reschedule", place, [id, *words])
+        %w[ready delayed].include?(state) ? state : "" # of another one nothing was done
+      end
+    end
+
+    # Drops the result of a job that has ended. Returns whether there was one.
+    def forget(id, queue: "default")
+      !act(id, queue) { |place| @redis.del("#{@prefix}:{#{place}}:result:#{id}").positive? ? "forgotten" : "" }.nil?
+    end
+
     # Nothing of the queue is handed out until resume, or for so many seconds. by: who pauses it, for people.
     # Returns whether that changed anything: false if it was paused without an end before.
     def pause(queue: "default", seconds: nil, by: nil)

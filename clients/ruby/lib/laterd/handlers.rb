@@ -67,6 +67,7 @@ module Laterd
       @functions = {}
       @policies = {}
       @bury = {}
+      @waits = {}
       @given_up = {}
       @hooks = { before: [], after: [], failed: [], around: [] }
     end
@@ -74,18 +75,21 @@ module Laterd
     # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix.
     #
     #   retries, backoff: how often a job is tried again and after which waits, as of NewJob, if neither the
-    #                     job nor laterd.conf says otherwise
+    #                     job nor laterd.conf says otherwise. backoff may be a proc |job, error|, which is asked
+    #                     after each attempt that raises: the seconds, or nil for laterd's own waits
     #   bury: classes of errors after which another try cannot help: the job is buried at once
     #   on_dead, on_done: the type of a job that is pushed when one of these is dead, or done, also after a crash
     def on(*types, function: nil, retries: nil, backoff: nil, bury: [], on_dead: nil, on_done: nil, &block)
       raise ArgumentError, "on: a block or a function" unless function || block
 
-      policy = policy_of(max_attempts: retries && retries + 1, backoff: backoff, on_dead: on_dead, on_done: on_done)
+      waits = backoff if backoff.respond_to?(:call)
+      policy = policy_of(max_attempts: retries && retries + 1, backoff: waits ? nil : backoff, on_dead: on_dead, on_done: on_done)
       types.each do |type|
         check_on_dead(type, policy, @given_up[type])
         @functions[type] = function || block
         @policies[type] = policy
         @bury[type] = bury
+        @waits[type] = waits
       end
       self
     end
@@ -173,7 +177,11 @@ module Laterd
       value = @hooked ? hooked(function, job) : call(function, job)
       value.nil? ? { result: "done" } : { result: "done", value: value }
     rescue Exception => e # exit ends its own job only # rubocop:disable Lint/RescueException
-      @bury.fetch(name, []).any? { |kind| e.is_a?(kind) } ? { result: "bury", error: Answers.error(e) } : answer(e)
+      if @bury.fetch(name, []).any? { |kind| e.is_a?(kind) }
+        { result: "bury", error: Answers.error(e) }
+      else
+        { **answer(e), **wait(@waits[name], job, e) }
+      end
     ensure
       Thread.current.thread_variable_set(:laterd_job, nil)
     end
@@ -232,6 +240,20 @@ module Laterd
       rescue StandardError => e
         job.log("the hook #{name}: #{Answers.error(e)}", :error)
       end
+    end
+
+    # Asks a proc; one that fails, or has no number, leaves it to laterd.
+    def wait(waits, job, error)
+      return {} if !waits || error.is_a?(Verdict) && (!error.is_a?(Retry) || error.delay)
+
+      seconds = waits.call(job, error)
+      return {} if seconds.nil?
+      raise ArgumentError, "#{seconds} is no number of seconds" unless seconds.is_a?(Numeric) && seconds.to_f.finite?
+
+      { in: [seconds.to_f, 0].max }
+    rescue StandardError => e
+      job.log("the backoff: #{Answers.error(e)}", :error)
+      {}
     end
 
     def gone(type)

@@ -11,8 +11,9 @@ module Laterd
   class Job
     PROGRESS_EVERY = 0.1 # seconds between two progress lines of a job
 
-    attr_reader :id, :type, :queue, :attempt, :max_attempts, :token, :trace, :lock_fence, :document, :payload,
+    attr_reader :id, :type, :queue, :attempt, :max_attempts, :token, :trace, :lock_fence, :document,
                 :context, :values, :flow, :resumes
+    attr_accessor :payload # a hook may open what middleware has sealed
 
     # line: what laterd has written, parsed. answers: takes what the job says.
     def initialize(line, answers)

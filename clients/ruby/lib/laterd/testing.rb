@@ -87,9 +87,8 @@ module Laterd
       end
 
       # Its state when it may run.
-      def due
-        at = job.when.partition("!").first
-        at.start_with?("+") || at.to_f > Time.now.to_f ? "delayed" : "ready"
+      def due(at = job.when.partition("!").first)
+        at != "+0" && at.start_with?("+") || at.to_f > Time.now.to_f ? "delayed" : "ready"
       end
 
       def id
@@ -110,6 +109,11 @@ module Laterd
 
       def most
         options[:max_attempts] || policy[:max_attempts] || MAX_ATTEMPTS
+      end
+
+      # Changes options of a job that is there.
+      def change(**options)
+        @job = job.with(id: id, **options)
       end
 
       # As show tells it.
@@ -227,6 +231,25 @@ module Laterd
           kept.state = "ready"
           settle_flows
         end
+      end
+
+      def reschedule(id, queue: "default", in: nil, at: nil, priority: nil)
+        words = Asked.reschedule_words(in: binding.local_variable_get(:in), at: at, priority: priority)
+        kept = find(id, queue)
+        return unless kept && %w[ready delayed].include?(kept.state)
+
+        kept.state.tap do
+          kept.state = kept.due(words.first) unless words.first.empty?
+          kept.change(priority: priority) if priority
+        end
+      end
+
+      def forget(id, queue: "default")
+        kept = find(id, queue) || @by_id[[queue, id]]
+        return false unless kept && %w[done dead].include?(kept.state) && kept.options[:result]
+
+        kept.change(result: nil)
+        true
       end
 
       def cancel(id, queue: "default")
