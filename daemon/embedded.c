@@ -90,8 +90,8 @@ static int write_conf(const struct config *config, const char *path, const char 
             "daemonize no\n"
             "loglevel warning\n"
             "logfile \"\"\n"
-            "user default on nopass ~%s:* &%s:* +@all -@admin -@dangerous +info +client|unblock "
-            "+role\n"
+            "user default on nopass ~%s:* &%s:* +@all -@admin -@dangerous -function "
+            "-script|flush -script|kill +info +client|unblock +role\n"
             "user admin on >%s ~* &* +@all\n",
             config->state_dir, config->state_dir, prefix, prefix, password);
     return close_file(file, path, err);

@@ -50,6 +50,8 @@ config set port 6399
 config set protected-mode no
 config set requirepass x
 failover
+function delete later
+function flush
 flushall
 flushdb
 keys later:*
@@ -62,6 +64,8 @@ psync ? -1
 replicaof 127.0.0.1 1
 restore later:x 0 x
 save
+script flush
+script kill
 set other 1
 get other
 publish other 1
