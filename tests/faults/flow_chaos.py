@@ -1,6 +1,7 @@
 """flow_chaos.py [SECONDS [SEED]]: flows of each kind over three queues and a spread one, while their pushers, workers,
 laterds (with their movers) and Redis are killed and stopped, and jobs are kicked, cancelled and purged. Run it by hand,
 from the build tree; LATERD and LATER name other programs. Chains of 5, batches of 100 with three callbacks, graphs of 30.
+With LATER_TEST_REDIS=cluster it is a Cluster, whose masters also hand over to their replicas, and whose slots move.
 
 What must hold when all is quiet, else a line says what does not:
  - a flow has all its jobs, and none is left that waits or is open;
@@ -17,27 +18,20 @@ import sys
 import tempfile
 import time
 
+import flow_store
+
 seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
 seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
 chance = random.Random(seed)
 later, laterd = os.environ.get("LATER", "cli/later"), os.environ.get("LATERD", "daemon/laterd")
 top, wrong, faults, flows = tempfile.mkdtemp(prefix="flow-chaos-"), [], [], {}
-url, parts = "unix:%s/redis.sock" % top, ["a", "b", "c", "wide", "wide/0", "wide/1"]
+parts = ["a", "b", "c", "wide", "wide/0", "wide/1"]
 print("# seed %d, in %s" % (seed, top), flush=True)
 
 
 def spawn(*words, log="log"):
     with open("%s/%s" % (top, log), "ab") as out:
         return subprocess.Popen(words, stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True)
-
-
-def start_redis():
-    server = spawn("redis-server", "--port", "0", "--unixsocket", top + "/redis.sock", "--dir", top, "--save", "",
-                   "--appendonly", "yes", "--appendfsync", "always", log="redis.log")
-    while subprocess.run(["redis-cli", "-s", top + "/redis.sock", "ping"], capture_output=True, text=True,
-                         check=False).stdout.strip() != "PONG":
-        time.sleep(0.05)
-    return server
 
 
 def start_host(n):
@@ -47,7 +41,7 @@ def start_host(n):
 def call(*words, text=None, limit=120):
     """Returns the status and what it said; killed after so many seconds."""
     try:
-        done = subprocess.run([later, "--redis", url, *words], input=text, capture_output=True, text=True, timeout=limit,
+        done = subprocess.run([later, "--redis", store.url, *words], input=text, capture_output=True, text=True, timeout=limit,
                               check=False)
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired:
@@ -66,7 +60,7 @@ workers = 3; grace = 0.3; lease = 5.0; crash_max = 1000;
 plugins = { dir = "%s/jobs"; config = { check = { dir = "%s/noted"; }; }; };
 retry = { max_attempts = 1000; base = 0.01; max = 0.1; };
 queues = ( { name = "a"; }, { name = "b"; }, { name = "c"; }, { name = "wide"; shards = 2; } );
-""" % (url, top, n, top, top))
+""" % (store.url, top, n, top, top))
 
 
 # ---- flows
@@ -143,21 +137,12 @@ def stop_host():
     stop(chance.choice(hosts).pid, 3)
 
 
-def stop_redis():
-    stop(server[0].pid, 2)
-
-
-def kill_redis():
-    server[0].kill()
-    server[0].wait()
-    time.sleep(chance.random())
-    server[0] = start_redis()
-
-
 def fault():
+    what = chance.choice([kill_worker] * 6 + [kill_host] * 3 + [stop_host] * 2 + store.faults)
     faults.append([time.time()])
-    chance.choice([kill_worker] * 6 + [kill_host] * 3 + [stop_host] * 2 + [stop_redis, kill_redis])()
+    what()
     faults[-1].append(time.time())
+    kinds[what.__name__] = kinds.get(what.__name__, 0) + 1
 
 
 def act():
@@ -242,10 +227,10 @@ def settle():
     wrong.append("for five minutes nothing has changed: %s" % left[:10])
 
 
+store = (flow_store.Cluster if os.environ.get("LATER_TEST_REDIS") == "cluster" else flow_store.Server)(top, chance)
 configure()
-server = [start_redis()]
 hosts = [start_host(0), start_host(1)]
-tally, until, acts = {}, time.monotonic() + seconds, 0
+tally, kinds, until, acts = {}, {}, time.monotonic() + seconds, 0
 try:
     while time.monotonic() < until:
         chance.choices([new_flow, fault, act], [60, 15, 25 if flows else 0])[0]()
@@ -260,13 +245,15 @@ try:
         if call("check", queue)[0]:
             wrong.append("later check %s: %s" % (queue, call("check", queue)[1]))
 finally:
-    for one in hosts + server:
+    for one in hosts:
         send(one.pid, signal.SIGTERM)
         one.wait()
+    for one in store.nodes:
+        one.end()
 for line in wrong[:50]:
     print(line)
-print("# %d flows, %d faults, jobs %s; quiet after %.1f s; unexplained: %d" % (len(flows), len(faults), tally, took,
-                                                                           len(wrong)))
+print("# %d flows, %d faults (%s), jobs %s; quiet after %.1f s; unexplained: %d" %
+      (len(flows), len(faults), kinds, tally, took, len(wrong)))
 if not wrong:
     shutil.rmtree(top)
 sys.exit(bool(wrong))
