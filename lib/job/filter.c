@@ -346,17 +346,17 @@ static const struct row {
     bool (*meets)(const struct later_filter *filter, const struct later_filter_job *job);
     bool many; /* may be given several times */
 } rows[CONDITIONS] = {
-    [STATE] = { "state", take_state, meets_state },
+    [STATE] = { "state", take_state, meets_state, false },
     [TYPE] = { "type", take_type, meets_type, true },
-    [OLDER] = { "older", take_older, meets_older },
-    [NEWER] = { "newer", take_newer, meets_newer },
-    [ERROR] = { "error", filter_take_error, meets_error },
+    [OLDER] = { "older", take_older, meets_older, false },
+    [NEWER] = { "newer", take_newer, meets_newer, false },
+    [ERROR] = { "error", filter_take_error, meets_error, false },
     [KIND] = { "kind", take_kind, meets_kind, true },
-    [HOST] = { "host", take_host, meets_host },
-    [ATTEMPTS] = { "attempts", take_attempts, meets_attempts },
-    [PRIORITY] = { "priority", take_priority, meets_priority },
+    [HOST] = { "host", take_host, meets_host, false },
+    [ATTEMPTS] = { "attempts", take_attempts, meets_attempts, false },
+    [PRIORITY] = { "priority", take_priority, meets_priority, false },
     [WHERE] = { "where", take_where, meets_where, true },
-    [TEXT] = { "text", take_text, meets_text },
+    [TEXT] = { "text", take_text, meets_text, false },
     [NOT] = { "not", take_not, meets_not, true },
 };
 

@@ -561,7 +561,10 @@ START_TEST(move_leaves_alone_what_has_ties)
     argf("ready");
     argf("r");
     for (int i = 0; i < 42; i++)
-        argf(i % 2 ? "" : "n%d", i);
+        if (i % 2)
+            argf("%s", "");
+        else
+            argf("n%d", i);
     run_error("act", NULL);
     hear_moves(2);
     ck_assert_int_eq(size_of("delayed"), 1);
