@@ -280,6 +280,8 @@ try:
     check(wait_until(lambda: 'dead' in marked()[1]), 'a queue in which jobs died is in trouble', marked())
     shown, ill = marked()
     same(shown[:len(ill)], ill, 'those in trouble come first')
+    same(browser.script('return [...document.querySelectorAll("#trouble .mark, .queues .mark")].filter((e) => e.getBoundingClientRect().height > 40).length'),
+         0, 'and each mark stays in its row')
     browser.click('Show', '.above')
     check(wait_until(lambda: 'quiet-1' in queues()), 'a click shows the quiet ones', queues())
     browser.click('Ready', '.queues thead')
