@@ -78,6 +78,16 @@ try:
     check(browser.wait('[...document.querySelectorAll("main button")].some((e) => e.innerText === "Resume") &&'
                        ' !document.querySelector("[aria-label=\\"Pause for how long\\"]").checkVisibility()'), 'the page follows', browser.text('main'))
 
+    # what has failed and will be tried again, of all queues
+    held = [reserve(run('push', 't', '-q', queue, '--id', f'again-{queue}') and queue) for queue in ('red', 'blue')]
+    for one, queue in zip(held, ('red', 'blue')):
+        run('release', one['id'], '--token', one['token'], '-q', queue, '--in', '1h')
+    browser.go(f'{base}#/dead')
+    browser.click('Retrying', 'main')
+    check(browser.wait('document.querySelector("main .facts")?.innerText.includes("that is all") && document.querySelectorAll("main .jobs tbody tr").length === 2'),
+          'what is tried again', browser.text('main'))
+    same(browser.script('return [...document.querySelectorAll("main .jobs tbody th")].map((e) => e.innerText).sort()'), ['again-blue', 'again-red'], 'of all queues')
+
     # what happened, on the overview's curves
     def marks():
         return browser.script('return [...document.querySelectorAll(".plot")].map((plot) => [...plot.querySelectorAll(".mark")].map((e) => e.className.split(" ")[1]).sort())')

@@ -68,7 +68,8 @@ export function dead(main) {
     const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
     const why = reasonTable(() => gathered.load());
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
-    main.append(h('h1', {}, 'Dead'), queues, h('h2', {}, 'Why they died'), why.element,
+    main.append(h('h1', {}, 'Dead'), queues, h('p', {}, link('search', { q: 'state:delayed attempts:>0' },
+        'Retrying'), ': those that have failed and will be tried again.'), h('h2', {}, 'Why they died'), why.element,
                 h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
 
     const gathered = gather('dead', true, (all, from, commands, again) => {
