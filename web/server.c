@@ -231,7 +231,7 @@ static const struct {
 
 /* Says who has sent it, for the log: as the kernel or the token says, after the name in the proxy's
  * header, if there is one. */
-static void server_name(struct visit *visit, const struct peer *peer)
+static void server_call_sender(struct visit *visit, const struct peer *peer)
 {
     const struct server_options *options = visit->server->options;
     const char *named =
@@ -271,7 +271,7 @@ static int server_refuses(struct visit *visit, const char **why)
         peer = peer_of(http_socket(request), options->listener->path, options->operators);
     shown.peer = peer.role;
     visit->role = guard_role(guard, &shown);
-    server_name(visit, &peer);
+    server_call_sender(visit, &peer);
     return guard_refuses(guard, &shown, why);
 }
 
