@@ -560,11 +560,12 @@ START_TEST(move_leaves_alone_what_has_ties)
     argf("move");
     argf("ready");
     argf("r");
-    for (int i = 0; i < 42; i++)
+    for (int i = 0; i < 42; i++) {
         if (i % 2)
             argf("%s", "");
         else
             argf("n%d", i);
+    }
     run_error("act", NULL);
     hear_moves(2);
     ck_assert_int_eq(size_of("delayed"), 1);
