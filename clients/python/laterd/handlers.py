@@ -208,15 +208,17 @@ def _read_payload(model: Any, job: Job) -> None:
 
 
 def _with_payload(function: Callable[[Job], Any], model: Any) -> Callable[[Job], Any]:
-    if inspect.iscoroutinefunction(function):
-        async def performs(job: Job) -> Any:
-            _read_payload(model, job)
-            return await function(job)
-    else:
-        def performs(job: Job) -> Any:
-            _read_payload(model, job)
-            return function(job)
-    return functools.wraps(function)(performs)
+    @functools.wraps(function)
+    def performs(job: Job) -> Any:
+        _read_payload(model, job)
+        return function(job)
+
+    @functools.wraps(function)
+    async def awaits(job: Job) -> Any:
+        _read_payload(model, job)
+        return await function(job)
+
+    return awaits if inspect.iscoroutinefunction(function) else performs
 
 
 def given_up_of(type: str) -> str:
