@@ -61,10 +61,11 @@ example()
     ruby -ryaml -e 'config, made = YAML.load_stream(File.read(ARGV[0]))
         puts eval(ARGV[1])' "$top_srcdir/doc/examples/kubernetes.yaml" "$1"
 }
-mkdir -m 2777 "$work/volume"
-chgrp "${user#*:}" "$work/volume"
+volume=$work/volume conf=$work/laterd.conf
+mkdir -m 2777 "$volume"
+chgrp "${user#*:}" "$volume"
 state=$(example 'config["data"]["laterd.conf"][/state_dir = "(.*)"/, 1]')
-cat >"$work/laterd.conf" <<CONF
+cat >"$conf" <<CONF
 redis = { url = "unix:/redis/redis.sock"; };
 state_dir = "$state";
 workers = 2;
@@ -81,14 +82,15 @@ contain()
         hostname container
         mount --bind "$root" "$root"
         mount --bind "$3" "$root/redis"
-        mount --bind "$3/volume" "$root/var/lib/laterd"
-        mount --bind "$3/laterd.conf" "$root/etc/laterd/laterd.conf"
+        mount --bind "$4" "$root/var/lib/laterd"
+        mount --bind "$5" "$root/etc/laterd/laterd.conf"
         mount -t tmpfs tmpfs "$root/tmp"
         mount -t proc proc "$root/proc"
         mount -o remount,bind,ro "$root"
-        shift 3
+        shift 5
         exec chroot "$root" setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups \
-            --bounding-set=-all --no-new-privs "$@"' sh "$image/root" "$user" "$work" "$@" </dev/null
+            --bounding-set=-all --no-new-privs "$@"' sh "$image/root" "$user" "$work" "$volume" "$conf" \
+            "$@" </dev/null
 }
 
 # start_container: its process 1, seen from here, is $first.
@@ -152,5 +154,30 @@ start_container
 within 30 "the next container performs it" counts 'done' 202
 is "$(known)" 0 "none is lost"
 runs "later check" conserved
+kill -KILL "$container"
+wait "$container" 2>/dev/null
+
+# ---- the services of the example for Compose, but for where Redis is
+
+composed()
+{
+    ruby -ryaml -e 'services = YAML.load_file(ARGV[0], aliases: true)["services"]
+        puts eval(ARGV[1])' "$top_srcdir/doc/examples/compose.yaml" "$1"
+}
+is "$(composed '%w[laterd pages].map { |name| services[name]["read_only"] }' | tr '\n' ' ')" 'true true ' \
+    "the example for Compose has roots that are read-only"
+folder=$(composed 'services["laterd"]["tmpfs"].grep(/laterd/)')
+option() { echo "$folder" | sed "s/.*[:,]$1=\([0-9]*\).*/\1/"; }
+volume=$work/composed conf=$work/composed.conf
+install -d -o "$(option uid)" -g "$(option gid)" -m "$(option mode)" "$volume"
+sed 's,redis://redis:6379/0,unix:/redis/redis.sock,' "$top_srcdir/doc/examples/container.conf" >"$conf"
+start_container
+within 20 "it is healthy" healthy
+inside env -u LATER_REDIS_URL later push null >/dev/null # as there, by what laterd.conf says
+within 20 "what is pushed inside is performed" counts 'done' 203
+# shellcheck disable=SC2046 # words
+inside $(composed 'services["pages"]["entrypoint"].join(" ")') >"$work/pages" 2>&1 &
+own $!
+within 20 "its pages start" grep -q listening "$work/pages"
 kill -KILL "$container"
 finish
