@@ -32,6 +32,8 @@ for p in 5 5 -7; do
 done
 later push ranked -q ranks >/dev/null
 is "$(for n in 5 '>0' 0 '<=-7'; do later search -q ranks --count --priority "$n"; done | tr '\n' ' ')" "2 2 1 1 " "how many wait, by priority"
+echo '{"type":"t","queue":"own","id":"mine","context":{"tenant":7,"tags":["vip"]}}' | later push --file - >/dev/null
+is "$(later search -q own --where context.tenant=7 | cut -f 1) $(later search -q own --where context.tags.0=vip --count)" "mine 1" "what a job carries beside its payload is found"
 later search -q a --text '"j00' --json --progress >"$work/lines"
 is "$(tail -n 1 "$work/lines")" '{"searched":450,"of":450,"found":10,"ended":true}' "--progress: how far it is"
 is "$(grep -c '"id"' "$work/lines")" 10 "between the hits"
