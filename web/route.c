@@ -94,6 +94,9 @@ static const struct route routes[] = {
       .patience = QUICK },
     { "/api/1/cron-resume", "cron --json --queue=?queue -- resume ?name", .post = true,
       .admin = true, .patience = QUICK },
+    { "/api/1/cron-set",
+      "cron --json --queue=?queue [--zone=?zone] -- set ?name ?expression [?type] [?payload]",
+      .post = true, .admin = true, .patience = QUICK },
     { "/api/1/flows", "flow --json [--queue=?queue]", .patience = QUICK },
     { "/api/1/flow", "flow --json [--queue=?queue] -- show ?flow", .patience = QUICK },
     { "/api/1/flow-kick", "flow --json --queue=?queue -- kick ?flow", .post = true,
@@ -199,6 +202,11 @@ static bool route_is_hook(const char *value)
     return is_made_of(value, LETTERS DIGITS "_.:-@", 193);
 }
 
+static bool is_zone(const char *value)
+{
+    return is_made_of(value, LETTERS DIGITS "_-+/", 64);
+}
+
 static bool is_duration(const char *value)
 {
     return is_made_of(value, DIGITS ".smhd", 16);
@@ -267,6 +275,8 @@ static const struct form {
     { "until", is_duration, "until: a duration like 90, 5m, 2h" },
     { "by", is_kind, "by: minute, ten or hour" },
     { "name", route_is_type, "name: that of a schedule" },
+    { "expression", is_text, "expression: such as 0 3 * * mon-fri, or @every 90s" },
+    { "zone", is_zone, "zone: such as Europe/Berlin" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
     /* clang-format off */
     /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */

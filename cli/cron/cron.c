@@ -12,7 +12,7 @@ static const struct {
     const char *needs;
 } verbs[] = {
     { "next", cron_next, 1, 1, "next needs a NAME or an EXPRESSION, in quotes" },
-    { "set", cron_set, 3, 4, "set needs NAME EXPRESSION TYPE, and takes a PAYLOAD" },
+    { "set", cron_set, 2, 4, "set needs NAME EXPRESSION TYPE, and takes a PAYLOAD" },
     { "run", cron_run, 1, 1, "run needs a NAME" },
     { "pause", cron_pause, 1, 1, "pause needs a NAME" },
     { "resume", cron_resume, 1, 1, "resume needs a NAME" },
@@ -74,7 +74,7 @@ static const struct args_option cron_options[] = {
 
 const struct command command_cron = {
     .name = "cron",
-    .usage = "[next NAME|EXPRESSION | set NAME EXPRESSION TYPE [PAYLOAD] |\n"
+    .usage = "[next NAME|EXPRESSION | set NAME EXPRESSION [TYPE [PAYLOAD]] |\n"
              "                  run|pause|resume|delete NAME] [OPTIONS]",
     .brief = "Show, set, pause or run schedules; say when an expression is due",
     .more = "Without a verb, lists the schedules. EXPRESSION, in quotes: minute hour day month "
@@ -83,7 +83,8 @@ const struct command command_cron = {
             "@every 90s.\n"
             "In addition to crontab(5): L, L-3, 15W, LW as days; mon#2, mon#-1, 5L as weekdays; "
             "ranges\n"
-            "that wrap. When clocks change, cron's rules hold. `next` with an expression needs no "
+            "that wrap. `set` without a TYPE changes only when a schedule is due. When clocks "
+            "change, cron's rules hold. `next` with an expression needs no "
             "Redis.\n",
     .example = "later cron next '0 3 * * mon-fri' --zone Europe/Berlin\n"
                "later cron set report '0 3 * * *' report.daily '{\"full\":true}' -q reports\n"

@@ -2,13 +2,16 @@
 #include "cron/cron.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
+#include "cron/words.h"
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STALE 600 /* seconds; the same as in scripts/cron_fire.lua */
+#define COMING 5   /* the next times that are told */
+#define STALE  600 /* seconds; the same as in scripts/cron_fire.lua */
 
 /* A row of the list. */
 struct shown {
@@ -17,6 +20,9 @@ struct shown {
     char at[LATER_EXPRESSION_MAX + 1], zone[LATER_ZONE_MAX + 1];
     char tick[32], outcome[32], origin[320];
     const char *state; /* active, paused, stale, over */
+    char words[LATER_CRON_WORDS];
+    int64_t coming[COMING];
+    size_t count;
 };
 
 int64_t cron_count_of(const char *lines, const char *tag)
@@ -37,6 +43,30 @@ static const char *cron_list_state_of(const struct shown *shown, double now)
     return isinf(shown->row->next) ? "over" : "active";
 }
 
+/* Says its expression in words, and when it is due after the present. One that this host cannot
+ * read, since it is of a newer version or of an unknown zone, has neither. */
+static void cron_list_look_ahead(struct shown *shown)
+{
+    struct later_schedule schedule;
+    struct later_error err;
+    struct later_zone *zone;
+    int64_t left = COMING, tick;
+
+    if (later_schedule_read(&schedule, shown->row->lines, &err) < 0)
+        return;
+    later_cron_words(shown->words, &schedule.expr);
+    zone = isinf(shown->row->next) ? NULL : later_zone_open(later_schedule_zone(&schedule), &err);
+    if (!zone)
+        return;
+    if (schedule.limit)
+        left = (int64_t)schedule.limit - cron_count_of(shown->row->state, "fired");
+    tick = (int64_t)shown->row->next - 1;
+    while (shown->count < COMING && (int64_t)shown->count < left &&
+           later_schedule_next(&schedule, zone, tick, &tick))
+        shown->coming[shown->count++] = tick;
+    later_zone_free(zone);
+}
+
 static void take_apart(struct shown *shown, const char *queue, const struct later_crontab_row *row,
                        double now)
 {
@@ -48,6 +78,24 @@ static void take_apart(struct shown *shown, const char *queue, const struct late
     later_schedule_value(row->state, "outcome", shown->outcome, sizeof shown->outcome);
     later_schedule_value(row->state, "origin", shown->origin, sizeof shown->origin);
     shown->state = cron_list_state_of(shown, now);
+    shown->words[0] = '\0';
+    shown->count = 0;
+    cron_list_look_ahead(shown);
+}
+
+/* The next times, and the id of the job that its last time pushed (scripts/cron_fire.lua). */
+static void cron_list_tell_times(struct jsonl *json, const struct shown *shown)
+{
+    char text[COMING * 24] = "[", id[LATER_ID_MAX + 1] = "";
+
+    for (size_t i = 0; i < shown->count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRId64, i ? "," : "",
+                 shown->coming[i]);
+    strcat(text, "]");
+    jsonl_raw(json, "coming", text);
+    if (strcmp(shown->outcome, "fired") == 0)
+        snprintf(id, sizeof id, "cron:%s:%s", shown->row->name, shown->tick);
+    jsonl_text(json, "job", id[0] ? id : NULL);
 }
 
 static void cron_list_tell_json(const struct shown *shown)
@@ -73,6 +121,8 @@ static void cron_list_tell_json(const struct shown *shown)
     }
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         jsonl_int(&json, counts[i], cron_count_of(shown->row->state, counts[i]));
+    jsonl_text(&json, "words", shown->words[0] ? shown->words : NULL);
+    cron_list_tell_times(&json, shown);
     jsonl_end(&json);
 }
 
@@ -98,6 +148,7 @@ static void cron_list_tell_row(struct table *table, const struct shown *shown)
     table_text(table, well ? PLAIN : YELLOW, shown->state);
     table_number(table, cron_count_of(shown->row->state, "missed") ? YELLOW : PLAIN,
                  (uint64_t)cron_count_of(shown->row->state, "missed"));
+    table_text(table, PLAIN, shown->words[0] ? shown->words : NULL);
 }
 
 /* Reads the schedules page by page. */
@@ -138,8 +189,8 @@ static int list_queue(struct cli *cli, const char *queue, struct table *table,
 
 int cron_list(struct cli *cli, struct later_error *err)
 {
-    static const char *const headings[] = { "QUEUE", "NAME",    "AT",    "ZONE",    "NEXT",
-                                            "LAST",  "OUTCOME", "STATE", ">MISSED", NULL };
+    static const char *const headings[] = { "QUEUE",   "NAME",  "AT",      "ZONE",  "NEXT", "LAST",
+                                            "OUTCOME", "STATE", ">MISSED", "WORDS", NULL };
     const char *queue = args_text(&cli->args, "queue");
     struct queue_list list = { 0 };
     struct table table;

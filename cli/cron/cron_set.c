@@ -134,6 +134,85 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
     }
 }
 
+/* --- only another expression --- */
+
+/* Without a type there is no job that an option could be of. */
+static int cron_set_check_plain(const struct cli *cli, struct later_error *err)
+{
+    for (const struct args_option *option = cli->command->options; option->name; option++) {
+        bool plain = strcmp(option->name, "queue") == 0 || strcmp(option->name, "zone") == 0;
+
+        if (!plain && (option->value ? args_text(&cli->args, option->name) != NULL
+                                     : args_flag(&cli->args, option->name)))
+            return later_fail(err, LATER_E_USAGE,
+                              "--%s needs the TYPE, too; without it only the expression is changed",
+                              option->name);
+    }
+    return 0;
+}
+
+/* Returns the document of the schedule's jobs, malloc'ed. NULL with *err. */
+static char *cron_set_fetch(struct cli *cli, const struct cron_found *found, const char *name,
+                            size_t *len, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    const char *definition, *document;
+    struct later_reply *reply;
+    char *copy = NULL;
+
+    later_command_say(&cmd, "HGET %s %s", found->keys.name[LATER_KEY_CRONTAB], name);
+    reply = cli_call(cli, &cmd, err);
+    if (!reply)
+        return NULL;
+    definition = later_reply_text(reply, len);
+    document = strstr(definition, "\n\n");
+    if (document) {
+        *len -= (size_t)(document + 2 - definition);
+        copy = malloc(*len + 1);
+    }
+    if (copy)
+        memcpy(copy, document + 2, *len + 1);
+    else
+        later_fail(err, document ? LATER_E_SYSTEM : LATER_E_NONE,
+                   document ? "no memory" : "the schedule is gone");
+    later_reply_free(reply);
+    return copy;
+}
+
+/* It keeps its zone, unless another one is given. */
+static int cron_set_change(struct cli *cli, char **words, struct later_error *err)
+{
+    const char *zone = args_text(&cli->args, "zone"), *at = words[1];
+    struct cron_found found;
+    struct later_schedule schedule;
+    char *document, *definition, kept[LATER_ZONE_MAX + 1];
+    size_t size, len;
+    int64_t next;
+    int status;
+
+    if (cron_set_check_plain(cli, err) < 0 || cron_find(cli, words[0], &found, err) < 0)
+        return -1;
+    schedule = found.schedule;
+    snprintf(kept, sizeof kept, "%s", schedule.zone);
+    if (!zone && kept[0] && strncmp(at, "TZ=", 3) != 0 && strncmp(at, "CRON_TZ=", 8) != 0)
+        zone = kept;
+    schedule.zone[0] = '\0';
+    if (later_schedule_set(&schedule, at, zone, err) < 0)
+        return -1;
+    document = cron_set_fetch(cli, &found, words[0], &size, err);
+    definition = document ? later_schedule_write(&schedule, document, size, &len) : NULL;
+    if (document && !definition)
+        later_fail(err, LATER_E_SYSTEM, "no memory");
+    free(document);
+    if (!definition)
+        return -1;
+    status = cron_set_put(cli, &found.keys, words[0], &schedule, definition, len, &next, err);
+    free(definition);
+    if (status == 0)
+        cron_set_tell(cli, found.keys.queue, words[0], next);
+    return status < 0 ? -1 : LATER_OK;
+}
+
 int cron_set(struct cli *cli, char **words, struct later_error *err)
 {
     struct later_schedule schedule;
@@ -146,6 +225,8 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     if (!later_schedule_name_valid(words[0]))
         return later_fail(err, LATER_E_USAGE, "%.80s is not a name; 1 to 64 of A-Z a-z 0-9 _ . -",
                           words[0]);
+    if (!words[2])
+        return cron_set_change(cli, words, err);
     if (later_call_whole(cli_queue(cli), err) < 0 ||
         take_schedule(cli, words[1], &schedule, err) < 0 ||
         cli_keys(cli, cli_queue(cli), &keys, err) < 0)

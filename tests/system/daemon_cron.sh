@@ -129,7 +129,7 @@ kill "$second"
 wait "$second"
 other_laterd state.2 # which has them no more
 is "$(later cron --json | grep '"three"' | grep -o '"state":.*')" \
-    '"state":"over","origin":"'"$(state_of_schedule three origin)"'","from":null,"until":null,"limit":3,"fired":3,"skipped":0,"missed":0}' \
+    '"state":"over","origin":"'"$(state_of_schedule three origin)"'","from":null,"until":null,"limit":3,"fired":3,"skipped":0,"missed":0,"words":"every second","coming":[],"job":"cron:three:'"$(state_of_schedule three tick)"'"}' \
     "the list says so"
 is "$(later cron next three)$(later cron next until)" '' "they have no next tick"
 is "$(later cron next from -n 2 | cut -f 3 | tr '\n' ' ')" "4000000001 4000000002 " "and this one has, then"
@@ -144,6 +144,21 @@ later cron delete few
 
 # ---- an edit takes effect at once; what leaves the configuration goes; what was set by hand stays
 
+# Only another time.
+later cron set moved '0 3 * * *' note '{"a": 12345678901234567890}' --zone Europe/Berlin --priority 3 --timeout 1m >/dev/null
+later cron set moved '30 4 * * mon' >/dev/null
+is "$(redis --raw HGET "$crontab" moved | tr '\n' ' ')" \
+    'at=30 4 * * mon zone=Europe/Berlin priority=3  {"type":"note","timeout":60,"payload":{"a": 12345678901234567890}} ' "another time, all else as it was"
+later cron set moved 'TZ=UTC @daily' >/dev/null
+like "$(later cron --json | grep '"moved"')" '"at":"TZ=UTC @daily","zone":"UTC",.*"words":"at 00:00","coming":\[([0-9]+,){4}[0-9]+\],"job":null\}$' \
+    "its own zone; words, and the next five"
+run later cron set moved '@daily' --priority 4
+is "$status" 64 "an option needs the type, too"
+run later cron set nobody '@daily'
+is "$status" 66 "one that is not there"
+run later cron set moved 'never'
+is "$status" 65 "no expression"
+later cron delete moved
 later cron set byhand '@every 86400' note --max-attempts 3 --timeout 1m --backoff 5 --result 1h --lock l \
     --trace t --on-dead d --on-done e@f --group g --priority 7 --expires-in 1h >/dev/null
 is "$(redis --raw HGET "$crontab" byhand | grep -o '{.*')" \

@@ -49,6 +49,7 @@ lines += [json.dumps({'type': 'hostile', 'queue': 'hostile', 'id': f'h{i}', 'pay
           for i, text in enumerate(hostile)]
 run('push', '--file', '-', input='\n'.join(lines))
 run('push', 'report', '-q', 'slow', '--id', 'due', '--in', '1h')
+run('cron', 'set', 'far', '*/15 9-17 * * mon-fri', 'report', '-q', 'slow', '--from', '2100-01-01T00:00:00Z')
 for i, error in enumerate(hostile[:12]):  # none of these contains a NUL
     run('push', 't', '-q', 'dead', '--id', f'dead{i}')
     taken = json.loads(run('reserve', 'dead', '--json'))
@@ -840,7 +841,37 @@ try:
     check(wait_until(lambda: redis('EXISTS', 'later:{host:web1}:paused').strip() == '1'), 'a host is asked to be quiet', browser.text('#notes'))
     redis('DEL', 'later:hosts', 'later:{host:web1}:paused')
 
+    # schedules: a new one, in words, its next times, its last job; another time
+    go('cron')
+    browser.click('New schedule', 'main')
+    for name, text in (('name', 'nightly'), ('queue', 'mail'), ('expression', 'never'), ('type', 'report')):
+        browser.type(f'#cron-{name}', text)
+    browser.click('Set', 'dialog')
+    check(browser.wait('document.querySelector("dialog .error").innerText.includes("expression")'), 'what is wrong with it', browser.text('dialog'))
+    browser.script('document.querySelector("#cron-expression").value = ""')
+    browser.type('#cron-expression', '0 3 * * mon-fri')
+    browser.click('Set', 'dialog')
+    check(wait_until(lambda: 'at 03:00, on Monday to Friday' in (row('nightly') or '')), 'a new schedule, in words', browser.text('main'))
+    browser.script('document.querySelector("tr[data-of=\\"mail nightly\\"] summary").focus()')
+    browser.command('Input.dispatchKeyEvent', type='keyDown', key='Enter', code='Enter', windowsVirtualKeyCode=13, text='\r')
+    check(browser.wait('document.querySelectorAll("td details[open] div").length === 5'), 'its next five times, by Enter', browser.text('main'))
+    browser.click('Change', 'tr[data-of="mail nightly"]')
+    check(browser.wait('document.querySelector("#cron-expression").value === "0 3 * * mon-fri"'), 'another time, from the present one')
+    browser.script('document.querySelector("#cron-expression").value = ""')
+    browser.type('#cron-expression', '@every 90s')
+    browser.click('Set', 'dialog')
+    check(wait_until(lambda: 'every 90 seconds' in (row('nightly') or '')), 'is set', browser.text('main'))
+    check('"type":"report"' in redis('HGET', 'later:{mail}:crontab', 'nightly').replace('\\', ''), 'and its job is as it was')
+    run('push', 'report', '-q', 'mail', '--id', 'cron:nightly:1800000000')
+    run('bury', 'cron:nightly:1800000000', '-q', 'mail')
+    redis('HSET', 'later:{mail}:crontab', 'nightly:state', 'origin=set\ntick=1800000000\noutcome=fired\nfired=1\n')
+    go('cron')
+    check(wait_until(lambda: ', dead' in (row('nightly') or '')), 'its last job is dead', row('nightly'))
+    run('cron', 'delete', 'nightly', '-q', 'mail')
+    run('cancel', 'cron:nightly:1800000000', '-q', 'mail')
+
     # Redis itself, and the locks, in the tabs beside the hosts
+    go('hosts')
     browser.script('[...document.querySelectorAll("nav.tabs a")].find((a) => a.innerText === "Redis").focus()')
     browser.command('Input.dispatchKeyEvent', type='keyDown', key='Enter', code='Enter', windowsVirtualKeyCode=13, text='\r')
     told = """return Object.fromEntries([...document.querySelectorAll('main dl.facts div')].map((e) => [e.querySelector('dt').innerText, e.querySelector('dd').innerText]))"""

@@ -1,31 +1,101 @@
-// cron.js: schedules: when each is due next, and how it went last.
-import { button, perform } from './action.js';
-import { get } from './api.js';
+// cron.js: schedules: when each is due next, in words too, and how it went last; new ones, other times.
+import { button, note as tell, perform } from './action.js';
+import { act as send, get } from './api.js';
 import { command, empty, h, link, moment, since, table } from './dom.js';
+
+const ASKED = 50; // last jobs that are asked for
+const FIELDS = [['name', 'Name', 'report'], ['queue', 'Queue', 'default'], ['expression', 'When', '0 3 * * mon-fri, or @every 90s'],
+                ['zone', 'Time zone', 'UTC; Europe/Berlin'], ['type', 'Type of its jobs', 'report.daily'], ['payload', 'Payload, JSON', 'null']];
+
+// A form in a dialog for a new schedule, or, of one, for another time. Calls done() once it is set.
+function ask(one, done) {
+    const wrong = h('p', { class: 'error', role: 'alert' });
+    const fields = new Map(FIELDS.filter(([name]) => !one || name === 'expression' || name === 'zone').map(([name, label, hint]) =>
+        [name, { label, input: h('input', { id: `cron-${name}`, name, placeholder: hint, autocomplete: 'off', spellcheck: 'false',
+                                            required: !['zone', 'payload', 'queue'].includes(name) }) }]));
+    const set = async () => {
+        const body = { name: one?.name, queue: one?.queue ?? 'default' };
+        for (const [name, { input }] of fields) if (input.value.trim()) body[name] = input.value.trim();
+        try {
+            const answer = await send('cron-set', body);
+            dialog.close();
+            tell(`${body.name} is set`, answer.command);
+            done();
+        } catch (error) {
+            wrong.textContent = error.message.replace(/^later cron: /, '');
+        }
+    };
+    const dialog = h('dialog', { 'aria-labelledby': 'cron-title' },
+        h('form', { class: 'edit', onsubmit: (event) => {
+            event.preventDefault();
+            set();
+        } }, h('h2', { id: 'cron-title' }, one ? `When ${one.name} is due` : 'New schedule'),
+          [...fields].map(([, { label, input }]) => [h('label', { for: input.id }, label), input]), wrong,
+          h('p', { class: 'buttons' }, h('button', { type: 'submit' }, 'Set'),
+            h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Leave it'))));
+    if (one) {
+        fields.get('expression').input.value = one.at;
+        fields.get('zone').input.value = one.zone;
+    }
+    dialog.addEventListener('close', () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+    fields.values().next().value.input.focus();
+}
 
 export function cron(main) {
     const stop = new AbortController();
     const list = table('Periodic jobs', [['Name', ''], ['Queue', ''], ['When', ''], ['Zone', ''], ['Next', ''],
                                          ['Last', ''], ['State', ''], ['Action', 'do']]);
     const note = h('div', { role: 'status' }), typed = h('div');
-    main.append(h('h1', {}, 'Periodic jobs'), list.element, note, typed);
+    const add = button('New schedule', () => ask(null, load), {}, 'admin');
+    const became = new Map(); // queue and id of a last job → what became of it, a word
+    main.append(h('h1', {}, 'Periodic jobs'), list.element, note, add ? h('p', { class: 'buttons' }, add) : '', typed);
 
-    const time = (at) => h('td', { title: at ? moment(at) : '' }, at ? since(at) : '–');
     const act = async (verb, row, done) => {
         if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, `${row.name} ${done}`)) load();
     };
 
+    // A job that nobody knows any more has ended: dead ones stay.
+    async function follow(rows) {
+        const news = rows.filter((one) => one.job && !became.has(`${one.queue} ${one.job}`)).slice(0, ASKED);
+        await Promise.all(news.map(async (one) => {
+            const key = `${one.queue} ${one.job}`;
+            const state = await get('job', { queue: one.queue, id: one.job }, stop.signal)
+                .then((answer) => answer.answers[0]?.state ?? 'ended', (error) => (error.status === 404 ? 'ended' : ''));
+            if (state === 'ended' || state === 'dead' || state === 'done') became.set(key, state);
+            for (const cell of list.body.querySelectorAll('[data-job]'))
+                if (cell.dataset.job === key && state) {
+                    cell.textContent = `, ${state}`;
+                    cell.className = state === 'dead' ? 'late' : '';
+                }
+        }));
+    }
+
+    function last(one) {
+        const key = `${one.queue} ${one.job}`, state = became.get(key);
+        if (!one.last) return '–';
+        if (!one.job) return `${since(one.last)}${one.outcome ? `, ${one.outcome}` : ''}`;
+        return [link('job', { id: one.job, queue: one.queue }, since(one.last)),
+                h('span', { 'data-job': key, class: state === 'dead' ? 'late' : '' }, state ? `, ${state}` : '')];
+    }
+
+    const coming = (one) => (one.coming?.length > 1
+        ? h('details', {}, h('summary', {}, one.next ? since(one.next) : '–'), one.coming.map((at) => h('div', {}, moment(at))))
+        : one.next ? since(one.next) : '–');
+
     function row(one) {
         const paused = one.state === 'paused';
-        return h('tr', { class: paused ? 'is-paused' : '' },
+        return h('tr', { class: paused ? 'is-paused' : '', 'data-of': `${one.queue} ${one.name}` },
             h('th', { scope: 'row' }, one.name), h('td', {}, link('queue', { name: one.queue }, one.queue)),
-            h('td', {}, h('code', {}, one.at)), h('td', {}, one.zone), time(one.next),
-            h('td', { title: one.last ? moment(one.last) : '' },
-              one.last ? `${since(one.last)}${one.outcome ? `, ${one.outcome}` : ''}` : '–'),
+            h('td', { class: 'words' }, one.words ? [one.words, ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
+            h('td', { 'data-head': 'Next', title: one.next ? moment(one.next) : '' }, coming(one)),
+            h('td', { 'data-head': 'Last', title: one.last ? moment(one.last) : '' }, last(one)),
             h('td', { class: paused ? 'paused' : '' }, (paused ? '❚❚ paused' : one.state) +
                    (one.limit ? `, ${one.fired} of ${one.limit}` : '')),
-            h('td', { class: 'do' }, button('Run now', () => act('run', one, 'is pushed'),
-                                            { class: 'quiet small', 'aria-label': `Run ${one.name} now` }, 'admin'), ' ',
+            h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button('Change', () => ask(one, load),
+                                            { class: 'quiet small', 'aria-label': `Change when ${one.name} is due` }, 'admin'), ' ', button('Run now', () => act('run', one, 'is pushed'),
+                                            { class: 'quiet small', 'aria-label': `Run now: ${one.name}` }, 'admin'), ' ',
               button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
                      paused ? 'is resumed' : 'is paused'),
                      { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` }, 'admin')));
@@ -34,7 +104,10 @@ export function cron(main) {
     async function load() {
         try {
             const answer = await get('cron', null, stop.signal);
+            const open = new Set([...list.body.querySelectorAll('details[open]')].map((e) => e.closest('tr').dataset.of));
             list.body.replaceChildren(...answer.answers.map(row));
+            for (const e of list.body.querySelectorAll('details')) e.open = open.has(e.closest('tr').dataset.of);
+            follow(answer.answers);
             list.element.hidden = !answer.answers.length;
             note.replaceChildren(...(answer.answers.length ? [] : [empty(
                 'There are none. ', h('code', {},
@@ -45,7 +118,7 @@ export function cron(main) {
         }
     }
     load();
-    const timer = setInterval(() => !document.hidden && load(), 10000);
+    const timer = setInterval(() => !document.hidden && !list.element.contains(document.activeElement) && load(), 10000);
     return () => {
         clearInterval(timer);
         stop.abort();
