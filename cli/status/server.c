@@ -250,7 +250,7 @@ static void server_judge(const struct server *server, const struct later_reply *
 
 /* --- all of them --- */
 
-static void server_name(struct server *server)
+static void server_locate(struct server *server)
 {
     const struct later_redis *redis = later_call_redis(server->cli->client);
 
@@ -270,7 +270,7 @@ static int server_look(struct server *server)
     server->info = server_ask(server, &info);
     if (!server->info)
         return -1;
-    server_name(server);
+    server_locate(server);
     later_server_ask_slow(&slow, SLOW);
     server->slow = cli_call_node(server->cli, server->node, &slow, &why);
     if (!server->slow && why.code == LATER_E_REDIS) {
