@@ -58,7 +58,7 @@ def rests():
         return False
     hosts = [one for one in lines('status') if 'host' in one]
     attempts = sum(one['attempts'] for one in lines('history'))
-    return sum(one['reserved'] for one in now.values()) == hosts[0]['running'] == 1 and hosts[0]['performed'] == attempts
+    return sum(one['reserved'] for one in now.values()) == hosts[0]['running'] == 1 and 'jobs' in hosts[0] and hosts[0]['performed'] == attempts
 
 
 check(wait_until(rests, 300), f'{ROUNDS} rounds have ended', (run('size'), run('status'), run('history')))
