@@ -12,10 +12,11 @@
  *     spin -a line.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
  *
  * Switches: DEATHS: a worker may die anywhere, once; its keeper settles for it, and asks. Then a call
- * can be lost, and jobs in `delayed` are due by themselves; with UNDUE they are not (broken). Each of
- * these breaks one rule: ENTER_FIRST, LOOK_APART, FREE_SILENTLY, FORGET_REFUSED, ASK_ONCE, LEAVE_OPEN,
- * KEEP_GONE (a place is kept for a job that does not come), OVERTAKE (who comes while it is free takes it).
- * tests/faults/model/test_model.sh runs them all.
+ * can be lost, and jobs in `delayed` are due by themselves; with UNDUE they are not, but others ask, and
+ * who was called and has not come is called again. Each of these breaks one rule: NO_ENTRY (the keeper
+ * does not make a job enter that the dead worker gave back), NO_AGAIN, ENTER_FIRST, LOOK_APART,
+ * FREE_SILENTLY, FORGET_REFUSED, ASK_ONCE, LEAVE_OPEN, KEEP_GONE (a place is kept for a job that does
+ * not come), OVERTAKE (who comes while it is free takes it). test_line_model.sh runs them all.
  */
 #define JOBS    3
 #define WORKERS 2
@@ -164,6 +165,10 @@ dead:
         :: mine != NONE && job[mine] == HELD && owner[mine] == me -> job[mine] = READY
         :: mine != NONE && job[mine] == RUNNING && owner[mine] == me ->
             job[mine] = READY; running--
+#ifndef NO_ENTRY
+        :: mine != NONE && job[mine] == DELAYED && owner[mine] == me && !in_line[mine] &&
+           !called_[mine] -> in_line[mine] = true /* its slot is still in use */
+#endif
         :: else
         fi }
     atomic {
@@ -179,7 +184,25 @@ end:
     skip
 }
 
-#if defined(DEATHS) && !defined(UNDUE)
+#if defined(DEATHS) && defined(UNDUE)
+active proctype Clock() /* who was called and has not come is called once more, and others ask */
+{
+    byte called = NONE;
+
+    do
+#ifndef NO_AGAIN
+    :: atomic { called_[0] && job[0] == DELAYED && deaths == 0 -> job[0] = READY }
+    :: atomic { called_[1] && job[1] == DELAYED && deaths == 0 -> job[1] = READY }
+    :: atomic { called_[2] && job[2] == DELAYED && deaths == 0 -> job[2] = READY }
+#endif
+    :: atomic { called_[1] && job[1] == DONE -> called_[1] = false } /* it was cancelled */
+    :: atomic { lock == NONE && !KEPT && deaths == 0 && (in_line[0] || in_line[1] || in_line[2]) ->
+        look() }
+        call_out()
+    :: ALL_DONE -> break
+    od
+}
+#elif defined(DEATHS)
 active proctype Clock() /* a job in `delayed` is due at last */
 {
     do

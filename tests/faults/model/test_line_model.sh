@@ -14,7 +14,11 @@ holds "none is forgotten while it is free, and never do two have it"
 runs "the same with the death of a worker" build -DDEATHS
 holds "the same, by the time at which they are due in any case"
 runs "the same without that time" build -DDEATHS -DUNDUE
+holds "the same, since the keeper and the next question make up for the dead"
+runs "the same without the keeper's part" build -DDEATHS -DUNDUE -DNO_ENTRY
 fails "a job whose worker died before it was in the line"
+runs "the same without the next question's part" build -DDEATHS -DUNDUE -DNO_AGAIN
+fails "a job whose call died with a worker"
 for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN KEEP_GONE; do
     runs "the line without one rule, $rule" build "-D$rule"
     fails "a job that waits for ever"
