@@ -44,8 +44,8 @@ extern const struct command command_lock, command_limit, command_stock;
 extern const struct command command_cron;
 /* status/status.c, top/top.c, check/check.c */
 extern const struct command command_status, command_top, command_check;
-/* see/history.c, see/metrics.c */
-extern const struct command command_history, command_metrics;
+/* see/history.c, see/events.c, see/metrics.c */
+extern const struct command command_history, command_events, command_metrics;
 /* new/new.c */
 extern const struct command command_new;
 /* serve.c, completion.c, help.c */

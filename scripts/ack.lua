@@ -6,6 +6,8 @@
 -- A repetition answers LOST and changes nothing. If the push asked for it, the id stays taken for a
 -- while (inc/stay.lua).
 
+-- @told
+
 local only = #ARGV == 1 and ARGV[1]
 -- @include end_one
 if ended then

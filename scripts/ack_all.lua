@@ -9,6 +9,7 @@
 -- not sent: they are in `held`. If jobs were cancelled or lapsed meanwhile, the caller uses ack, and
 -- learns which of them are LOST.
 
+-- @told
 -- @include settle
 
 local most = whole(total, 1, 500)

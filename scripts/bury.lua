@@ -6,6 +6,7 @@
 -- how    ran: after an attempt; crashed: after one that killed its worker; unrun: without one
 -- error  `"kind":…,"text":…,"host":…}`, or '' to keep the last error
 
+-- @told
 -- @include bury
 
 local list, hows, whys = {}, {}, {}

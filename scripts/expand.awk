@@ -1,7 +1,7 @@
 # expand.awk: checks scripts/*.lua, and makes complete scripts for Redis and C from them.
 #
 #   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR [-v c=FILE] [-v h=FILE] \
-#       -f scripts/expand.awk SCRIPT.lua...
+#       [-v told=FILE] -f scripts/expand.awk SCRIPT.lua...
 #
 # Writes DIR/NAME.lua (installed, and carried by the clients) and, if they are named, FILE.c (the texts
 # without comments) and FILE.h (their names).
@@ -19,6 +19,8 @@
 # are, and a local for each key and each argument that is not in the group. `-- @include NAME`,
 # alone on a line, is replaced by inc/NAME.lua; within a script only the first of equal ones counts.
 # `-- @inside NAME` is for the body of a function: what it brings in is known there only.
+# `-- @told` says that the script ends jobs: with -v told=FILE, C also has what that puts around it
+# (see there), and the SHA-1 of the whole.
 #
 # The checks split Lua into words and signs; they do not parse it.
 
@@ -31,6 +33,7 @@ BEGIN {
     sort_scripts()
     for (s = 1; s <= scripts; s++)
         script(path[s])
+    around()
     if (faults)
         exit 1
     for (s = 1; s <= scripts; s++)
@@ -45,9 +48,9 @@ BEGIN {
 
 function fault(file, line, what, remedy,    text) {
     text = file ":" line ": " what "; " remedy
-    if (!(text in told))
+    if (!(text in reported))
         print text > "/dev/stderr"
-    told[text] = 1
+    reported[text] = 1
     faults++
 }
 
@@ -249,6 +252,8 @@ function body(file, n,    part) {
             part = line[file, n]
             if (sub(/^-- @inside /, "", part))
                 inside(file, n, part)
+            else if (part == "-- @told")
+                is_told[name] = 1
             else {
                 sub(/^-- @include /, "", part)
                 include(file, n, part)
@@ -284,6 +289,26 @@ function inside(file, n, part,    before, target) {
     for (target in included)
         if (!(target in before))
             delete included[target]
+}
+
+# ---- what is put around those that end jobs
+
+# The short text of `told` before and after its line `-- @script`.
+function around(    n) {
+    if (told == "")
+        return
+    if (!load(told))
+        fault(told, 1, "cannot be read", "give the file of what is put around with -v told=")
+    name = "before"
+    for (n = 1; n <= lines[told]; n++) {
+        check_line(told, n, line[told, n])
+        if (line[told, n] == "-- @script")
+            name = "after"
+        else
+            emit(told, n, line[told, n])
+    }
+    if (name != "after")
+        fault(told, 1, "no line `-- @script`", "say where the script comes")
 }
 
 # ---- lines
@@ -435,11 +460,21 @@ function write_lua(s,    file, i) {
     close(file)
 }
 
-# The SHA-1 of the short text of the script `name`, by which Redis knows it.
-function sha(    command, i, result) {
+# Sends the short text of a part to a command.
+function pour(part, command,    i) {
+    for (i = 1; i <= short_lines[part]; i++)
+        print short[part, i] | command
+}
+
+# The SHA-1 of the short text of the script `name`, by which Redis knows it; or of that with what is
+# put around it.
+function sha(whole,    command, result) {
     command = "sha1sum > " c ".sha"
-    for (i = 1; i <= short_lines[name]; i++)
-        print short[name, i] | command
+    if (whole)
+        pour("before", command)
+    pour(name, command)
+    if (whole)
+        pour("after", command)
     close(command)
     getline result < (c ".sha")
     close(c ".sha")
@@ -450,26 +485,35 @@ function sha(    command, i, result) {
     return substr(result, 1, 40)
 }
 
-function write_c(    s, i, text) {
+function write_text(part,    i, text) {
+    print "static const char text_" part "[] =" > c
+    for (i = 1; i <= short_lines[part]; i++) {
+        text = short[part, i]
+        gsub(/\\/, "&&", text)
+        gsub(/"/, "\\\\&", text)
+        print "    \"" text "\\n\"" (i == short_lines[part] ? ";\n" : "") > c
+    }
+}
+
+function write_c(    s) {
     print "/* Made by scripts/expand.awk from scripts/; see there. */" > c
     print "#include \"redis/script.h\"\n" > c
-    for (s = 1; s <= scripts; s++) {
-        name = base(path[s])
-        print "static const char text_" name "[] =" > c
-        for (i = 1; i <= short_lines[name]; i++) {
-            text = short[name, i]
-            gsub(/\\/, "&&", text)
-            gsub(/"/, "\\\\&", text)
-            print "    \"" text "\\n\"" (i == short_lines[name] ? ";\n" : "") > c
-        }
-    }
+    for (s = 1; s <= scripts; s++)
+        write_text(base(path[s]))
     print "const struct later_script_text later_script_texts[] = {" > c
     for (s = 1; s <= scripts; s++) {
         name = base(path[s])
-        print "    { \"" name "\", text_" name ", sizeof(text_" name ") - 1, \"" sha() "\", " \
-            row_count[name] ", { " row_keys[name] " }, " row_args[name] ", " row_group[name] " }," > c
+        print "    { \"" name "\", text_" name ", sizeof(text_" name ") - 1, \"" sha(0) "\", " \
+            row_count[name] ", { " row_keys[name] " }, " row_args[name] ", " row_group[name] ", " \
+            (told != "" && name in is_told ? "\"" sha(1) "\"" : "NULL") " }," > c
     }
     print "};" > c
+    if (told != "") {
+        write_text("before")
+        write_text("after")
+        print "const struct later_script_around later_script_told = { text_before, " \
+            "sizeof(text_before) - 1, text_after, sizeof(text_after) - 1 };" > c
+    }
     close(c)
 }
 

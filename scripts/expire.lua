@@ -3,6 +3,7 @@
 -- ARGV   (id)...
 -- reply  the positions (from 1) of ids that are LOST
 
+-- @told
 -- @include settle
 
 return settle(ARGV, 'expired')

@@ -19,6 +19,7 @@
 -- never gone in between. If the id was pushed again meanwhile (inc/again.lua), the first line also
 -- has `"again":true`: there is a later job of this id.
 
+-- @told
 -- @include leave
 
 local wait = number(seconds, 0, 315360000)

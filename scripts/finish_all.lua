@@ -9,6 +9,7 @@
 -- The keys of the results are not among KEYS, so they are looked at before the first write: while
 -- their slot moves to another node of a Cluster, one that is missing is an error here.
 
+-- @told
 -- @include remain
 -- @include again
 -- @include stay

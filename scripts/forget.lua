@@ -27,7 +27,7 @@ if left == 0 then
             flow_key .. ':failed')
     end
     redis.call('DEL', flows, waiting, base .. 'away', base .. 'heard', base .. 'fair',
-        base .. 'groups')
+        base .. 'groups', base .. 'events')
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

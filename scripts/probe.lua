@@ -1,5 +1,5 @@
 -- probe: may this user run what the scripts run?
--- KEYS   ready jobs wake paused due
+-- KEYS   ready jobs wake paused due events
 -- ARGV   none
 -- reply  the commands that are denied, each with Redis's words; empty = all are allowed
 --
@@ -57,6 +57,8 @@ try('SET', paused, 1, 'EX', 1)
 try('GET', paused)
 try('PTTL', paused)
 try('PUBLISH', due, '0')
+try('XADD', events, '*', 'probe', 1)
+try('XREVRANGE', events, '+', '-')
 try('UNLINK', ready)
-try('DEL', ready, jobs, wake, paused)
+try('DEL', ready, jobs, wake, paused, events)
 return denied

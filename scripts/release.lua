@@ -9,6 +9,7 @@
 --
 -- A suspect that has run to its end is no longer a suspect.
 
+-- @told
 -- @include now
 -- @include guard
 -- @include give_up

@@ -16,6 +16,8 @@
 -- The key of the result is not among KEYS, so it is looked at before the first write: while its
 -- slot moves to another node of a Cluster, one that is missing is an error here.
 
+-- @told
+
 local token, set, few = new_token, fresh, false
 -- @include take
 local only = #ARGV == 7 and ARGV[7]

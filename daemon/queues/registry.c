@@ -86,11 +86,11 @@ static void load_scripts(struct link *link)
         struct later_command cmd = { 0 };
 
         if (masters == 0) {
-            later_script_load(&cmd, scripts[i]);
+            later_script_load(&cmd, scripts[i], false);
             link_send(link, &cmd, LINK_TIMEOUT, on_loaded, NULL);
         }
         for (size_t m = 0; m < masters; m++) {
-            later_script_load(&cmd, scripts[i]);
+            later_script_load(&cmd, scripts[i], false);
             later_redis_send_to(link_redis(link), m, &cmd, LINK_TIMEOUT, on_loaded, NULL);
         }
     }

@@ -200,6 +200,35 @@ static void encode_each(const struct sending *sending, struct slot_copy *copies,
         free(errors[i]);
 }
 
+/* --- what is told --- */
+
+/* Does Redis tell of these ends in the queue's stream? Then how many it keeps. All jobs of a call
+ * are of one queue. */
+static uint32_t sending_ends_kept(const struct sending *sending)
+{
+    return later_event_is_told(sending->verb) ? slot_ends_kept(sending->items[0].slot) : 0;
+}
+
+/* Adds what is told to a call of which later_script_tell() was said before: of those that are LOST
+ * the script will say nothing. */
+static void sending_tell(const struct sending *sending, uint32_t kept, struct later_command *cmd)
+{
+    for (size_t i = 0; i < sending->count; i++) {
+        const struct slot *slot = sending->items[i].slot;
+        char type[LATER_TYPE_MAX + 1];
+        struct later_event event;
+        struct slot_copy copy;
+
+        slot_copy(slot, LATER_VERB_TOUCH, &copy);
+        slot_event(slot, &event, type);
+        event.id = copy.id;
+        later_event_add(cmd, &event);
+    }
+    later_events_end(cmd, sending->host, kept);
+}
+
+/* --- what is left --- */
+
 /* What a slot's job leaves, and where its parts are. */
 struct sending_left {
     struct later_remains left;
@@ -280,8 +309,8 @@ static void encode_finish(const struct sending *sending, struct later_command *c
     free(error);
 }
 
-bool sending_encode_with(const struct sending *sending, const struct later_take *take,
-                         struct later_command *cmd)
+static bool encode_by_job(const struct sending *sending, const struct later_take *take,
+                          struct later_command *cmd)
 {
     struct slot_copy *copies = malloc(sending->count * sizeof *copies);
     bool leaves = sending->verb == LATER_VERB_FINISH;
@@ -318,7 +347,8 @@ bool sending_encode_checkpoint(const struct sending *sending, struct later_comma
     return job.checkpoint_len;
 }
 
-bool sending_encode(const struct sending *sending, struct later_command *cmd)
+/* A call of its own. */
+static bool encode_alone(const struct sending *sending, struct later_command *cmd)
 {
     if (sending->whole) {
         later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
@@ -330,5 +360,24 @@ bool sending_encode(const struct sending *sending, struct later_command *cmd)
         encode_finish(sending, cmd);
         return true;
     }
+    return encode_by_job(sending, NULL, cmd);
+}
+
+bool sending_encode_with(const struct sending *sending, const struct later_take *take,
+                         struct later_command *cmd)
+{
+    uint32_t kept = sending_ends_kept(sending);
+    bool ok;
+
+    if (kept)
+        later_script_tell(cmd, sending->count);
+    ok = take ? encode_by_job(sending, take, cmd) : encode_alone(sending, cmd);
+    if (ok && kept)
+        sending_tell(sending, kept, cmd);
+    return ok;
+}
+
+bool sending_encode(const struct sending *sending, struct later_command *cmd)
+{
     return sending_encode_with(sending, NULL, cmd);
 }

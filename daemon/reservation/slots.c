@@ -12,7 +12,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterd9";
+static const char magic[8] = "laterdA";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -380,6 +380,13 @@ double slot_ran(const struct slot *slot)
     return ran >= 0 && ran < KEEP_MAX ? ran : 0;
 }
 
+uint32_t slot_ends_kept(const struct slot *slot)
+{
+    uint32_t kept = *(const volatile uint32_t *)&slot->ends_kept; /* read once: it may change */
+
+    return kept < LATER_EVENTS_MAX ? kept : LATER_EVENTS_MAX;
+}
+
 bool slot_keeps(const struct slot *slot, struct later_kept *kept)
 {
     double life = *(const volatile double *)&slot->keep; /* read once: they may change */
@@ -416,6 +423,21 @@ bool slot_hook(const struct slot *slot, char hook[LATER_HOOK_MAX + 1], char of[L
     slot_copy_name(said, hook, LATER_HOOK_MAX, later_document_is_hook);
     slot_copy_name(slot->type, of, LATER_TYPE_MAX, later_document_is_type);
     return *hook;
+}
+
+void slot_event(const struct slot *slot, struct later_event *event, char type[LATER_TYPE_MAX + 1])
+{
+    double waited = *(const volatile double *)&slot->waited; /* read once: they may change */
+    double wait = *(const volatile double *)&slot->wait;
+
+    slot_copy_name(slot->type, type, LATER_TYPE_MAX, later_document_is_type);
+    *event = (struct later_event){ .type = type,
+                                   .ending = slot_ending(slot),
+                                   .last = slot->last,
+                                   .wait = wait,
+                                   .attempt = *(const volatile uint32_t *)&slot->attempt,
+                                   .ran = slot_ran(slot),
+                                   .waited = waited >= 0 && waited < 1e12 ? waited : -1 };
 }
 
 enum later_ending slot_ending(const struct slot *slot)

@@ -31,6 +31,7 @@
 #include "later/error.h"
 #include "log.h"
 #include "reservation/counts.h"
+#include "queue/event.h"
 #include "queue/queue.h"
 
 #include <signal.h>
@@ -78,6 +79,8 @@ struct slot {
     double kept;              /* seconds that its result is kept; 0: not wanted */
     double keep;              /* of an ACK, seconds that the job is kept; 0: it is not */
     double ran;               /* seconds that the attempt took; 0: not known */
+    double waited;            /* seconds that the job was ready; below 0: not known */
+    uint32_t ends_kept;       /* ends that its queue keeps in its stream; 0: they are not told */
     uint32_t keep_max;        /* of its queue */
     /* The hooks that are pushed when it is dead or done, TYPE or TYPE@QUEUE; "" = none. */
     char on_dead[LATER_HOOK_MAX + 1], on_done[LATER_HOOK_MAX + 1];
@@ -262,6 +265,11 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
 double slot_kept(const struct slot *slot);
 /* Returns how many seconds the attempt took; 0: not known, or there was none. */
 double slot_ran(const struct slot *slot);
+/* Returns how many ends its queue keeps in its stream; 0: they are not told. */
+uint32_t slot_ends_kept(const struct slot *slot);
+/* Copies what is told of its end but for the id, which is the caller's, to *event; its type to
+ * `type`, to which that points. */
+void slot_event(const struct slot *slot, struct later_event *event, char type[LATER_TYPE_MAX + 1]);
 /* Is the job itself kept when it is done? Then *kept says how; the caller adds the host. */
 bool slot_keeps(const struct slot *slot, struct later_kept *kept);
 

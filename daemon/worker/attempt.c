@@ -141,6 +141,7 @@ void attempt_settle(struct worker *worker, struct slot *slot)
 
 void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text)
 {
+    memcpy(job->slot->type, job->doc.type, sizeof job->slot->type);
     slot_finish(job->slot, (struct later_verdict){ .ending = ending, .wait = wait }, text);
     attempt_settle(job->worker, job->slot);
 }
@@ -167,7 +168,6 @@ void attempt_note_hooks(struct later_job *job)
     done = attempt_hook(job->doc.on_done, type->on_done, said->on_done, queue->on_done);
     if (job->doc.hook_of[0] || (!*dead && !*done))
         return;
-    memcpy(slot->type, job->doc.type, sizeof slot->type); /* it may not be begun at all */
     strcpy(slot->on_dead, dead);
     strcpy(slot->on_done, done);
 }

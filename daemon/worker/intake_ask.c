@@ -129,6 +129,8 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
     slot->max_attempts = slot->event = 0;
     slot->began = slot->deadline = slot->retry_in = 0;
     slot->kept = slot->keep = slot->ran = 0;
+    slot->waited = -1;
+    slot->ends_kept = asking->queue->known.config->events_kept;
     slot->value_len = slot->progress_told = slot->checkpoint_told = 0;
     slot->on_dead[0] = slot->on_done[0] = '\0';
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);

@@ -150,6 +150,7 @@ static void run_describe(struct later_job *job)
     slot->max_attempts = job->policy.max_attempts;
     slot->event = job->event;
     slot->began = job->began;
+    slot->waited = job_waited(job->score, attempt_began(job));
     slot->deadline = job->deadline;
     slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
     attempt_note_hooks(job); /* its program may have introduced itself since */

@@ -3,6 +3,7 @@
 
 #include "config/config_check.h"
 #include "job/document.h"
+#include "queue/event.h"
 #include "queue/flow.h"
 
 #include <stdlib.h>
@@ -151,6 +152,8 @@ const struct config_row config_table[] = {
       .help = "How many of its jobs may run at once, on all hosts together." },
     { SIZE(QUEUE, "queues.max_jobs", max_jobs, 0, 1, 1e12, "jobs"), .text = "no limit",
       .help = "How many jobs it may have, in all states; push refuses more." },
+    { UINT(QUEUE, "queues.events_kept", events_kept, 0, 0, LATER_EVENTS_MAX, "events"),
+      .help = "How many ends of jobs it keeps for `later events`; 0: it tells of none." },
     { NAME(QUEUE, "queues.on_dead", hooks.on_dead, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of its jobs is dead." },
     { NAME(QUEUE, "queues.on_done", hooks.on_done, 193, config_check_hook), .text = "none",

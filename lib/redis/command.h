@@ -25,6 +25,7 @@ struct later_command {
     size_t missing; /* arguments still to come */
     bool failed;
     const struct later_script_text *script; /* that it calls (script.h); NULL: none */
+    size_t told; /* that script tells of so many ends: later_script_tell() */
 };
 
 /* Starts a command of `count` arguments, with its name, after what cmd holds already: several

@@ -36,7 +36,7 @@ struct later_conn {
     struct pending *first, *last;        /* in the order of their answers */
     struct pending *unsent;              /* the first one with bytes to send, or NULL */
     double earliest;                     /* no deadline is before it; each send asks for it */
-    struct loading loading[LATER_SCRIPT_COUNT];
+    struct loading loading[2][LATER_SCRIPT_COUNT]; /* [1]: of those that tell */
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
     struct later_turns turns;         /* of the Sentinels; count 0 = without */

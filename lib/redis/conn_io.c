@@ -89,16 +89,15 @@ static void note_load(void *arg, struct later_answer *told)
 
 /* Thousands of calls may have been sent before the first NOSCRIPT. One load is enough for all of
  * them. */
-static bool conn_io_load(struct later_conn *redis, const struct later_script_text *text,
-                         double timeout)
+static bool conn_io_load(struct later_conn *redis, const struct later_command *of, double timeout)
 {
-    enum later_script script = (enum later_script)(text - later_script_texts);
-    struct loading *loading = &redis->loading[script];
+    enum later_script script = (enum later_script)(of->script - later_script_texts);
+    struct loading *loading = &redis->loading[of->told > 0][script];
     struct later_command cmd = { 0 };
 
     if (loading->redis)
         return true;
-    later_script_load(&cmd, script);
+    later_script_load(&cmd, script, of->told > 0);
     redis->load_why[0] = '\0';
     loading->redis = redis;
     if (later_conn_enqueue(redis, &cmd, timeout, note_load, loading) == 0)
@@ -111,7 +110,7 @@ static bool conn_io_load(struct later_conn *redis, const struct later_script_tex
 static bool load_and_repeat(struct later_conn *redis, struct pending *pending)
 {
     if (!pending->cmd.script || pending->reloaded ||
-        !conn_io_load(redis, pending->cmd.script, pending->timeout))
+        !conn_io_load(redis, &pending->cmd, pending->timeout))
         return false;
     pending->reloaded = true;
     pending->sent = 0;

@@ -19,7 +19,7 @@ static const char *const names[LATER_KEY_COUNT] = {
     [LATER_KEY_WAITING] = "waiting",   [LATER_KEY_FLOWS] = "flows",
     [LATER_KEY_NEWS] = "news",         [LATER_KEY_AWAY] = "away",
     [LATER_KEY_HEARD] = "heard",       [LATER_KEY_FAIR] = "fair",
-    [LATER_KEY_GROUPS] = "groups",
+    [LATER_KEY_GROUPS] = "groups",     [LATER_KEY_EVENTS] = "events",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */

@@ -42,6 +42,7 @@ enum later_key {
     LATER_KEY_HEARD,
     LATER_KEY_FAIR,
     LATER_KEY_GROUPS,
+    LATER_KEY_EVENTS,
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT

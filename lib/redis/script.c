@@ -1,19 +1,29 @@
 /* script.c: calls to the embedded scripts. */
 #include "redis/script.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define TOLD_ARGS 3 /* behind the lines: the host, how many are kept, how many lines */
+
+void later_script_tell(struct later_command *cmd, size_t count)
+{
+    cmd->told = count;
+}
 
 void later_script_begin(struct later_command *cmd, enum later_script script,
                         const struct later_keys *keys, const char *const *other, size_t groups)
 {
     const struct later_script_text *text = &later_script_texts[script];
     size_t count = (size_t)text->argc + groups * (size_t)text->group;
+    int key_count = text->key_count + (cmd->told ? 1 : 0);
 
     cmd->script = text;
-    later_command_begin(cmd, 3 + (size_t)text->key_count + count);
+    count += cmd->told ? cmd->told + TOLD_ARGS : 0;
+    later_command_begin(cmd, 3 + (size_t)key_count + count);
     later_command_bytes(cmd, "EVALSHA", 7);
-    later_command_bytes(cmd, text->sha, 40);
-    later_command_int(cmd, text->key_count);
+    later_command_bytes(cmd, cmd->told ? text->told : text->sha, 40);
+    later_command_int(cmd, key_count);
     for (int i = 0; i < text->key_count; i++) {
         int key = text->keys[i];
 
@@ -22,6 +32,8 @@ void later_script_begin(struct later_command *cmd, enum later_script script,
         else
             later_command_bytes(cmd, keys->name[key], keys->len[key]);
     }
+    if (cmd->told)
+        later_command_bytes(cmd, keys->name[LATER_KEY_EVENTS], keys->len[LATER_KEY_EVENTS]);
 }
 
 void later_script_begin_held(struct later_command *cmd, enum later_script script,
@@ -33,10 +45,32 @@ void later_script_begin_held(struct later_command *cmd, enum later_script script
     later_script_begin(cmd, script, keys, (const char *const[]){ held }, groups);
 }
 
-void later_script_load(struct later_command *cmd, enum later_script script)
+/* What tells is loaded whole. Without memory the command becomes failed. */
+static void script_add_told(struct later_command *cmd, const struct later_script_text *text)
 {
+    const struct later_script_around *around = &later_script_told;
+    char *whole = malloc(around->before_len + text->len + around->after_len);
+
+    if (!whole) {
+        cmd->failed = true;
+        return;
+    }
+    memcpy(whole, around->before, around->before_len);
+    memcpy(whole + around->before_len, text->text, text->len);
+    memcpy(whole + around->before_len + text->len, around->after, around->after_len);
+    later_command_bytes(cmd, whole, around->before_len + text->len + around->after_len);
+    free(whole);
+}
+
+void later_script_load(struct later_command *cmd, enum later_script script, bool told)
+{
+    const struct later_script_text *text = &later_script_texts[script];
+
     later_command_begin(cmd, 3);
     later_command_text(cmd, "SCRIPT");
     later_command_text(cmd, "LOAD");
-    later_command_bytes(cmd, later_script_texts[script].text, later_script_texts[script].len);
+    if (told)
+        script_add_told(cmd, text);
+    else
+        later_command_bytes(cmd, text->text, text->len);
 }

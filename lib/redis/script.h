@@ -21,11 +21,23 @@ struct later_script_text {
     size_t len;
     const char *sha; /* SHA-1 of text, as Redis computes it: 40 hex digits */
     int key_count;
-    int keys[16]; /* enum later_key, or -1: no key of a queue, given by the caller */
-    int argc;     /* fixed arguments */
-    int group;    /* size of the group that repeats; 0 = none */
+    int keys[16];     /* enum later_key, or -1: no key of a queue, given by the caller */
+    int argc;         /* fixed arguments */
+    int group;        /* size of the group that repeats; 0 = none */
+    const char *told; /* SHA-1 of the text between the two of later_script_told; NULL: it ends no
+                       * jobs */
 };
 extern const struct later_script_text later_script_texts[LATER_SCRIPT_COUNT];
+
+/* What is put around a script that ends jobs, so that it tells of them (scripts/told.lua). A script
+ * that tells is another one to Redis, so one that does not costs nothing. */
+struct later_script_around {
+    const char *before;
+    size_t before_len;
+    const char *after;
+    size_t after_len;
+};
+extern const struct later_script_around later_script_told;
 
 /* Starts a call with the queue's keys, and room for the script's fixed arguments and `groups`
  * repetitions (at most LATER_BATCH_MAX), which the caller adds next. `other` are the keys that are
@@ -37,7 +49,12 @@ void later_script_begin(struct later_command *cmd, enum later_script script,
 void later_script_begin_held(struct later_command *cmd, enum later_script script,
                              const struct later_keys *keys, const char *token, size_t groups);
 
-/* A SCRIPT LOAD. */
-void later_script_load(struct later_command *cmd, enum later_script script);
+/* Before one of these: the call shall tell of `count` ends (1 … LATER_BATCH_MAX). After its own
+ * arguments come those of later_event_add() (queue/event.h). The script must be able to
+ * (`told`). */
+void later_script_tell(struct later_command *cmd, size_t count);
+
+/* A SCRIPT LOAD; told: of what tells. */
+void later_script_load(struct later_command *cmd, enum later_script script, bool told);
 
 #endif

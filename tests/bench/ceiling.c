@@ -62,7 +62,7 @@ static void load_scripts(redisContext *redis)
         struct later_command cmd = { 0 };
         redisReply *reply = NULL;
 
-        later_script_load(&cmd, (enum later_script)i);
+        later_script_load(&cmd, (enum later_script)i, false);
         redisAppendFormattedCommand(redis, cmd.data, cmd.len);
         later_command_free(&cmd);
         if (redisGetReply(redis, (void **)&reply) != REDIS_OK)

@@ -113,7 +113,7 @@ static void latency(const char *queues, int queue_count, size_t runs)
 
     stage_open(&stage, NULL);
     stage_start(&stage, 1, queues);
-    later_script_load(&load, LATER_SCRIPT_PUSH);
+    later_script_load(&load, LATER_SCRIPT_PUSH, false);
     send_command(stage.redis, &load);
     one_run(&stage, 20, pings, waits); /* warm */
     for (size_t i = 0; i < runs; i++) {

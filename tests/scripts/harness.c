@@ -36,6 +36,14 @@ static struct {
     bool token_taken; /* off the arguments */
 } pending;
 
+#define TELLING_MAX 8
+
+/* What it tells; count 0: nothing. */
+static struct {
+    const char *lines[TELLING_MAX];
+    int count, kept;
+} telling;
+
 /* ---- life */
 
 static struct kept *keep(void)
@@ -310,20 +318,63 @@ long long lapse(const char *reason)
     return count;
 }
 
+void tell(int kept, const char *line, ...)
+{
+    va_list args;
+
+    telling.kept = kept;
+    telling.count = 0;
+    va_start(args, line);
+    for (; line; line = va_arg(args, const char *)) {
+        ck_assert_int_lt(telling.count, TELLING_MAX);
+        telling.lines[telling.count++] = line;
+    }
+    va_end(args);
+}
+
+/* As later_script_load() does. */
+static void load_telling(const struct later_script_text *script)
+{
+    const struct later_script_around *around = &later_script_told;
+
+    ck_assert_str_eq(
+        ask("SCRIPT LOAD %s", text("%s%s%s", around->before, script->text, around->after))->str,
+        script->told);
+}
+
+static void add_telling(const struct later_script_text *script)
+{
+    load_telling(script);
+    for (int i = 0; i < telling.count; i++)
+        arg(telling.lines[i]);
+    arg("h");
+    argf("%d", telling.kept);
+    argf("%d", telling.count);
+    telling.count = 0;
+}
+
 static redisReply *evalsha(const char *name)
 {
     const struct later_script_text *script = script_text(name);
-    size_t key_count = (size_t)script->key_count;
-    size_t argc = 3 + key_count + pending.count;
-    const char **argv = malloc(argc * sizeof *argv);
-    size_t *len = malloc(argc * sizeof *len);
+    const char *keys_of[17];
+    bool told = telling.count > 0;
+    size_t key_count = (size_t)script->key_count + told, argc;
+    const char **argv;
     redisReply *reply;
+    size_t *len;
 
+    script_keys(script, keys_of);
+    keys_of[script->key_count] = key("events");
+    if (told)
+        add_telling(script);
+    argc = 3 + key_count + pending.count;
+    argv = malloc(argc * sizeof *argv);
+    len = malloc(argc * sizeof *len);
     ck_assert(argv && len);
     argv[0] = "EVALSHA";
-    argv[1] = script->sha;
-    argv[2] = text("%d", script->key_count);
-    script_keys(script, &argv[3]);
+    argv[1] = told ? script->told : script->sha;
+    argv[2] = text("%zu", key_count);
+    memcpy(&argv[3], keys_of, key_count * sizeof *argv);
     for (size_t i = 0; i < 3 + key_count; i++)
         len[i] = strlen(argv[i]);
     for (size_t i = 0; i < pending.count; i++) {

@@ -55,6 +55,10 @@ redisReply *run(const char *script, ...) __attribute__((sentinel));
 const char *run_error(const char *script, ...) __attribute__((sentinel));
 redisReply *run_any(const char *script, ...) __attribute__((sentinel));
 
+/* The next script tells of its jobs' ends in `events`, of host h: this is the line of each, and so
+ * many are kept. */
+void tell(int kept, const char *line, ...) __attribute__((sentinel));
+
 /* The row of a script in the generated table. */
 const struct later_script_text *script_text(const char *script);
 

@@ -102,10 +102,10 @@ is "$status $said" "0 " "good scripts are taken without a word"
 
 is "$(sed -n 's/^    LATER_SCRIPT_\([A-Z]*\).*/\1/p' "$box/names.h" | paste -sd ' ' -)" \
     "FIRST SECOND THIRD COUNT" "names.h: sorted by name"
-contains "$(cat "$box/text.c")" '1, { LATER_KEY_PAUSED }, 0, 0 },' "a row: one key, no arguments"
-contains "$(cat "$box/text.c")" '2, { LATER_KEY_READY, -1 /* stock */ }, 1, 2 },' \
+contains "$(cat "$box/text.c")" '1, { LATER_KEY_PAUSED }, 0, 0, NULL },' "a row: one key, no arguments"
+contains "$(cat "$box/text.c")" '2, { LATER_KEY_READY, -1 /* stock */ }, 1, 2, NULL },' \
     "a row: keys on two lines, one of them no queue's; an argument and a group of two"
-contains "$(cat "$box/text.c")" '1, { LATER_KEY_JOBS }, 0, 1 },' "a row: a group alone"
+contains "$(cat "$box/text.c")" '1, { LATER_KEY_JOBS }, 0, 1, NULL },' "a row: a group alone"
 
 full=$(cat "$box/lua/second.lua")
 contains "$full" "if #KEYS ~= 2 or #ARGV < 1 or (#ARGV - 1) % 2 ~= 0 then" "the check of the call"
@@ -126,6 +126,7 @@ struct later_script_text {
     unsigned long len;
     const char *sha;
     int key_count, keys[16], argc, group;
+    const char *told;
 };
 C
 cat >"$box/main.c" <<'C'

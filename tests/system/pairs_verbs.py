@@ -359,6 +359,8 @@ COMMANDS = {
     "history": ("history {q} --by hour --since 1d", "read", says(0)),
     "history until": ("history {q} --since 2d --until 1d", "read", says(0)),
     "history marks": ("history {q} --marks --since 1d", "read", says(0)),
+    "events": ("events -q {q} --since 1d --timeout 0", "look", says(0)),
+    "events of": ("events --type t -n 1 --bookmark {config}.{name} --timeout 0", "look", says(0)),
     "metrics": ("metrics", "read", says(0)),
     "metrics openmetrics": ("metrics --openmetrics", "read", says(0)),
     "new": ("new handler {name} --lang sh", "none", says(0)),

@@ -227,6 +227,7 @@ may peek mail --state dead
 may show a -q mail
 may status
 may check mail
+may events -q mail --timeout 0
 none_denied look
 run later status --server
 is "$status" 0 "look: what Redis says of itself"
@@ -400,7 +401,7 @@ may_not <"$work/commands"
 outer='evalsha script|load client|setname client|id ping select info subscribe blpop client|unblock mget'
 is "$(acl laterd | tr ' ' '\n' | sed -n 's/^+//p' | grep -vxF "$(echo "$outer" | tr ' ' '\n')" | sort |
     tr '\n' ' ')" \
-    "$(grep -ohE "call\('[A-Z]+'" "$scripts"/*.lua | sed "s/.*'\(.*\)'/\1/" | tr '[:upper:]' '[:lower:]' | sort -u |
+    "$(grep -ohE "call\('[A-Z]+'" "$scripts"/*.lua "$top_srcdir/scripts/told.lua" | sed "s/.*'\(.*\)'/\1/" | tr '[:upper:]' '[:lower:]' | sort -u |
         tr '\n' ' ')" "laterd's line has the commands of the scripts and no others"
 
 # ---- tenant: like push, with the scripts that laterd has loaded, and no Lua of its own

@@ -271,6 +271,51 @@ START_TEST(test_result_with_a_reserve)
 }
 END_TEST
 
+/* The same call with what is told of its jobs; a return tells nothing. */
+START_TEST(test_told)
+{
+    const struct later_settlement jobs[] = { { .token = TOKEN, .id = "0" },
+                                             { .token = TOKEN, .id = "1" } };
+    struct later_event event = {
+        .id = "0", .type = "t.x", .ending = LATER_ENDED_DONE, .attempt = 1, .ran = 0.5, .waited = -1
+    };
+    struct later_command wanted = { 0 };
+
+    for (int i = 0; i < 2; i++) {
+        struct slot *slot = add(TOKEN, LATER_ENDED_DONE);
+
+        strcpy(slot->type, i ? "no type" : "t.x");
+        slot->ran = 0.5;
+        slot->waited = -1;
+        slot->ends_kept = 70;
+    }
+    take(LATER_VERB_ACK);
+    sending->host = "the-host";
+    ck_assert(sending_encode(sending, &cmd));
+    later_script_tell(&wanted, 2);
+    later_queue_settle(&wanted, &keys, LATER_VERB_ACK, 0, jobs, 2);
+    later_event_add(&wanted, &event);
+    event.id = "1";
+    event.type = "";
+    later_event_add(&wanted, &event);
+    later_events_end(&wanted, "the-host", 70);
+    check_call(&wanted);
+}
+END_TEST
+
+START_TEST(test_told_of_none_that_goes_back)
+{
+    const struct later_settlement job = { .token = TOKEN, .id = "0", .how = "held" };
+    struct later_command wanted = { 0 };
+
+    add(TOKEN, LATER_ENDED_HELD)->ends_kept = 70;
+    take(LATER_VERB_RETURN);
+    ck_assert(sending_encode(sending, &cmd));
+    later_queue_settle(&wanted, &keys, LATER_VERB_RETURN, 0, &job, 1);
+    check_call(&wanted);
+}
+END_TEST
+
 static TCase *together(void)
 {
     return UNIT_CASE("together", set_up, tear_down, test_verb, test_nothing, test_of_one_token,
@@ -281,7 +326,7 @@ static TCase *calls(void)
 {
     return UNIT_CASE("calls", set_up, tear_down, test_all_of_a_token, test_some_of_a_token,
                      test_one_is_not_whole, test_errors, test_with_a_reserve,
-                     test_result_with_a_reserve);
+                     test_result_with_a_reserve, test_told, test_told_of_none_that_goes_back);
 }
 
 UNIT_MAIN("sending", together, calls)
