@@ -174,7 +174,7 @@ START_TEST(test_results)
     ck_assert_int_eq(losts, 1);
     ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:short 0"), '\n'), "\n[1]");
     ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:none 0"), '\n'), "\nnull");
-    ck_assert_int_le(live_number("PTTL later:{q}:result:none"), 86400000);
+    ck_assert_int_le(live_number("PTTL later:{q}:result:none"), 1000LL * LATER_RESULT_MAX);
     error = json_loads(strchr(live_string("LINDEX later:{q}:result:dead 0"), '\n'), 0, NULL);
     ck_assert_str_eq(json_string_value(json_object_get(error, "text")), "why");
     ck_assert_str_eq(json_string_value(json_object_get(error, "host")), "the-host");
