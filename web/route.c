@@ -26,8 +26,8 @@ struct route {
     "[--kind=?kind*] [--host=?host] [--attempts=?attempts] [--priority=?ranks] [--where=?where*] " \
     "[--text=?text] [--not=?not*]"
 
-/* Those of an action on all that match, and its bounds. */
-#define MANY "[--number=?most] [--rate=?rate] " CONDITIONS
+/* Those of an action on all that match, its bounds, and whether it asks before it acts. */
+#define MANY "[--ask=?ask] [--number=?most] [--rate=?rate] " CONDITIONS
 
 /* What may be set when a job is pushed. */
 /* clang-format off */
@@ -237,6 +237,11 @@ static bool is_kind(const char *value)
     return is_made_of(value, LETTERS, 16);
 }
 
+static bool is_ask(const char *value)
+{
+    return strcmp(value, "line") == 0;
+}
+
 /* `later push` would read standard input for "-". */
 static bool is_payload(const char *value)
 {
@@ -269,6 +274,7 @@ static const struct form {
     { "not", is_text, "not: NAME:VALUE" },
     { "facets", is_text, "facets: names with commas between, such as type,payload.tenant" },
     { "after", is_spot, "after: the `next` of a search" },
+    { "ask", is_ask, "ask: line" },
     { "most", is_number, "most: a whole number" },
     { "rate", is_number, "rate: a whole number" },
     { "since", is_duration, "since: a duration like 90, 5m, 2h" },
@@ -448,7 +454,7 @@ static bool is_left_out(const struct order *order, size_t i)
     if (strcmp(word, "--") == 0)
         return i + 1 == order->count || order->words[i + 1][0] != '-';
     return strcmp(word, "--json") == 0 || strcmp(word, "--yes") == 0 ||
-           strcmp(word, "--progress") == 0;
+           strcmp(word, "--progress") == 0 || strncmp(word, "--ask=", 6) == 0;
 }
 
 char *route_spell(const struct order *order)

@@ -40,8 +40,8 @@ int route_order(struct order *order, const char *path, bool post, const struct p
 /* The role that a POST to this path needs. */
 enum role route_needs(const char *path);
 
-/* Returns what a person would type, "later …", without --json, --yes and --progress. malloc'ed;
- * NULL without memory. */
+/* Returns what a person would type, "later …", without --json, --yes, --ask and --progress.
+ * malloc'ed; NULL without memory. */
 char *route_spell(const struct order *order);
 
 #endif

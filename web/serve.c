@@ -265,6 +265,12 @@ void serve_interrupt(struct serve *serve)
     kill(serve->pid, SIGTERM);
 }
 
+void serve_tell(struct serve *serve, const char *line)
+{
+    if (serve->busy && serve->bev)
+        bufferevent_write(serve->bev, line, strlen(line));
+}
+
 void serve_stop(struct serve *serve)
 {
     serve->busy = false;

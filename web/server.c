@@ -99,7 +99,9 @@ static void answer_tasks(const struct visit *visit)
         answer_error(server->http, visit->request, 500, "no memory");
 }
 
-static void answer_stop(const struct visit *visit)
+/* turn: what is done to the task; it returns -1 if there is none. */
+static void answer_task(const struct visit *visit,
+                        int (*turn)(const struct tasks *tasks, unsigned long number))
 {
     struct server *server = visit->server;
     struct params params;
@@ -109,12 +111,22 @@ static void answer_stop(const struct visit *visit)
 
     body = http_body(visit->request, &len);
     number = params_body(&params, body, len) == 0 ? params_get(&params, "task") : NULL;
-    found = number ? tasks_stop(server->tasks, strtoul(number, NULL, 10)) : -1;
+    found = number ? turn(server->tasks, strtoul(number, NULL, 10)) : -1;
     params_free(&params);
     if (found == 0)
         answer_nothing(server->http, visit->request);
     else
         answer_error(server->http, visit->request, 404, "it has ended");
+}
+
+static void answer_stop(const struct visit *visit)
+{
+    answer_task(visit, tasks_stop);
+}
+
+static void answer_go_on(const struct visit *visit)
+{
+    answer_task(visit, tasks_go_on);
 }
 
 /* Numbers from when somebody looked last would be old, so its reader waits for the next ones. */
@@ -222,9 +234,10 @@ static const struct {
     bool post;
     void (*answer)(const struct visit *visit);
 } routes[] = {
-    { "/api/1/me", false, answer_me },     { "/api/1/overview", false, answer_overview },
-    { "/api/1/live", false, answer_live }, { "/api/1/troubles", false, answer_troubles },
-    { "/api/1/stop", true, answer_stop },  { "/api/1/tasks", false, answer_tasks },
+    { "/api/1/me", false, answer_me },       { "/api/1/overview", false, answer_overview },
+    { "/api/1/live", false, answer_live },   { "/api/1/troubles", false, answer_troubles },
+    { "/api/1/go-on", true, answer_go_on },  { "/api/1/stop", true, answer_stop },
+    { "/api/1/tasks", false, answer_tasks },
 };
 
 /* --- rights --- */

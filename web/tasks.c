@@ -37,6 +37,7 @@ struct task {
     char *text;
     size_t len, lines;
     size_t held; /* bytes that it has collected so far */
+    bool asks;   /* its command waits for an answer */
 };
 
 struct tasks {
@@ -144,6 +145,11 @@ static void stream_line(void *arg, const char *line, size_t len)
     char *copy;
 
     acts_tell(task->tasks->acts, task->number, line, len);
+    if (task->order.act && strstr(line, ",\"asks\":\"")) {
+        task->asks = true;
+        if (!task->request)
+            serve_interrupt(task->serve); /* nobody sees the question */
+    }
     line = tasks_masked(task, line, &len, &copy);
     send_event(task, "", line, len);
     free(copy);
@@ -173,15 +179,36 @@ static void end_acting(const struct task *task)
     }
 }
 
-int tasks_stop(const struct tasks *tasks, unsigned long number)
+/* NULL if it has ended. */
+static struct task *acting_find(const struct tasks *tasks, unsigned long number)
 {
     for (size_t i = 0; i < STREAMS; i++) {
-        if (tasks->acting[i] && tasks->acting[i]->number == number) {
-            serve_interrupt(tasks->acting[i]->serve);
-            return 0;
-        }
+        if (tasks->acting[i] && tasks->acting[i]->number == number)
+            return tasks->acting[i];
     }
-    return -1;
+    return NULL;
+}
+
+int tasks_stop(const struct tasks *tasks, unsigned long number)
+{
+    struct task *task = acting_find(tasks, number);
+
+    if (!task)
+        return -1;
+    task->asks = false;
+    serve_interrupt(task->serve);
+    return 0;
+}
+
+int tasks_go_on(const struct tasks *tasks, unsigned long number)
+{
+    struct task *task = acting_find(tasks, number);
+
+    if (!task || !task->asks)
+        return -1;
+    task->asks = false; /* what is told now it would take for the next command */
+    serve_tell(task->serve, "yes\n");
+    return 0;
 }
 
 /* --- the end --- */
@@ -299,7 +326,8 @@ static void leave_queue(struct task *task)
 }
 
 /* The reader has left. A look that waits in the queue is dropped. A stream that only looks is
- * stopped. An action is finished. A short command is read to its end, since stopping it would cost
+ * stopped, and so is an action that asks, since nobody sees its question. Other actions are
+ * finished. A short command is read to its end, since stopping it would cost
  * a new process. */
 static void tasks_gone(void *arg)
 {
@@ -312,6 +340,8 @@ static void tasks_gone(void *arg)
     } else if (task->order.stream && !task->order.act) {
         serve_stop(task->serve);
         free_task(task);
+    } else if (task->asks) {
+        serve_interrupt(task->serve);
     }
 }
 

@@ -237,8 +237,8 @@ static void facet_print(const struct facet *facet, const struct cli *cli, struct
 
     json_object_foreach(facet->counts, value, number)
     {
-        rows[count++] =
-            (struct facet_row){ .value = value, .count = (uint64_t)json_integer_value(number) };
+        rows[count].value = value;
+        rows[count++].count = (uint64_t)json_integer_value(number);
     }
     qsort(rows, count, sizeof *rows, facet_compare);
     for (size_t i = 0; i < count; i++) {

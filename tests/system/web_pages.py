@@ -480,7 +480,7 @@ try:
     browser.go(f'{base}#/search?q=type%3Afound+queue%3Amany+limit%3A200')
     check(browser.wait('document.querySelectorAll("tbody tr").length === 200'), 'two hundred at once')
     browser.click('Cancel all that match', 'main')
-    check(browser.wait('document.querySelector("dialog")?.innerText.includes("Cancel 400 jobs")'),
+    check(browser.wait('document.querySelector("dialog")?.innerText.includes("Cancel 400 ready jobs of queue many for good?")'),
           'how many it would be', browser.text('dialog'))
     browser.type('dialog input', '400')
     browser.click('Cancel', 'dialog')

@@ -11,7 +11,7 @@ OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'i
             'pause': {'queue': 'mail'}, 'resume': {'queue': 'mail'},
             'host-pause': {'host': 'web1'}, 'host-resume': {'host': 'web1'}, 'flow-kick': {'queue': 'mail', 'flow': 'f'},
             'flow-cancel': {'queue': 'mail', 'flow': 'f'}, 'kick-matching': {'most': '1', 'glob': 'none'}, 'cancel-matching': {'most': '1', 'glob': 'none'},
-            'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}}
+            'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}, 'go-on': {'task': '99'}}
 JOB = {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}
 ADMIN = {'cancel-all': {'queue': 'mail', 'state': 'dead'}, 'push': JOB, 'replace': JOB,
          **{f'cron-{verb}': {'queue': 'mail', 'name': 'n'} for verb in ('run', 'pause', 'resume')}}

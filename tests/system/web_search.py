@@ -73,6 +73,51 @@ try:
     check(browser.wait('document.querySelector(".facets [aria-label=\'By payload\']")?.innerText.includes("onerror")'), 'a hostile value is a text', browser.text('main'))
     same(browser.script('return window.hacked ?? null'), None, 'and does not run')
 
+    # one walk: what was counted is what it acts on
+    def asks(words):
+        return browser.wait('document.querySelector("dialog")?.innerText.startsWith(arguments[0])', words)
+
+    def tasks():
+        return api('tasks')[2]['tasks']
+
+    check(counted('queue:mail type:sms.send state:dead', 50), 'fifty are dead', browser.text('main'))
+    browser.click('Kick all that match', 'main')
+    check(asks('Kick 50 dead jobs of queue mail?'), 'it asks when it has looked', browser.text('dialog'))
+    same('no others' in browser.text('dialog'), True, 'and says what it acts on')
+    run('kick', 'm0', '-q', 'mail')
+    run('push', 'sms.send', '-q', 'mail', '--id', 'late')
+    run('bury', 'late', '-q', 'mail')
+    number = tasks()[0]['number']
+    same(tasks()[0]['progress'], {'searched': 50, 'of': 50, 'found': 50, 'asks': 'Kick 50 dead jobs of queue mail'}, 'its task waits')
+    browser.click('Kick', 'dialog')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("49 jobs are kicked")'), 'forty-nine are still there', browser.text('#notes'))
+    same(json.loads(run('show', 'late', '-q', 'mail', '--json'))['state'], 'dead', 'the one that came later is not touched')
+    same(run('search', '--count', '-q', 'mail', '--type', 'sms.send', '--state', 'dead').strip(), '1', 'all others are kicked')
+    same((tasks()[0]['answers'], tasks()[0]['command']), ([{'queue': 'mail', 'kicked': 49}], 'later kick --queue=mail --state=dead --type=sms.send'),
+         'its task says so')
+    same(api('go-on', body={'task': str(number)})[0], 404, 'nothing is asked any longer')
+
+    search('queue:mail type:none')
+    browser.click('Bury all that match', 'main')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("No job is buried")'), 'of none it asks nothing', browser.text('#notes'))
+    search('queue:mail type:sms.send state:dead')
+    browser.click('Cancel all that match', 'main')
+    check(asks('Cancel 1 dead jobs of queue mail for good?'), 'it asks', browser.text('dialog'))
+    browser.click('Leave it', 'dialog')
+    check(wait_until(lambda: tasks()[0].get('status') == 75), 'no: the task has ended', tasks()[0])
+    same((tasks()[0]['words'], tasks()[0]['answers']), ('later cancel: nothing was done', []), 'and has done nothing')
+    browser.click('Cancel all that match', 'main')
+    check(asks('Cancel 1 dead'), 'once more', browser.text('dialog'))
+    browser.go('about:blank')
+    check(wait_until(lambda: tasks()[0].get('status') == 75), 'who leaves has not said yes', tasks()[0])
+    browser.enter(where, 'operator')
+    search('queue:mail type:sms.send state:dead')
+    browser.click('Cancel all that match', 'main')
+    check(asks('Cancel 1 dead'), 'another one stops it', browser.text('dialog'))
+    same(api('stop', body={'task': str(tasks()[0]['number'])})[0], 200, 'while it asks')
+    check(browser.wait('!document.querySelector("dialog")'), 'so the question goes', browser.text('dialog'))
+    same(json.loads(run('show', 'late', '-q', 'mail', '--json'))['state'], 'dead', 'after all this nothing was done')
+
     # what a reader does not see
     for facets, status in (('payload.password', 403), ('type,payload.n', 403), ('payload', 403), ('type,kind,group,state,queue,host', 200)):
         same(api(f'count?facets={facets}', 'reader')[0], status, f'a reader counts by {facets}')

@@ -38,6 +38,9 @@ START_TEST(commands)
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "most=9&state=dead&rate=50"),
                      "later kick --all-queues --number=9 --rate=50 --state=dead");
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "rate=all"), "400");
+    ck_assert_str_eq(typed("/api/1/bury-queue-matching", true, "queue=a&ask=line&state=ready"),
+                     "later bury --queue=a --state=ready");
+    ck_assert_str_eq(typed("/api/1/kick-matching", true, "ask=me&state=dead"), "400");
     ck_assert_str_eq(typed("/api/1/count", false, "glob=a&not=text:x&glob=b.*&not=kind:crash"),
                      "later search --count --all-queues --type=a '--type=b.*' --not=text:x "
                      "--not=kind:crash");

@@ -20,8 +20,9 @@ export function note(words, typed, bad) {
     if (!bad) setTimeout(() => box.remove(), 9000);
 }
 
-// The more jobs are affected, the more it asks: from 100 on, their number has to be typed.
-export function confirm(question, count, verb) {
+// The more jobs are affected, the more it asks: from 100 on, their number has to be typed. more: what else
+// is to be known; over: a signal that nobody needs the answer any longer.
+export function confirm(question, count, verb, more, over) {
     return new Promise((resolve) => {
         const wanted = count >= 100 ? String(count) : '';
         // The first button of a form is the one that Enter presses.
@@ -34,6 +35,7 @@ export function confirm(question, count, verb) {
         const dialog = h('dialog', { 'aria-labelledby': 'confirm-title' },
             h('form', { method: 'dialog' },
               h('h2', { id: 'confirm-title' }, question),
+              more && h('p', { class: 'facts' }, more),
               wanted && h('label', { for: 'confirm-count' }, `Type ${number(count)} to go on`),
               field,
               h('p', { class: 'buttons' },
@@ -42,6 +44,7 @@ export function confirm(question, count, verb) {
             dialog.remove();
             resolve(dialog.returnValue === 'yes');
         });
+        over?.addEventListener('abort', () => dialog.close('no'));
         document.body.append(dialog);
         dialog.showModal();
     });
@@ -80,16 +83,30 @@ export function meter(label, stop) {
     };
 }
 
-// Performs an action on many jobs, shows the progress in `place`, and reports it. Returns the sums
-// by name.
-export async function performLong(where, body, label, place, told) {
-    let task = 0, found = 0;
-    const sums = {};
+const ASKS = 120000; // ms that a question waits: another search may need its place
+
+// Performs an action on many jobs, shows the progress in `place`, and reports it. asked: called if it asks
+// before it acts, with the question, and a signal of its end; returns whether to go on. Returns the sums by
+// name.
+export async function performLong(where, body, label, place, told, asked) {
+    let task = 0, found = 0, left = false;
+    const sums = {}, over = new AbortController(), away = new AbortController();
+    const leave = () => away.abort(); // the browser may keep a page that was left, and its connections
+    const ask = async (line) => {
+        const timer = setTimeout(() => over.abort(), ASKS);
+        addEventListener('pagehide', leave);
+        const yes = await asked(line, over.signal);
+        removeEventListener('pagehide', leave);
+        clearTimeout(timer);
+        left = !yes && !over.signal.aborted;
+        act(yes ? 'go-on' : 'stop', { task }).catch(() => {});
+    };
     const shown = meter(label, () => act('stop', { task }).catch(() => {}));
     place.replaceChildren(shown.element, h('p', { class: 'facts' }, 'It goes on when this page is left: ', link('tasks', null, 'Tasks')));
     try {
         const end = await actLong(where, body, (name, line) => {
             if (name === 'task') ({ task } = line);
+            else if (line.asks !== undefined) ask(line);
             else if (line.acted !== undefined)
                 shown.tell(line.acted, line.of, `${number(line.acted)} of ${number(line.of)}`);
             else if (line.searched !== undefined) {
@@ -100,13 +117,23 @@ export async function performLong(where, body, label, place, told) {
                 for (const [key, value] of Object.entries(line))
                     if (typeof value === 'number') sums[key] = (sums[key] || 0) + value;
             }
-        });
-        note(end.status ? end.words : told(sums), end.command, end.status !== 0 && end.status !== 75);
+        }, away.signal);
+        if (!left) note(end.status ? end.words : told(sums), end.command, end.status !== 0 && end.status !== 75);
     } catch (error) {
-        note(error instanceof Refusal ? error.message : 'later-web does not answer', error.command, true);
+        note(error instanceof Refusal ? error.message : away.signal.aborted ? 'Nothing was done.' : 'later-web does not answer', error.command, true);
     }
+    over.abort();
     place.replaceChildren();
     return sums;
+}
+
+// Does this to all that match: they are looked at once, counted, and after a yes it acts on those and on no
+// others.
+export function performAll(where, conditions, verb, done, place) {
+    return performLong(where, { ...conditions, ask: 'line' }, `${verb} all that match`, place,
+        (sums) => (sums[done] ? `${number(sums[done])} jobs are ${done}` : `No job is ${done}: none meets these conditions now.`),
+        ({ asks, found }, over) => confirm(`${asks}?`, found, verb,
+            'They are noted now: it acts on these and on no others, on each if it is still as it was found.', over));
 }
 
 // A button for those who may use it. Others do not see it.

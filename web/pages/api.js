@@ -117,8 +117,8 @@ async function readLong(answer, take) {
 
 // For what takes long: call take(name, data) for each event as it comes. Return the last one,
 // {command, status, words}.
-export async function actLong(where, body, take) {
-    return readLong(await send(where, post(body)), take);
+export async function actLong(where, body, take, signal) {
+    return readLong(await send(where, { ...post(body), signal }), take);
 }
 
 export async function getLong(where, parameters, take, signal) {

@@ -1,7 +1,7 @@
 // reasons.js: why jobs died. What differs from job to job is folded: numbers, addresses, what is quoted.
 // Each reason that the latest ones have is then counted among all dead jobs, one walk after the other. If
 // others remain, older ones are looked at, too.
-import { button, confirm, performLong } from './action.js';
+import { button, performAll } from './action.js';
 import { get, getLong, mean } from './api.js';
 import { h, moment, number, path, setText, table } from './dom.js';
 import { errorLine, setRows } from './jobs.js';
@@ -70,10 +70,7 @@ export function reasonTable(again) {
     }
 
     async function kick(group) {
-        const most = group.all ?? await count(group);
-        if (!most || !await confirm(`Kick ${number(most)} jobs that died so?`, most, 'Kick all')) return;
-        await performLong('kick-matching', { ...asked(group), most }, `Kick ${number(most)} jobs`, acting,
-                          (sums) => `${number(sums.kicked || 0)} jobs are kicked`);
+        await performAll('kick-matching', asked(group), 'Kick', 'kicked', acting);
         again();
     }
 

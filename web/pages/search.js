@@ -1,5 +1,5 @@
 // search.js: finds jobs that meet conditions, shows them as they come, and acts on all of them.
-import { button, confirm, meter, note, performLong } from './action.js';
+import { button, performAll } from './action.js';
 import { get, getLong, mean, meant } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
 import { facets } from './facets.js';
@@ -13,38 +13,6 @@ function help() {
     return h('div', {}, h('p', { class: 'facts' }, 'An id, or conditions that must all hold:'),
         h('ul', { class: 'examples' }, EXAMPLES.map((q) =>
             h('li', {}, h('a', { href: path('search', { q }), onclick: () => mean(q) }, h('code', {}, q))))));
-}
-
-// Counts, with a button to stop. Returns the number, or -1.
-async function countAll(asked, place) {
-    const stop = new AbortController(), shown = meter('Counting', () => stop.abort());
-    let count = 0;
-    place.replaceChildren(shown.element);
-    try {
-        const end = await getLong(asked.queue ? 'count-queue' : 'count', asked, (name, line) => {
-            if (line.count !== undefined) count += line.count;
-            else shown.tell(line.searched, line.of, `${number(line.searched)} of ${number(line.of)} looked at, ${
-                number(line.found)} match`);
-        }, stop.signal);
-        if (end.status) note(end.words, end.command, true);
-        else if (!count) note('No job meets these conditions now.', end.command);
-        if (end.status) count = -1;
-    } catch (error) {
-        count = -1;
-        if (error.name !== 'AbortError') note(error.message, error.command, true);
-    }
-    place.replaceChildren();
-    return count;
-}
-
-// Counts first, then asks, then acts: on no more jobs than were counted, and only on those still
-// there.
-async function actOnAll(where, verb, done, asked, place) {
-    const { queue } = asked, count = await countAll(asked, place);
-    if (count < 1 || !await confirm(`${verb} ${number(count)} jobs that match?`, count, verb)) return;
-    await performLong(queue ? `${where}-queue-matching` : `${where}-matching`, { ...asked, most: count },
-                      `${verb} ${number(count)} jobs`, place,
-                      (sums) => `${number(sums[done] || 0)} jobs are ${done}`);
 }
 
 export function search(main, parameters) {
@@ -72,7 +40,7 @@ export function search(main, parameters) {
     const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue });
     const act = (where, verb, done) => {
         end('stopped');
-        actOnAll(where, verb, done, whole, acting);
+        performAll(asked.queue ? `${where}-queue-matching` : `${where}-matching`, whole, verb, done, acting);
     };
     const all = h('p', { class: 'buttons' },
         button('Kick all that match', () => act('kick', 'Kick', 'kicked')),

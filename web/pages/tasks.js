@@ -11,7 +11,7 @@ const runs = (one) => one.status === undefined;
 // What its answers add up to, as `1,203 buried`.
 function outcome(one) {
     const sums = {};
-    if (runs(one)) return 'under way';
+    if (runs(one)) return one.progress?.asks ? `asks whoever began it: ${one.progress.asks}?` : 'under way';
     for (const answer of one.answers)
         for (const [name, value] of Object.entries(answer))
             if (typeof value === 'number') sums[name] = (sums[name] || 0) + value;
