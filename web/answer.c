@@ -123,13 +123,27 @@ void answer_asset(struct http *http, struct evhttp_request *request, const struc
     }
 }
 
-void answer_stream(struct evhttp_request *request)
+static void answer_long(struct evhttp_request *request, const char *type)
 {
-    answer_add_headers(request, "text/event-stream");
+    answer_add_headers(request, type);
     http_add_header(request, "Cache-Control", "no-store");
     /* For nginx, which would buffer the stream. */
     http_add_header(request, "X-Accel-Buffering", "no");
     http_stream(request);
+}
+
+void answer_stream(struct evhttp_request *request)
+{
+    answer_long(request, "text/event-stream");
+}
+
+void answer_file(struct evhttp_request *request, const char *type, const char *name)
+{
+    char header[200];
+
+    snprintf(header, sizeof header, "attachment; filename=\"%s\"", name);
+    http_add_header(request, "Content-Disposition", header);
+    answer_long(request, type);
 }
 
 int answer_status(int exit_status)

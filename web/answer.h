@@ -44,6 +44,9 @@ void answer_asset(struct http *http, struct evhttp_request *request, const struc
 /* Begins a stream of events. */
 void answer_stream(struct evhttp_request *request);
 
+/* The same, of a file of this Content-Type and name, which a browser saves. */
+void answer_file(struct evhttp_request *request, const char *type, const char *name);
+
 /* Returns the HTTP status for an exit status of `later`. */
 int answer_status(int exit_status);
 

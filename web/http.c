@@ -357,6 +357,15 @@ void http_stream_end(struct http *http, struct evhttp_request *request)
     evhttp_send_reply_end(request);
 }
 
+void http_stream_cut(struct http *http, struct evhttp_request *request)
+{
+    struct connection *conn = connection_of(http, request);
+
+    http_when_gone(http, request, NULL, NULL);
+    if (conn)
+        shut(conn);
+}
+
 /* --- the server --- */
 
 struct http *http_new(struct event_base *base, http_fn *fn, void *arg, struct later_error *err)

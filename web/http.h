@@ -79,4 +79,7 @@ void http_stream_send(struct http *http, struct evhttp_request *request, const v
                       size_t len, size_t behind);
 void http_stream_end(struct http *http, struct evhttp_request *request);
 
+/* Ends it so that its reader can tell that something is missing: the connection is closed. */
+void http_stream_cut(struct http *http, struct evhttp_request *request);
+
 #endif

@@ -25,7 +25,7 @@ struct order {
     size_t count;
     bool act;        /* it changes something */
     const char *raw; /* its lines are the answer, of this Content-Type; NULL = they are not */
-    bool stream;     /* its lines are sent one by one, as they come */
+    bool stream;     /* its lines are sent one by one, as they come: as events, or as a file */
     double patience; /* seconds that it may take, */
     double first;    /* and until its first line; 0 = as long */
     char room[2048];

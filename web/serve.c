@@ -181,7 +181,7 @@ static void readable(struct bufferevent *bev, void *arg)
     }
     if (serve->bev == bev &&
         serve->answered + evbuffer_get_length(bufferevent_get_input(bev)) > ANSWER_MAX)
-        serve_fail(serve, LATER_E_DATA, "the answer is larger than 32 MiB: ask for fewer jobs");
+        serve_fail(serve, LATER_E_USAGE, "the answer is larger than 32 MiB: ask for fewer jobs");
 }
 
 static void broken(struct bufferevent *bev, short what, void *arg)

@@ -155,6 +155,56 @@ static void stream_line(void *arg, const char *line, size_t len)
     free(copy);
 }
 
+/* --- files --- */
+
+static void begin_file(struct task *task)
+{
+    const char *state = params_get(&task->params, "state");
+    char name[40];
+
+    snprintf(name, sizeof name, "later-%.16s.ndjson", state ? state : "jobs");
+    http_add_header(task->request, "Later-Command", task->command);
+    answer_file(task->request, task->order.raw, name);
+}
+
+static void file_line(void *arg, const char *line, size_t len)
+{
+    struct task *task = arg;
+    char *copy, *whole = NULL;
+    int all;
+
+    if (task->lines++ == 0)
+        begin_file(task);
+    line = tasks_masked(task, line, &len, &copy);
+    all = asprintf(&whole, "%.*s\n", (int)len, line);
+    if (all > 0)
+        http_stream_send(task->tasks->http, task->request, whole, (size_t)all, STREAM_MAX);
+    else
+        http_stream_cut(task->tasks->http, task->request);
+    if (all > 0)
+        free(whole);
+    free(copy);
+}
+
+/* A file that is not whole must not look so. If nothing was sent yet, the answer says why. */
+static void end_file(struct task *task, int status)
+{
+    struct http *http = task->tasks->http;
+    bool whole = status == LATER_OK || status == LATER_E_DATA; /* some cannot be pushed again */
+
+    if (task->lines == 0 && !whole) {
+        answer_json(http, task->request, answer_status(status), task->text, task->len);
+        task->text = NULL;
+        return;
+    }
+    if (task->lines == 0)
+        begin_file(task);
+    if (whole)
+        http_stream_end(http, task->request);
+    else
+        http_stream_cut(http, task->request);
+}
+
 /* --- streams that can be stopped --- */
 
 static void begin_acting(struct task *task)
@@ -242,11 +292,13 @@ static void tasks_take_end(void *arg, int status, const char *rest)
         tasks->done(tasks->arg, task->who, task->command, params_get(&task->params, "queue"),
                     status);
     acts_end(tasks->acts, task->number, rest, (double)time(NULL));
-    if (!task->order.raw)
+    if (!task->order.raw || task->order.stream)
         fprintf(task->out, "],%s", rest);
     fclose(task->out);
     task->out = NULL;
-    if (task->request && task->order.raw) {
+    if (task->request && task->order.raw && task->order.stream) {
+        end_file(task, status);
+    } else if (task->request && task->order.raw) {
         answer_raw(task, status);
     } else if (task->request && task->order.stream) {
         send_event(task, "end", task->text, task->len);
@@ -267,7 +319,7 @@ static int begin_answer(struct task *task)
     task->out = open_memstream(&task->text, &task->len);
     if (!task->out)
         return -1;
-    if (task->order.raw)
+    if (task->order.raw && !task->order.stream)
         return 0;
     jsonl_begin(&json, task->out);
     jsonl_text(&json, "command", task->command);
@@ -277,11 +329,16 @@ static int begin_answer(struct task *task)
 
 /* --- the queue --- */
 
+static void (*tasks_line_fn(const struct order *order))(void *arg, const char *line, size_t len)
+{
+    if (order->raw)
+        return order->stream ? file_line : raw_line;
+    return order->stream ? stream_line : tasks_take_line;
+}
+
 static void tasks_run(struct task *task, struct serve *serve)
 {
-    struct serve_answer answer = { .line = task->order.stream ? stream_line
-                                           : task->order.raw  ? raw_line
-                                                              : tasks_take_line,
+    struct serve_answer answer = { .line = tasks_line_fn(&task->order),
                                    .end = tasks_take_end,
                                    .arg = task };
 
@@ -385,7 +442,8 @@ static void tasks_begin(struct tasks *tasks, struct task *task)
         wait_in_queue(task);
         return;
     }
-    answer_stream(task->request);
+    if (!task->order.raw)
+        answer_stream(task->request);
     if (task->order.act)
         begin_acting(task);
     tasks_run(task, serve);

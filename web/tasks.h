@@ -34,8 +34,8 @@ void tasks_free(struct tasks *tasks);
  * {"task":7}. Returns 0, or -1 if there is none. Such a stream goes on when its reader leaves. */
 int tasks_stop(const struct tasks *tasks, unsigned long number);
 
-/* Tells one that asks to go on. Returns 0, or -1 if there is none that asks. One whose reader leaves
- * while it asks is stopped. */
+/* Tells one that asks to go on. Returns 0, or -1 if there is none that asks. One whose reader
+ * leaves while it asks is stopped. */
 int tasks_go_on(const struct tasks *tasks, unsigned long number);
 
 /* Answers the request now or later, and takes over *params. who: for the log, copied. mask: what is

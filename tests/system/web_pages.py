@@ -611,7 +611,7 @@ try:
     go('dead')
     check(browser.wait(f'{reason}?.querySelector("td").innerText === "65"'), 'again', browser.text('main'))
     browser.script(f'{reason}.querySelector("button").click()')
-    browser.click('Kick all', 'dialog')
+    browser.click('Kick', 'dialog')
     check(wait_until(lambda: run('size', 'ended').split('\t')[1:5] == ['65', '0', '0', '1']), 'kick all', run('size', 'ended'))
     check(browser.wait(f'!({reason})'), 'and it is no reason any more', browser.text('main'))
 

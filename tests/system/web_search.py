@@ -118,6 +118,49 @@ try:
     check(browser.wait('!document.querySelector("dialog")'), 'so the question goes', browser.text('dialog'))
     same(json.loads(run('show', 'late', '-q', 'mail', '--json'))['state'], 'dead', 'after all this nothing was done')
 
+    # download
+    def downloaded(name, count):
+        """The lines of a file, once it is whole."""
+        file = f'{work}/down/{name}'
+        check(wait_until(lambda: os.path.exists(file) and open(file, encoding='utf-8').read().count('\n') == count), f'{name} has {count} lines', os.listdir(work))
+        with open(file, encoding='utf-8') as text:
+            lines = text.read()
+        os.unlink(file)
+        return lines
+
+    os.mkdir(f'{work}/down')
+    browser.command('Browser.setDownloadBehavior', behavior='allow', downloadPath=f'{work}/down')
+    search('queue:mail type:mail.*')
+    browser.click('Download', 'main')
+    browser.click('ready', '.download')
+    check(browser.wait('document.querySelector("#search-field").value === "queue:mail type:mail.* state:ready"'), 'a file is of one state', browser.text('main'))
+    browser.click('Download', 'main .buttons + .buttons')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("100 jobs are in later-mail-ready.ndjson")'), 'a download', browser.text('#notes'))
+    same(browser.script('return document.querySelector("#notes .note:last-child code").innerText'), "later export --queue=mail --state=ready '--type=mail.*'", 'its command')
+    same(downloaded('later-mail-ready.ndjson', 100), run('export', '-q', 'mail', '--state', 'ready', '--type', 'mail.*'), 'has what later export writes')
+    search('state:dead payload.n=none')
+    browser.click('Download', 'main .buttons + .buttons')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("0 jobs are in later-dead.ndjson")'), 'of nothing it is empty', browser.text('#notes'))
+    status, headers, text = api('export-queue?queue=mail&state=dead')
+    same((status, headers['content-type'], headers['content-disposition'], headers['later-command']),
+         (200, 'application/x-ndjson', 'attachment; filename="later-dead.ndjson"', 'later export --queue=mail --state=dead'), 'a browser saves it')
+    same(text.decode(), run('export', '-q', 'mail', '--state', 'dead'), 'as it is')
+    status, headers, answer = api('export?glob=none')
+    same((status, answer['status'], 'content-disposition' in headers), (400, 64, False), 'what is refused is no file')
+    run('push', '--file', '-', input=json.dumps({'queue': 'odd', 'id': 'b64', 'document_base64': 'eyJ0eXBlIjoidCIsCiJwYXlsb2FkIjp7InBhc3N3b3JkIjoiczNjcmV0In19'}))
+    same('document_base64' in run('export', '-q', 'odd', '--state', 'ready'), True, 'a document in base64')
+    for path, count in (('export?state=ready', 152), ('export-queue?queue=odd&state=ready', 1)):
+        text = api(path, 'reader')[2].decode()
+        same((len(text.splitlines()), 's3cret' in text, 'czNjcmV0' in text or 'eyJ0eXBl' in text, '***' in text), (count, False, False, True), f'a reader: {path}: masked')
+        same([bool(json.loads(line)) for line in text.splitlines()], [True] * count, 'each line is JSON')
+    same(api('export?state=ready&where=payload.password=s3cret', 'reader')[0], 403, 'who may not look for it, may not download it')
+    big = ''.join(json.dumps({'type': 'big', 'queue': 'big', 'id': f'big{i}', 'payload': 'x' * 900000}) + '\n' for i in range(38))
+    run('push', '--file', '-', input=big)
+    search('queue:big state:ready limit:1')
+    browser.click('Download', 'main .buttons + .buttons')
+    check(browser.wait('document.querySelector("#notes").innerText.includes("It broke off")'), 'one that is too large breaks off, and says so', browser.text('#notes'))
+    same(os.listdir(f'{work}/down'), ['later-dead.ndjson'], 'and is no file')
+
     # what a reader does not see
     for facets, status in (('payload.password', 403), ('type,payload.n', 403), ('payload', 403), ('type,kind,group,state,queue,host', 200)):
         same(api(f'count?facets={facets}', 'reader')[0], status, f'a reader counts by {facets}')

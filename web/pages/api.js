@@ -104,6 +104,14 @@ export function act(where, body) {
     return ask(where, post(body));
 }
 
+// Asks for a file. Returns {command, blob()}; blob() fails if the file breaks off.
+export async function getFile(where, parameters, signal) {
+    const answer = await send(where + query(parameters), { signal });
+    if (!answer.ok) await read(answer);
+    const bytes = Uint8Array.from(answer.headers.get('Later-Command') ?? '', (byte) => byte.charCodeAt(0));
+    return { command: new TextDecoder().decode(bytes), blob: () => answer.blob() };
+}
+
 async function readLong(answer, take) {
     let end = null;
     if (!answer.ok) return read(answer);

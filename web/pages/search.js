@@ -2,6 +2,7 @@
 import { button, performAll } from './action.js';
 import { get, getLong, mean, meant } from './api.js';
 import { command, empty, h, number, path, setText } from './dom.js';
+import { download } from './download.js';
 import { facets } from './facets.js';
 import { jobTable } from './jobs.js';
 import { conditions } from './query.js';
@@ -36,7 +37,7 @@ export function search(main, parameters) {
     }
 
     const { limit, ...whole } = asked; // without how many to show
-    const counts = facets(q, whole);
+    const counts = facets(q, whole), file = download(q, whole);
     const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue });
     const act = (where, verb, done) => {
         end('stopped');
@@ -45,7 +46,7 @@ export function search(main, parameters) {
     const all = h('p', { class: 'buttons' },
         button('Kick all that match', () => act('kick', 'Kick', 'kicked')),
         button('Bury all that match', () => act('bury', 'Bury', 'buried'), { class: 'danger' }),
-        button('Cancel all that match', () => act('cancel', 'Cancel', 'cancelled'), { class: 'danger' }));
+        button('Cancel all that match', () => act('cancel', 'Cancel', 'cancelled'), { class: 'danger' }), file.element);
 
     function tell(why) {
         const part = last?.of ? `${number(last.searched)} of ${number(Math.max(last.of, last.searched))} jobs searched, ` : '';
@@ -122,6 +123,7 @@ export function search(main, parameters) {
         main.append(question);
         return () => {
             counts.end();
+            file.end();
             source?.abort();
             source = null;
         };
@@ -138,6 +140,7 @@ export function search(main, parameters) {
     return () => {
         stop.abort();
         counts.end();
+        file.end();
         source?.abort();
         source = null;
     };
