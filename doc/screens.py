@@ -91,10 +91,10 @@ def take(link, folder, later, to):
             push(80 + int(60 * random.random()) + (200 if i % 11 == 7 else 0))
             time.sleep(1)
         run('pause', 'reports')
-        shot('pages-overview', '')
+        shot('pages-overview', '', height=1020)
         dead = json.loads(run('peek', 'webhooks', '--state', 'dead', '-n', '1', '--json').splitlines()[0])
         shot('pages-job', f'job?id={dead["id"]}&queue=webhooks', height=1000)
-        shot('pages-search', 'search?q=state%3Adead+attempts%3A%3E1', height=640, dark=True)
+        shot('pages-search', 'search?q=state%3Adead+attempts%3A%3E1', height=820, dark=True)
         shot('pages-phone', '', 360, 760, True)
     finally:
         browser.close()
