@@ -311,7 +311,7 @@ int server_print(struct cli *cli, bool keys, struct later_error *err)
     struct later_troubles troubles = { .rows = rows, .room = WARNINGS };
     struct later_command cmd = { 0 };
     struct later_reply *losses;
-    struct server_keys kinds;
+    struct server_keys kinds = { 0 };
     struct table table;
     struct server server = {
         .cli = cli, .keys = keys ? &kinds : NULL, .table = &table, .err = err

@@ -363,7 +363,7 @@ START_TEST(a_step_that_cannot_leave_it_is_none)
                      "WRONGTYPE", 9);
     ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "60", "[1]", mine("b"), "a", NULL),
                      "ERR step", 8);
-    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "90000", "[1]", mine("b"), NULL),
+    ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "315360001", "[1]", mine("b"), NULL),
                      "ERR step", 8);
     ck_assert_mem_eq(run_error("step", NEXT, "30", "1", "9", "1s", "[1]", mine("b"), NULL),
                      "ERR step", 8);
