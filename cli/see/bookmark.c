@@ -59,7 +59,7 @@ static int bookmark_line(struct bookmark *bookmark, const char *line, int number
 {
     const char *space = strchr(line, ' ');
     size_t len = space ? (size_t)(space - line) : 0;
-    later_queue_name queue;
+    later_queue_name queue = "";
     char *end = NULL;
     uint64_t last = 0;
 
