@@ -19,7 +19,7 @@ const struct command_group command_groups[] = {
     { "Handlers", { &command_new } },
     { "Schedules", { &command_cron } },
     { "Watching",
-      { &command_history, &command_events, &command_metrics, &command_status, &command_top,
+      { &command_events, &command_history, &command_metrics, &command_status, &command_top,
         &command_check } },
     { "Programs and shells", { &command_serve, &command_completion, &command_help } },
     { 0 },

@@ -453,7 +453,7 @@ OPERATIONS = {
 # Commands that no operation runs, and why.
 COMMANDS_OUTSIDE = {
     "flow": "has jobs of its own; cli_flow.sh", "edit": "makes another job of one; cli_edit.sh", "move": "needs another queue; cli_move.sh", "limit": "has a name of its own; cli_limit.sh", "stock": "has nothing to do with jobs",
-    "top": "looks", "metrics": "looks; metrics.sh", "serve": "is how the others are run", "new": "needs no Redis", "help": "needs no Redis", "completion": "needs no Redis",
+    "top": "looks", "events": "looks; daemon_ends.sh", "metrics": "looks; metrics.sh", "serve": "is how the others are run", "new": "needs no Redis", "help": "needs no Redis", "completion": "needs no Redis",
 }
 
 
