@@ -34,4 +34,19 @@ for room in lib daemon cli web jobs scripts tests doc etc systemd; do
     sed 's/^/# /' "$missing"
 done
 rm -f "$missing"
+
+# What forget leaves stays for ever. A queue with schedules is not forgotten; the last two are
+# channels.
+stay='cron crontab due cancelled'
+left=
+for key in $(sed -n '/^static const char \*const names\[/,/^};/p' lib/redis/key.c | grep -o '"[a-z]*"' | tr -d '"'); do
+    case " $stay " in *" $key "*) continue ;; esac
+    grep -qw "$key" scripts/forget.lua || left="$left $key"
+done
+is "$left" "" "scripts/forget.lua knows each key of a queue"
+
+# The header's bound of a result is written once more in each script that leaves one.
+most=$(sed -n 's/^#define LATER_RESULT_MAX //p' lib/job/document.h)
+is "$(grep -l "number(.*, 0, ${most:-none})" scripts/finish.lua scripts/finish_all.lua scripts/step.lua | wc -l)" 3 \
+    "the scripts keep a result as long as lib/job/document.h says"
 finish
