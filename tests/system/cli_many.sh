@@ -300,6 +300,7 @@ kill "$asks"
 wait "$asks"
 is "$? $(later size asked | cut -f 2-3)" "75 $(printf '0\t3')" "TERM while it asks: nothing is done"
 exec 4>&-
+: >"$work/asked" # before the next one is waited for
 "$later_bin" kick -q asked --all --json --ask line <"$work/answer" >"$work/asked" 2>"$work/asked.err" &
 asks=$!
 own "$asks"
