@@ -95,8 +95,12 @@ struct health *health_open(const char *state_dir, struct later_error *err)
 
 void health_close(struct health *health)
 {
+    struct flock lock = whole(F_UNLCK);
+
     if (!health)
         return;
+    /* A child that was forked a moment ago may still have the descriptor, and the lock with it. */
+    (void)fcntl(health->fd, F_OFD_SETLK, &lock);
     close(health->fd);
     free(health);
 }

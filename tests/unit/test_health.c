@@ -180,6 +180,23 @@ END_TEST
 
 /* The lock goes with the laterd that had it, however it ends, and no child keeps it: a worker
  * closes its descriptors, a program that a handler starts has none. */
+/* A child that has all descriptors, and stands still. */
+START_TEST(test_closed_beside_a_child)
+{
+    struct health *health = open_it();
+    pid_t child = fork();
+
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    health_close(health);
+    health_close(open_it());
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 START_TEST(test_killed)
 {
     int hold[2], ready[2];
@@ -247,6 +264,7 @@ static TCase *lock(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, test_one_at_a_time);
     tcase_add_test(tc, test_looking_is_harmless);
+    tcase_add_test(tc, test_closed_beside_a_child);
     tcase_add_test(tc, test_killed);
     return tc;
 }
