@@ -99,10 +99,10 @@ judge "others use only config.h of the configuration" '
 judge "each library has one door" '
     $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
     $2 ~ /^<openssl\// && $1 !~ /^lib\/redis\/tls[a-z_]*\.[ch]$/ { bad("only lib/redis/tls* may") }
-    $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|web\/params\.c|jobs\/.*)$/ {
-        bad("only later/job_json.h, cli/, web/params.c and plugins may")
+    $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|web\/http\/params\.c|jobs\/.*)$/ {
+        bad("only later/job_json.h, cli/, web/http/params.c and plugins may")
     }
-    $2 ~ /^<event2\/http/ && $1 !~ /^web\/(http|post)\.c$/ { bad("only web/http.c and web/post.c may") }
+    $2 ~ /^<event2\/http/ && $1 !~ /^web\/(http\/http|notify\/post)\.c$/ { bad("only web/http/http.c and web/notify/post.c may") }
     $2 ~ /^<curl\// && $1 !~ /^jobs\/http_curl\.h$/ { bad("only jobs/http_curl.h may") }
     $2 ~ /^<libconfig/ && $1 !~ /^lib\/config\/config[a-z_]*\.[ch]$/ { bad("only lib/config/*.c may") }
     $2 ~ /^<systemd/ && $1 !~ /^daemon\/notify\.c$/ { bad("only daemon/notify.c may") }'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# embed.sh FILE...: prints C for web/asset.h, with each file as it is and compressed.
+# embed.sh FILE...: prints C for web/http/asset.h, with each file as it is and compressed.
 set -eu
 
 bytes()
@@ -22,7 +22,7 @@ type_of()
 }
 
 echo '/* made by web/embed.sh */'
-echo '#include "asset.h"'
+echo '#include "http/asset.h"'
 number=0
 for file; do
     number=$((number + 1))

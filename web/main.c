@@ -1,10 +1,10 @@
 /* main.c: later-web: options → socket → server. */
-#include "listener.h"
+#include "http/listener.h"
 #include "log.h"
 #include "options.h"
-#include "peer.h"
+#include "http/peer.h"
 #include "server.h"
-#include "token.h"
+#include "http/token.h"
 
 #include <event2/event.h>
 #include <grp.h>

@@ -4,8 +4,8 @@
 #ifndef LATER_WEB_OPTIONS_H
 #define LATER_WEB_OPTIONS_H
 
-#include "guard.h"
-#include "mask.h"
+#include "http/guard.h"
+#include "http/mask.h"
 
 #include <stdbool.h>
 

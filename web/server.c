@@ -1,17 +1,17 @@
 /* server.c: leads a request to a page, a stream or a command. */
 #include "server.h"
 
-#include "acts.h"
-#include "answer.h"
+#include "tasks/acts.h"
+#include "http/answer.h"
 #include "base/printable.h"
-#include "live.h"
+#include "live/live.h"
 #include "log.h"
-#include "notifier.h"
+#include "notify/notifier.h"
 #include "output/jsonl.h"
-#include "peer.h"
-#include "poller.h"
-#include "tasks.h"
-#include "troubles.h"
+#include "http/peer.h"
+#include "live/poller.h"
+#include "tasks/tasks.h"
+#include "live/troubles.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #ifndef LATER_WEB_SERVER_H
 #define LATER_WEB_SERVER_H
 
-#include "serve.h"
-#include "guard.h"
-#include "listener.h"
-#include "mask.h"
+#include "tasks/serve.h"
+#include "http/guard.h"
+#include "http/listener.h"
+#include "http/mask.h"
 
 #include <sys/types.h>
 

@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#include "guard.h"
-#include "route.h"
+#include "http/guard.h"
+#include "tasks/route.h"
 
 #include <stdio.h>
 #include <stdlib.h>

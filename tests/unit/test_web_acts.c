@@ -1,6 +1,6 @@
 /* test_web_acts.c: what was done is listed, the latest first, with how it ended; the oldest are
  * forgotten; with a file they outlive the program. */
-#include "acts.h"
+#include "tasks/acts.h"
 #include "config_files.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* test_web_exchange.c: the status of an HTTP answer, as its bytes come. */
-#include "exchange.h"
+#include "notify/exchange.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_web_guard.c: which requests are allowed. */
-#include "guard.h"
+#include "http/guard.h"
 #include "unit.h"
 
 static const struct guard ours = { .hosts = { "later.example" }, .host_count = 1 };

@@ -1,5 +1,5 @@
 /* test_web_listener.c: which sockets can be listened on; what it does about files, web.sh tests. */
-#include "listener.h"
+#include "http/listener.h"
 #include "unit.h"
 
 #include <netdb.h>

@@ -1,5 +1,5 @@
 /* test_web_mask.c: what readers do not see. */
-#include "mask.h"
+#include "http/mask.h"
 #include "unit.h"
 
 #include <jansson.h>

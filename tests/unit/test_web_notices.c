@@ -1,6 +1,6 @@
 /* test_web_notices.c: each trouble's begin and end is told once, and tried again if it was not
  * taken. */
-#include "notices.h"
+#include "notify/notices.h"
 #include "unit.h"
 
 #include <stdio.h>

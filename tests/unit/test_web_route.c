@@ -1,5 +1,5 @@
 /* test_web_route.c: from parameters to a command. */
-#include "route.h"
+#include "tasks/route.h"
 #include "unit.h"
 
 #include <stdio.h>

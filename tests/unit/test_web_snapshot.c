@@ -1,5 +1,5 @@
 /* test_web_snapshot.c: each change is reported once, and every queue gets its turn. */
-#include "snapshot.h"
+#include "live/snapshot.h"
 #include "unit.h"
 
 #include <stdio.h>
