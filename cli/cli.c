@@ -131,6 +131,17 @@ size_t cli_nodes(const struct cli *cli)
     return masters ? masters : 1;
 }
 
+void cli_node_name(const struct cli *cli, size_t node, char name[CLI_NODE_SIZE])
+{
+    const struct later_redis *redis = later_call_redis(cli->client);
+
+    if (later_redis_is_cluster(redis))
+        later_redis_master(redis, node, name);
+    else
+        snprintf(name, CLI_NODE_SIZE, "%s",
+                 *later_redis_peer(redis) ? later_redis_peer(redis) : cli->where.shown);
+}
+
 struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_command *cmd,
                                   struct later_error *err)
 {

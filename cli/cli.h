@@ -77,9 +77,12 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
 /* How many servers have our keys: 1, or the masters of a Cluster. Asks number `node` of them, for
  * what concerns a server and not a key. The client is open. The second: NULL with *err, and is not
  * repeated. */
+#define CLI_NODE_SIZE (LATER_NODE_SIZE > LATER_URL_SIZE ? LATER_NODE_SIZE : LATER_URL_SIZE)
 size_t cli_nodes(const struct cli *cli);
 struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_command *cmd,
                                   struct later_error *err);
+/* Writes its address, as people know it. */
+void cli_node_name(const struct cli *cli, size_t node, char name[CLI_NODE_SIZE]);
 
 /* Asks for what may be missing, twice: first with `ahead`, into which it is only sent (ahead.h);
  * then with NULL, as cli_call(). NULL: it is not there (yet), or may not be read; if Redis is away,

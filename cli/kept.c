@@ -10,10 +10,8 @@
 #define QUEUES_MAX 20000
 #define LATELY     10.0  /* seconds for which a queue that has changed is looked at closely */
 #define FULL_EVERY 600.0 /* seconds */
-#define OVER_EVERY                                                                                 \
-    4.0 /* seconds; less than TROUBLES_SOON of web/live/troubles.h, so that each look for troubles \
-           asks */
-#define TOGETHER 12 /* commands for all queues of a look */
+#define OVER_EVERY 4.0   /* seconds: less than TROUBLES_SOON of later-web, whose looks each ask */
+#define TOGETHER   12    /* commands for all queues of a look */
 
 #define SELDOM_AFTER 2.0 /* seconds between two looks */
 

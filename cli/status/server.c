@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW      5  /* commands of the slow log that are shown */
-#define PAGES     10 /* of a SCAN; what it has not found by then is not counted */
-#define KINDS     40
-#define WARNINGS  260 /* two a node, and lost writes */
-#define NAME_SIZE (LATER_NODE_SIZE > LATER_URL_SIZE ? LATER_NODE_SIZE : LATER_URL_SIZE)
+#define SLOW     5  /* commands of the slow log that are shown */
+#define PAGES    10 /* of a SCAN; what it has not found by then is not counted */
+#define KINDS    40
+#define WARNINGS 260 /* two a node, and lost writes */
 
 /* How many keys there are of each kind. */
 struct server_keys {
@@ -33,7 +32,7 @@ struct server {
     struct cli *cli;
     const char *prefix;
     size_t node;
-    char name[NAME_SIZE];
+    char name[CLI_NODE_SIZE];
     struct later_reply *info, *slow; /* owned; slow NULL: it may not be read */
     struct server_keys *keys;        /* NULL: not wanted */
     struct table *table;
@@ -226,40 +225,7 @@ static void server_tell_rest(const struct server *server)
     }
 }
 
-/* --- what is wrong --- */
-
-static void server_judge(const struct server *server, const struct later_reply *losses,
-                         struct later_troubles *troubles)
-{
-    struct later_trouble_redis redis = { 0 };
-    struct later_redis_state is;
-    struct later_lost last;
-    size_t from = troubles->count;
-
-    later_inspect_stated(server->info, &is);
-    redis.used = is.used;
-    redis.most = is.most;
-    redis.disk = is.disk;
-    redis.lost_count = server->node ? 0 : later_lost_newest(losses, &last);
-    redis.lost = redis.lost_count ? last.queue : NULL;
-    redis.lost_at = redis.lost_count ? last.at : 0;
-    later_trouble_redis(troubles, &redis);
-    for (size_t i = from; i < troubles->count; i++)
-        snprintf(troubles->rows[i].host, sizeof troubles->rows[i].host, "%.79s", server->name);
-}
-
 /* --- all of them --- */
-
-static void server_locate(struct server *server)
-{
-    const struct later_redis *redis = later_call_redis(server->cli->client);
-
-    if (later_redis_is_cluster(redis))
-        later_redis_master(redis, server->node, server->name);
-    else
-        snprintf(server->name, sizeof server->name, "%s",
-                 *later_redis_peer(redis) ? later_redis_peer(redis) : server->cli->where.shown);
-}
 
 static int server_look(struct server *server)
 {
@@ -270,7 +236,7 @@ static int server_look(struct server *server)
     server->info = server_ask(server, &info);
     if (!server->info)
         return -1;
-    server_locate(server);
+    cli_node_name(server->cli, server->node, server->name);
     later_server_ask_slow(&slow, SLOW);
     server->slow = cli_call_node(server->cli, server->node, &slow, &why);
     if (!server->slow && why.code == LATER_E_REDIS) {
@@ -296,7 +262,7 @@ static int server_each(struct server *server, const struct later_reply *losses,
             server_tell_rest(server);
         }
         if (ok == 0)
-            server_judge(server, losses, troubles);
+            trouble_server(server->cli, server->node, server->info, losses, troubles);
         later_reply_free(server->info);
         later_reply_free(server->slow);
         server->info = server->slow = NULL;

@@ -2,9 +2,9 @@
  * trouble.h: what is wrong now: `later status --trouble`, and the same for metrics. The facts are
  * read here; what is trouble is decided by trouble/trouble.h.
  *
- * It takes five commands, and for each queue those of its sizes and at most 13 more, and one for
- * each type that only some hosts have; for one who looks again and again (kept.h) and a queue that
- * has not changed, at most two.
+ * It takes four commands, one for each server, and for each queue those of its sizes and at most 13
+ * more, and one for each type that only some hosts have; for one who looks again and again (kept.h)
+ * and a queue that has not changed, at most two.
  */
 #ifndef LATER_CLI_TROUBLE_H
 #define LATER_CLI_TROUBLE_H
@@ -21,6 +21,12 @@
  * *err. */
 int trouble_look(struct cli *cli, const struct queue_list *list, const struct sized *known,
                  struct later_troubles *troubles, struct later_error *err);
+
+/* Adds what is wrong with server `node`: it is full, cannot write, or (told of the first) has lost
+ * writes. info: its answer to later_inspect_state(), losses: Redis's to later_lost_look(); NULL:
+ * nothing is known. */
+void trouble_server(struct cli *cli, size_t node, const struct later_reply *info,
+                    const struct later_reply *losses, struct later_troubles *troubles);
 
 /* Prints these, as a table or as JSON. */
 void trouble_show(struct cli *cli, const struct later_troubles *troubles);

@@ -119,28 +119,42 @@ static void trouble_hosts(struct trouble_look *look)
 
 /* --- Redis --- */
 
-static int trouble_redis(struct trouble_look *look)
+void trouble_server(struct cli *cli, size_t node, const struct later_reply *info,
+                    const struct later_reply *losses, struct later_troubles *troubles)
 {
-    struct later_trouble_redis redis = { .now = look->now };
-    struct later_command state = { 0 }, lost = { 0 };
+    char name[CLI_NODE_SIZE];
+    struct later_trouble_redis redis = { .name = name };
     struct later_redis_state is;
-    struct later_error err = { 0 };
-    struct later_reply *reply, *losses;
     struct later_lost last;
 
-    later_inspect_state(&state);
-    reply = cli_call(look->cli, &state, &err);
-    later_inspect_stated(reply, &is);
-    later_lost_look(&lost, later_call_prefix(look->cli->client));
-    losses = cli_call(look->cli, &lost, &err);
-    redis.lost_count = later_lost_newest(losses, &last);
+    cli_node_name(cli, node, name);
+    later_inspect_stated(info, &is);
+    redis.lost_count = node ? 0 : later_lost_newest(losses, &last);
+    redis.lost = redis.lost_count ? last.queue : NULL;
+    redis.lost_at = redis.lost_count ? last.at : 0;
     redis.used = is.used;
     redis.most = is.most;
     redis.disk = is.disk;
-    redis.lost = redis.lost_count ? last.queue : NULL;
-    redis.lost_at = last.at;
-    later_trouble_redis(look->troubles, &redis);
-    later_reply_free(reply);
+    later_trouble_redis(troubles, &redis);
+}
+
+static int trouble_redis(struct trouble_look *look)
+{
+    struct later_command lost = { 0 };
+    struct later_error err = { 0 };
+    struct later_reply *losses;
+
+    later_lost_look(&lost, later_call_prefix(look->cli->client));
+    losses = cli_call(look->cli, &lost, &err);
+    for (size_t node = 0; err.code != LATER_E_REDIS && node < cli_nodes(look->cli); node++) {
+        struct later_command state = { 0 };
+        struct later_reply *reply;
+
+        later_inspect_state(&state);
+        reply = cli_call_node(look->cli, node, &state, &err);
+        trouble_server(look->cli, node, reply, losses, look->troubles);
+        later_reply_free(reply);
+    }
     later_reply_free(losses);
     if (err.code == LATER_E_REDIS)
         *look->err = err;

@@ -115,6 +115,7 @@ void later_trouble_redis(struct later_troubles *troubles, const struct later_tro
 {
     struct later_trouble spare, *row;
     char count[LATER_SAY_SIZE];
+    size_t from = troubles->count;
 
     if (redis->most > 0 && redis->used >= LATER_TROUBLE_FULL * redis->most) {
         row = trouble_add(troubles, LATER_RULE_REDIS_FULL, &spare,
@@ -138,6 +139,8 @@ void later_trouble_redis(struct later_troubles *troubles, const struct later_tro
         TROUBLE_COMMAND(row, "later check; later check --acknowledge");
         trouble_in(row, redis->lost, redis->lost_at, redis->lost_count);
     }
+    for (size_t i = from; redis->name && i < troubles->count; i++)
+        trouble_put(troubles->rows[i].host, sizeof troubles->rows[i].host, "%s", redis->name);
 }
 
 /* --- daemons --- */

@@ -79,9 +79,10 @@ void later_troubles_sort(struct later_troubles *troubles);
 /* --- what was seen; texts are borrowed and "" if there is none, times UNIX seconds --- */
 
 struct later_trouble_redis {
-    double now, used, most; /* bytes; most: 0 = no limit */
-    const char *disk;       /* which write to its disk failed; NULL: none */
-    const char *lost;       /* a queue whose counters went back; NULL: none */
+    const char *name;  /* its address; NULL: not known */
+    double used, most; /* bytes; most: 0 = no limit */
+    const char *disk;  /* which write to its disk failed; NULL: none */
+    const char *lost;  /* a queue whose counters went back; NULL: none */
     double lost_at;
     int64_t lost_count; /* such queues */
 };

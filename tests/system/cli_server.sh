@@ -56,6 +56,7 @@ redis hset later:lost mail "pushed 1200 700 $(date +%s).5 web1" >/dev/null
 redis_all config set maxmemory 1 >/dev/null
 later status --server >"$work/all"
 is "$(grep -c '^redis_full	Redis uses [0-9]* % of its memory	' "$work/all")" "$servers" "each one that is full"
+is "$(later status --trouble | grep -c '^redis_full	Redis uses')" "$servers" "--trouble names each of them, too"
 is "$(grep -c '^writes_lost	Redis has lost writes of 1 queue, of mail last	' "$work/all")" 1 "lost writes, once"
 like "$(later status --server --json | grep -m 1 '"rule"')" '^\{"rule":"redis_full","severity":"critical",.*"host":"[^"]+"' "--json: as --trouble has them"
 run later --redis unix:/none status --server
