@@ -21,6 +21,22 @@ start_web()
     web_where=${web_where%/}
 }
 
+# make_tokens: a file in $work with a token for each role, 0123456789abcdef-ROLE.
+make_tokens()
+{
+    for role in admin operator reader; do
+        (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
+    done
+}
+
+# start_web_roles OPTION...: one over TCP, for those who have such a token.
+start_web_roles()
+{
+    make_tokens
+    start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" \
+        --reader-token-file "$work/reader" "$@"
+}
+
 stop_web()
 {
     kill "$web_pid"

@@ -5,11 +5,7 @@
 needs python3
 start_redis 'appendonly no'
 
-for role in admin operator reader; do
-    (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
-done
-start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" --reader-token-file "$work/reader" \
-    --mask password --mask card
+start_web_roles --mask password --mask card
 later push t '{"to":"ann","password":"s3cret","cards":[{"card":{"no":"s3cret"}}],"raw":"{\"password\":\"s3cret\"}"}' -q secret --id masked >/dev/null
 later push t '{"password":"s3cret"}' -q secret --id died >/dev/null
 later bury died -q secret --error "a reason" >/dev/null

@@ -7,10 +7,6 @@ needs python3 chromium chromedriver
 start_redis 'appendonly no'
 export work
 
-for role in admin operator reader; do
-    (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
-done
-start_web --listen 127.0.0.1:0 --token-file "$work/admin" --operator-token-file "$work/operator" --reader-token-file "$work/reader" \
-    --mask password
+start_web_roles --mask password
 python_tests web_search.py "$web_where"
 finish

@@ -7,9 +7,7 @@ needs python3 chromium chromedriver
 start_redis 'appendonly no'
 export work
 
-for role in admin operator reader; do
-    (umask 077; echo "0123456789abcdef-$role" >"$work/$role")
-done
+make_tokens
 # refused WORDS NAME: with this file it does not start.
 refused()
 {
