@@ -64,3 +64,17 @@ python_tests()
         not_ok "$script comes to its end" "$work/$script.err"
     fi
 }
+
+# find_axe: $axe is the file of axe-core, of a fixed version, from $WEB_NPM if it is there; or -.
+find_axe()
+{
+    npm=${WEB_NPM:-$work/npm}
+    axe=$npm/node_modules/axe-core/axe.min.js
+    if ! [ -e "$axe" ]; then
+        mkdir -p "$npm"
+        npm install --prefix "$npm" --no-audit --no-fund --ignore-scripts --silent axe-core@4.14.1 \
+            >"$work/npm.log" 2>&1 </dev/null || sed 's/^/# /' "$work/npm.log"
+    fi
+    runs "axe-core is there" test -e "$axe"
+    [ -e "$axe" ] || axe=-
+}

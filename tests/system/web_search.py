@@ -1,13 +1,17 @@
-"""web_search.py WHERE: tests the search of later-web at HOST:PORT in Chromium, by clicks and keys."""
+"""web_search.py WHERE AXE: tests the search of later-web at HOST:PORT in Chromium, by clicks and keys.
+
+AXE is the file axe.min.js, or "-".
+"""
 import json
 import os
+import re
 import sys
 import urllib.parse
 
 from web_client import ask, check, run, same, wait_until
 from webdriver import Browser
 
-where, work = sys.argv[1], os.environ['work']
+where, axe, work = *sys.argv[1:3], os.environ['work']
 HACK = '<img src=x onerror="window.hacked=1">'
 
 lines = [{'type': 'mail.send' if i % 3 else 'sms.send', 'queue': 'mail', 'id': f'm{i}', 'group': f'g{i % 2}',
@@ -160,6 +164,81 @@ try:
     browser.click('Download', 'main .buttons + .buttons')
     check(browser.wait('document.querySelector("#notes").innerText.includes("It broke off")'), 'one that is too large breaks off, and says so', browser.text('#notes'))
     same(os.listdir(f'{work}/down'), ['later-dead.ndjson'], 'and is no file')
+
+    # completion, by keys
+    FIELD = 'document.querySelector("#search-field")'
+
+    def offers():
+        """The words that are offered, and which of them is chosen."""
+        return browser.script('''const all = [...document.querySelectorAll("#completions li")];
+            return [all.map((e) => e.querySelector("b").innerText), all.find((e) => e.getAttribute("aria-selected") === "true")?.querySelector("b").innerText ?? null,
+                    document.querySelector("#search-field").getAttribute("aria-expanded")]''')
+
+    def offered(words, chosen=None):
+        return wait_until(lambda: offers() == [words, chosen, str(bool(words)).lower()])
+
+    def typed(text):
+        browser.script(f'{FIELD}.value = ""; {FIELD}.focus()')
+        browser.type('#search-field', text)
+
+    typed('st')
+    check(offered(['state:', 'host:']), 'the name of a condition is offered', offers())
+    browser.press('ArrowDown')
+    check(offered(['state:', 'host:'], 'state:'), 'and chosen by a key', offers())
+    same(browser.script(f'return document.getElementById({FIELD}.getAttribute("aria-activedescendant")).innerText.startsWith("state:")'), True, 'which a screen reader is told')
+    browser.press('Enter')
+    check(offered(['ready', 'delayed', 'reserved', 'dead', 'waiting', 'done']), 'then its values', offers())
+    browser.press('d')
+    check(offered(['delayed', 'dead', 'done', 'ready', 'reserved']), 'those that begin so come first', offers())
+    browser.press('ArrowUp')
+    check(offered(['delayed', 'dead', 'done', 'ready', 'reserved'], 'reserved'), 'the last one', offers())
+    browser.press('ArrowDown', 'ArrowDown', 'ArrowDown')
+    check(offered(['delayed', 'dead', 'done', 'ready', 'reserved'], 'dead'), 'round to the second', offers())
+    browser.press('Tab')
+    same([browser.script(f'return {FIELD}.value'), *offers()], ['state:dead ', [], None, 'false'], 'is in the field, and nothing is offered any more')
+    browser.type('#search-field', '-ki')
+    check(offered(['kind:']), 'after a minus, too', offers())
+    browser.press('ArrowDown', 'Enter')
+    kinds = re.search('is not one of ([a-z, ]+)', api('count?kind=x')[2].decode())[1].split(', ')
+    check(wait_until(lambda: sorted(offers()[0]) == sorted(kinds)), 'all kinds of error', (offers(), kinds))
+    browser.press('Escape')
+    same([offers()[2], browser.script(f'return document.activeElement === {FIELD}')], ['false', True], 'Escape closes the list, and no more')
+    browser.press('Escape')
+    same(browser.script(f'return document.activeElement === {FIELD}'), False, 'a second one leaves the field')
+    typed('-o')
+    check(offered(['host:', 'priority:']), 'what cannot be turned round is not offered', offers())
+    typed('queue:ma')
+    check(offered(['mail']), 'a queue', offers())
+    browser.script('document.querySelector("#completions li").dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true }))')
+    browser.script('document.querySelector("#completions li").click()')
+    same(browser.script(f'return [{FIELD}.value, document.activeElement === {FIELD}]'), ['queue:mail ', True], 'by a click, and one stays in the field')
+    typed('"type:m')
+    same(offers()[0], [], 'nothing within quotes')
+    typed('type:mail.send|re')
+    run('push', 'report.done', '-q', 'done')
+    run('work', 'done', '--until-empty', '--', 'true')  # so that a type has a history
+    check(wait_until(lambda: 'report.done' in json.dumps(api('types?since=1d')[2])), 'a type is performed')
+    typed('type:mail.send|re')
+    check(offered(['report.done']), 'and offered, after a bar, though the page has asked just before', offers())
+    typed('kind')
+    check(offered(['kind:']), 'what is not chosen', offers())
+    browser.press('Enter')
+    check(browser.wait('location.hash === "#/search?q=kind"'), 'is not taken: Enter searches', browser.script('return location.hash'))
+    same(offers()[0], [], 'and closes the list')
+    if axe != '-':
+        browser.command('Page.setBypassCSP', enabled=True)
+        browser.enter(where, 'operator')
+        with open(axe, encoding='utf-8') as file:
+            browser.script(file.read())
+        for width, dark in ((1280, False), (360, True)):
+            browser.look(width, 800, dark)
+            counted('queue:mail type:sms.send', 51)
+            browser.click('Download', 'main')
+            typed('type:mail.send s')
+            offered(['state:', 'host:', 'type:'])
+            browser.press('ArrowDown')
+            same(browser.axe(), [], f'axe: with all that is open, {width} px')
+            check(browser.script('return document.documentElement.scrollWidth') <= width, f'it is no wider than {width} px')
 
     # what a reader does not see
     for facets, status in (('payload.password', 403), ('type,payload.n', 403), ('payload', 403), ('type,kind,group,state,queue,host', 200)):

@@ -3,10 +3,11 @@
 # for what acts on all.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 . "$top_srcdir/tests/system/web_lib.sh"
-needs python3 chromium chromedriver
+needs python3 chromium chromedriver npm
 start_redis 'appendonly no'
 export work
+find_axe
 
 start_web_roles --mask password
-python_tests web_search.py "$web_where"
+python_tests web_search.py "$web_where" "$axe"
 finish

@@ -103,6 +103,12 @@ class Browser:
                    for kind in ('keyDown', 'keyUp')]
         self.call('POST', 'actions', {'actions': [{'type': 'key', 'id': 'keys', 'actions': actions}]})
 
+    def axe(self):
+        """What axe-core, which was loaded into the page, finds wrong in it."""
+        return self.call('POST', 'execute/async', {'args': [], 'script': '''
+            axe.run().then((r) => arguments[0](r.violations.map((v) => v.id + ": " +
+                v.nodes.map((n) => n.html.slice(0, 120)).slice(0, 3).join(" | "))))'''})
+
     def picture(self, path):
         with open(path, 'wb') as out:
             out.write(base64.b64decode(self.call('GET', 'screenshot')))

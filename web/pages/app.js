@@ -132,6 +132,9 @@ document.getElementById('search').addEventListener('submit', (event) => {
     if (q) location.hash = `#/search?${new URLSearchParams({ q })}`;
 });
 
+// A browser that cannot have the script does without.
+field.addEventListener('focus', () => import('./complete.js').then(({ complete }) => complete(field), () => {}), { once: true });
+
 // ---- begin
 
 // Also when a link with a token is pasted into an open tab: its page is shown again.
