@@ -132,7 +132,7 @@ func prepareFlow(home, name string, jobs []NewJob) ([]*prepared, error) {
 		if job.Flow = name; job.Queue == "" {
 			job.Queue = home
 		}
-		if job.ID == "" && job.Step == "" {
+		if job.ID == "" && job.Step == "" && !job.isUnique() {
 			job.ID = fmt.Sprintf("%s:%d", name, i+1)
 		}
 		var err error

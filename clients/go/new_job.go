@@ -82,6 +82,11 @@ type NewJob struct {
 	Throttle time.Duration
 	// @end
 
+	// Unique: the ID is a hash of Type and Payload, so that what is pushed twice is one job; UniqueBy: of Type and
+	// these members of the payload
+	Unique   bool
+	UniqueBy []string
+
 	// Context: what middleware carries along (locale, tenant …), by name; laterd hands it on
 	Context map[string]interface{}
 }
@@ -119,10 +124,14 @@ var (
 )
 
 func (j NewJob) prepare() (*prepared, error) {
-	if err := j.check(); err != nil {
+	j, err := j.named()
+	if err != nil {
 		return nil, err
 	}
-	if err := j.checkTie(); err != nil {
+	if err = j.check(); err != nil {
+		return nil, err
+	}
+	if err = j.checkTie(); err != nil {
 		return nil, err
 	}
 	p := &prepared{id: j.ID, rank: strconv.Itoa(j.Priority), mode: j.mode(),
@@ -159,7 +168,6 @@ func (j NewJob) prepare() (*prepared, error) {
 	if j.ExpiresIn > 0 {
 		p.when += "!" + decimal(j.ExpiresIn.Seconds())
 	}
-	var err error
 	p.document, err = j.document(p.id)
 	return p, err
 }

@@ -20,6 +20,9 @@ func (p *pushing) changed(jobs []NewJob) []NewJob {
 	}
 	all := append([]NewJob{}, jobs...)
 	for i := range all {
+		if named, err := all[i].named(); err == nil { // by the payload as it was given; prepare() tells errors
+			all[i] = named
+		}
 		for _, change := range p.before {
 			all[i] = change(all[i])
 		}

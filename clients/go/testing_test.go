@@ -620,4 +620,12 @@ func TestAPayloadIsSealedOnItsWay(t *testing.T) {
 	_, err = fake.Drain(&app)
 	must(t, err)
 	same(t, seen, `"4111"`)
+	id, err := laterd.UniqueID("a", object{"card": "4111"})
+	must(t, err)
+	pushed, err := fake.Push("default", laterd.NewJob{Type: "a", Payload: object{"card": "4111", "n": 1}, UniqueBy: []string{"card"}})
+	must(t, err)
+	same(t, pushed.ID, id) // of the payload as it was given
+	pushed, err = fake.Push("default", laterd.NewJob{Type: "a", Payload: object{"card": "4111"}, Unique: true})
+	must(t, err)
+	same(t, pushed.Result, "exists")
 }

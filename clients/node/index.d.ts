@@ -61,6 +61,8 @@ export interface Options {
     /** the id stays taken this long from now, at least until the job ends (seconds, above 0) */
     throttle?: number;
     // @end
+    /** its id is a hash of type and payload, or of these members of it: what is pushed twice is one job */
+    unique?: boolean | string | string[];
     /** what middleware carries along (locale, tenant …): any JSON, by name; laterd hands it on */
     context?: Record<string, unknown>;
 }
@@ -226,6 +228,9 @@ export class Laterd extends Pushing {
 }
 
 /** A payload that is JSON text already. */
+/** Returns the id that push() gives a job of this type and payload. */
+export function uniqueId(type: string, payload?: unknown, unique?: true | string | string[]): string;
+
 export class RawJSON {
     constructor(text: string);
     readonly text: string;

@@ -2,6 +2,7 @@
 export { Laterd } from "./src/client.js";
 export { RawJSON } from "./src/document.js";
 export { batch, chain } from "./src/flow.js";
+export { uniqueId } from "./src/unique.js";
 export {
     FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
     TimeoutError, WrongProtocol,

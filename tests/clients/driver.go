@@ -140,6 +140,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Flow, Step, When, Adder, Home, Queue       *string
 		After                                      interface{}
 		Context                                    map[string]interface{}
+		Unique                                     interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
@@ -164,6 +165,19 @@ func job(text []byte) (laterd.NewJob, error) {
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
 	job.Home, job.Queue, job.Context = text_of(m.Home), text_of(m.Queue), m.Context
+	switch unique := m.Unique.(type) {
+	case bool:
+		job.Unique = unique
+	case string:
+		job.UniqueBy = []string{unique}
+	case []interface{}:
+		if len(unique) == 0 {
+			return job, &laterd.Refused{Text: "empty"}
+		}
+		for _, name := range unique {
+			job.UniqueBy = append(job.UniqueBy, fmt.Sprint(name))
+		}
+	}
 	switch after := m.After.(type) {
 	case string:
 		job.After = []string{after}

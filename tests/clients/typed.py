@@ -58,6 +58,8 @@ def note(job: laterd.Job) -> None:
 
 
 later = send.later({"to": "a@b.c"}, queue="mail", delay=datetime.timedelta(minutes=1), context={"tenant": "t"})
+send.later({"to": laterd.unique_id("mail.send", {"to": 1}, "to")}, unique=["to"])
+send.later({"to": "a@b.c"}, unique=1)  # type: ignore[arg-type]
 send.later({"to": "a@b.c"}, dealy=60)  # type: ignore[call-arg]
 queues.push("mail.send", priority="high")  # type: ignore[arg-type]
 total: int = queues.call("sum", [1, 2], timeout=5)

@@ -1,5 +1,5 @@
 /** A user's program, for tsc --strict: clients_types.sh. */
-import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, type Size, currentJob } from "laterd";
+import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, type Size, currentJob, uniqueId } from "laterd";
 
 const queues = new Laterd({}, { prefix: "shop:later" });
 const pushed: Pushed = await queues.push("mail.send", { to: "a@b.c" }, { queue: "mail", in: 60, id: "x" });
@@ -46,6 +46,7 @@ app.before((job) => job.id).failed((job, error) => [job.id, error]).around(async
 app.givenUp("welcome", ({ payload }) => payload.error?.text);
 queues.beforePush((job) => ({ ...job, context: { tenant: "t", ...job.context } }));
 console.log((await welcome.later({ to: "a@b.c" }, { in: 60, context: { locale: "de" } })).id);
+await welcome.later({ to: uniqueId("welcome", { to: 1 }, "to") }, { unique: ["to"] });
 // @ts-expect-error its payload has another member
 await welcome.later({ too: "a@b.c" });
 const total: number = await queues.call<number>("sum", [1, 2], { timeout: 5 });

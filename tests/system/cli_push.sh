@@ -318,6 +318,13 @@ for _ in 2 3; do
 done
 is "$(redis HGET 'later:{crontab}:stats' pushed)" 1 "coming-from.md: and only one on three hosts"
 
+# ---- an id of type and payload, by the lines of protocol.md
+
+sed -n "s/^    \(job='\[\|later push .*jq \)/\1/p" "$top_srcdir/doc/protocol.md" >"$work/unique.sh"
+eval "$(cat "$work/unique.sh")" >"$work/out"
+is "$(later show -q default 5b54206178de10ad2c96121b3336bf1f --json | jq -r .state)" ready \
+    "protocol.md: a shell makes the id that the clients make"
+
 # ---- each line has its own group
 
 # groups_of_grouped: each group, and how many of its jobs are ready

@@ -195,7 +195,7 @@ function depth(json) {
     return deepest;
 }
 
-function payloadOf(payload) {
+export function payloadOf(payload) {
     let json;
     try {
         if (payload instanceof RawJSON) {

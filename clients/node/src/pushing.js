@@ -1,3 +1,5 @@
+import { named } from "./unique.js";
+
 /** What clients and fakes have in common: what is called before and after a push. */
 export class Pushing {
     #before = [];
@@ -27,6 +29,6 @@ export class Pushing {
     }
 
     passed(job) {
-        return this.#before.reduce((one, change) => change(one), job);
+        return named(this.#before.reduce((one, change) => change(one), named(job)));
     }
 }

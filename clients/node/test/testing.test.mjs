@@ -6,6 +6,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 
 import {
     Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Retry, Return, TimeoutError, batch, chain,
+    uniqueId,
 } from "laterd";
 import { ANY, Fake, perform } from "laterd/testing";
 
@@ -348,4 +349,7 @@ it("a payload is sealed on its way", async () => {
     assert.deepEqual(Object.keys(queues.jobs[0].payload), ["z"]);
     await queues.drain(opens);
     assert.deepEqual(seen, [{ card }]);
+    const pushed = await queues.push("a", { card, n: 1 }, { unique: ["card"] });
+    assert.equal(pushed.id, uniqueId("a", { card })); // of the payload as it was given
+    assert.equal((await queues.push("a", { card }, { unique: true })).result, "exists");
 });

@@ -84,6 +84,8 @@ final class NewJob
      * @param $maxWait with debounce: but at the latest this long after the first push (seconds, above 0)
      * @param $throttle the id stays taken this long from now, at least until the job ends (seconds, above 0)
      * @end
+     * @param bool|string|string[] $unique its id is a hash of type and payload, or of these members of it: what is
+     * pushed twice is one job
      * @param array $context what middleware carries along (locale, tenant …), by name; laterd hands it on
      */
     public function __construct(
@@ -120,11 +122,16 @@ final class NewJob
         public ?float $throttle = null,
         // @end
         public array $context = [],
+        bool|string|array $unique = false,
     ) {
         $this->at = self::seconds($at);
         $this->expiresAt = self::seconds($expiresAt);
         $this->after = is_string($after) ? [$after] : $after;
-        $this->named = $id !== null;
+        if ($unique !== false) {
+            $id === null || self::refuse('id and unique: only one of them');
+            $this->id = UniqueId::of($type, $payload, $unique);
+        }
+        $this->named = $this->id !== null;
         $this->check();
         $this->id ??= $flow !== null && $step !== null ? "$flow.$step" : self::newId();
     }
@@ -169,7 +176,7 @@ final class NewJob
             $bytes = substr($bytes, 0, -1) . ',"context":' . self::json('context', $this->context) . '}';
         }
         if ($this->payload !== null) {
-            $bytes = substr($bytes, 0, -1) . ',"payload":' . $this->payloadBytes() . '}';
+            $bytes = substr($bytes, 0, -1) . ',"payload":' . self::payloadBytes($this->payload) . '}';
         }
         $size = strlen($bytes) + ($this->expiresIn !== null ? self::EXPIRES_ROOM : 0);
         if ($size > self::BYTES_MAX) {
@@ -223,12 +230,10 @@ final class NewJob
         return strtr(substr(base64_encode(random_bytes(11)), 0, 14), '+/', '01');
     }
 
-    private function payloadBytes(): string
+    /** @internal */
+    public static function payloadBytes(mixed $payload): string
     {
-        if ($this->payload instanceof Json) {
-            return $this->payload->bytes;
-        }
-        return self::json('payload', $this->payload);
+        return $payload instanceof Json ? $payload->bytes : self::json('payload', $payload);
     }
 
     private static function json(string $name, mixed $value): string

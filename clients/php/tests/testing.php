@@ -335,4 +335,7 @@ $sealed->push('a', ['card' => '4111']);
 same(array_keys($sealed->jobs[0]->payload), ['z'], 'sealed on its way');
 $sealed->drain($opens);
 same($seen, ['card' => '4111'], 'open for its handler');
+$pushed = $sealed->push(new Laterd\NewJob('a', ['card' => '4111', 'n' => 1], unique: ['card']));
+same($pushed->id, Laterd\UniqueId::of('a', ['card' => '4111']), 'its id is of the payload as it was given');
+same($sealed->push('a', ['card' => '4111'], unique: true)->result, 'exists', 'so that the second is the duplicate');
 echo "all passed\n";

@@ -13,6 +13,7 @@ from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 from .task import Task
 from .told import Found, Outcome, Pushed, Size
+from .unique import unique_id
 
 if TYPE_CHECKING:
     from . import aio, testing
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
            "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing"]
+           "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing",
+           "unique_id"]
 
 _PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}
 

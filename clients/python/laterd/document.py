@@ -6,7 +6,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .errors import LaterdError, Refused
 
@@ -25,6 +25,7 @@ Seconds = Union[float, datetime.timedelta]
 Time = Union[float, datetime.datetime, datetime.timedelta]  # of expires_at a timedelta is expires_in
 Waits = Union[float, List[float], Dict[str, float]]
 Steps = Union[str, List[str]]
+Unique = Union[bool, str, Sequence[str]]
 
 
 class RawJSON(str):
@@ -99,6 +100,8 @@ class NewJob:
     # the id stays taken this long from now, at least until the job ends (seconds, above 0)
     throttle: Optional[Seconds] = None
     # @end
+    # its id is a hash of type and payload, or of these members of it: what is pushed twice is one job
+    unique: Unique = False
     # what middleware carries along (locale, tenant …): any JSON, by name; laterd hands it on
     context: Dict[str, Any] = field(default_factory=dict)
 
@@ -319,7 +322,7 @@ def _member(name: str, value: Any) -> bytes:
     return _utf8(name, text)
 
 
-def _payload(payload: Any) -> bytes:
+def payload_bytes(payload: Any) -> bytes:
     if not isinstance(payload, RawJSON):
         return _member("payload", payload)
     try:
@@ -452,7 +455,7 @@ def prepare(job: NewJob) -> Prepared:
     members = _document(job, job_id)
     document = json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
     if job.payload is not None:
-        payload = _payload(job.payload)
+        payload = payload_bytes(job.payload)
         if _depth(payload) >= DEPTH_MAX:
             raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
         document = document[:-1] + b',"payload":' + payload + b"}"

@@ -1,8 +1,9 @@
 """What all clients and fakes have in common: push() with named options, and what is called before and after."""
 from typing import Any, Callable, Generic, Iterable, List, Optional, Tuple, TypeVar
 
-from .document import NewJob, Seconds, Steps, Time, Waits
+from .document import NewJob, Seconds, Steps, Time, Unique, Waits
 from .told import Pushed
+from .unique import named
 
 Told = TypeVar("Told")  # what push() gives back: Pushed, or what is awaited for it
 Middleware = Callable[[NewJob], NewJob]
@@ -40,18 +41,20 @@ class Pushing(Generic[Told]):
         return pushed
 
     def _passed(self, job: NewJob) -> NewJob:
+        job = named(job)
         for function in self._before:
             job = function(job)
-        return job
+        return named(job)
 
     def _all_passed(self, jobs: Iterable[NewJob]) -> List[NewJob]:
-        return [self._passed(job) for job in jobs] if self._before else list(jobs)
+        return [self._passed(job) for job in jobs]
 
     def push_job(self, job: NewJob, queue: str = "default") -> Told:
         """Pushes one job. A known id is no error: see Pushed."""
         raise NotImplementedError
 
     def push(self, type: str, payload: Any = None, *, queue: str = "default",
+             unique: Unique = False,
              context: Optional[dict] = None,  # type: ignore[type-arg]
              # @options document,line,item,tie: {py}: {python},
              id: Optional[str] = None,
@@ -85,7 +88,7 @@ class Pushing(Generic[Told]):
              ) -> Told:
         """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
         return self.push_job(NewJob(
-            type, payload, context=context or {},
+            type, payload, unique=unique, context=context or {},
             # @options document,line,item,tie: {py}={py},
             id=id,
             priority=priority,

@@ -2,7 +2,7 @@
 import functools
 from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, TypeVar
 
-from .document import NewJob, Seconds, Steps, Time, Waits
+from .document import NewJob, Seconds, Steps, Time, Unique, Waits
 from .errors import LaterdError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Task(Generic[Result]):
         return self.function(job)
 
     def later(self, payload: Any = None, *, queue: str = "default",
+              unique: Unique = False,
               context: Optional[dict] = None,  # type: ignore[type-arg]
               # @options document,line,item,tie: {py}: {python},
               id: Optional[str] = None,
@@ -60,7 +61,7 @@ class Task(Generic[Result]):
         if self.type.endswith("*"):
             raise LaterdError("later: %s is no type; push() one" % self.type)
         return self.app.queues.push_job(NewJob(
-            self.type, payload, context=context or {},
+            self.type, payload, unique=unique, context=context or {},
             # @options document,line,item,tie: {py}={py},
             id=id,
             priority=priority,

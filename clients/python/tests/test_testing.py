@@ -475,6 +475,9 @@ class Own(unittest.TestCase):
         self.assertLess(len(sealed.jobs[0].payload["z"]), 100)
         sealed.drain(opens)
         self.assertEqual(seen, [{"card": "4111" * 100}])
+        pushed = sealed.push("a", {"card": "4111", "n": 1}, unique=["card"])
+        self.assertEqual(pushed.id, laterd.unique_id("a", {"card": "4111"}))  # of the payload as it was given
+        self.assertEqual(sealed.push("a", {"card": "4111"}, unique=True).result, "exists")
 
     def test_a_payload_has_a_type(self):
         typed = laterd.Handlers()

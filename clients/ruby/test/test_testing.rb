@@ -347,6 +347,9 @@ class AroundTest < Minitest::Test
     assert_equal ["z"], fake.jobs.first.payload.keys
     fake.drain(opens)
     assert_equal [{ "card" => "4111" * 100 }], seen.map(&:itself)
+    carrying = Laterd::Testing::Fake.new.before_push { |job| job.with(context: { n: 1 }) }
+    assert_equal Laterd.unique_id("a", { card: "4111" }), carrying.push("a", { card: "4111", n: 1 }, unique: :card).id
+    assert_equal "exists", carrying.push("a", { card: "4111" }, unique: true).result
   end
 
   def test_later_needs_a_client_and_a_type

@@ -2,6 +2,8 @@
 
 require "json"
 
+require_relative "unique_id"
+
 module Laterd
   # A payload that is JSON already. Its bytes are pushed unchanged.
   RawJSON = Struct.new(:text)
@@ -39,6 +41,7 @@ module Laterd
   #   max_wait: with debounce: but at the latest this long after the first push (seconds, above 0)
   #   throttle: the id stays taken this long from now, at least until the job ends (seconds, above 0)
   # @end
+  #   unique: its id is a hash of type and payload (true), or of these members of it: what is pushed twice is one job
   #   context: what middleware carries along (locale, tenant …): a Hash of JSON; laterd hands it on
   class NewJob
     DEPTH_MAX = 127 # the document is one level more
@@ -87,13 +90,13 @@ module Laterd
     attr_reader :type, :payload, :id, :mode, :options
 
     def initialize(type, payload = nil, **options)
-      unknown = options.empty? ? [] : options.keys - OPTIONS.keys
+      unknown = options.empty? ? [] : options.keys - OPTIONS.keys - [:unique]
       raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
 
       @type = type
       @payload = payload
       @options = options.compact
-      @named = @options.delete(:id)
+      @named = name(@options.delete(:id), @options.delete(:unique))
       @options[:after] = [@options[:after]] if @options[:after].is_a?(String)
       @id = @named || (flow && step ? "#{flow}.#{step}" : NewJob.new_id)
       @mode = options[:again] || options[:debounce] ? "again" : options[:replace] ? "replace" : "new"
@@ -154,8 +157,8 @@ module Laterd
       members = @options.slice(*MEMBERS.keys)
       members.delete(:priority) if members[:priority] == 0
       bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
-      bytes << ",\"context\":" << json("context", context) unless context.empty?
-      bytes << ",\"payload\":" << payload_bytes unless payload.nil?
+      bytes << ",\"context\":" << NewJob.json("context", context) unless context.empty?
+      bytes << ",\"payload\":" << NewJob.payload_bytes(payload) unless payload.nil?
       bytes << "}"
       size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
       raise Refused, "too large: #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
@@ -211,24 +214,33 @@ module Laterd
       format("%.6f", number).sub(/\.?0+\z/, "")
     end
 
-    private
+    # @private
+    def self.payload_bytes(payload)
+      return json("payload", payload) unless payload.is_a?(RawJSON)
 
-    def payload_bytes
-      if payload.is_a?(RawJSON)
-        text = payload.text.dup.force_encoding("UTF-8")
-        demand(text.valid_encoding?, "payload: not UTF-8")
-        demand(JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1, "payload: not one JSON value")
-        return text
-      end
-      json("payload", payload)
+      text = payload.text.dup.force_encoding("UTF-8")
+      raise Refused, "payload: not UTF-8" unless text.valid_encoding?
+      raise Refused, "payload: not one JSON value" unless JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1
+
+      text
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "payload: #{e.message}"
     end
 
-    def json(name, value)
+    # @private
+    def self.json(name, value)
       JSON.generate(value, max_nesting: DEPTH_MAX)
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "#{name}: #{e.message}"
+    end
+
+    private
+
+    def name(id, unique)
+      return id unless unique
+
+      demand(id.nil?, "id and unique: only one of them")
+      UniqueId.of(type, payload, unique)
     end
 
     def check
