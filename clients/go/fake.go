@@ -22,6 +22,7 @@ const (
 type Queues interface {
 	Push(queue string, job NewJob) (Pushed, error)
 	PushMany(queue string, jobs []NewJob) ([]Pushed, error)
+	Map(queue string, job NewJob, next func() (interface{}, bool), how Mapping) (Mapped, error)
 	Show(queue, id string) (*KnownJob, error)
 	Wait(ctx context.Context, queue, id string) (json.RawMessage, error)
 	WaitMany(ctx context.Context, queue string, ids []string) ([]Outcome, error)

@@ -629,3 +629,23 @@ func TestAPayloadIsSealedOnItsWay(t *testing.T) {
 	must(t, err)
 	same(t, pushed.Result, "exists")
 }
+
+func TestMapTakesItemsAsTheyCome(t *testing.T) {
+	fake, row, most := laterd.NewFake(), -1, 0
+	rows := func() (interface{}, bool) {
+		if waits := row - 2*len(fake.Pushed("row")); waits > most {
+			most = waits
+		}
+		row++
+		return row, row < 1001
+	}
+	told, err := fake.Map("default", laterd.NewJob{Type: "row"}, rows,
+		laterd.Mapping{Chunk: 2, Flow: "f", Ends: laterd.Ends{Then: &laterd.NewJob{Type: "sum"}}})
+	must(t, err)
+	same(t, told, laterd.Mapped{Pushed: 502})
+	same(t, most < 400, true)
+	same(t, row, 1001) // nobody asks again after the end
+	told, err = fake.Map("default", laterd.NewJob{Type: "one", Priority: 5}, laterd.Each([]string{"a", "b", "c"}), laterd.Mapping{})
+	must(t, err)
+	same(t, told, laterd.Mapped{Pushed: 3})
+}

@@ -167,6 +167,13 @@ export class Pushing {
     /** The function is told of each job that was pushed, and what became of it. After an error it is not
      * called. */
     afterPush(tell: (job: NewJob, pushed: Pushed) => unknown): this;
+    /** Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
+     * memory. chunk: so many items are the payload of a job, as a list. flow: the jobs are a flow of this name, for
+     * whose end then, finally and failed wait, as of batch(). The same call again pushes what is missing, if it is a
+     * flow, or `unique`. Returns how many jobs were new, and how many were known. */
+    map(type: string, items: Iterable<unknown> | AsyncIterable<unknown>,
+        options?: Omit<Options, "id" | "step"> & { chunk?: number; then?: NewJob; finally?: NewJob; failed?: NewJob }):
+        Promise<{ pushed: number; known: number }>;
 }
 
 /** Pushes to the queues of one Redis. */

@@ -56,6 +56,9 @@ type call struct {
 	Then                    json.RawMessage
 	Finally                 json.RawMessage
 	Failed                  json.RawMessage
+	Map                     json.RawMessage
+	Items                   []json.RawMessage
+	Chunk                   int
 	Show_flow               *string
 	Wait_flow               *string
 	Kick_flow               *string
@@ -280,9 +283,7 @@ func jobsOf(texts []json.RawMessage) ([]laterd.NewJob, error) {
 	return jobs, nil
 }
 
-// pushFlow: the jobs as they are, a chain, or a batch.
-func pushFlow(client queues, c call) (interface{}, error) {
-	var ends laterd.Ends
+func endsOf(c call) (ends laterd.Ends, err error) {
 	for _, end := range []struct {
 		text json.RawMessage
 		job  **laterd.NewJob
@@ -290,10 +291,35 @@ func pushFlow(client queues, c call) (interface{}, error) {
 		if end.text != nil {
 			job, err := job(end.text)
 			if err != nil {
-				return nil, err
+				return ends, err
 			}
 			*end.job = &job
 		}
+	}
+	return ends, nil
+}
+
+func mapItems(client queues, c call) (interface{}, error) {
+	how := laterd.Mapping{Chunk: c.Chunk}
+	if c.Flow != nil {
+		how.Flow = *c.Flow
+	}
+	made, err := job(c.Map)
+	if err == nil {
+		how.Ends, err = endsOf(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	told, err := client.Map(c.Queue, made, laterd.Each(c.Items), how)
+	return map[string]interface{}{"pushed": told.Pushed, "known": told.Known}, err
+}
+
+// pushFlow: the jobs as they are, a chain, or a batch.
+func pushFlow(client queues, c call) (interface{}, error) {
+	ends, err := endsOf(c)
+	if err != nil {
+		return nil, err
 	}
 	jobs, err := jobsOf(append(append(c.Jobs, c.Chain...), c.Batch...))
 	if err != nil {
@@ -390,6 +416,8 @@ func answer(client *queues, c call) (interface{}, error) {
 		}
 		pushed, err := (*client).Push(c.Queue, job)
 		return told(pushed), err
+	case c.Map != nil:
+		return mapItems(*client, c)
 	case c.Flow != nil:
 		return pushFlow(*client, c)
 	case c.Show_flow != nil:

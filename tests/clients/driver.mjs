@@ -47,11 +47,15 @@ function jobOf(members) {
     return job;
 }
 
+function endsOf(call) {
+    const ends = ["then", "finally", "failed"].filter((name) => call[name]);
+    return Object.fromEntries(ends.map((name) => [name, jobOf(call[name])]));
+}
+
 /** The jobs as they are, a chain, or a batch. */
 function flowJobs(call) {
     if (call.chain) return laterd.chain(...call.chain.map(jobOf));
-    const ends = ["then", "finally", "failed"].filter((name) => call[name]).map((name) => [name, jobOf(call[name])]);
-    return call.batch ? laterd.batch(call.batch.map(jobOf), Object.fromEntries(ends)) : call.jobs.map(jobOf);
+    return call.batch ? laterd.batch(call.batch.map(jobOf), endsOf(call)) : call.jobs.map(jobOf);
 }
 
 function known(found) {
@@ -76,6 +80,10 @@ async function perform(call) {
     if (call.push) {
         const { type, payload, ...options } = jobOf(call.push);
         return queues.push(type, payload, { ...options, queue });
+    }
+    if (call.map) {
+        const { type, ...options } = jobOf(call.map), { chunk, flow } = call;
+        return queues.map(type, call.items.values(), { ...options, ...endsOf(call), queue, chunk, flow });
     }
     if (call.flow !== undefined) {
         return { results: await queues.flow(call.flow, flowJobs(call), { queue, open: "stays_open" in call }) };

@@ -63,8 +63,13 @@ function url(array $place): string
     };
 }
 
-/** Turns the judge's job into PHP's names. */
 function job(stdClass $job): NewJob
+{
+    return new NewJob(...options($job));
+}
+
+/** The judge's job in PHP's names. */
+function options(stdClass $job): array
 {
     $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',
         'max_wait' => 'maxWait', 'expires_in' => 'expiresIn',
@@ -79,7 +84,12 @@ function job(stdClass $job): NewJob
             $options[$names[$name] ?? $name] = $value;
         }
     }
-    return new NewJob(...$options);
+    return $options;
+}
+
+function ends(stdClass $call): array
+{
+    return array_map('job', array_intersect_key((array) $call, ['then' => 0, 'finally' => 0, 'failed' => 0]));
 }
 
 /** The jobs as they are, a chain, or a batch. */
@@ -89,8 +99,7 @@ function flowJobs(stdClass $call): array
         return Flow::chain(...array_map('job', $call->chain));
     }
     if (isset($call->batch)) {
-        $ends = array_intersect_key((array) $call, ['then' => 0, 'finally' => 0, 'failed' => 0]);
-        return Flow::batch(array_map('job', $call->batch), ...array_map('job', $ends));
+        return Flow::batch(array_map('job', $call->batch), ...ends($call));
     }
     return array_map('job', $call->jobs);
 }
@@ -127,6 +136,11 @@ function answer(?Queues &$client, stdClass $call, string $library): array
     }
     if (isset($call->push)) {
         return told($client->push(job($call->push), queue: $call->queue));
+    }
+    if (isset($call->map)) {
+        $options = options($call->map);
+        return (array) $client->map($options['type'], new ArrayIterator($call->items), $call->queue, $call->chunk ?? null,
+            $call->flow ?? null, ...ends($call), ...array_diff_key($options, ['type' => 0]));
     }
     if (isset($call->flow)) {
         return ['results' => array_map('told', $client->flow($call->flow, flowJobs($call), $call->queue, isset($call->stays_open)))];

@@ -82,14 +82,19 @@ async def do(client, call):
         job = job_of(call["push"])
         options = {name: value for name, value in vars(job).items() if name not in ("type", "payload", "queue")}
         return told(await get(client.push(job.type, job.payload, queue=queue, **options)))
-    if "flow" in call:
-        many = await get(client.flow(call["flow"], flow_jobs(call), queue=queue, open="stays_open" in call))
-        return {"results": [told(one) for one in many]}
     for what in ("show_flow", "wait_flow", "kick_flow", "cancel_flow", "close_flow"):
         if what in call:
             more = {"timeout": call["timeout"]} if what == "wait_flow" else {}
             answer = await get(getattr(client, what)(call[what], queue=queue, **more))
             return {"count": answer} if isinstance(answer, int) else vars(answer) if answer else {"state": None}
+    if "map" in call:
+        ends = {python: job_of(call[name]) for name, python in
+                (("then", "then"), ("finally", "finally_"), ("failed", "failed")) if name in call}
+        return vars(await get(client.map(job_of(call["map"]), iter(call["items"]), queue, chunk=call.get("chunk"),
+                                         flow=call.get("flow"), **ends)))
+    if "flow" in call:
+        many = await get(client.flow(call["flow"], flow_jobs(call), queue=queue, open="stays_open" in call))
+        return {"results": [told(one) for one in many]}
     if "push_many" in call:
         many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
         return {"results": [told(one) for one in many]}

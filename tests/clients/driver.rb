@@ -34,12 +34,15 @@ def job(members)
   Laterd::NewJob.new(type, payload, **members)
 end
 
+def ends_of(call)
+  call.slice("then", "finally", "failed").to_h { |name, one| [name.to_sym, job(one)] }
+end
+
 # The jobs as they are, a chain, or a batch.
 def flow_jobs(call)
   return Laterd.chain(*call["chain"].map { |one| job(one) }) if call["chain"]
 
-  ends = call.slice("then", "finally", "failed").to_h { |name, one| [name.to_sym, job(one)] }
-  call["batch"] ? Laterd.batch(call["batch"].map { |one| job(one) }, **ends) : call["jobs"].map { |one| job(one) }
+  call["batch"] ? Laterd.batch(call["batch"].map { |one| job(one) }, **ends_of(call)) : call["jobs"].map { |one| job(one) }
 end
 
 def told(pushed)
@@ -70,6 +73,10 @@ def answer(call)
          else
            $later.push_many([job(members)], queue: queue).first
          end)
+  elsif call["map"]
+    options = call["map"].transform_keys(&:to_sym)
+    $later.map(options.delete(:type), call["items"].each, queue: queue, chunk: call["chunk"], flow: call["flow"],
+               **ends_of(call), **options).to_h
   elsif call["flow"]
     { results: $later.flow(call["flow"], flow_jobs(call), queue: queue, open: call.key?("stays_open")).map { |one| told(one) } }
   elsif (verb = %w[show wait kick cancel close].find { |one| call.key?("#{one}_flow") })

@@ -102,6 +102,18 @@ def flow(base, call):
     return {"results": sorted(run(base, "push", *words, text=text), key=lambda told: told["line"])}
 
 
+def map_items(base, call):
+    """In C the lines of a file are the jobs."""
+    size = call.get("chunk")
+    if {"id", "step"} & call["map"].keys() or size == -1 or {"then", "finally", "failed"} & call.keys() and "flow" not in call:
+        raise Failed("refused", "map")
+    items = call["items"] if size is None else [call["items"][i:i + size] for i in range(0, len(call["items"]), size)]
+    jobs = [with_id({**call["map"], "payload": item}) for item in items]
+    told = flow(base, {**call, "jobs": jobs})["results"] if "flow" in call else push_many(base, jobs, call["queue"])
+    known = sum(one["result"] == "exists" for one in told)
+    return {"pushed": len(told) - known, "known": known}
+
+
 def act_on_flow(base, verb, name, call):
     words = ["flow", "--json", verb, name, "-q", call["queue"]]
     if "timeout" in call:
@@ -223,6 +235,8 @@ def do(base, call):
         return wait(base, call["wait"], call["queue"], call["timeout"])
     if "push" in call:
         return push(base, with_id(call["push"]), call["queue"])
+    if "map" in call:
+        return map_items(base, call)
     if "flow" in call:
         return flow(base, call)
     for verb in ("show", "wait", "kick", "cancel", "close"):

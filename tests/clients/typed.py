@@ -17,6 +17,7 @@ oldest: Optional[float] = size.oldest_ready
 changed: bool = queues.pause("mail", seconds=datetime.timedelta(minutes=10), by="ann") or queues.resume("mail")
 hits: List[laterd.Found] = queues.search("mail", state="dead", type="mail.*", limit=5)
 ended: List[laterd.Outcome] = queues.wait_many(["x", "y"], timeout=1.5)
+mapped: laterd.Mapped = queues.map(laterd.NewJob("row", priority=5), range(9), chunk=3, flow="f", then=laterd.NewJob("sum"))
 queues.search(stat="dead")  # type: ignore[call-arg]
 text: str = pushed.state if not pushed else pushed.id
 queues.push(4711)  # type: ignore[arg-type]

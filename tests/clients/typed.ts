@@ -47,6 +47,8 @@ app.givenUp("welcome", ({ payload }) => payload.error?.text);
 queues.beforePush((job) => ({ ...job, context: { tenant: "t", ...job.context } }));
 console.log((await welcome.later({ to: "a@b.c" }, { in: 60, context: { locale: "de" } })).id);
 await welcome.later({ to: uniqueId("welcome", { to: 1 }, "to") }, { unique: ["to"] });
+const { known }: { pushed: number; known: number } = await queues.map("row", [1, 2], { chunk: 2, flow: "f", then: { type: "sum" } });
+console.log(known);
 // @ts-expect-error its payload has another member
 await welcome.later({ too: "a@b.c" });
 const total: number = await queues.call<number>("sum", [1, 2], { timeout: 5 });

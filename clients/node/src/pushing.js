@@ -1,3 +1,4 @@
+import { map } from "./map.js";
 import { named } from "./unique.js";
 
 /** What clients and fakes have in common: what is called before and after a push. */
@@ -16,6 +17,10 @@ export class Pushing {
     afterPush(tell) {
         this.#after.push(tell);
         return this;
+    }
+
+    async map(type, items, options = {}) {
+        return map(this, type, items, options);
     }
 
     told(job, pushed) {

@@ -353,3 +353,19 @@ it("a payload is sealed on its way", async () => {
     assert.equal(pushed.id, uniqueId("a", { card })); // of the payload as it was given
     assert.equal((await queues.push("a", { card }, { unique: true })).result, "exists");
 });
+
+it("map takes items as they come", async () => {
+    let most = 0;
+    async function* rows() {
+        for (let row = 0; row < 1001; row++) {
+            most = Math.max(most, row - 2 * queues.jobs.length);
+            yield row;
+        }
+    }
+    assert.deepEqual(await queues.map("row", rows(), { chunk: 2, flow: "f", then: { type: "sum" } }), { pushed: 502, known: 0 });
+    assert.ok(most < 400, `${most} in memory`);
+    assert.deepEqual(queues.pushed("row").at(-1).payload, [1000]);
+    assert.equal(queues.jobs.at(-1).state, "waiting");
+    assert.deepEqual(await queues.map("one", [1, 2, 3], { priority: 5 }), { pushed: 3, known: 0 });
+    queues.assertPushed("one", 2, { priority: 5 });
+});

@@ -34,6 +34,43 @@ trait Pushing
         return $this;
     }
 
+    /**
+     * Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in memory.
+     * The same call again pushes what is missing, if it is a flow, or `unique`.
+     *
+     * @param ?int $chunk so many items are the payload of a job, as a list
+     * @param ?string $flow the jobs are a flow of this name, for whose end then, finally and failed wait, as of
+     * Flow::batch()
+     * @param $options of NewJob, by their names
+     */
+    public function map(string $type, iterable $items, string $queue = 'default', ?int $chunk = null, ?string $flow = null,
+        ?NewJob $then = null, ?NewJob $finally = null, ?NewJob $failed = null, mixed ...$options): Mapped
+    {
+        $wrong = match (true) {
+            isset($options['id']) || isset($options['step']) => 'map: each job has an id of its own; unique makes one',
+            $chunk !== null && $chunk < 1 => "chunk: a whole number from 1: $chunk",
+            $flow === null && ($then ?? $finally ?? $failed) !== null => 'then, finally and failed: go with flow',
+            default => null,
+        };
+        if ($wrong !== null) {
+            throw new \InvalidArgumentException($wrong);
+        }
+        [$told, $number] = [new Mapped(), 0];
+        // In a flow they have the ids that flow() would give them, so that the same again is the same.
+        $inFlow = function (NewJob $job) use ($flow, $queue, &$number) {
+            return $job->inFlow($flow, ++$number, $queue);
+        };
+        foreach (Mapped::chunks($chunk === null ? $items : Mapped::chunks($items, $chunk), 200) as $part) {
+            $jobs = array_map(fn ($payload) => new NewJob($type, $payload, ...$options), $part);
+            $told->count($flow === null ? $this->pushMany($jobs, $queue)
+                : $this->flow($flow, array_map($inFlow, $jobs), $queue, true));
+        }
+        if ($flow !== null) {
+            $told->count($this->flow($flow, array_map($inFlow, Flow::batch([], $then, $finally, $failed)), $queue));
+        }
+        return $told;
+    }
+
     private function told(NewJob $job, Pushed $pushed): Pushed
     {
         foreach ($this->after as $tell) {

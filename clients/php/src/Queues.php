@@ -13,6 +13,9 @@ interface Queues
      */
     public function pushMany(array $jobs, string $queue = 'default'): array;
 
+    public function map(string $type, iterable $items, string $queue = 'default', ?int $chunk = null, ?string $flow = null,
+        ?NewJob $then = null, ?NewJob $finally = null, ?NewJob $failed = null, mixed ...$options): Mapped;
+
     public function show(string $id, string $queue = 'default'): ?KnownJob;
 
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result;

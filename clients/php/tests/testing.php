@@ -338,4 +338,17 @@ same($seen, ['card' => '4111'], 'open for its handler');
 $pushed = $sealed->push(new Laterd\NewJob('a', ['card' => '4111', 'n' => 1], unique: ['card']));
 same($pushed->id, Laterd\UniqueId::of('a', ['card' => '4111']), 'its id is of the payload as it was given');
 same($sealed->push('a', ['card' => '4111'], unique: true)->result, 'exists', 'so that the second is the duplicate');
+
+// map takes items as they come
+[$mapped, $most] = [new Fake(), 0];
+$rows = function () use ($mapped, &$most) {
+    for ($row = 0; $row < 1001; $row++) {
+        $most = max($most, $row - 2 * count($mapped->jobs));
+        yield $row;
+    }
+};
+$told = $mapped->map('row', $rows(), chunk: 2, flow: 'f', then: new Laterd\NewJob('sum'));
+same([$told->pushed, $told->known, $most < 400], [502, 0, true], 'map takes 200 chunks at a time');
+same([end($mapped->jobs)->state, $mapped->pushed('row')[500]->payload], ['waiting', [1000]], 'and what waits for them comes last');
+same($mapped->map('one', [1, 2, 3], priority: 5)->pushed, 3, 'map without a flow');
 echo "all passed\n";

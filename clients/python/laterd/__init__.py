@@ -12,7 +12,7 @@ from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 from .task import Task
-from .told import Found, Outcome, Pushed, Size
+from .told import Found, Mapped, Outcome, Pushed, Size
 from .unique import unique_id
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
-           "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
+           "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
            "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing",
            "unique_id"]
 

@@ -1,6 +1,6 @@
 """Pushes jobs over redis.Redis or redis.RedisCluster."""
 import time
-from typing import Any, Iterable, List, Optional, Sequence
+from typing import Any, Iterable, List, Optional, Sequence, Union
 
 import redis
 
@@ -9,11 +9,12 @@ from .asked import Search, reschedule_words
 from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
 from .flows import Flow
+from .mapping import Mapping, run
 from .pushing import Pushing
 from .script import Call
 from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Outcome, Pushed, Size
+from .told import Found, Mapped, Outcome, Pushed, Size
 
 
 RESULT_KEPT = 60  # seconds, after the caller has given up
@@ -57,6 +58,16 @@ class Client(Pushing[Pushed]):
         checked before any is sent."""
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self._run(self._state.push_many(passed, queue)))
+
+    def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
+            chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
+            finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
+        """Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
+        memory. job: a type, or a NewJob whose payload is put in. chunk: so many items are the payload of a
+        job, as a list. flow: the jobs are a flow of this name, for whose end then, finally_ and failed wait, as of
+        batch(). The same call again pushes what is missing, if it is a flow, or `unique`."""
+        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
+        return run(self, mapping, flow, queue)
 
     def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         """Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the

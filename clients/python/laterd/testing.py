@@ -18,7 +18,7 @@ import heapq
 import json
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words, reschedule_words
@@ -26,9 +26,10 @@ from .document import NewJob, Prepared, Seconds, Time, check_label, check_queue,
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
+from .mapping import Mapping, run, run_async
 from .pushing import Pushing
 from .testing_flows import KeptFlow
-from .told import Found, Outcome, Pushed, Size
+from .told import Found, Mapped, Outcome, Pushed, Size
 
 MAX_ATTEMPTS = 25  # as laterd is configured by default
 DRAINED_MAX = 10000  # a handler may push without end
@@ -175,6 +176,12 @@ class Fake(Pushing[Pushed]):
         jobs = self._all_passed(jobs)
         made = zip(jobs, prepare_many(jobs))
         return self._tell_all(jobs, [self._push(_kept(job, one.queue or queue, one)) for job, one in made])
+
+    def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
+            chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
+            finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
+        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
+        return run(self, mapping, flow, queue)
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)
@@ -505,6 +512,12 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self.fake.push_many(passed, queue))
+
+    async def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
+                  chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
+                  finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
+        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
+        return await run_async(self, mapping, flow, queue)
 
     async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
         return self.fake.wait((await self.push(type, payload, queue=queue, result=timeout)).id, queue)

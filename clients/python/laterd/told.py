@@ -25,6 +25,14 @@ class Pushed:
 
 
 @dataclass(frozen=True)
+class Mapped:
+    """How many jobs were new, and how many were known: see map()."""
+
+    pushed: int = 0
+    known: int = 0
+
+
+@dataclass(frozen=True)
 class Found:
     """A job that is in Redis: see show()."""
 

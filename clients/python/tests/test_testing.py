@@ -479,6 +479,22 @@ class Own(unittest.TestCase):
         self.assertEqual(pushed.id, laterd.unique_id("a", {"card": "4111"}))  # of the payload as it was given
         self.assertEqual(sealed.push("a", {"card": "4111"}, unique=True).result, "exists")
 
+    def test_map_takes_items_as_they_come(self):
+        fake, most = Fake(), 0
+
+        def rows():
+            nonlocal most
+            for row in range(1001):
+                most = max(most, row - 2 * len(fake.jobs))
+                yield row
+
+        self.assertEqual(fake.map("row", rows(), chunk=2, flow="f", then=laterd.NewJob("sum")), laterd.Mapped(502, 0))
+        self.assertLess(most, 400)
+        self.assertEqual([kept.payload for kept in fake.pushed("row")][-2:], [[998, 999], [1000]])
+        self.assertEqual((fake.jobs[-1].type, fake.jobs[-1].state), ("sum", "waiting"))
+        self.assertEqual(fake.map(laterd.NewJob("one", priority=5), range(3)), laterd.Mapped(3, 0))
+        fake.assert_pushed("one", 2, priority=5)
+
     def test_a_payload_has_a_type(self):
         typed = laterd.Handlers()
         typed.on("class", payload=Mail)(lambda job: [job.payload.to, job.payload.copies])

@@ -352,6 +352,22 @@ class AroundTest < Minitest::Test
     assert_equal "exists", carrying.push("a", { card: "4111" }, unique: true).result
   end
 
+  def test_map_takes_items_as_they_come
+    most = 0
+    rows = Enumerator.new do |out|
+      1001.times do |row|
+        most = [most, row - 2 * fake.jobs.size].max
+        out << row
+      end
+    end
+    told = fake.map("row", rows, chunk: 2, flow: "f", then: Laterd::NewJob.new("sum"))
+    assert_equal [502, 0], told.to_a
+    assert_operator most, :<, 400
+    assert_equal [1000], fake.pushed("row").last.payload
+    assert_equal "waiting", fake.jobs.last.state
+    assert_equal 3, fake.map("one", 1..3, priority: 5).pushed
+  end
+
   def test_later_needs_a_client_and_a_type
     lonely = Laterd::Handlers.new
     assert_match(/app.queues is not set/, assert_raises(Laterd::Error) { lonely.task("a") { 1 }.later }.message)

@@ -18,6 +18,30 @@ module Laterd
       self
     end
 
+    # Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in memory.
+    # chunk: so many items are the payload of a job, as an Array. flow: the jobs are a flow of this name, for whose end
+    # then:, finally: and failed: wait, as of Laterd.batch. The options are those of NewJob. The same call again pushes
+    # what is missing, if it is a flow, or unique. Returns how many jobs were new, and how many were known (Mapped).
+    def map(type, items, queue: "default", chunk: nil, flow: nil, **options)
+      ends = options.slice(:then, :finally, :failed).compact
+      check_map(chunk, flow, ends, options)
+      told = Mapped.new(0, 0)
+      number = 0
+      push = lambda do |jobs, open|
+        # In a flow they have the ids that flow would give them, so that the same again is the same.
+        jobs = jobs.map { |job| job.in_flow(flow, number += 1, queue) } if flow
+        told.count(flow ? self.flow(flow, jobs, queue: queue, open: open) : push_many(jobs, queue: queue))
+      end
+      options = options.except(:then, :finally, :failed)
+      (chunk ? items.each_slice(chunk) : items).each_slice(MAP_PART) do |part|
+        push.call(part.map { |payload| NewJob.new(type, payload, **options) }, true)
+      end
+      push.call(Laterd.batch([], **ends), false) if flow
+      told
+    end
+
+    MAP_PART = 200 # jobs of a call
+
     # @private
     def told(job, pushed)
       @after_push&.each { |tell| tell.call(job, pushed) }
@@ -51,6 +75,14 @@ module Laterd
     # @private
     def passed(job)
       @before_push ? @before_push.reduce(job) { |one, change| change.call(one) } : job
+    end
+
+    private
+
+    def check_map(chunk, flow, ends, options)
+      raise Refused, "map: each job has an id of its own; unique makes one" if options[:id] || options[:step]
+      raise Refused, "chunk: a whole number from 1" unless chunk.nil? || (chunk.is_a?(Integer) && chunk.positive?)
+      raise Refused, "then, finally and failed: go with flow" if flow.nil? && !ends.empty?
     end
   end
 end

@@ -17,6 +17,15 @@ module Laterd
     end
   end
 
+  # What map has done: how many jobs were new, and how many were known.
+  Mapped = Struct.new(:pushed, :known) do
+    # @private
+    def count(all)
+      self.pushed += all.count(&:new?)
+      self.known += all.count { |one| !one.new? }
+    end
+  end
+
   # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
   # option `keep` keeps it. error: why it failed last. progress: how far it has come; a Fake keeps none.
   # checkpoint: where its next attempt goes on.
