@@ -215,10 +215,16 @@ static void log_add_time(struct line *line)
     log_add(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
+const char *log_level_name(enum log_level level)
+{
+    static const char *const names[] = { "error", "warn", "info", "debug" };
+
+    return names[level <= LOG_DEBUG ? level : LOG_DEBUG];
+}
+
 /* Returns false if it could not be written. */
 static bool log_write_line(enum log_level level, const struct log_job *job, const char *words)
 {
-    static const char *const names[] = { "error", "warn", "info", "debug" };
     static const int priorities[] = { 3, 4, 6, 7 }; /* sd-daemon(3) */
     struct line line;
 
@@ -228,7 +234,7 @@ static bool log_write_line(enum log_level level, const struct log_job *job, cons
     if (state.json) {
         log_add(&line, "{\"time\":\"");
         log_add_time(&line);
-        log_add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", names[level],
+        log_add(&line, "\",\"level\":\"%s\",\"process\":\"%s\",\"text\":", log_level_name(level),
                 state.name);
         add_quoted(&line, TEXT_MAX_BYTES, words);
     } else {
@@ -236,7 +242,7 @@ static bool log_write_line(enum log_level level, const struct log_job *job, cons
             log_add_time(&line);
             log_add(&line, " ");
         }
-        log_add(&line, "%s %s: ", names[level], state.name);
+        log_add(&line, "%s %s: ", log_level_name(level), state.name);
         add_escaped(&line, TEXT_MAX_BYTES, words, false);
     }
     if (job)

@@ -41,6 +41,9 @@ void log_limit(uint32_t lines);
 /* Would a line of this level be written? */
 bool log_wants(enum log_level level);
 
+/* "error", "warn", "info" or "debug"; what is beyond is "debug". */
+const char *log_level_name(enum log_level level);
+
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Logs a line of another program, which is shown as the process. */
 void log_from(const char *process, enum log_level level, const char *words);

@@ -4,6 +4,7 @@
 #include "output/jsonl.h"
 #include "jobs/earlier.h"
 #include "jobs/find.h"
+#include "jobs/logged.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
 #include "why/why.h"
@@ -60,6 +61,8 @@ void peek_print_json(const char *queue, const struct later_seen *seen, const str
         jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
     if (seen->record.checkpoint_len)
         jsonl_foreign(&json, "checkpoint", seen->record.checkpoint, seen->record.checkpoint_len);
+    if (why && seen->record.log_len) /* lists of jobs would become too long */
+        jsonl_foreign(&json, "log", seen->record.log, seen->record.log_len);
     if (seen->record.finished_len)
         jsonl_foreign(&json, "finished", seen->record.finished, seen->record.finished_len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
@@ -291,6 +294,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
         table_text(&card, DIM, "took");
         add_finished(&card, seen);
     }
+    logged_rows(&card, seen);
     table_text(&card, DIM, "document");
     table_bytes(&card, PLAIN, seen->document, seen->document_len);
     table_end(&card);

@@ -87,6 +87,7 @@ type KnownJob struct {
 	Document           json.RawMessage
 	Progress           json.RawMessage // how far it has come: at, done, total, text; or nil; a Fake keeps none
 	Checkpoint         json.RawMessage // where its next attempt goes on; nil at its beginning
+	Log                json.RawMessage // what it has logged, if its queue keeps that: dropped, lines; nil in a Fake
 }
 
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
@@ -237,6 +238,8 @@ func known(id string, reply []string) *KnownJob {
 			job.Progress = json.RawMessage(line[2:])
 		case strings.HasPrefix(line, "m="):
 			job.Checkpoint = json.RawMessage(line[2:])
+		case strings.HasPrefix(line, "o="):
+			job.Log = json.RawMessage(line[2:])
 		case strings.HasPrefix(line, "p="):
 			job.Priority, _ = strconv.Atoi(line[2:])
 		case strings.HasPrefix(line, "e="):

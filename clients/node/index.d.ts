@@ -95,6 +95,8 @@ export interface Found {
     progress: { at: number; done: number; total: number; text: string } | null;
     /** Where its next attempt goes on; null at its beginning. */
     checkpoint: any;
+    /** What it has logged, if its queue keeps that (queues.logs_kept); a Fake keeps none. */
+    log: { dropped: number; lines: { at: number; attempt: number; level: string; text: string }[] } | null;
     document: string;
     readonly payload: unknown;
 }

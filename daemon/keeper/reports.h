@@ -1,5 +1,5 @@
 /*
- * reports.h: sends the progress of running jobs from the slot pages to Redis.
+ * reports.h: sends the progress of running jobs, and what they leave, from the slot pages to Redis.
  *
  * Changes are sent once a second, one call for each token. Best effort: the next change replaces
  * one that is lost. Redis refuses them for a job that now belongs to another.

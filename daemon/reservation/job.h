@@ -33,6 +33,8 @@ struct later_job {
     size_t document_len;
     const char *checkpoint; /* where its last attempt left off; borrowed from batch; "" = nowhere */
     size_t checkpoint_len;
+    const char *log; /* what its earlier attempts have logged; borrowed from batch; "" = nothing */
+    size_t log_len;
     struct later_document doc;
     const struct plugin_type *type;
     const struct config_type *rules; /* its row of `types`, or NULL */

@@ -201,7 +201,7 @@ static bool send_call(struct sending *sending)
 {
     struct later_command cmd = { 0 };
 
-    if (!sending->noted && sending_encode_checkpoint(sending, &cmd))
+    if (!sending->noted && sending_encode_notes(sending, &cmd))
         return link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) ==
                0;
     sending->noted = true;
@@ -209,7 +209,7 @@ static bool send_call(struct sending *sending)
            link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) == 0;
 }
 
-/* Redis has the checkpoint; or the token does not hold all jobs any more, and it looks at each. */
+/* Redis has the notes; or the token does not hold all jobs any more, and it looks at each. */
 static void send_next(struct sending *sending)
 {
     if (send_call(sending)) {

@@ -3,6 +3,7 @@
 
 #include "base/uncleared.h"
 #include "queue/shards.h"
+#include "reservation/logbook.h"
 #include "reservation/value.h"
 
 #include <stdio.h>
@@ -33,15 +34,37 @@ struct filling {
     char token[LATER_TOKEN_LEN + 1];
     struct later_kept kept; /* how the first one is kept; most 0: not at all */
     bool alone;             /* it goes by itself, */
-    bool noted;             /* or would, since its checkpoint goes before it */
+    bool noted;             /* or would, since its notes go before it */
     size_t count, bytes;
 };
 
-/* Does its job run again, or might it, with a checkpoint of this attempt? */
-static bool has_checkpoint(enum later_verb verb, const struct slot *slot)
+/* Does its job run again, or might it? */
+static bool sending_goes_on(const struct slot *slot)
 {
-    return (verb == LATER_VERB_RELEASE || verb == LATER_VERB_RETURN || verb == LATER_VERB_BURY) &&
-           atomic_load_explicit(&slot->checkpoint, memory_order_relaxed) > 0;
+    enum later_verb verb = slot_verb(slot);
+
+    return verb == LATER_VERB_RELEASE || verb == LATER_VERB_RETURN || verb == LATER_VERB_BURY;
+}
+
+static bool has_checkpoint(const struct slot *slot)
+{
+    return atomic_load_explicit(&slot->checkpoint, memory_order_relaxed) > 0 &&
+           sending_goes_on(slot);
+}
+
+/* Has it logged something that stays with it? */
+static bool has_log(const struct slot *slot)
+{
+    struct later_kept kept;
+
+    return atomic_load_explicit(&slot->logged, memory_order_relaxed) > 0 &&
+           (sending_goes_on(slot) ||
+            (slot_verb(slot) == LATER_VERB_ACK && slot_keeps(slot, &kept)));
+}
+
+static bool has_notes(const struct slot *slot)
+{
+    return has_checkpoint(slot) || has_log(slot);
 }
 
 /* Of what leaves something, only jobs that are done go together, and none that has a hook. */
@@ -77,10 +100,10 @@ static bool sending_goes_with(enum later_verb verb, struct filling *filling,
     if (!filling->count)
         memcpy(filling->token, item->token, sizeof filling->token);
     if (filling->count == LATER_BATCH_MAX || strcmp(filling->token, item->token) != 0 ||
-        (filling->count > 0 && (filling->noted || has_checkpoint(verb, item->slot))) ||
+        (filling->count > 0 && (filling->noted || has_notes(item->slot))) ||
         (verb == LATER_VERB_FINISH && !leaves_with_first(filling, item->slot)))
         return false;
-    filling->noted = has_checkpoint(verb, item->slot);
+    filling->noted = has_notes(item->slot);
     filling->count++;
     return true;
 }
@@ -327,24 +350,29 @@ static bool encode_by_job(const struct sending *sending, const struct later_take
     return ok;
 }
 
-bool sending_encode_checkpoint(const struct sending *sending, struct later_command *cmd)
+bool sending_encode_notes(const struct sending *sending, struct later_command *cmd)
 {
     const struct sending_item *item = &sending->items[0];
     struct later_progress job = { .text = NULL };
     struct slot_copy copy;
-    char *json;
+    char *checkpoint, *log;
 
-    if (!has_checkpoint(slot_verb(item->slot), item->slot))
+    if (!has_notes(item->slot))
         return false;
-    json = malloc(LATER_VALUE_MAX);
+    checkpoint = has_checkpoint(item->slot) ? malloc(LATER_VALUE_MAX) : NULL;
+    log = has_log(item->slot) ? malloc(LOGBOOK_SIZE) : NULL;
     slot_copy(item->slot, LATER_VERB_TOUCH, &copy);
     job.id = copy.id;
-    job.checkpoint = json;
-    job.checkpoint_len = json ? value_read_checkpoint(item->slots, item->slot, json) : 0;
-    if (job.checkpoint_len)
+    job.checkpoint = checkpoint;
+    job.checkpoint_len =
+        checkpoint ? value_read_checkpoint(item->slots, item->slot, checkpoint) : 0;
+    job.log = log;
+    job.log_len = log ? logbook_read(item->slots, item->slot, log) : 0;
+    if (job.checkpoint_len || job.log_len)
         later_queue_progress(cmd, sending->keys, item->token, &job, 1);
-    free(json);
-    return job.checkpoint_len;
+    free(checkpoint);
+    free(log);
+    return job.checkpoint_len || job.log_len;
 }
 
 /* A call of its own. */

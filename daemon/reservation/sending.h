@@ -29,7 +29,7 @@ struct sending {
     enum later_verb verb;
     const char *host; /* for the error records */
     bool whole;       /* by itself it goes by the token and the number of its jobs */
-    bool noted;       /* Redis has its job's checkpoint */
+    bool noted;       /* Redis has its job's checkpoint and log */
     size_t count;
     struct sending_item items[];
 };
@@ -50,9 +50,9 @@ struct sending *sending_take(const struct later_keys *keys, enum later_verb verb
                              struct sending_item *items, size_t *count);
 
 /* Encodes the call that has to be answered before this one is sent, if its job has left a
- * checkpoint: under another token nobody could tell it to Redis. Such a job goes by itself. Returns
- * false, with nothing in *cmd, if there is none. */
-bool sending_encode_checkpoint(const struct sending *sending, struct later_command *cmd);
+ * checkpoint, or has logged something, that stays with it: under another token nobody could tell it
+ * to Redis. Such a job goes by itself. Returns false, with nothing in *cmd, if there is none. */
+bool sending_encode_notes(const struct sending *sending, struct later_command *cmd);
 
 /* Encodes the call by itself. Returns false, with nothing in *cmd, without memory. */
 bool sending_encode(const struct sending *sending, struct later_command *cmd);

@@ -92,6 +92,11 @@ struct slot {
     char note[SLOT_NOTE + 1];
     _Atomic uint32_t checkpoint; /* grows with each one that it has left (value.h); 0: none */
     uint32_t checkpoint_told;    /* keeper: the last one that was sent to Redis */
+    /* What it has logged: logbook.h. */
+    _Atomic uint32_t logged;  /* lines, with those of its earlier attempts; 0: none in this one */
+    _Atomic uint32_t log_len; /* bytes in its file that are whole lines */
+    uint32_t logged_told;     /* keeper: how many Redis was told of */
+    uint32_t logs_kept;       /* of them; 0: none, and nothing is written */
 };
 
 /* A reserve that was sent. While a serial job runs, its worker reads no answers. So what such a

@@ -1,4 +1,4 @@
-/* value.c: the values of done jobs, and where others go on. */
+/* value.c: the values of done jobs, where others go on, and other files of a slot. */
 #include "reservation/value.h"
 
 #include "job/json.h"
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define MARK       ".value-"
-#define CHECKPOINT ".at"  /* a slot's other file */
-#define WRITTEN    ".new" /* while it is being written */
+#define CHECKPOINT ".at"  /* a slot's other files, with VALUE_LOG */
+#define WRITTEN    ".new" /* while one is being written */
 
 static void path_of(const struct slots *slots, size_t index, const char *kind, char *path,
                     size_t room)
@@ -40,8 +40,9 @@ static int value_write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
-static int write_file(struct slots *slots, struct slot *slot, const char *kind, const char *value,
-                      size_t len, struct later_error *err)
+/* how: O_TRUNC or O_APPEND. */
+static int write_file(struct slots *slots, const struct slot *slot, const char *kind, int how,
+                      const char *value, size_t len, struct later_error *err)
 {
     size_t index = value_index_of(slots, slot);
     char path[800];
@@ -50,7 +51,7 @@ static int write_file(struct slots *slots, struct slot *slot, const char *kind, 
     path_of(slots, index, kind, path, sizeof path);
     if (index >= atomic_load_explicit(&slots->page->values, memory_order_relaxed))
         atomic_store_explicit(&slots->page->values, (uint32_t)index + 1, memory_order_relaxed);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = open(path, O_WRONLY | O_CREAT | how | O_NOFOLLOW | O_CLOEXEC, 0600);
     result = fd < 0 ? -1 : value_write_all(fd, value, len);
     if (result < 0)
         later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
@@ -65,16 +66,35 @@ int value_keep(struct slots *slots, struct slot *slot, const char *value, size_t
     slot->value_len = 0;
     if (len <= SLOT_TEXT)
         memcpy(slot->text, value, len);
-    else if (write_file(slots, slot, "", value, len, err) < 0)
+    else if (write_file(slots, slot, "", O_TRUNC, value, len, err) < 0)
         return -1;
     slot->value_len = (uint32_t)len;
     return 0;
 }
 
-/* Reads at most `len` bytes of one of a slot's files, and returns how many there are. A handler may
- * have put something in its place, such as a fifo. */
-static size_t value_read_file(const struct slots *slots, const struct slot *slot, const char *kind,
-                              size_t len, char *value)
+int value_append(struct slots *slots, const struct slot *slot, const char *kind, const char *bytes,
+                 size_t len, struct later_error *err)
+{
+    return write_file(slots, slot, kind, O_APPEND, bytes, len, err);
+}
+
+int value_replace(struct slots *slots, const struct slot *slot, const char *kind, const char *bytes,
+                  size_t len, struct later_error *err)
+{
+    char written[800], path[800], draft[16];
+
+    snprintf(draft, sizeof draft, "%s" WRITTEN, kind);
+    if (write_file(slots, slot, draft, O_TRUNC, bytes, len, err) < 0)
+        return -1;
+    path_of(slots, value_index_of(slots, slot), draft, written, sizeof written);
+    path_of(slots, value_index_of(slots, slot), kind, path, sizeof path);
+    if (rename(written, path) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+size_t value_read_file(const struct slots *slots, const struct slot *slot, const char *kind,
+                       size_t len, char *value)
 {
     char path[800];
     size_t have = 0;
@@ -114,14 +134,8 @@ size_t value_read(const struct slots *slots, const struct slot *slot, char *valu
 int value_keep_checkpoint(struct slots *slots, struct slot *slot, const char *json, size_t len,
                           struct later_error *err)
 {
-    char written[800], path[800];
-
-    if (write_file(slots, slot, CHECKPOINT WRITTEN, json, len, err) < 0)
+    if (value_replace(slots, slot, CHECKPOINT, json, len, err) < 0)
         return -1;
-    path_of(slots, value_index_of(slots, slot), CHECKPOINT WRITTEN, written, sizeof written);
-    path_of(slots, value_index_of(slots, slot), CHECKPOINT, path, sizeof path);
-    if (rename(written, path) < 0)
-        return later_fail(err, LATER_E_SYSTEM, "%s: %s", path, strerror(errno));
     atomic_fetch_add_explicit(&slot->checkpoint, 1, memory_order_release);
     return 0;
 }
@@ -149,16 +163,19 @@ void value_drop(const struct slots *slots, const struct slot *slot)
         value_unlink(slots, value_index_of(slots, slot), "");
     if (atomic_load_explicit(&slot->checkpoint, memory_order_relaxed) > 0)
         value_unlink(slots, value_index_of(slots, slot), CHECKPOINT);
+    if (atomic_load_explicit(&slot->logged, memory_order_relaxed) > 0)
+        value_unlink(slots, value_index_of(slots, slot), VALUE_LOG);
 }
 
 void value_sweep(const struct slots *slots)
 {
+    static const char *const kinds[] = { "", CHECKPOINT, CHECKPOINT WRITTEN, VALUE_LOG,
+                                         VALUE_LOG WRITTEN };
     uint32_t values = atomic_load(&slots->page->values);
 
     for (uint32_t i = 0; i < values && i < slots->capacity; i++) {
-        value_unlink(slots, i, "");
-        value_unlink(slots, i, CHECKPOINT);
-        value_unlink(slots, i, CHECKPOINT WRITTEN);
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            value_unlink(slots, i, kinds[k]);
     }
 }
 

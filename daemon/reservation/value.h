@@ -5,8 +5,8 @@
  * A checkpoint is in a file beside the page, `PAGE.value-SLOT.at`, which is replaced at once, so a
  * reader always finds a whole one. A short value is in its slot's text. One that is longer than
  * SLOT_TEXT is in a file beside the page, `PAGE.value-SLOT`, written before the slot is FINISHED.
- * So whoever settles the job finds it, even if the worker was killed meanwhile. The files of a page
- * are deleted with it.
+ * So whoever settles the job finds it, even if the worker was killed meanwhile. What the job has
+ * logged is in a third file (logbook.h). The files of a page are deleted with it.
  */
 #ifndef LATERD_VALUE_H
 #define LATERD_VALUE_H
@@ -29,6 +29,22 @@ int value_keep_checkpoint(struct slots *slots, struct slot *slot, const char *js
 
 /* Copies the checkpoint that the slot's job has left in this attempt. Returns as above. */
 size_t value_read_checkpoint(const struct slots *slots, const struct slot *slot, char *json);
+
+/* --- one of a slot's files, for logbook.h --- */
+
+#define VALUE_LOG ".log"
+
+/* Add bytes at its end; or replace it at once, so that a reader finds the old or the new one.
+ * Return 0, or -1 with *err. */
+int value_append(struct slots *slots, const struct slot *slot, const char *kind, const char *bytes,
+                 size_t len, struct later_error *err);
+int value_replace(struct slots *slots, const struct slot *slot, const char *kind, const char *bytes,
+                  size_t len, struct later_error *err);
+
+/* Reads at most `len` bytes of it, and returns how many there are. A handler may have put something
+ * in its place, such as a fifo. */
+size_t value_read_file(const struct slots *slots, const struct slot *slot, const char *kind,
+                       size_t len, char *value);
 
 /* The slot is settled: deletes its files, if there are any. */
 void value_drop(const struct slots *slots, const struct slot *slot);

@@ -2,6 +2,7 @@
 #include "worker/admission.h"
 #include "worker/attempt.h"
 #include "reservation/job.h"
+#include "reservation/logbook.h"
 #include "reservation/progress.h"
 #include "reservation/value.h"
 #include "worker/host.h"
@@ -78,6 +79,25 @@ static int job_cancelled(const struct later_job *job)
            (job->slot && atomic_load(&job->slot->cancelled)) || job_time_left(job) <= 0;
 }
 
+/* Keeps a line with the job. Its time is Redis's, as that of errors and progress is. */
+__attribute__((format(printf, 3, 0))) static void host_keep_line(const struct later_job *job,
+                                                                 uint32_t level, const char *format,
+                                                                 va_list args)
+{
+    char words[LOGBOOK_TEXT];
+    va_list again;
+
+    va_copy(again, args);
+    vsnprintf(words, sizeof words, format, again);
+    va_end(again);
+    logbook_add(job->worker->slots, job->slot,
+                &(struct logbook_line){ .at = later_clock() + job->worker->redis_offset,
+                                        .attempt = job->attempt,
+                                        .level = log_level_name((enum log_level)level),
+                                        .text = words },
+                job->log, job->log_len);
+}
+
 __attribute__((format(printf, 3, 0))) static void job_logv(const struct later_job *job,
                                                            uint32_t level, const char *format,
                                                            va_list args)
@@ -85,6 +105,8 @@ __attribute__((format(printf, 3, 0))) static void job_logv(const struct later_jo
     struct log_job fields;
     va_list again;
 
+    if (job->slot && job->slot->logs_kept > 0)
+        host_keep_line(job, level, format, args);
     if (!log_wants((enum log_level)level))
         return;
     va_copy(again, args);

@@ -33,6 +33,8 @@ struct held {
     bool is_step;           /* of a flow */
     const char *checkpoint; /* where it goes on, checkpoint_len bytes of the batch; "" = none */
     size_t checkpoint_len;
+    const char *log; /* what it has logged so far, log_len bytes of the batch; "" = nothing */
+    size_t log_len;
 };
 
 /* Makes the stage, with the queues of the pool. The worker must have its event base. NULL: no

@@ -131,10 +131,13 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
     slot->kept = slot->keep = slot->ran = 0;
     slot->waited = -1;
     slot->ends_kept = asking->queue->known.config->events_kept;
-    slot->value_len = slot->progress_told = slot->checkpoint_told = 0;
+    slot->logs_kept = asking->queue->known.config->logs_kept;
+    slot->value_len = slot->progress_told = slot->checkpoint_told = slot->logged_told = 0;
     slot->on_dead[0] = slot->on_done[0] = '\0';
     atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->checkpoint, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->logged, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->log_len, 0, memory_order_relaxed);
     slot->text[0] = slot->type[0] = slot->trace[0] = '\0';
     atomic_fetch_add_explicit(&slot->serial, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->cancelled, 0, memory_order_relaxed);
@@ -157,6 +160,8 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
                        .is_step = job->is_step,
                        .checkpoint = job->checkpoint,
                        .checkpoint_len = job->checkpoint_len,
+                       .log = job->log,
+                       .log_len = job->log_len,
                        .score = job->since > 0 ? job->since : score };
     batch->users++;
     return true;

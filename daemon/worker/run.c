@@ -230,6 +230,8 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->is_step = held->is_step;
     job->checkpoint = held->checkpoint;
     job->checkpoint_len = held->checkpoint_len;
+    job->log = held->log;
+    job->log_len = held->log_len;
     if (held->flow_len < sizeof job->flow)
         memcpy(job->flow, held->flow, held->flow_len);
     job->given = held->given;

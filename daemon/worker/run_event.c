@@ -60,7 +60,7 @@ static void remember_finished(struct run *run, struct later_job *job)
     job->batch = NULL;
     job->timer = NULL;
     job->document = job->doc.payload = "";
-    job->document_len = job->doc.payload_len = job->checkpoint_len = 0;
+    job->document_len = job->doc.payload_len = job->checkpoint_len = job->log_len = 0;
     job->ended = true;
     free(*oldest);
     *oldest = job;

@@ -51,6 +51,7 @@ struct config_queue {
     uint32_t max_running;      /* jobs at once, on all hosts; 0 = no limit */
     uint64_t max_jobs;         /* in all states; of all its shards together; 0 = no limit */
     uint32_t events_kept;      /* ends that it tells of, in each of its shards; 0 = none */
+    uint32_t logs_kept;        /* lines that are kept of each of its jobs; 0 = none */
     struct config_hooks hooks; /* of its jobs whose types have none */
     bool is_followed;          /* it is there because a pattern matches it: config_follow() */
 };

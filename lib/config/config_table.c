@@ -5,6 +5,7 @@
 #include "job/document.h"
 #include "queue/event.h"
 #include "queue/flow.h"
+#include "queue/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,8 @@ const struct config_row config_table[] = {
       .help = "How many jobs it may have, in all states; push refuses more." },
     { UINT(QUEUE, "queues.events_kept", events_kept, 0, 0, LATER_EVENTS_MAX, "events"),
       .help = "How many ends of jobs it keeps for `later events`; 0: it tells of none." },
+    { UINT(QUEUE, "queues.logs_kept", logs_kept, 0, 0, LATER_LOG_MAX, "lines"),
+      .help = "How many of the lines that a job logs are kept with it; 0: none." },
     { NAME(QUEUE, "queues.on_dead", hooks.on_dead, 193, config_check_hook), .text = "none",
       .help = "The type of a job that is pushed when one of its jobs is dead." },
     { NAME(QUEUE, "queues.on_done", hooks.on_done, 193, config_check_hook), .text = "none",

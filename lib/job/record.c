@@ -73,6 +73,11 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->checkpoint_len = len;
         return;
     }
+    if (tag == 'o') {
+        record->log = value;
+        record->log_len = len;
+        return;
+    }
     if (tag == 'k') {
         record->finished = value;
         record->finished_len = len;
@@ -135,6 +140,7 @@ void later_record_read(struct later_record *record, const char *text, size_t len
                                      .earlier = "",
                                      .progress = "",
                                      .checkpoint = "",
+                                     .log = "",
                                      .finished = "",
                                      .flows = "",
                                      .group = "",

@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k l m n p q s u v are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k l m n o p q s u v are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -23,6 +23,8 @@ struct later_record {
     size_t progress_len;
     const char *checkpoint; /* "": where its next attempt goes on, JSON; borrowed */
     size_t checkpoint_len;
+    const char *log; /* "": what its handler has said, a JSON object; borrowed, log_len bytes */
+    size_t log_len;
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
     size_t finished_len;
     double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */

@@ -124,6 +124,8 @@ struct later_reserved {
     double since;           /* since when it was ready, if its score does not say so; else 0 */
     const char *checkpoint; /* where it goes on, JSON; "" = at its beginning; borrowed */
     size_t checkpoint_len;
+    const char *log; /* what its handler has said so far (LATER_LOG_MAX); "" = nothing; borrowed */
+    size_t log_len;
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);
@@ -211,12 +213,20 @@ void later_queue_finish_all(struct later_command *cmd, const struct later_keys *
 void later_queue_finish_add(struct later_command *cmd, const char *id,
                             const struct later_remains *left);
 
-/* How far a reserved job has come, and where its next attempt goes on. All is borrowed. */
+/* What a job has logged, as it is kept with it: `{"dropped":N,"lines":[LINE,…]}`, where a LINE is
+ * `{"at":…,"attempt":1,"level":"info","text":"…"}`. */
+#define LATER_LOG_MAX   100   /* lines, */
+#define LATER_LOG_BYTES 16384 /* and bytes of them with the commas between */
+
+/* How far a reserved job has come, where its next attempt goes on, and what it has logged. All is
+ * borrowed. */
 struct later_progress {
     const char *id;
     const char *text;       /* `"done":…,"total":…,"text":…}`; NULL: what Redis knows stays */
     const char *checkpoint; /* JSON; checkpoint_len 0: what Redis knows stays */
     size_t checkpoint_len;
+    const char *log; /* JSON, as above; log_len 0: what Redis knows stays */
+    size_t log_len;
 };
 
 /* Tells Redis so of count (1 … LATER_BATCH_MAX) jobs of one token. The reply is as for the others.

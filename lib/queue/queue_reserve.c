@@ -157,6 +157,8 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->since = record.since;
     job->checkpoint = record.checkpoint;
     job->checkpoint_len = record.checkpoint_len;
+    job->log = record.log;
+    job->log_len = record.log_len;
     job->document = later_reply_text(later_reply_at(reply, at + 2), &job->document_len);
 }
 

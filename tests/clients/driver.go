@@ -369,7 +369,7 @@ func job_of(known laterd.KnownJob) map[string]interface{} {
 	answer := map[string]interface{}{"id": known.ID, "state": known.State, "attempts": known.Attempts,
 		"priority": known.Priority, "document": known.Document}
 	for name, said := range map[string]json.RawMessage{"error": known.Error, "progress": known.Progress,
-		"checkpoint": known.Checkpoint} {
+		"checkpoint": known.Checkpoint, "log": known.Log} {
 		if said != nil {
 			answer[name] = said
 		}

@@ -108,7 +108,7 @@ function known(KnownJob $known): array
 {
     return ['id' => $known->id, 'state' => $known->state, 'attempts' => $known->attempts, 'priority' => $known->priority,
         'document' => json_decode($known->document)]
-        + array_filter(['error' => $known->error, 'progress' => $known->progress, 'checkpoint' => $known->checkpoint]);
+        + array_filter(['error' => $known->error, 'progress' => $known->progress, 'checkpoint' => $known->checkpoint, 'log' => $known->log]);
 }
 
 function told(Pushed $pushed): array

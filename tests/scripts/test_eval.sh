@@ -137,7 +137,7 @@ is "$(run cancel c)" delayed 'cancel'
 is "$(run purge ready 1)" 1 'purge'
 run reserve $t1 30 10 262144 0 >/dev/null
 is "$(run expire $t1:d)" '' 'expire'
-is "$(run progress $t1:e '"done":1}' '{"page":1}')" '' 'progress'
+is "$(run progress $t1:e '"done":1}' '{"page":1}' '')" '' 'progress'
 contains "$(run show e)" '"done":1}' 'show: progress'
 contains "$(run show e)" 'm={"page":1}' 'show: checkpoint'
 is "$(run finish $t1:e unrun "$failed" 60)" '' 'finish'

@@ -650,8 +650,8 @@ START_TEST(progress_is_kept)
     const char *text;
 
     hold("a");
-    ck_assert_str_eq(flat(run("progress", mine("a"), "\"done\":1}", "", NULL)), "");
-    run("progress", mine("a"), "\"done\":2,\n\"total\":3}", "", NULL);
+    ck_assert_str_eq(flat(run("progress", mine("a"), "\"done\":1}", "", "", NULL)), "");
+    run("progress", mine("a"), "\"done\":2,\n\"total\":3}", "", "", NULL);
     text = noted("g", "a");
     ck_assert_msg(strncmp(text, "{\"at\":", 6) == 0 && strstr(text, ",\"done\":2, \"total\":3}"),
                   "%s", text);
@@ -670,11 +670,11 @@ START_TEST(progress_of_what_is_lost)
 
     hold("a");
     before = digest();
-    ck_assert_str_eq(flat(run("progress", member('u', "a"), "\"done\":1}", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("progress", member('u', "a"), "\"done\":1}", "", "", NULL)), "1");
     ck_assert_uint_eq(digest(), before);
     ask("HDEL %s a", key("jobs")); /* ended by another token, after somebody's ZADD */
     ask("DEL %s", key("records"));
-    run("progress", mine("a"), "\"done\":1}", "", NULL);
+    run("progress", mine("a"), "\"done\":1}", "", "", NULL);
     ck_assert_int_eq(size_of("records"), 0);
 }
 END_TEST
@@ -683,10 +683,10 @@ END_TEST
 START_TEST(a_checkpoint_is_kept)
 {
     hold("a");
-    ck_assert_str_eq(flat(run("progress", mine("a"), "", "{\n\"page\":3}", NULL)), "");
+    ck_assert_str_eq(flat(run("progress", mine("a"), "", "{\n\"page\":3}", "", NULL)), "");
     ck_assert_str_eq(noted("m", "a"), "{ \"page\":3}");
     ck_assert_str_eq(noted("g", "a"), "");
-    run("progress", mine("a"), "\"done\":1}", "", NULL);
+    run("progress", mine("a"), "\"done\":1}", "", "", NULL);
     ck_assert_str_eq(noted("m", "a"), "{ \"page\":3}");
     ck_assert(strstr(noted("g", "a"), "\"done\":1}"));
     run("release", mine("a"), "0", "ran", ERROR, NULL);
@@ -696,7 +696,7 @@ START_TEST(a_checkpoint_is_kept)
     run("kick", "a", NULL);
     ck_assert_str_eq(noted("m", "a"), "{ \"page\":3}");
     reserve('t', 1);
-    run("progress", mine("a"), "", "4", NULL);
+    run("progress", mine("a"), "", "4", "", NULL);
     ck_assert_str_eq(noted("m", "a"), "4");
     run("finish", mine("a"), "done", "null", "0", "10", "60", "\"ms\":1}", "", "", NULL);
     ck_assert_int_eq(size_of("records"), 0);

@@ -30,7 +30,8 @@ static const char *const calls[][28] = {
     { "finish_all", "1", "60", "tttttttttttttttt:rc", "7", "0", "", "tttttttttttttttt:none", "8",
       "0", "" }, /* with results it has keys that it does not declare */
     { "finish_all", "0", "0", "tttttttttttttttt:r2", "7", "60", "" },
-    { "progress", "tttttttttttttttt:r3", "\"done\":1}", "{}", "tttttttttttttttt:none", "", "" },
+    { "progress", "tttttttttttttttt:r3", "\"done\":1}", "{}", "", "tttttttttttttttt:none", "", "",
+      "" },
     { "result", "r9" },
     { "expire", "tttttttttttttttt:r2" },
     { "migrate", "500" },

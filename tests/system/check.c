@@ -414,6 +414,24 @@ static enum later_result do_progress(struct later_job *job, const json_t *what)
     return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
 }
 
+/* Logs `text` and a number, `lines` times; at `slow` it waits until the file `until` is there. Then
+ * it is killed by the signal `kill` in its first attempt, or retries or is done, as it is told. */
+static enum later_result do_talk(struct later_job *job, const json_t *what)
+{
+    int lines = (int)later_json_number(what, "lines", 1);
+    int slow = (int)later_json_number(what, "slow", 0);
+    const char *text = later_json_string(what, "text", "line");
+
+    for (int i = 1; i <= lines; i++) {
+        later_job_log(job, i % 2 ? LATER_INFO : LATER_DEBUG, "%s %d", text, i);
+        while (i == slow && !check_may_end(what) && !later_job_cancelled(job))
+            check_sleep(0.01);
+    }
+    if (later_json_number(what, "kill", 0) > 0 && later_job_attempt(job) == 1)
+        raise((int)later_json_number(what, "kill", 0));
+    return later_json_number(what, "in", -1) >= 0 ? do_retry(job, what) : LATER_DONE;
+}
+
 /* Goes on from the number at which an earlier attempt has stopped, up to `steps`: for each one it
  * sleeps `for` seconds, leaves the number as a checkpoint and adds it to the file steps-ID. At
  * `stop` it waits until the file `until` is there; then its first attempt is killed by the signal
@@ -492,6 +510,7 @@ static const struct {
     { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
     { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
     { "add", do_add },     { "values", do_values }, { "checkpoint", do_checkpoint },
+    { "talk", do_talk },
 };
 
 /* --- types --- */

@@ -39,7 +39,7 @@ BASE = {
 }
 CHANGES = {
     "workers": {"workers": "workers = 2;"},
-    "queues": {"queues": 'queues = ( { name = "a"; weight = 3; max_running = 50; max_jobs = 10000; events_kept = 90; },'
+    "queues": {"queues": 'queues = ( { name = "a"; weight = 3; max_running = 50; max_jobs = 10000; events_kept = 90; logs_kept = 9; },'
                          ' { name = "s"; shards = 3; weight = 2; }, { name = "c"; weight = 1; } );'},
     "queue gone": {"queues": 'queues = ( { name = "s"; shards = 2; }, { name = "c"; } );'},
     "types": {"types": 'types = ( { name = "exec.alone"; exclusive = "type"; timeout = 99.0; timeout_max = 200.0; },'

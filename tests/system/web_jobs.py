@@ -49,6 +49,11 @@ try:
     same(browser.script('return [document.activeElement.name, document.activeElement.value]'), ['payload', 'typed'], 'who writes goes on')
     same(browser.script('return [...document.querySelectorAll("main > *")].map((e) => e.tagName + (e.className && "." + e.className))'),
          ['H1.id', 'P.error lead', 'DL.facts', 'P.buttons', 'SECTION', 'SECTION', 'DETAILS.edit-box', 'P.command'], 'each part once, in its order')
+    lines = [{'at': 1764000000.5, 'attempt': 1, 'level': 'warn', 'text': 'to <b>ann</b>'}]
+    redis('HSET', 'later:{mail}:records', 'one', 'a=1\no=' + json.dumps({'dropped': 2, 'lines': lines}) + '\n')
+    check(browser.wait('document.querySelector("pre.log")'), 'what it has logged', browser.text('main'))
+    check(browser.text('pre.log').endswith(' warn: to <b>ann</b>'), 'as it was said', browser.text('pre.log'))
+    check('2 earlier lines are not kept' in browser.text('main'), 'and how much is not there', browser.text('main'))
     browser.click('Kick', 'main')
     check(browser.wait('document.querySelector("h1 .state.ready")'), 'kick', heading())
     run('cancel', 'one', '-q', 'mail')

@@ -159,7 +159,7 @@ START_TEST(shards_stand_behind_their_queue)
 {
     const struct config *c = config_of(
         "queues = ( { name = \"a\"; weight = 3; shards = 3; max_running = 7;\n"
-        "             max_jobs = 100; events_kept = 70; },\n"
+        "             max_jobs = 100; events_kept = 70; logs_kept = 30; },\n"
         "           { name = \"b\"; weight = 1; }, { name = \"c\"; weight = 2; shards = 2; },\n"
         "           { name = \"d\"; weight = 5; shards = 1; } );");
 
@@ -169,6 +169,7 @@ START_TEST(shards_stand_behind_their_queue)
         ck_assert_uint_eq(c->pools->queues[i].max_running, 7);
         ck_assert_uint_eq(c->pools->queues[i].max_jobs, 100);
         ck_assert_uint_eq(c->pools->queues[i].events_kept, 70);
+        ck_assert_uint_eq(c->pools->queues[i].logs_kept, 30);
         ck_assert_uint_eq(c->pools->queues[i].shards, 3);
     }
     ck_assert_uint_eq(c->pools->queues[4].weight, 1);

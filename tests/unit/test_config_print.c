@@ -66,7 +66,7 @@ static const char full[] =
     "workers = 3; events = 7; retry = { max_attempts = 2; base = 1e-7; max = 315360000; jitter = "
     "0.1; attempts_max = 30; wait_min = 0.5; };\n"
     "queues = ( { name = \"a\"; weight = 10; }, { name = \"b\"; weight = 1; max_running = 9; "
-    "max_jobs = 1000000000000; events_kept = 1000000; on_dead = \"qx\"; } );\n"
+    "max_jobs = 1000000000000; events_kept = 1000000; logs_kept = 100; on_dead = \"qx\"; } );\n"
     "timeout_max = 4000; crash_max = 5; unknown_max = 7.5; recycle = { jobs = 100; memory = 512; "
     "age = "
     "0.30000000000000004; }; stop_after = 12;\n"
@@ -171,9 +171,9 @@ START_TEST(patterns_are_printed_in_their_places)
 {
     static const char rows[] =
         "queues = (\n"
-        "    { name = \"a-*\"; weight = 3; max_running = 2; events_kept = 0; },\n"
-        "    { name = \"b\"; weight = 2; shards = 2; events_kept = 0; },\n"
-        "    { name = \"*\"; weight = 1; events_kept = 0; }\n"
+        "    { name = \"a-*\"; weight = 3; max_running = 2; events_kept = 0; logs_kept = 0; },\n"
+        "    { name = \"b\"; weight = 2; shards = 2; events_kept = 0; logs_kept = 0; },\n"
+        "    { name = \"*\"; weight = 1; events_kept = 0; logs_kept = 0; }\n"
         ");";
     struct config *config;
     uint32_t pool;

@@ -54,6 +54,15 @@ START_TEST(test_progress)
 }
 END_TEST
 
+START_TEST(test_log)
+{
+    read_text("o={\"dropped\":0}\n");
+    ck_assert_uint_eq(record.log_len, 13);
+    read_text("a=1\n");
+    ck_assert_uint_eq(record.log_len, 0);
+}
+END_TEST
+
 START_TEST(test_checkpoint)
 {
     read_text("a=1\nm={\"page\":3}\np=1\n");
@@ -153,6 +162,7 @@ static TCase *records(void)
     tcase_add_test(tc, test_all_of_it);
     tcase_add_test(tc, test_progress);
     tcase_add_test(tc, test_checkpoint);
+    tcase_add_test(tc, test_log);
     tcase_add_test(tc, test_finished);
     tcase_add_test(tc, test_line);
     tcase_add_test(tc, test_taken);

@@ -1,4 +1,5 @@
-/* test_value.c: a job's value and its progress, in its slot. */
+/* test_value.c: a job's value, its progress and its log lines, in its slot. */
+#include "reservation/logbook.h"
 #include "reservation/progress.h"
 #include "reservation/value.h"
 #include "unit.h"
@@ -204,6 +205,93 @@ START_TEST(progress_is_whole)
 }
 END_TEST
 
+/* Logs `text` in a slot whose queue keeps `most`. */
+static void says(struct slot *slot, uint32_t most, const char *text, const char *earlier)
+{
+    struct logbook_line line = { .at = 7.5, .attempt = 2, .level = "info", .text = text };
+
+    slot->logs_kept = most;
+    logbook_add(slots, slot, &line, earlier, strlen(earlier));
+}
+
+static const char *logged(const struct slot *slot)
+{
+    static char json[LOGBOOK_SIZE + 1];
+
+    json[logbook_read(slots, slot, json)] = '\0';
+    return json;
+}
+
+#define LINE(text)          "{\"at\":7.500000,\"attempt\":2,\"level\":\"info\",\"text\":\"" text "\"}"
+#define LOG(dropped, lines) "{\"dropped\":" dropped ",\"lines\":[" lines "]}"
+
+/* The last ones, in their order; in the next slot, or where none are kept, there is nothing. */
+START_TEST(the_last_lines)
+{
+    struct slot *slot = &slots->page->slots[1];
+
+    ck_assert_str_eq(logged(slot), "");
+    says(slot, 0, "none", "");
+    ck_assert_str_eq(logged(slot), "");
+    ck_assert_uint_eq(files(), 1);
+    says(slot, 2, "one", "");
+    ck_assert_str_eq(logged(slot), LOG("0", LINE("one")));
+    says(slot, 2, ",{\"at\":", "");
+    says(slot, 2, "", "");
+    ck_assert_str_eq(logged(slot), LOG("1", LINE(",{\\\"at\\\":") "," LINE("")));
+    ck_assert_str_eq(logged(&slots->page->slots[2]), "");
+    value_drop(slots, slot);
+    ck_assert_uint_eq(files(), 1);
+}
+END_TEST
+
+START_TEST(lines_of_earlier_attempts)
+{
+    static const char *const odd[] = { "7", "{\"dropped\":", "{\"dropped\":x,\"lines\":[]}",
+                                       "{\"dropped\":1234567890,\"lines\":[]}",
+                                       "{\"dropped\":1,\"lines\":[" };
+    struct slot *slot = &slots->page->slots[0];
+
+    says(slot, 2, "three", LOG("5", LINE("one") "," LINE("two")));
+    ck_assert_str_eq(logged(slot), LOG("6", LINE("two") "," LINE("three")));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        atomic_store(&slot->logged, 0);
+        atomic_store(&slot->log_len, 0);
+        says(slot, 2, "x", odd[i]);
+        ck_assert_str_eq(logged(slot), LOG("0", LINE("x")));
+    }
+    atomic_store(&slot->logged, 0);
+    says(slot, 2, "x", LOG("4", ""));
+    ck_assert_str_eq(logged(slot), LOG("4", LINE("x")));
+}
+END_TEST
+
+/* Neither the file nor what is kept grows beyond its bound, whatever is logged. */
+START_TEST(lines_are_bounded)
+{
+    struct slot *slot = &slots->page->slots[3];
+    char text[1200], file[80], head[40];
+    struct stat st;
+    size_t len;
+
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    snprintf(file, sizeof file, "%s.value-3.log", path);
+    for (int i = 0; i < 1000; i++) {
+        says(slot, 100, text, "");
+        ck_assert_int_eq(stat(file, &st), 0);
+        ck_assert_int_le(st.st_size, 65536);
+    }
+    len = strlen(logged(slot));
+    ck_assert_uint_le(len, LATER_LOG_BYTES + 32);
+    ck_assert_uint_ge(len, LATER_LOG_BYTES - 1200);
+    snprintf(head, sizeof head, "{\"dropped\":%d,", 1000 - LATER_LOG_BYTES / 1059);
+    ck_assert_mem_eq(logged(slot), head, strlen(head));
+    ck_assert_int_eq(truncate(file, st.st_size - 1), 0); /* a line that is not whole */
+    ck_assert_str_eq(logged(slot), "");
+}
+END_TEST
+
 static TCase *all(void)
 {
     TCase *tc = tcase_create("value");
@@ -215,6 +303,9 @@ static TCase *all(void)
     tcase_add_test(tc, names_of_files);
     tcase_add_test(tc, checkpoints);
     tcase_add_test(tc, progress_is_whole);
+    tcase_add_test(tc, the_last_lines);
+    tcase_add_test(tc, lines_of_earlier_attempts);
+    tcase_add_test(tc, lines_are_bounded);
     return tc;
 }
 

@@ -1,7 +1,7 @@
 // job.js: one job: its state, what happened to it, the exact bytes of its document.
 import { button, confirm, may, perform } from './action.js';
 import { get } from './api.js';
-import { badge, command, empty, h, link, number } from './dom.js';
+import { badge, command, empty, h, link, moment, number } from './dom.js';
 import { editBox } from './edit.js';
 import { errorLine, progressText } from './jobs.js';
 import { indent } from './text.js';
@@ -9,7 +9,7 @@ import { timeline } from './timeline.js';
 import { arrange } from './trouble.js';
 
 const EVERY = 2000; // ms between two looks
-const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'document'];
+const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'log', 'document'];
 
 function documentBox(job) {
     const pre = h('pre', { class: 'document', tabindex: '0', 'aria-label': 'Document' }, indent(job.document));
@@ -31,6 +31,14 @@ function progressBox(progress) {
     return h('section', { class: 'meter', 'aria-label': 'Progress' },
              h('p', {}, h('b', {}, 'Progress'), progressText(progress)),
              total ? h('progress', { max: total, value: done, 'aria-label': 'Progress' }) : '');
+}
+
+// Shows the last lines that it has logged, the newest last.
+function logBox({ dropped, lines }) {
+    const text = ({ at, attempt, level, text }) => `${moment(at)} ${attempt > 1 ? `attempt ${attempt} ` : ''}${level}: ${text}`;
+    return h('section', { 'aria-labelledby': 'log-title' },
+             h('h2', { id: 'log-title' }, 'Log ', h('small', {}, dropped ? `${number(dropped)} earlier lines are not kept` : '')),
+             h('pre', { class: 'log', tabindex: '0', 'aria-label': 'Log' }, lines.map(text).join('\n')));
 }
 
 // Why it does not run, in the words of `later show`; what would hold it next comes after.
@@ -82,7 +90,7 @@ function partsOf(job, typed, again) {
         ['head', [job.id, state], () => h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(state))],
         job.why && state !== 'dead' && ['why', [state, job.why], () => whyLine(job)],
         error && state !== 'done' && ['error', error, () => h('p', { class: 'error lead' }, errorLine(error))],
-        ['facts', { ...job, why: job.why?.for, progress: 0 }, () => factList(job)],
+        ['facts', { ...job, why: job.why?.for, progress: 0, log: 0 }, () => factList(job)],
         ['buttons', [state, job.queue], () => h('p', { class: 'buttons' },
             (state === 'dead' || state === 'delayed') && button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
             may('admin') && button('Edit', edit, { class: 'quiet' }),
@@ -90,7 +98,8 @@ function partsOf(job, typed, again) {
                 ? 'Cancel this job? It is running.' : 'Drop this job for good?', 'Cancel it',
                 `${job.id} is gone`), { class: 'danger' }))],
         progress?.done !== undefined && ['progress', progress, () => progressBox(progress)],
-        ['time', { ...job, why: 0, progress: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
+        job.log?.lines && ['log', job.log, () => logBox(job.log)],
+        ['time', { ...job, why: 0, progress: 0, log: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
             h('h2', { id: 'time-title' }, 'What happened'), timeline(job))],
         ['document', job.document, () => documentBox(job)],
         may('admin') && ['edit', [job.document, state, job.score], () => editBox(job, again)],

@@ -55,6 +55,7 @@ function foundOf(id, place, [state, score, record, document]) {
         error: tags.e ? JSON.parse(tags.e) : null,
         progress: tags.g ? JSON.parse(tags.g) : null,
         checkpoint: tags.m ? JSON.parse(tags.m) : null,
+        log: tags.o ? JSON.parse(tags.o) : null,
         document,
         get payload() {
             return JSON.parse(document).payload ?? null;

@@ -13,6 +13,8 @@ final class KnownJob
     public ?array $progress;
     /** where its next attempt goes on; null at its beginning */
     public mixed $checkpoint;
+    /** @var ?array what it has logged, if its queue keeps that: dropped, lines; a Fake keeps none */
+    public ?array $log;
 
     /**
      * @param string $state `ready`, `delayed`, `reserved`, `dead`; `done` if it is kept
@@ -29,8 +31,8 @@ final class KnownJob
         $noted = array_combine($lines[1], $lines[2]);
         $this->attempts = (int) ($noted['a'] ?? 0);
         $this->priority = (int) ($noted['p'] ?? 0);
-        [$this->error, $this->progress, $this->checkpoint] = array_map(
-            fn ($tag) => isset($noted[$tag]) ? json_decode($noted[$tag], true) : null, ['e', 'g', 'm']);
+        [$this->error, $this->progress, $this->checkpoint, $this->log] = array_map(
+            fn ($tag) => isset($noted[$tag]) ? json_decode($noted[$tag], true) : null, ['e', 'g', 'm', 'o']);
     }
 
     public function type(): ?string

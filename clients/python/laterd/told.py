@@ -46,6 +46,7 @@ class Found:
     document: bytes
     progress: Optional[Dict[str, Any]] = None  # how far it has come: at, done, total, text; a Fake keeps none
     checkpoint: Any = None  # where its next attempt goes on
+    log: Optional[Dict[str, Any]] = None  # what it has logged, if its queue keeps that: dropped, lines; not in a Fake
 
     @property
     def payload(self) -> Any:
@@ -99,4 +100,5 @@ def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:
         error=json.loads(tags["e"]) if "e" in tags else None,
         document=document if isinstance(document, bytes) else document.encode(),
         progress=json.loads(tags["g"]) if "g" in tags else None,
-        checkpoint=json.loads(tags["m"]) if "m" in tags else None)
+        checkpoint=json.loads(tags["m"]) if "m" in tags else None,
+        log=json.loads(tags["o"]) if "o" in tags else None)

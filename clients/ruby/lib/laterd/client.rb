@@ -330,9 +330,11 @@ module Laterd
 
     def known(id, state, record, document)
       noted = record.scan(/^([a-z]+)=(.*)$/).to_h
-      error, progress, checkpoint = noted.values_at("e", "g", "m").map { |text| text && JSON.parse(text, max_nesting: false) }
+      error, progress, checkpoint, log = noted.values_at("e", "g", "m", "o").map do |text|
+        text && JSON.parse(text, max_nesting: false)
+      end
       KnownJob.new(id: id, state: state, attempts: noted["a"].to_i, priority: noted["p"].to_i, error: error,
-                   document: document, progress: progress, checkpoint: checkpoint)
+                   document: document, progress: progress, checkpoint: checkpoint, log: log)
     end
 
     # Returns the places where each job has to go, in order.

@@ -28,8 +28,8 @@ module Laterd
 
   # A job that is in Redis. state: "ready", "delayed", "reserved", "dead", or "done" if its type's
   # option `keep` keeps it. error: why it failed last. progress: how far it has come; a Fake keeps none.
-  # checkpoint: where its next attempt goes on.
-  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, :progress, :checkpoint,
+  # checkpoint: where its next attempt goes on. log: what it has logged, if its queue keeps that.
+  KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, :progress, :checkpoint, :log,
                         keyword_init: true) do
     def payload
       JSON.parse(document)["payload"]
