@@ -7,6 +7,7 @@
 
 #define NAME_MAX_LEN 70
 #define LATELY       30.0 /* seconds for which a changed queue counts as busy */
+#define HURRY        4    /* looks until any change is seen (cli/kept.h) */
 #define OFTEN        8.0  /* how much more often a busy queue is looked at */
 
 struct row {
@@ -19,6 +20,7 @@ struct row {
     double seen, changed; /* times; 0 = never */
     double asked;         /* when it was last chosen */
     bool named, news;
+    unsigned hurry; /* looks for which it comes before all others */
 };
 
 struct snapshot {
@@ -211,6 +213,8 @@ bool snapshot_see(struct snapshot *snapshot, const char *line, size_t len, doubl
 
 static double urgency(const struct row *row, double now)
 {
+    if (row->hurry)
+        return HUGE_VAL;
     return (now - row->asked) * (row->changed > 0 && now - row->changed < LATELY ? OFTEN : 1);
 }
 
@@ -230,6 +234,7 @@ size_t snapshot_due(struct snapshot *snapshot, double now, const char **names, s
         if (!most)
             break;
         most->asked = now;
+        most->hurry -= most->hurry > 0;
         names[count++] = most->name;
     }
     return count;
@@ -240,7 +245,7 @@ void snapshot_hurry(struct snapshot *snapshot, const char *name)
     struct row *row = snapshot_find(snapshot, name);
 
     if (row)
-        row->asked = -1e9;
+        row->hurry = HURRY;
 }
 
 /* --- output --- */

@@ -33,7 +33,8 @@ bool snapshot_see(struct snapshot *snapshot, const char *line, size_t len, doubl
  * The names are borrowed until the next list. */
 size_t snapshot_due(struct snapshot *snapshot, double now, const char **names, size_t max);
 
-/* Moves this queue before all others. */
+/* Something was done to this queue: it comes before all others, for as many looks as it takes to
+ * see that. */
 void snapshot_hurry(struct snapshot *snapshot, const char *name);
 
 /* Writes `"queues":[…]`. With `all` these are all queues, otherwise those that changed since the

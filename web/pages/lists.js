@@ -9,7 +9,7 @@ const SHOWN = 50;    // of each queue
 const EVERY = 2000;  // ms between two looks at what has changed
 
 // Changes whenever one of the queue's jobs gets into this state, or out of it.
-const markOf = (queue, state) => `${queue[state]} ${queue.counts?.buried}`;
+const markOf = (queue, state) => `${queue[state]} ${queue.buried}`;
 
 // Shows some jobs of each queue that has any in this state, once that is known. What is shown stays if
 // some cannot be asked for: then `fail` gets the reason. follows() says whether changes may be shown

@@ -1,22 +1,22 @@
 // live-worker.js: one stream for all pages of this browser, since a browser opens only six
 // connections to us.
-import { merge, mergeTroubles } from './merge.js';
+import { hear } from './merge.js';
 import { follow, glance } from './stream.js';
 
 const ports = new Map(); // port → is its page visible?
-let stop = null, stopGlance = null, token = '', state = null, lost = '';
+const heard = hear();
+let stop = null, stopGlance = null, token = '', lost = '';
 
-function tell() {
-    for (const port of ports.keys()) port.postMessage({ state, lost });
+function tell(change) {
+    for (const port of ports.keys()) port.postMessage({ change, lost });
 }
 
 function update() {
     const wanted = [...ports.values()].some(Boolean);
     if (wanted && !stop) {
         stop = follow(token, (news) => {
-            state = merge(state, news, Date.now());
             lost = '';
-            tell();
+            tell(heard.take(news, Date.now()));
         }, (words) => {
             lost = words;
             tell();
@@ -26,10 +26,7 @@ function update() {
         stop = null;
     }
     if (!wanted && ports.size && !stopGlance) {
-        stopGlance = glance(token, (troubles) => {
-            state = mergeTroubles(state, troubles, Date.now());
-            tell();
-        });
+        stopGlance = glance(token, (troubles) => tell(heard.troubles(troubles, Date.now())));
     } else if (stopGlance && (wanted || !ports.size)) {
         stopGlance();
         stopGlance = null;
@@ -45,13 +42,22 @@ function renew(now) {
     stop = stopGlance = null;
 }
 
+// A page that is new, or that was gone, has not heard what came before.
+function greet(port) {
+    const change = heard.whole();
+    if (change || lost) port.postMessage({ change, lost });
+}
+
 onconnect = (event) => {
     const port = event.ports[0];
     port.onmessage = ({ data }) => {
-        if (data.gone) ports.delete(port);
-        else ports.set(port, data.seen);
-        if (!data.gone) renew(data.token);
+        if (data.gone) {
+            ports.delete(port);
+        } else {
+            renew(data.token);
+            if (!ports.has(port)) greet(port);
+            ports.set(port, data.seen);
+        }
         update();
     };
-    if (state || lost) port.postMessage({ state, lost });
 };

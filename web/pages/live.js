@@ -1,6 +1,6 @@
 // live.js: the state of everything as it changes, kept once for all pages.
 import { token } from './api.js';
-import { merge, mergeTroubles } from './merge.js';
+import { add, hear } from './merge.js';
 import { follow, glance } from './stream.js';
 
 export const SPAN = 120000; // ms of the live charts
@@ -74,10 +74,10 @@ function addMarks(snap, at) {
     live.marks = live.marks.filter((mark) => mark.open || (at - mark.to) * 1000 < SPAN);
 }
 
-function take({ state, lost }) {
-    const news = state && state.at !== live.snap?.at;
+function take({ change, lost }) {
+    const state = change ? add(live.snap, change) : live.snap, news = state && state.at !== live.snap?.at;
     live.lost = lost;
-    live.snap = state ?? live.snap;
+    live.snap = state;
     if (news && state.known) addMarks(state, state.at / 1000);
     if (news && state.known && !state.away) addPoint(state, state.at);
     for (const [listener, always] of listeners) if (always || live.snap) listener();
@@ -104,15 +104,15 @@ const policy = self.trustedTypes?.createPolicy('later', {
 // Returns a function that is told of a new token, or that the page is hidden or shown.
 function direct() {
     let stop = null, shown = '', hidden = false;
+    const heard = hear();
     return () => {
         const now = token();
         if (stop && hidden === document.hidden && shown === now) return;
         stop?.();
         ({ hidden } = document);
         shown = now;
-        stop = hidden ? glance(now, (troubles) => take({ state: mergeTroubles(live.snap, troubles, Date.now()), lost: live.lost }))
-            : follow(now, (news) => take({ state: merge(live.snap, news, Date.now()), lost: '' }),
-                      (words) => take({ state: live.snap, lost: words }));
+        stop = hidden ? glance(now, (troubles) => take({ change: heard.troubles(troubles, Date.now()), lost: live.lost }))
+            : follow(now, (news) => take({ change: heard.take(news, Date.now()), lost: '' }), (words) => take({ lost: words }));
     };
 }
 

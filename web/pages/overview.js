@@ -3,6 +3,7 @@ import { chart } from './chart.js';
 import { age, empty, h, number, path, rate, setAttribute, setText } from './dom.js';
 import { listen, live, SPAN } from './live.js';
 import { draw } from './marks.js';
+import { waited } from './merge.js';
 import { queueTable } from './queues.js';
 
 const MARKED = 20; // of what happened in the two minutes
@@ -46,7 +47,7 @@ export function overview(main) {
                           `on ${number(sum(here, (host) => host.workers))} workers, ${
                               number(sum(queues, (queue) => queue.reserved))} reserved`);
         tiles.ready.set(number(sum(queues, (queue) => queue.ready)), `in ${number(shards)} queues`);
-        const longest = max(queues, (queue) => queue.oldest_ready);
+        const longest = max(queues, (queue) => waited(queue, live.snap));
         tiles.oldest.set(longest < 0 ? '–' : age(longest), longest > 60 ? 'too long?' : '');
         setAttribute(tiles.oldest.element, 'class', longest > 60 ? 'tile late' : 'tile');
         tiles.delayed.set(number(sum(queues, (queue) => queue.delayed)));

@@ -4,6 +4,7 @@ import { get } from './api.js';
 import { age, command, empty, h, link, number, path, setText } from './dom.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
+import { waited } from './merge.js';
 
 const PAGE = 50;
 const PAUSES = [['', 'until it is resumed'], ['15m', 'for 15 minutes'], ['1h', 'for an hour'], ['8h', 'for 8 hours'], ['1d', 'for a day']];
@@ -87,8 +88,7 @@ export function queue(main, parameters) {
         if (!size) return;
         STATES.forEach((one, i) => size[one] !== undefined && setText(tabs[i].lastChild, number(size[one])));
         setText(facts, [size.paused ? '❚❚ Paused.' : '',
-                        size.oldest_ready === null ? 'Nothing waits.'
-                            : `The oldest ready job has waited for ${age(size.oldest_ready)}.`,
+                        size.since === null ? 'Nothing waits.' : `The oldest ready job has waited for ${age(waited(size, live.snap))}.`,
                         size.served === null ? '' : size.served
                             ? `Served by ${number(size.served)} host${size.served > 1 ? 's' : ''}.`
                             : 'Nobody serves it.',

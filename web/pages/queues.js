@@ -1,34 +1,38 @@
 // queues.js: the queues as `later top` knows them. Those in trouble come first, quiet ones are folded;
 // any column sorts, and a filter chooses by name.
 import { button, perform } from './action.js';
-import { age, h, link, number, path, rate, setAttribute, setText } from './dom.js';
+import { age, h, link, number, path, rate, setAttribute, setText, svg } from './dom.js';
 import { live } from './live.js';
+import { TRAIL, waited } from './merge.js';
 import { MARKS } from './trouble.js';
 
-const MOST = 200; // rows that are built; the rest are shown on request
+const FIRST = 25, MORE = 200; // rows that are built at first, and whenever their end comes into sight
 
 const failing = ({ pace }) => {
-    const { done, failed } = pace?.now ?? { done: 0, failed: 0 };
+    const { done, failed } = pace ?? { done: 0, failed: 0 };
     return done + failed > 0 ? failed / (done + failed) : null;
 };
 
 // Returns the seconds until it is empty at the present pace; Infinity if it grows; null if nothing is
 // ready, or nothing moves.
 function emptyIn({ ready, pace }) {
-    const now = pace?.now;
-    if (!ready || !now || (!now.in && !now.done)) return null;
-    return now.done > now.in ? ready / (now.done - now.in) : Infinity;
+    if (!ready || !pace || (!pace.in && !pace.done)) return null;
+    return pace.done > pace.in ? ready / (pace.done - pace.in) : Infinity;
 }
+
+// Returns how many more are ready than at the beginning of the trail; null if they are always as many.
+const growth = ({ ready, trail }) => (trail.length > 1 ? ready - trail[0][1] : null);
 
 // name: heading, the value that sorts, the words. The words of a number are by `put`.
 const COLUMNS = [
     ['Queue', (queue) => queue.queue],
     ['Ready', (queue) => queue.ready, number],
-    ['Oldest', (queue) => queue.oldest_ready, age],
-    ['In a second', (queue) => queue.pace?.now?.in ?? null, rate],
-    ['Done a second', (queue) => queue.pace?.now?.done ?? null, rate],
+    ['Oldest', (queue) => waited(queue, live.snap), age],
+    ['In a second', (queue) => queue.pace?.in ?? null, rate],
+    ['Done a second', (queue) => queue.pace?.done ?? null, rate],
     ['Failing', failing, (part) => `${Math.round(100 * part)} %`],
     ['Empty in', emptyIn, (seconds) => (seconds === Infinity ? 'grows' : age(seconds))],
+    ['Trend', growth], // a picture
     ['Reserved', (queue) => queue.reserved, number],
     ['Delayed', (queue) => queue.delayed, number],
     ['Dead', (queue) => queue.dead, number],
@@ -38,11 +42,25 @@ const ALWAYS = ['Ready', 'Oldest', 'Done a second', 'Dead']; // on a phone, too,
 
 const LATE = { Oldest: (seconds) => seconds > 60, Failing: (part) => part > 0.05, 'Empty in': (seconds) => seconds === Infinity };
 
+const OLDEST = COLUMNS.findIndex(([heading]) => heading === 'Oldest'), DRAWN = COLUMNS.findIndex(([, , put], i) => i && !put);
+
+// How many were ready in the last minutes, as steps: a queue of which nothing is heard stays as it is.
+function sparkline() {
+    const line = svg('path'), picture = svg('svg', { viewBox: '0 0 100 20', preserveAspectRatio: 'none', role: 'img', class: 'spark' }, line);
+    return { picture, draw({ ready, trail }, at) {
+        const most = Math.max(...trail.map(([, n]) => n), 1), begin = Math.max(trail[0][0], at - TRAIL);
+        const x = (time) => Math.max(0, 100 * (1 - (at - time) / TRAIL)).toFixed(1), y = (n) => (19 - 18 * n / most).toFixed(1);
+        setAttribute(line, 'd', `${trail.map(([time, n], i) => `${i ? 'H' : 'M'}${x(time)}${i ? 'V' : ' '}${y(n)}`).join('')}H100`);
+        setAttribute(picture, 'aria-label', `${number(ready)} ready, ${number(trail[0][1])} ${age((at - begin) / 1000)} ago, at most ${
+            number(most)}`);
+    } };
+}
+
 function row(name) {
     const mark = h('span', { class: 'mark' }), state = h('span');
     const cells = COLUMNS.slice(1).map(([heading]) =>
         h('td', { class: 'n', 'data-head': heading }));
-    let paused = false;
+    let paused = false, spark = null, drawn = 0, shown = null, ill = null;
     const pause = button('Pause', async () => {
         if (paused) await perform('resume', { queue: name }, `${name} is resumed`);
         else await perform('pause', { queue: name }, `${name} is paused: no more jobs begin`);
@@ -51,13 +69,31 @@ function row(name) {
         h('th', { scope: 'row' }, link('queue', { name }, name), mark, state), cells,
         h('td', { class: 'do' }, pause));
 
+    function put(i, value, [heading, , words] = COLUMNS[i]) {
+        const cell = cells[i - 1];
+        if (words) setText(cell, value === null || value === undefined ? '–' : words(value));
+        setAttribute(cell, 'class', `n${value ? '' : ALWAYS.includes(heading) ? ' zero' : ' zero none'}${
+            value !== null && LATE[heading]?.(value) ? ' late' : ''}`);
+    }
+
+    function trend(queue, at) {
+        drawn = at;
+        if (queue.trail.length < 2) return;
+        spark ??= sparkline();
+        if (!spark.picture.parentNode) cells[DRAWN - 1].replaceChildren(spark.picture);
+        cells[DRAWN - 1].classList.remove('none');
+        spark.draw(queue, at);
+    }
+
+    // What waits gets older, and its trend moves, also if nothing else has changed.
     function update(queue, troubles) {
-        COLUMNS.slice(1).forEach(([heading, of, put], i) => {
-            const value = of(queue);
-            setText(cells[i], value === null || value === undefined ? '–' : put(value));
-            setAttribute(cells[i], 'class', `n${value ? '' : ALWAYS.includes(heading) ? ' zero' : ' zero none'}${
-                value !== null && LATE[heading]?.(value) ? ' late' : ''}`);
-        });
+        const { at } = live.snap, same = queue === shown && troubles === ill;
+        if (same) put(OLDEST, COLUMNS[OLDEST][1](queue));
+        if (!same || at - drawn > TRAIL / 100) trend(queue, at);
+        if (same) return;
+        shown = queue;
+        ill = troubles;
+        COLUMNS.forEach(([, of], i) => i && put(i, of(queue)));
         const [worst] = troubles;
         setText(mark, worst ? ` ${MARKS[worst.severity] ?? '!'}` : '');
         setAttribute(mark, 'title', worst ? troubles.map((one) => one.text).join('\n') : null);
@@ -75,21 +111,34 @@ function row(name) {
 }
 
 const isQuiet = (queue) => !queue.ready && !queue.reserved && !queue.paused && !queue.partly_paused
-    && !queue.pace?.now?.in && !queue.pace?.now?.done && !queue.pace?.now?.failed;
+    && !queue.pace?.in && !queue.pace?.done && !queue.pace?.failed;
 
 // What was chosen stays while other pages are looked at.
-const chosen = { by: -1, down: true, filter: '', quiet: false, more: 0 };
+const chosen = { by: -1, down: true, filter: '', quiet: false };
 
-function compare(a, b) {
-    const [, of] = COLUMNS[chosen.by], x = of(a), y = of(b);
-    if (x === y || (x ?? null) === (y ?? null)) return a.queue < b.queue ? -1 : 1;
-    if (x === null || x === undefined) return 1; // what is not known comes last
-    if (y === null || y === undefined) return -1;
-    return (x < y) === chosen.down ? 1 : -1;
+// Sorts by the chosen column. What is not known comes last; those that are alike stay by name.
+function sorted(queues) {
+    const [, of] = COLUMNS[chosen.by], turn = chosen.down ? -1 : 1;
+    return queues.map((queue) => [of(queue) ?? null, queue]).sort(([x], [y]) =>
+        (x === y ? 0 : x === null ? 1 : y === null ? -1 : x < y ? -turn : turn)).map(([, queue]) => queue);
+}
+
+const NONE = [];
+
+// Returns which queues are in trouble: their names, with their place among all troubles and a list of theirs.
+function illOf(troubles) {
+    const ill = new Map();
+    (troubles?.list ?? []).forEach((one, at) => {
+        if (!one.queue) return;
+        if (!ill.has(one.queue)) ill.set(one.queue, { at, all: [] });
+        ill.get(one.queue).all.push(one);
+    });
+    return ill;
 }
 
 export function queueTable() {
     const rows = new Map(), body = h('tbody');
+    let told = null, ill = illOf(told), most = FIRST;
     const heads = COLUMNS.map(([heading], i) => h('th', { class: i ? 'n' : '', scope: 'col' },
         h('button', { type: 'button', class: 'sort', onclick: () => sort(i) }, heading)));
     const filter = h('input', { id: 'filter', type: 'search', value: chosen.filter, autocomplete: 'off',
@@ -99,8 +148,8 @@ export function queueTable() {
         chosen.quiet = !chosen.quiet;
         update();
     } });
-    const more = h('button', { type: 'button', class: 'quiet', onclick: () => {
-        chosen.more++;
+    const more = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => {
+        most += MORE;
         update();
     } });
     const table = h('div', { class: 'scroll queues cards', tabindex: '0', role: 'region', 'aria-label': 'Queues' },
@@ -109,6 +158,7 @@ export function queueTable() {
     const element = h('div', {}, h('div', { class: 'above' }, h('h2', {}, 'Queues'), quiet,
         h('label', { class: 'hidden', for: 'filter' }, 'Filter queues by name'), filter), table, none,
         h('p', { class: 'pages' }, more));
+    new IntersectionObserver(([one]) => one.isIntersecting && more.click(), { rootMargin: '200px' }).observe(more);
 
     function sort(i) {
         const first = i > 0; // numbers begin with the largest
@@ -118,33 +168,28 @@ export function queueTable() {
         update();
     }
 
-    function choose(queues, ill) {
+    function choose(queues) {
         const words = chosen.filter.trim().toLowerCase();
-        const found = queues.filter((queue) => queue.queue.toLowerCase().includes(words));
-        const busy = found.filter((queue) => ill.has(queue.queue) || !isQuiet(queue));
-        const folded = found.length - busy.length;
-        const fold = folded > 0 && busy.length > 0 && !chosen.quiet && !words;
-        const shown = fold ? busy : [...found];
-        if (chosen.by >= 0) shown.sort(compare);
-        else shown.sort((a, b) => (ill.get(a.queue)?.at ?? Infinity) - (ill.get(b.queue)?.at ?? Infinity) || isQuiet(a) - isQuiet(b)
-            || (a.queue < b.queue ? -1 : 1));
-        quiet.hidden = !folded || !busy.length || Boolean(words);
-        setText(quiet, chosen.quiet ? 'Fold quiet queues' : `Show ${number(folded)} quiet queue${folded === 1 ? '' : 's'}`);
+        const found = words ? queues.filter((queue) => queue.queue.toLowerCase().includes(words)) : queues;
+        const bad = found.filter((queue) => ill.has(queue.queue)).sort((a, b) => ill.get(a.queue).at - ill.get(b.queue).at);
+        const rests = (queue) => !ill.has(queue.queue) && isQuiet(queue);
+        const folded = found.filter(rests), busy = found.filter((queue) => !ill.has(queue.queue) && !isQuiet(queue));
+        const some = bad.length + busy.length > 0, fold = folded.length > 0 && some && !chosen.quiet && !words;
+        const shown = chosen.by < 0 ? [...bad, ...busy, ...(fold ? [] : folded)]
+            : sorted(fold ? found.filter((queue) => !rests(queue)) : found);
+        quiet.hidden = !folded.length || !some || Boolean(words);
+        setText(quiet, chosen.quiet ? 'Fold quiet queues' : `Show ${number(folded.length)} quiet queue${folded.length === 1 ? '' : 's'}`);
         setText(none, found.length || !queues.length ? '' : 'No queue has such a name.');
         return shown;
     }
 
     function update() {
-        const { queues, troubles } = live.snap, ill = new Map();
-        (troubles?.list ?? []).forEach((one, at) => {
-            if (!one.queue) return;
-            if (!ill.has(one.queue)) ill.set(one.queue, { at, all: [] });
-            ill.get(one.queue).all.push(one);
-        });
-        const all = choose(queues, ill), shown = all.slice(0, MOST * (1 + chosen.more));
+        const { queues, troubles } = live.snap;
+        if (troubles !== told) ill = illOf(told = troubles);
+        const all = choose(queues), shown = all.slice(0, most), rest = all.length - shown.length;
         heads.forEach((head, i) => setAttribute(head, 'aria-sort', chosen.by !== i ? null : chosen.down ? 'descending' : 'ascending'));
-        more.hidden = all.length <= shown.length;
-        setText(more, `${number(all.length - shown.length)} more: show ${number(Math.min(MOST, all.length - shown.length))}`);
+        more.hidden = !rest;
+        setText(more, `${number(rest)} more: show ${number(Math.min(MORE, rest))}`);
         const names = new Set(shown.map((queue) => queue.queue));
         for (const [name, one] of rows) {
             if (!names.has(name)) {
@@ -155,7 +200,7 @@ export function queueTable() {
         shown.forEach((queue, i) => { // only those in the wrong place are moved
             if (!rows.has(queue.queue)) rows.set(queue.queue, row(queue.queue));
             const one = rows.get(queue.queue);
-            one.update(queue, ill.get(queue.queue)?.all ?? []);
+            one.update(queue, ill.get(queue.queue)?.all ?? NONE);
             if (body.children[i] !== one.element) body.insertBefore(one.element, body.children[i] || null);
         });
         element.hidden = !queues.length;

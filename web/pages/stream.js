@@ -9,12 +9,15 @@ export const headersOf = (token) => (token ? { Authorization: `Bearer ${token}` 
 // Calls take(name, data) for each event, until the stream ends.
 export async function readEvents(answer, take) {
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
+    let parts = []; // of an event that has not come to its end: a large one comes in many
     for (;;) {
         const { value, done } = await reader.read();
         if (done) return;
-        const events = (text + value).split('\n\n');
-        text = events.pop();
+        const cut = value.startsWith('\n') && parts.at(-1)?.endsWith('\n');
+        parts.push(value);
+        if (!cut && !value.includes('\n\n')) continue;
+        const events = parts.join('').split('\n\n');
+        parts = [events.pop()];
         for (const event of events) {
             const [, name, data] = /^(?:event: (.*)\n)?data: (.*)$/s.exec(event) || [];
             if (data) take(name, JSON.parse(data));
