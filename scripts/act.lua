@@ -111,7 +111,7 @@ local function kick()
     local texts, soon = records_of(ids), {}
     for i = 1, #ids do
         soon[2 * i - 1], soon[2 * i] = now + i / 1000000 - rank(texts[i]), ids[i]
-        for _, tag in ipairs(state == 'dead' and { 'a', 'b', 'c', 'i' } or {}) do
+        for _, tag in ipairs(state == 'dead' and { 'a', 'b', 'c', 'i', 'r' } or {}) do
             texts[i] = with_value(texts[i], tag)
         end
     end

@@ -46,7 +46,7 @@ local members = flow_of(ARGV, texts)
 for i = 1, #ARGV do
     if from[i] == 'dead' then
         redis.call('ZREM', dead, ARGV[i])
-        for _, tag in ipairs({ 'a', 'b', 'c', 'i' }) do
+        for _, tag in ipairs({ 'a', 'b', 'c', 'i', 'r' }) do
             texts[i] = with_value(texts[i], tag)
         end
     elseif from[i] == 'delayed' then

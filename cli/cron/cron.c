@@ -53,6 +53,7 @@ static const struct args_option cron_options[] = {
     /* clang-format off */
     /* @options cron: { "{dashed}", 0, {argument}, "{help}{default}" }, */
     { "max-attempts", 0, "N", "failed attempts after which it is buried" },
+    { "retry-for", 0, "DURATION", "how long after its first failure it is tried again; what fails later is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "backoff", 0, "WAITS", "wait before each next attempt, or a list of waits" },
     { "result", 0, "DURATION", "how long its result is kept" },

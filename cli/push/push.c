@@ -266,6 +266,7 @@ static const struct args_option options[] = {
     { "in", 0, "DURATION", "how long until it may run" },
     { "at", 0, "TIME", "not before this time" },
     { "max-attempts", 0, "N", "failed attempts after which it is buried" },
+    { "retry-for", 0, "DURATION", "how long after its first failure it is tried again; what fails later is buried" },
     { "timeout", 0, "DURATION", "how long one attempt may run" },
     { "backoff", 0, "WAITS", "wait before each next attempt, or a list of waits" },
     { "expires-at", 0, "TIME", "if it has not begun by then, it is dropped" },

@@ -34,6 +34,8 @@ type NewJob struct {
 	At time.Time
 	// MaxAttempts: failed attempts after which it is buried (whole number)
 	MaxAttempts int
+	// RetryFor: how long after its first failure it is tried again; what fails later is buried (seconds, above 0)
+	RetryFor time.Duration
 	// Timeout: how long one attempt may run (seconds, above 0)
 	Timeout time.Duration
 	// Backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
@@ -196,6 +198,7 @@ func (j NewJob) members() []option {
 		{"ID", "id", "word", given("word", j.ID), 1, 200},
 		{"Priority", "priority", "whole", given("whole", j.Priority), -100, 100},
 		{"MaxAttempts", "max_attempts", "count", given("count", j.MaxAttempts), 1, 1000000},
+		{"RetryFor", "retry_for", "span", given("span", j.RetryFor), 0, 315360000},
 		{"Timeout", "timeout", "span", given("span", j.Timeout), 0, 604800},
 		{"Backoff", "backoff", "waits", given("waits", j.Backoff), 0, 1e300},
 		{"ExpiresAt", "expires_at", "time", given("time", j.ExpiresAt), 1e9, 1e300},

@@ -14,6 +14,8 @@ export interface Options {
     at?: number|Date;
     /** failed attempts after which it is buried (whole number) */
     maxAttempts?: number;
+    /** how long after its first failure it is tried again; what fails later is buried (seconds, above 0) */
+    retryFor?: number;
     /** how long one attempt may run (seconds, above 0) */
     timeout?: number;
     /** wait before each next attempt, or a list of waits (seconds, a list of them, or base and max) */

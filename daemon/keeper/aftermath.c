@@ -45,6 +45,7 @@ void aftermath_judge(struct slot *slot, bool others, enum later_ending ending, c
                                      .crashes = slot->crashes,
                                      .max_attempts = slot->max_attempts,
                                      .crash_max = crash_max,
+                                     .too_late = slot_too_late(slot, later_clock()),
                                      .retry_in = slot->retry_in };
     struct later_verdict verdict = later_verdict_after(&attempt);
 

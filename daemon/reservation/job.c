@@ -87,6 +87,7 @@ void job_settle(const struct later_job *job, struct slot *slot, uint32_t result,
     struct later_attempt attempt = { .ending = ending,
                                      .number = job->attempt,
                                      .max_attempts = job->policy.max_attempts,
+                                     .too_late = slot_too_late(slot, job->began + slot->ran),
                                      .retry_in = job->retry_in,
                                      .backoff = &job->policy.backoff,
                                      .random = random };

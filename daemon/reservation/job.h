@@ -41,6 +41,7 @@ struct later_job {
     const char *queue, *id, *token;
     double score; /* NAN: not known */
     uint32_t attempt;
+    double first_failed;            /* when, by Redis's clock, if its retries end by time; else 0 */
     uint32_t in_worker;             /* its number */
     uint32_t asked;                 /* how many of its needs were met */
     char line[LATER_LINE_TEXT];     /* in which it has waited, or is to wait; "" = none */

@@ -364,6 +364,13 @@ const struct log_job *slot_log_fields(const struct slots *slots, const struct sl
     return &words->fields;
 }
 
+bool slot_too_late(const struct slot *slot, double now)
+{
+    double until = *(const volatile double *)&slot->retry_until; /* read once: it may change */
+
+    return until != 0 && now >= until;
+}
+
 double slot_kept(const struct slot *slot)
 {
     double kept = *(const volatile double *)&slot->kept; /* read once: it may change */
@@ -462,6 +469,14 @@ enum later_outcome slot_counted(const struct slot *slot)
     return counted;
 }
 
+/* How release is told of it. */
+static const char *slot_how(const struct slot *slot, enum later_verb verb, const char *how)
+{
+    if (verb != LATER_VERB_RELEASE || !slot->timed || !how)
+        return how;
+    return strcmp(how, "crashed") == 0 ? "crashed+" : "ran+";
+}
+
 void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *copy)
 {
     enum later_ending ending = slot_ending(slot);
@@ -472,7 +487,7 @@ void slot_copy(const struct slot *slot, enum later_verb verb, struct slot_copy *
     copy->wait = slot->wait;
     atomic_signal_fence(memory_order_seq_cst); /* what follows reads the copy, not the slot */
     copy->token[LATER_TOKEN_LEN] = copy->id[LATER_ID_MAX] = '\0';
-    copy->how = goes ? later_endings[ending].how : NULL;
+    copy->how = goes ? slot_how(slot, verb, later_endings[ending].how) : NULL;
     copy->kind = goes ? later_endings[ending].kind : NULL;
     if (!(copy->wait >= 0 && copy->wait <= LATER_DELAY_MAX) &&
         !(verb == LATER_VERB_RETURN && copy->wait >= LATER_WAIT_TIME && copy->wait <= 1e10))

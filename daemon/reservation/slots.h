@@ -70,9 +70,12 @@ struct slot {
     double began;    /* RUNNING since */
     double deadline; /* its timeout; 0 = none */
     double retry_in; /* the backoff if it crashes */
+    double
+        retry_until; /* what fails later is buried; 0 = it has not failed before, or no such end */
     /* How it is to be settled; valid when FINISHED or RETURNING. */
     uint8_t ending; /* enum later_ending */
     uint8_t last;   /* no attempt follows */
+    uint8_t timed;  /* its retries end by time: Redis notes when it first failed */
     double wait;
     char text[SLOT_TEXT + 1]; /* while RUNNING: the job's last line in the log; of an ACK: its
                                * value, if it fits */
@@ -265,6 +268,9 @@ struct slot_words {
 };
 const struct log_job *slot_log_fields(const struct slots *slots, const struct slot *slot,
                                       struct slot_words *words);
+
+/* Is the time for which it is tried again over at `now`? */
+bool slot_too_late(const struct slot *slot, double now);
 
 /* Returns for how many seconds its result is kept; 0: it leaves none. */
 double slot_kept(const struct slot *slot);

@@ -23,7 +23,7 @@ struct held {
     size_t document_len;
     uint32_t attempts;
     bool begun; /* before */
-    double unknown_since;
+    double unknown_since, first_failed;
     double score;     /* the job's score in ready; NAN: not known */
     const char *flow; /* in which it has waited, flow_len bytes of the batch; "" = none */
     size_t flow_len;

@@ -127,7 +127,8 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
     slot->crashes = job->crashes;
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;
-    slot->began = slot->deadline = slot->retry_in = 0;
+    slot->began = slot->deadline = slot->retry_in = slot->retry_until = 0;
+    slot->timed = 0;
     slot->kept = slot->keep = slot->ran = 0;
     slot->waited = -1;
     slot->ends_kept = asking->queue->known.config->events_kept;
@@ -152,6 +153,7 @@ static bool intake_ask_keep(struct asking *asking, struct batch *batch,
                        .attempts = job->attempts,
                        .begun = job->begun,
                        .unknown_since = job->unknown_since,
+                       .first_failed = job->first_failed,
                        .flow = job->flow,
                        .flow_len = job->flow_len,
                        .given = later_queue_given(batch->reply),

@@ -152,6 +152,9 @@ static void run_describe(struct later_job *job)
     slot->began = job->began;
     slot->waited = job_waited(job->score, attempt_began(job));
     slot->deadline = job->deadline;
+    slot->timed = job->doc.retry_for > 0;
+    if (slot->timed && job->first_failed > 0)
+        slot->retry_until = job->first_failed + job->doc.retry_for - job->worker->redis_offset;
     slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
     attempt_note_hooks(job); /* its program may have introduced itself since */
 }
@@ -232,6 +235,7 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->checkpoint_len = held->checkpoint_len;
     job->log = held->log;
     job->log_len = held->log_len;
+    job->first_failed = held->first_failed;
     if (held->flow_len < sizeof job->flow)
         memcpy(job->flow, held->flow, held->flow_len);
     job->given = held->given;

@@ -25,6 +25,8 @@ static int check_times(const struct later_new_job *job, struct later_error *err)
         return -1;
     if (job->at != 0 && check_option("at", job->at, err) < 0)
         return -1;
+    if (job->retry_for != 0 && check_option("retry-for", job->retry_for, err) < 0)
+        return -1;
     if (job->timeout != 0 && check_option("timeout", job->timeout, err) < 0)
         return -1;
     if (job->expires_at != 0 && check_option("expires-at", job->expires_at, err) < 0)

@@ -402,6 +402,7 @@ static const struct member members[] = {
     { "id", false, WORD(id, 1, 200) },
     { "priority", false, WHOLE(priority, -100, 100) },
     { "max_attempts", false, COUNT(max_attempts, 1, 1000000) },
+    { "retry_for", false, SPAN(retry_for, 0, 315360000) },
     { "timeout", false, SPAN(timeout, 0, 604800) },
     { "backoff", false, WAITS(backoff, 0, 1e300) },
     { "expires_at", false, TIME(expires_at, 1e9, 1e300) },

@@ -30,6 +30,7 @@
 #define LATER_ID_MAX 200
 #define LATER_PRIORITY_MAX 100
 #define LATER_MAX_ATTEMPTS_MAX 1000000
+#define LATER_RETRY_FOR_MAX 315360000
 #define LATER_TIMEOUT_MAX 604800
 #define LATER_BACKOFF_MAX 1e300
 #define LATER_EXPIRES_AT_MAX 1e300
@@ -61,6 +62,7 @@ struct later_document {
     char id[200 + 1];
     int32_t priority;
     uint32_t max_attempts;
+    double retry_for;
     double timeout;
     struct later_backoff backoff;
     double expires_at;

@@ -12,6 +12,7 @@ const struct later_option later_options[] = {
     { "id", "id", LATER_OPTION_WORD, true, 1, 200, JOB(id) },
     { "priority", "priority", LATER_OPTION_WHOLE, true, -100, 100, JOB(priority) },
     { "max_attempts", "max-attempts", LATER_OPTION_COUNT, true, 1, 1000000, JOB(max_attempts) },
+    { "retry_for", "retry-for", LATER_OPTION_SPAN, true, 0, 315360000, JOB(retry_for) },
     { "timeout", "timeout", LATER_OPTION_SPAN, true, 0, 604800, JOB(timeout) },
     { "backoff", "backoff", LATER_OPTION_WAITS, true, 0, 1e300, JOB(backoff) },
     { "expires_at", "expires-at", LATER_OPTION_TIME, true, 1e9, 1e300, JOB(expires_at) },

@@ -115,6 +115,8 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->group_len = space ? len - (size_t)(space + 1 - value) : 0;
         return;
     }
+    if (tag == 'r')
+        record->first_failed = record_read_seconds(value, len);
     if (tag == 'u')
         record->unique_for = record_read_seconds(value, len);
     if (tag == 'd')

@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k l m n o p q s u v are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k l m n o p q r s u v are read here; b t only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
@@ -28,6 +28,7 @@ struct later_record {
     const char *finished; /* "": of one that is done and kept, its end, a JSON object; borrowed */
     size_t finished_len;
     double unknown_since; /* 0; UNIX time since when nobody has had its type, by its error */
+    double first_failed;  /* 0; UNIX time at which it first failed, if its retries end by time */
     double unique_for;    /* 0; seconds for which its id stays taken after it */
     double taken_until;   /* 0; UNIX time until which its id stays taken after it */
     const char *flows;    /* "": the flows it belongs to, with spaces between; borrowed */

@@ -59,7 +59,7 @@ static bool verdict_is_last(const struct later_attempt *attempt)
 
     if (later_endings[attempt->ending].verb != LATER_VERB_RELEASE)
         return false;
-    if (attempt->max_attempts && attempt->number >= attempt->max_attempts)
+    if (attempt->too_late || (attempt->max_attempts && attempt->number >= attempt->max_attempts))
         return true;
     return attempt->ending == LATER_ENDED_CRASH && attempt->crash_max &&
            crashes + 1 >= attempt->crash_max;

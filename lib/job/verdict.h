@@ -60,6 +60,7 @@ struct later_attempt {
     int32_t crashes;    /* before it; negative = none */
     uint32_t max_attempts; /* 0 = no bound is known; so is crash_max */
     uint32_t crash_max;
+    bool too_late;   /* the time for which it is tried again is over */
     double retry_in; /* seconds until the next attempt; negative or NaN: by the backoff; for a
                       * RETURNED one, its first wait */
     const struct later_backoff *backoff; /* NULL: none, so at once unless retry_in says otherwise */

@@ -80,6 +80,8 @@ struct later_new_job {
     double at;
     /* failed attempts after which it is buried */
     uint32_t max_attempts;
+    /* how long after its first failure it is tried again; what fails later is buried */
+    double retry_for;
     /* how long one attempt may run */
     double timeout;
     /* wait before each next attempt, or a list of waits */

@@ -116,6 +116,7 @@ struct later_reserved {
     int32_t crashes;      /* -1: none; 0: a suspect */
     bool begun;           /* it has been, also if a stop of laterd interrupted it */
     double unknown_since; /* since when no plugin has had its type; 0 = one has */
+    double first_failed;  /* when it first failed, if its retries end by time; else 0 */
     bool is_step;         /* of a flow: others may want its value */
     const char *flow;     /* in which it has waited; "" = none; borrowed, flow_len bytes */
     size_t flow_len;

@@ -149,6 +149,7 @@ void later_queue_reserved(const struct later_reply *reply, size_t i, struct late
     job->crashes = record.crashes;
     job->begun = record.attempts > 0 || record.crashes >= 0 || record.interrupts > 0;
     job->unknown_since = record.unknown_since;
+    job->first_failed = record.first_failed;
     job->is_step = record.is_step;
     job->flow = record.flow;
     job->flow_len = record.flow_len;

@@ -283,6 +283,31 @@ START_TEST(crashes_are_counted_beside_attempts)
 }
 END_TEST
 
+/* Only of one whose retries end by time, once, and until it is kicked. */
+START_TEST(the_first_failure_is_noted)
+{
+    char first[40];
+
+    hold("a");
+    run("release", mine("a"), "0", "ran", ERROR, NULL);
+    ck_assert_str_eq(noted("r", "a"), "");
+    reserve('t', 1);
+    run("release", mine("a"), "0", "crashed+", ERROR, NULL);
+    ck_assert_str_eq(noted("c", "a"), "1");
+    snprintf(first, sizeof first, "%s", noted("r", "a"));
+    ck_assert_double_gt(atof(first), 1e9);
+    reserve('t', 1);
+    run("release", mine("a"), "0", "ran+", ERROR, NULL);
+    ck_assert_str_eq(noted("r", "a"), first);
+    ck_assert_str_eq(noted("a", "a"), "3");
+    reserve('t', 1);
+    run("bury", mine("a"), "ran", ERROR, NULL);
+    ck_assert_str_eq(noted("r", "a"), first);
+    run("kick", "a", NULL);
+    ck_assert_str_eq(noted("r", "a"), "");
+}
+END_TEST
+
 START_TEST(a_suspect_that_ran_is_none_any_more)
 {
     hold("ab");
@@ -382,6 +407,7 @@ int main(void)
         of_an_error_that_is_kept_one_line_is,
         a_long_error_is_cut_at_the_end_of_a_character,
         crashes_are_counted_beside_attempts,
+        the_first_failure_is_noted,
         a_suspect_that_ran_is_none_any_more,
         returned_goes_back_to_its_place,
         returned_with_a_wait_is_delayed,

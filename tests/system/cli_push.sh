@@ -6,11 +6,11 @@ start_redis 'appendonly no'
 # ---- one job
 
 run later push mail.send '{"to":"a@b.c"}' -q mail --id m1 --priority 7 --max-attempts 3 \
-    --timeout 90s --backoff 1,5m --expires-at 2036-01-01T00:00:00Z --lock 'account"7"' --trace t-1 --on-dead alert --on-done a.b
+    --retry-for 2h --timeout 90s --backoff 1,5m --expires-at 2036-01-01T00:00:00Z --lock 'account"7"' --trace t-1 --on-dead alert --on-done a.b
 is "$status $out" "0 m1" "push prints the id"
 is "$err" "" "a push says nothing on standard error"
 is "$(redis HGET 'later:{mail}:jobs' m1)" \
-    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"timeout":90,"backoff":[1,300],"expires_at":2082758400,"lock":"account\"7\"","trace":"t-1","on_dead":"alert","on_done":"a.b","payload":{"to":"a@b.c"}}' \
+    '{"type":"mail.send","id":"m1","priority":7,"max_attempts":3,"retry_for":7200,"timeout":90,"backoff":[1,300],"expires_at":2082758400,"lock":"account\"7\"","trace":"t-1","on_dead":"alert","on_done":"a.b","payload":{"to":"a@b.c"}}' \
     "the document has what was said"
 is "$(noted p m1 mail)" 7 "the priority is kept"
 is "$(redis SISMEMBER later:queues mail)" 1 "the queue is announced"

@@ -159,10 +159,10 @@ is "$status" 66 "one that is not there"
 run later cron set moved 'never'
 is "$status" 65 "no expression"
 later cron delete moved
-later cron set byhand '@every 86400' note --max-attempts 3 --timeout 1m --backoff 5 --result 1h --lock l \
+later cron set byhand '@every 86400' note --max-attempts 3 --retry-for 2h --timeout 1m --backoff 5 --result 1h --lock l \
     --trace t --on-dead d --on-done e@f --group g --priority 7 --expires-in 1h >/dev/null
 is "$(redis --raw HGET "$crontab" byhand | grep -o '{.*')" \
-    '{"type":"note","max_attempts":3,"timeout":60,"backoff":5,"result":3600,"lock":"l","group":"g","trace":"t","on_dead":"d","on_done":"e@f"}' \
+    '{"type":"note","max_attempts":3,"retry_for":7200,"timeout":60,"backoff":5,"result":3600,"lock":"l","group":"g","trace":"t","on_dead":"d","on_done":"e@f"}' \
     "the options of a schedule's jobs; priority and expires_in are the schedule's own"
 configure 'workers = 1;' \
     'cron = ( { name = "second"; every = 2; type = "note"; }, { name = "daily"; at = "@daily"; type = "note"; } );'

@@ -109,5 +109,28 @@ redis HSET "$(key records)" tried 'i=1
 later kick tried >/dev/null
 within 10 "one that was interrupted has been begun, and runs again" begun tried
 
+# ---- an end by time
+
+# failed_for ID: the seconds from its first failure to its last.
+failed_for() { sum "$(error_of "$1" | grep -o '[0-9]*\.[0-9]*' | head -n 1) - $(noted r "$1")"; }
+
+push_do timed '"do":"retry","text":"no answer"' '"retry_for":1.5,"max_attempts":1000,"backoff":0.1'
+within 20 "one whose retries end by time is buried" is_dead timed
+at_least "$(failed_for timed)" 1.5 "it was tried so long: s"
+at_least "$(attempts_of timed)" 2 "attempts"
+contains "$(error_of timed)" '"kind":"retry","text":"no answer"' "with its error"
+first=$(noted r timed)
+later kick timed >/dev/null
+within 20 "once more after a kick" is_dead timed
+at_least "$(noted r timed)" "$(sum "$first + 1.5")" "which begins anew"
+at_least "$(failed_for timed)" 1.5 "it was tried as long again: s"
+push_do fewer '"do":"retry"' '"retry_for":3600,"max_attempts":2,"backoff":0'
+within 20 "attempts end them, too" is_dead fewer
+is "$(attempts_of fewer)" 2 "whichever comes first"
+push_do crashing '"do":"signal","signal":9' '"retry_for":0.001,"max_attempts":1000,"backoff":0'
+within 20 "one that crashes ends so, too" is_dead crashing
+is "$(attempts_of crashing)" 2 "at its second failure"
+is "$(noted r exponential)" '' "of others nothing is noted"
+
 end_well
 finish

@@ -36,6 +36,7 @@ MEMBERS = {
     "result": {"default": None, "kept": (600, "10m")},
     "lock": {"default": None, "named": ("l/1", "l/1")},
     "timeout": {"default": None, "short": (60, "1m")},
+    "retry_for": {"default": None, "day": (86400, "1d")},
     "group": {"default": None, "set": ("acme", "acme")},
     "on_dead": {"default": None, "set": ("alert", "alert")},
     "on_done": {"default": None, "set": ("a.b:c", "a.b:c")},

@@ -71,7 +71,8 @@ START_TEST(test_all)
 {
     struct later_document doc =
         good("{\"type\":\"a\",\"payload\":[1],\"id\":\"i-1\",\"priority\":-7,\"max_attempts\":3,"
-             "\"timeout\":1.5,\"backoff\":{\"base\":2,\"max\":60},\"expires_at\":1800000000.25,"
+             "\"retry_for\":7200,\"timeout\":1.5,\"backoff\":{\"base\":2,\"max\":60},\"expires_"
+             "at\":1800000000.25,"
              "\"trace\":\"00-4bf9\",\"more\":{\"type\":5}}");
 
     ck_assert_str_eq(doc.type, "a");
@@ -79,6 +80,7 @@ START_TEST(test_all)
     ck_assert_int_eq(doc.priority, -7);
     ck_assert_uint_eq(doc.max_attempts, 3);
     ck_assert_double_eq(doc.timeout, 1.5);
+    ck_assert_double_eq(doc.retry_for, 7200);
     ck_assert_double_eq(doc.expires_at, 1800000000.25);
     ck_assert_str_eq(doc.trace, "00-4bf9");
     ck_assert(doc.has_backoff);

@@ -151,6 +151,17 @@ START_TEST(test_the_last_attempt)
 }
 END_TEST
 
+/* Its retries end by time as they do by number. */
+START_TEST(test_too_late)
+{
+    attempt.too_late = true;
+    check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
+    check(LATER_ENDED_RETRY, LATER_VERB_BURY, 0, "ran", "retry");
+    check(LATER_ENDED_CRASH, LATER_VERB_BURY, 0, "crashed", "crash");
+    check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
+}
+END_TEST
+
 START_TEST(test_crashes)
 {
     attempt.crash_max = 3;
@@ -224,7 +235,7 @@ static TCase *policies(void)
 static TCase *verdicts(void)
 {
     return MAKE("verdict", test_before, test_with_attempts_left, test_the_last_attempt,
-                test_crashes, test_beside_others, test_retry_in, test_floor);
+                test_too_late, test_crashes, test_beside_others, test_retry_in, test_floor);
 }
 
 UNIT_MAIN("verdict", policies, verdicts)

@@ -15,6 +15,7 @@ const OPTIONS = [
     ['priority', 'Priority', '0; -100 to 100'],
     ['in', 'Not before', 'at once; 90, 5m, 2h'],
     ['max_attempts', 'Attempts, at most', 'by type'],
+    ['retry_for', 'Retry for', 'no end; 90, 5m, 2h'],
     ['timeout', 'Timeout', 'by type; 90, 5m, 2h'],
     ['backoff', 'Waits between attempts', 'by type; 5, or 1,10,5m, or JSON'],
     ['expires_at', 'Expires', 'never; 2026-01-31T12:00:00Z'],

@@ -37,6 +37,7 @@ struct route {
     "[--in=?in] " \
     "[--at=?at] " \
     "[--max-attempts=?max_attempts] " \
+    "[--retry-for=?retry_for] " \
     "[--timeout=?timeout] " \
     "[--backoff=?backoff] " \
     "[--expires-at=?expires_at] " \
@@ -294,6 +295,7 @@ static const struct form {
     { "in", is_duration, "in: a duration like 90, 5m, 2h" },
     { "at", is_text, "at: a time" },
     { "max_attempts", is_number, "max_attempts: a whole number" },
+    { "retry_for", is_duration, "retry_for: a duration like 90, 5m, 2h" },
     { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
     { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
     { "expires_at", is_text, "expires_at: a time" },

@@ -130,6 +130,7 @@ const OPTIONS = {
     id: ["id", KINDS.word, 1, 200, true],
     priority: ["priority", KINDS.whole, -100, 100, true],
     maxAttempts: ["max_attempts", KINDS.count, 1, 1000000, true],
+    retryFor: ["retry_for", KINDS.span, 0, 315360000, true],
     timeout: ["timeout", KINDS.span, 0, 604800, true],
     backoff: ["backoff", KINDS.waits, 0, 1e300, true],
     expiresAt: ["expires_at", KINDS.time, 1e9, 1e300, true],

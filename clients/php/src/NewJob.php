@@ -18,6 +18,7 @@ final class NewJob
         'id' => ['id', 'word', 1, 200],
         'priority' => ['priority', 'whole', -100, 100],
         'maxAttempts' => ['max_attempts', 'count', 1, 1000000],
+        'retryFor' => ['retry_for', 'span', 0, 315360000],
         'timeout' => ['timeout', 'span', 0, 604800],
         'backoff' => ['backoff', 'waits', 0, 1e300],
         'expiresAt' => ['expires_at', 'time', 1e9, 1e300],
@@ -60,6 +61,7 @@ final class NewJob
      * @param $in how long until it may run (seconds)
      * @param $at not before this time (UNIX seconds)
      * @param $maxAttempts failed attempts after which it is buried (whole number)
+     * @param $retryFor how long after its first failure it is tried again; what fails later is buried (seconds, above 0)
      * @param $timeout how long one attempt may run (seconds, above 0)
      * @param $backoff wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
      * @param $expiresAt if it has not begun by then, it is dropped (UNIX seconds)
@@ -97,6 +99,7 @@ final class NewJob
         public ?float $in = null,
         public float|\DateTimeInterface|null $at = null,
         public ?int $maxAttempts = null,
+        public ?float $retryFor = null,
         public ?float $timeout = null,
         public int|float|array|null $backoff = null,
         public float|\DateTimeInterface|null $expiresAt = null,

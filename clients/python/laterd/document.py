@@ -53,6 +53,8 @@ class NewJob:
     at: Optional[Time] = None
     # failed attempts after which it is buried (whole number)
     max_attempts: Optional[int] = None
+    # how long after its first failure it is tried again; what fails later is buried (seconds, above 0)
+    retry_for: Optional[Seconds] = None
     # how long one attempt may run (seconds, above 0)
     timeout: Optional[Seconds] = None
     # wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
@@ -234,6 +236,7 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("id", "id", _word, 1, 200),
     ("priority", "priority", _whole, -100, 100),
     ("max_attempts", "max_attempts", _count, 1, 1000000),
+    ("retry_for", "retry_for", _span, 0, 315360000),
     ("timeout", "timeout", _span, 0, 604800),
     ("backoff", "backoff", _waits, 0, 1e300),
     ("expires_at", "expires_at", _time, 1e9, 1e300),

@@ -17,6 +17,7 @@ module Laterd
   #   in: how long until it may run (seconds)
   #   at: not before this time (UNIX seconds)
   #   max_attempts: failed attempts after which it is buried (whole number)
+  #   retry_for: how long after its first failure it is tried again; what fails later is buried (seconds, above 0)
   #   timeout: how long one attempt may run (seconds, above 0)
   #   backoff: wait before each next attempt, or a list of waits (seconds, a list of them, or base and max)
   #   expires_at: if it has not begun by then, it is dropped (UNIX seconds)
@@ -53,6 +54,7 @@ module Laterd
       id: [:word, 1, 200],
       priority: [:whole, -100, 100],
       max_attempts: [:count, 1, 1000000],
+      retry_for: [:span, 0, 315360000],
       timeout: [:span, 0, 604800],
       backoff: [:waits, 0, 1e300],
       expires_at: [:time, 1e9, 1e300],
