@@ -132,18 +132,18 @@ func connect(p *place) *laterd.Client {
 // job: what Go's types cannot hold, an empty id or a time-out of 0 that was said, is refused here.
 func job(text []byte) (laterd.NewJob, error) {
 	var m struct {
-		Type, Payload_json, Id, Trace, Lock, Group *string
-		Payload, Backoff                           json.RawMessage
-		Priority, Max_attempts                     *int
-		In, At, Timeout, Expires_at, Unique_for    *float64
-		Result, Debounce, Max_wait, Throttle       *float64
-		Expires_in                                 *float64
-		On_dead, On_done                           *string
-		Replace, Again                             bool
-		Flow, Step, When, Adder, Home, Queue       *string
-		After                                      interface{}
-		Context                                    map[string]interface{}
-		Unique                                     interface{}
+		Type, Payload_json, Id, Trace, Lock, Group         *string
+		Payload, Backoff                                   json.RawMessage
+		Priority, Max_attempts                             *int
+		In, At, Timeout, Retry_for, Expires_at, Unique_for *float64
+		Result, Debounce, Max_wait, Throttle               *float64
+		Expires_in                                         *float64
+		On_dead, On_done                                   *string
+		Replace, Again                                     bool
+		Flow, Step, When, Adder, Home, Queue               *string
+		After                                              interface{}
+		Context                                            map[string]interface{}
+		Unique                                             interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return laterd.NewJob{}, &laterd.Refused{Text: err.Error()}
@@ -153,7 +153,7 @@ func job(text []byte) (laterd.NewJob, error) {
 			return laterd.NewJob{}, &laterd.Refused{Text: "empty"}
 		}
 	}
-	for _, number := range []*float64{m.Timeout, m.Expires_at, m.Expires_in, m.Result} {
+	for _, number := range []*float64{m.Timeout, m.Retry_for, m.Expires_at, m.Expires_in, m.Result} {
 		if number != nil && *number == 0 {
 			return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 		}
@@ -162,7 +162,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 	}
 	job := laterd.NewJob{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock), Group: text_of(m.Group),
-		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), ExpiresAt: moment(m.Expires_at),
+		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), RetryFor: duration(m.Retry_for), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}

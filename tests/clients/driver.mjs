@@ -7,7 +7,7 @@ import * as laterd from "../../clients/node/index.js";
 import { Fake } from "../../clients/node/testing.js";
 
 const require = createRequire(`${process.argv[3] ?? "/none"}/index.js`);
-const NAMES = { max_attempts: "maxAttempts", expires_at: "expiresAt", unique_for: "uniqueFor",
+const NAMES = { max_attempts: "maxAttempts", retry_for: "retryFor", expires_at: "expiresAt", unique_for: "uniqueFor",
     max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone" };
 let close = () => {};
 

@@ -71,7 +71,7 @@ function job(stdClass $job): NewJob
 /** The judge's job in PHP's names. */
 function options(stdClass $job): array
 {
-    $names = ['max_attempts' => 'maxAttempts', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',
+    $names = ['max_attempts' => 'maxAttempts', 'retry_for' => 'retryFor', 'expires_at' => 'expiresAt', 'unique_for' => 'uniqueFor',
         'max_wait' => 'maxWait', 'expires_in' => 'expiresIn',
         'on_dead' => 'onDead', 'on_done' => 'onDone'];
     $options = [];
