@@ -222,15 +222,15 @@ static void take_beside(void *arg, struct later_answer *answer)
  * times, by chance; EXISTS counts it as often. At the next looks such a sum differs. */
 static size_t sizes_weigh(struct asking *asking)
 {
+    uint64_t random = 0;
     size_t count = 0;
 
+    later_random(&random, sizeof random);
     for (struct part *part = asking->parts; part; part = part->next) {
-        unsigned char byte = 0;
-
         if (!is_beside(part))
             continue;
-        later_random(&byte, 1);
-        part->weight = 1 + byte % WEIGHTS;
+        random = random * 6364136223846793005U + 1442695040888963407U; /* as in random.c */
+        part->weight = 1 + (uint32_t)(random >> 33) % WEIGHTS;
         count += part->weight;
     }
     return count;
