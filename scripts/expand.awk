@@ -1,7 +1,7 @@
 # expand.awk: checks scripts/*.lua, and makes complete scripts for Redis and C from them.
 #
-#   LC_ALL=C awk -v keys=lib/redis/key.h -v inc=scripts/inc -v lua=DIR [-v c=FILE] [-v h=FILE] \
-#       [-v told=FILE] -f scripts/expand.awk SCRIPT.lua...
+#   LC_ALL=C awk -v keys=lib/redis/key.h -v bounds=lib/job/document.h -v inc=scripts/inc \
+#       -v lua=DIR [-v c=FILE] [-v h=FILE] [-v told=FILE] -f scripts/expand.awk SCRIPT.lua...
 #
 # Writes DIR/NAME.lua (installed, and carried by the clients) and, if they are named, FILE.c (the texts
 # without comments) and FILE.h (their names).
@@ -19,6 +19,7 @@
 # are, and a local for each key and each argument that is not in the group. `-- @include NAME`,
 # alone on a line, is replaced by inc/NAME.lua; within a script only the first of equal ones counts.
 # `-- @inside NAME` is for the body of a function: what it brings in is known there only.
+# A whole number that `bounds` defines may be written by its name there, also in comments: LATER_….
 # `-- @told` says that the script ends jobs: with -v told=FILE, C also has what that puts around it
 # (see there), and the SHA-1 of the whole.
 #
@@ -30,6 +31,7 @@ BEGIN {
     words_of(reserved_word, "and break do else elseif end false for function goto if in local " \
                             "nil not or repeat return then true until while")
     known_keys(keys)
+    known_bounds(bounds)
     sort_scripts()
     for (s = 1; s <= scripts; s++)
         script(path[s])
@@ -66,7 +68,7 @@ function load(file,    text, status) {
         return 1
     lines[file] = 0
     while ((status = (getline text < file)) > 0)
-        line[file, ++lines[file]] = text
+        line[file, ++lines[file]] = bounded(file, text)
     close(file)
     if (status < 0)
         delete lines[file]
@@ -96,6 +98,27 @@ function known_keys(file,    text, within) {
     delete key["count"]
     if (!("ready" in key))
         fault(file, 1, "no `enum later_key {` here", "give its file with -v keys=")
+}
+
+function known_bounds(file,    text, word) {
+    while (file != "" && (getline text < file) > 0)
+        if (text ~ /^#define LATER_[A-Z_]+ +[0-9]+( |$)/) {
+            split(text, word, " ")
+            bound[word[2]] = word[3]
+        }
+    close(file)
+}
+
+# Writes the numbers for the names of bounds.
+function bounded(file, text,    before, name) {
+    while (match(text, /LATER_[A-Z_]+/)) {
+        name = substr(text, RSTART, RLENGTH)
+        if (!(name in bound))
+            fault(file, lines[file], "`" name "` is no bound", "name a number of -v bounds=" bounds)
+        before = before substr(text, 1, RSTART - 1) bound[name]
+        text = substr(text, RSTART + RLENGTH)
+    }
+    return before text
 }
 
 # Fills path[1 … scripts], sorted by name: the order of enum later_script.

@@ -5,7 +5,7 @@
 --
 -- how      done, as in ack; or ran, crashed, unrun, as in bury
 -- what     if it is done, its value as JSON; else its error, as in bury
--- seconds  how long the result is kept, 0.001 to 315360000; 0: no result
+-- seconds  how long the result is kept, 0.001 to LATER_RESULT_MAX; 0: no result
 -- most     a job that is done is kept itself, with its document; a queue keeps at most this many; 0:
 --          it is not
 -- life     for how many seconds it is kept
@@ -22,7 +22,7 @@
 -- @told
 -- @include leave
 
-local wait = number(seconds, 0, 315360000)
+local wait = number(seconds, 0, LATER_RESULT_MAX)
 wait = wait and (wait == 0 or wait >= 0.001) and wait
 
 -- The short way: mostly it is done, is the only job of its token, and leaves a result and nothing
@@ -52,7 +52,7 @@ if not wait or how ~= 'done' and not buried_how[how]
     or hook ~= '' and not hook_said(hook)
     or #ARGV > 9 or not (#ARGV == 4 or keeps or room == 0) then
     return redis.error_reply('ERR finish: how is done, ran, crashed, unrun; seconds 0.001 to '
-        .. '315360000, or 0; most, life and note for one that is done; a hook is a TYPE or '
+        .. 'LATER_RESULT_MAX, or 0; most, life and note for one that is done; a hook is a TYPE or '
         .. 'TYPE@QUEUE')
 end
 redis.call('LINDEX', result, 0)

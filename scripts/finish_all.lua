@@ -24,9 +24,9 @@ for i = 3, #ARGV, 4 do
     local n = #ids + 1
     if ARGV[i + 2] ~= said then -- mostly all are the same
         said = ARGV[i + 2]
-        wait = number(said, 0, 315360000)
+        wait = number(said, 0, LATER_RESULT_MAX)
         if not wait or wait > 0 and wait < 0.001 then
-            return redis.error_reply('ERR finish_all: seconds 0.001 to 315360000, or 0')
+            return redis.error_reply('ERR finish_all: seconds 0.001 to LATER_RESULT_MAX, or 0')
         end
     end
     ids[n], values[n], waits[n] = ARGV[i], ARGV[i + 1], wait

@@ -23,9 +23,9 @@ local token, set, few = new_token, fresh, false
 local only = #ARGV == 7 and ARGV[7]
 local wait, what, result = nil, 'null', nil
 if keep ~= '' then
-    wait, what = number(keep, 0, 315360000), value
+    wait, what = number(keep, 0, LATER_RESULT_MAX), value
     if not only or not wait or wait > 0 and wait < 0.001 then
-        return redis.error_reply('ERR step: keep is 0.001 to 315360000, or 0, of one job')
+        return redis.error_reply('ERR step: keep is 0.001 to LATER_RESULT_MAX, or 0, of one job')
     end
     result = string.sub(jobs, 1, -5) .. 'result:' .. only
     redis.call('LINDEX', result, '0')

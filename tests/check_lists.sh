@@ -44,9 +44,4 @@ for key in $(sed -n '/^static const char \*const names\[/,/^};/p' lib/redis/key.
     grep -qw "$key" scripts/forget.lua || left="$left $key"
 done
 is "$left" "" "scripts/forget.lua knows each key of a queue"
-
-# The header's bound of a result is written once more in each script that leaves one.
-most=$(sed -n 's/^#define LATER_RESULT_MAX //p' lib/job/document.h)
-is "$(grep -l "number(.*, 0, ${most:-none})" scripts/finish.lua scripts/finish_all.lua scripts/step.lua | wc -l)" 3 \
-    "the scripts keep a result as long as lib/job/document.h says"
 finish

@@ -8,6 +8,7 @@ keys=$top_srcdir/lib/redis/key.h
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 mkdir "$box/inc" "$box/lua"
+printf '%s\n' '#define LATER_MOST 12 /* things */' '#define LATER_LONGER (LATER_MOST + 1)' >"$box/bounds.h"
 LC_ALL=C
 export LC_ALL
 
@@ -19,7 +20,7 @@ expand()
         shift
     done
     rm -f "$box/lua/"* "$box/text.c" "$box/names.h"
-    said=$("$AWK" -v keys="$keys" -v inc="$box/inc" -v lua="$box/lua" -v c="$box/text.c" \
+    said=$("$AWK" -v keys="$keys" -v bounds="$box/bounds.h" -v inc="$box/inc" -v lua="$box/lua" -v c="$box/text.c" \
         -v h="$box/names.h" -f "$expand" "$@" 2>&1)
     status=$?
 }
@@ -335,6 +336,21 @@ return redis.call('ZSCORE', ready, a)
 LUA
 expand wide
 is "$status $said" "0 " "100 columns are taken"
+
+# A bound is written by its name, and comes out as its number.
+script bounded <<'LUA'
+-- bounded: at most LATER_MOST things
+-- KEYS   ready
+-- ARGV   none
+-- reply  1
+return redis.call('ZCARD', ready) < LATER_MOST and 'LATER_MOST, or LATER_MOST' or 0
+LUA
+expand bounded
+contains "$(cat "$box/lua/bounded.lua")" "< 12 and '12, or 12'" "a bound is its number"
+contains "$(cat "$box/text.c")" "< 12 and '12, or 12'" "also in C"
+sed 's/LATER_MOST/LATER_LONGER/' "$box/bounded.lua" | sed 's/bounded:/bad:/' >"$box/bad.lua"
+expand bad
+contains "$said" "bad.lua:1: \`LATER_LONGER\` is no bound; name a number of" "what is no number is refused"
 
 script Bad-name <<'LUA'
 -- Bad-name: does things
