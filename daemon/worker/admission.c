@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SHUT_SECONDS  0.002 /* before asking again for what was not free */
 #define AWAY_SECONDS  1.0   /* if Redis does not answer */
@@ -103,9 +104,9 @@ static void on_closed(struct later_job *job, const struct admission_need *need,
 
 static void admission_ask_next(struct later_job *job);
 
-/* Reads the answer: is it free? It may have been counted by a limit. */
+/* Reads the answer to the n-th job of the call: is it free? It may have been counted by a limit. */
 static struct admission_answer admission_read(struct later_job *job, const struct later_line *line,
-                                              const struct later_reply *reply)
+                                              const struct later_reply *reply, size_t n)
 {
     struct admission_answer said = { .behind = -1 };
     struct later_limit_answer limit;
@@ -114,7 +115,7 @@ static struct admission_answer admission_read(struct later_job *job, const struc
         said.open = later_lock_taken(reply, &job->asking->fence, NULL) == LATER_LOCK_YES;
     } else if (line->what == LATER_LINE_PERMIT) {
         said.open = later_permit_taken(reply, &said.behind);
-    } else if (later_limit_taken(reply, &limit)) {
+    } else if (later_limit_taken(reply, n, &limit)) {
         said.open = true;
         admission_counted(job, line, &limit);
     } else {
@@ -124,24 +125,34 @@ static struct admission_answer admission_read(struct later_job *job, const struc
     return said;
 }
 
-static void admission_on_answer(void *arg, struct later_answer *answer)
+/* Nobody has said whether it is free. */
+static void admission_unasked(struct later_job *job, enum lock_lease_state state)
 {
-    struct later_job *job = arg;
+    struct admission *admission = job->worker->admission;
+    struct admission_need need;
+
+    admission_need(job, job->asked, &need);
+    if (job->asking)
+        admission_lease_leave(admission, job->asking, state);
+    job->asking = NULL;
+    admission_leave(job);
+    admission->done(job, AWAY_SECONDS, need.name);
+}
+
+static void admission_take_answer(struct later_job *job, const struct later_answer *answer,
+                                  size_t n)
+{
     struct lock_lease *lease = job->asking;
     struct admission_need need;
     struct admission_answer said;
 
     admission_need(job, job->asked, &need);
     if (answer->outcome != LATER_ANSWERED) {
-        job->asking = NULL;
-        if (lease)
-            admission_lease_leave(job->worker->admission, lease, LEASE_LEFT);
         complain(job->worker->admission, need.name, answer->text);
-        admission_leave(job);
-        job->worker->admission->done(job, AWAY_SECONDS, need.name);
+        admission_unasked(job, LEASE_LEFT);
         return;
     }
-    said = admission_read(job, &need.line, answer->reply);
+    said = admission_read(job, &need.line, answer->reply, n);
     job->asking = NULL;
     if (!said.open && lease)
         admission_lease_leave(job->worker->admission, lease, LEASE_NONE);
@@ -155,7 +166,87 @@ static void admission_on_answer(void *arg, struct later_answer *answer)
     }
 }
 
-/* Encodes the question; what it may take is in the page by now. Returns false if the page is full.
+static void admission_on_answer(void *arg, struct later_answer *answer)
+{
+    admission_take_answer(arg, answer, 0);
+}
+
+/* Those that ask the same limit before anything is sent. */
+struct admission_crowd {
+    struct admission_crowd *next;
+    struct admission_need need;
+    size_t count;
+    struct later_job *jobs[LATER_LIMIT_MANY];
+};
+
+static void on_crowd(void *arg, struct later_answer *answer)
+{
+    struct admission_crowd *crowd = arg;
+
+    for (size_t n = 0; n < crowd->count; n++)
+        admission_take_answer(crowd->jobs[n], answer, n);
+    free(crowd);
+}
+
+static void admission_send_crowd(struct admission *admission, struct admission_crowd *crowd)
+{
+    const struct worker *worker = admission->worker;
+    struct later_command cmd = { 0 };
+
+    later_limit_take(&cmd, worker->config->redis.prefix, &crowd->need.line, crowd->count);
+    for (size_t n = 0; n < crowd->count; n++) {
+        line_waiter waiter;
+
+        line_name(waiter, crowd->jobs[n]->from->keys.queue, crowd->jobs[n]->id);
+        later_command_text(&cmd, waiter);
+    }
+    if (link_send(worker->main, &cmd, LINK_TIMEOUT, on_crowd, crowd) == 0)
+        return;
+    for (size_t n = 0; n < crowd->count; n++)
+        admission_unasked(crowd->jobs[n], LEASE_NONE);
+    free(crowd);
+}
+
+void admission_flush(struct admission *admission)
+{
+    struct admission_crowd *crowd;
+
+    while ((crowd = admission->crowds)) {
+        admission->crowds = crowd->next;
+        admission_send_crowd(admission, crowd);
+    }
+    line_flush(admission->line);
+}
+
+/* Joins those that ask the same limit. False: no memory. */
+static bool admission_join(struct later_job *job, const struct admission_need *need)
+{
+    struct admission_crowd **end = &job->worker->admission->crowds, *crowd = NULL;
+
+    for (; *end; end = &(*end)->next) {
+        const struct later_line *line = &(*end)->need.line;
+
+        if ((*end)->count < LATER_LIMIT_MANY && strcmp(line->name, need->line.name) == 0 &&
+            line->max == need->line.max && line->per == need->line.per &&
+            line->sliding == need->line.sliding)
+            crowd = *end;
+    }
+    if (!crowd) {
+        crowd = malloc(sizeof *crowd);
+        if (!crowd)
+            return false;
+        crowd->next = NULL;
+        crowd->need = *need;
+        crowd->need.line.name = crowd->need.name;
+        crowd->count = 0;
+        *end = crowd;
+    }
+    crowd->jobs[crowd->count++] = job;
+    return true;
+}
+
+/* Encodes the question to a lock or for a permit; what it may take is in the page by now. Returns
+ * false if the page is full.
  */
 static bool question(struct later_job *job, const struct later_line *need,
                      struct later_command *cmd)
@@ -168,10 +259,6 @@ static bool question(struct later_job *job, const struct later_line *need,
     line_waiter waiter;
 
     line_name(waiter, job->from->keys.queue, job->id);
-    if (need->what == LATER_LINE_LIMIT) {
-        later_limit_take(cmd, prefix, need, waiter);
-        return true;
-    }
     job->asking =
         admission_lease_enter(job, lock ? LEASE_LOCK : LEASE_PERMIT, need->name, need->max, ttl);
     if (!job->asking)
@@ -198,16 +285,13 @@ static void admission_ask_next(struct later_job *job)
         worker->admission->done(job, -1, "");
         return;
     }
-    if (question(job, &need.line, &cmd) &&
-        link_send(worker->main, &cmd, LINK_TIMEOUT, admission_on_answer, job) == 0) {
+    if (need.line.what == LATER_LINE_LIMIT
+            ? admission_join(job, &need)
+            : question(job, &need.line, &cmd) &&
+                  link_send(worker->main, &cmd, LINK_TIMEOUT, admission_on_answer, job) == 0)
         worker_pump_soon(worker); /* which flushes */
-        return;
-    }
-    if (job->asking) /* nothing could be sent */
-        admission_lease_leave(worker->admission, job->asking, LEASE_NONE);
-    job->asking = NULL;
-    admission_leave(job);
-    worker->admission->done(job, AWAY_SECONDS, need.name);
+    else
+        admission_unasked(job, LEASE_NONE); /* nothing could be sent */
 }
 
 void admission_ask(struct later_job *job)
@@ -248,8 +332,14 @@ struct admission *admission_new(struct worker *worker, admission_done_fn *done)
 
 void admission_free(struct admission *admission)
 {
+    struct admission_crowd *next;
+
     if (!admission)
         return;
+    for (struct admission_crowd *crowd = admission->crowds; crowd; crowd = next) {
+        next = crowd->next;
+        free(crowd);
+    }
     for (uint32_t i = 0; admission->returns && i < admission->worker->slots->capacity; i++)
         line_drop(admission->returns[i]);
     free(admission->returns);

@@ -4,7 +4,8 @@
  *
  * Input: a job that is fit to run. Output, by `done`: the job has everything that it needs, or must
  * go back to `delayed` without an attempt. Redis is asked on the worker's main link, for one thing
- * after the other, while the loop goes on. For a job that needs nothing, `done` is called at once.
+ * after the other, while the loop goes on; of the same limit for many jobs in one call. For a job
+ * that needs nothing, `done` is called at once.
  *
  * A job that does not get all of it gives back what it has got, also what a limit has counted, and
  * waits in the line of what it did not get (line.h). A lease is entered in the slot page before it
@@ -61,7 +62,7 @@ void admission_forget(struct later_job *job);
  * the job's. */
 void admission_leave(struct later_job *job);
 
-/* Sends the questions about lines. The caller flushes the link. */
+/* Sends the questions to limits and about lines. The caller flushes the link. */
 void admission_flush(struct admission *admission);
 
 /* Is a question about a line open? Then no handler may block the loop. */
@@ -87,7 +88,8 @@ struct admission {
     struct worker *worker;
     admission_done_fn *done;
     struct line *line;
-    struct backlog *backlog; /* what was not free, and who waits */
+    struct admission_crowd *crowds; /* jobs that ask a limit, not sent */
+    struct backlog *backlog;        /* what was not free, and who waits */
     struct line_question *
         *returns;       /* of each slot: a job that enters the line when it is returned */
     struct timer *look; /* at the lines, for jobs that wait there */

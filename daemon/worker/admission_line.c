@@ -55,11 +55,6 @@ void admission_settled(struct admission *admission, struct slot *slot, bool lost
     worker_pump_soon(admission->worker);
 }
 
-void admission_flush(struct admission *admission)
-{
-    line_flush(admission->line);
-}
-
 bool admission_open(const struct admission *admission)
 {
     return line_open(admission->line) > 0 || admission->freeing > 0;

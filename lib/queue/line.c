@@ -111,7 +111,7 @@ void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
 /* --- limits --- */
 
 void later_limit_take(struct later_command *cmd, const char *prefix, const struct later_line *line,
-                      const char *waiter)
+                      size_t count)
 {
     char limit[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
 
@@ -119,21 +119,19 @@ void later_limit_take(struct later_command *cmd, const char *prefix, const struc
     later_key_line(waiting, prefix, LATER_LINE_LIMIT, line->name, false);
     later_key_line(due, prefix, LATER_LINE_LIMIT, line->name, true);
     later_script_begin(cmd, LATER_SCRIPT_LIMIT_TAKE, NULL,
-                       (const char *const[]){ limit, waiting, due }, 0);
+                       (const char *const[]){ limit, waiting, due }, count);
     rule(cmd, line);
-    later_command_text(cmd, waiter);
 }
 
-bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer)
+bool later_limit_taken(const struct later_reply *reply, size_t n, struct later_limit_answer *answer)
 {
-    bool taken = later_reply_int(later_reply_at(reply, 0)) == 1;
+    const struct later_reply *said = later_reply_at(reply, 2 + n);
+    bool taken = *later_reply_text(said, NULL) != '\0';
 
-    answer->at = taken ? later_reply_seconds(later_reply_at(reply, 1), 0) : 0;
-    answer->waiting = taken ? (size_t)later_reply_int(later_reply_at(reply, 2)) : 0;
-    answer->opens = later_reply_seconds(later_reply_at(reply, taken ? 3 : 1), 0);
-    answer->behind = -1;
-    if (!taken && later_reply_count(reply) > 2)
-        answer->behind = (int64_t)later_reply_seconds(later_reply_at(reply, 2), 0);
+    answer->at = taken ? later_reply_seconds(said, 0) : 0;
+    answer->waiting = taken ? (size_t)later_reply_int(later_reply_at(reply, 0)) : 0;
+    answer->opens = later_reply_seconds(later_reply_at(reply, 1), 0);
+    answer->behind = taken ? -1 : later_reply_int(said);
     return taken;
 }
 

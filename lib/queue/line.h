@@ -65,9 +65,11 @@ void later_line_called(const struct later_reply *reply, size_t i, struct later_c
 void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
                        const struct later_called *job, const char *id);
 
-/* May this job begin now, by the limit? LATER_SCRIPT_LIMIT_TAKE. */
+/* May these jobs begin now, by the limit? `count` waiters follow (1 … LATER_LIMIT_MANY), each as a
+ * text. LATER_SCRIPT_LIMIT_TAKE. */
+#define LATER_LIMIT_MANY 100
 void later_limit_take(struct later_command *cmd, const char *prefix, const struct later_line *line,
-                      const char *waiter);
+                      size_t count);
 
 struct later_limit_answer {
     double at;      /* when it was counted, for the next two */
@@ -75,8 +77,9 @@ struct later_limit_answer {
     double opens;   /* seconds until one more may begin */
     int64_t behind; /* how many came after it into the line; -1: it was counted, or is not there */
 };
-/* Was it counted? */
-bool later_limit_taken(const struct later_reply *reply, struct later_limit_answer *answer);
+/* Was the n-th of them (from 0) counted? */
+bool later_limit_taken(const struct later_reply *reply, size_t n,
+                       struct later_limit_answer *answer);
 
 /* It was counted by a sliding window at `at`, and has begun. LATER_SCRIPT_LIMIT_BEGUN. */
 void later_limit_begun(struct later_command *cmd, const char *prefix, const struct later_line *line,

@@ -2,12 +2,13 @@
 
 -- Mostly nobody waits, and then most of the commands below are not needed.
 local line_empty = redis.call('ZCARD', line_waiting) == 0
+local line_sound = false
 
 -- If `free` places are free, is it the turn of the job that `waiter` names? Jobs that wait, and
 -- those that were called in the last second, come first if they have waited longer. '' is
 -- somebody who never waits in the line.
 local function is_turn(free)
-    redis.call('ZCARD', line_due) -- fails on a wrong type before the first write
+    line_sound = line_sound or redis.call('ZCARD', line_due) -- fails on a wrong type before a write
     if free <= 0 or waiter == '' or line_empty then
         return free > 0
     end

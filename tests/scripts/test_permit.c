@@ -140,6 +140,7 @@ START_TEST(wrong_places_are_refused)
     run_error("lock_line", "1", "soon", "", NULL);
     run_error("limit_line", "1", "60", "open", "", "0", "", NULL);
     run_error("limit_take", "0", "60", "fixed", "q a", NULL);
+    run_error("limit_take", "9", "60", "fixed", "q a", text("q %300d", 1), NULL);
     run_error("limit_free", "sliding", "soon", NULL);
     run_error("limit_begun", "1", "60", "soon", NULL);
     run_error("limit_begun", "0", "60", "1", NULL);
@@ -167,6 +168,13 @@ static const char *enter(const char *script, double since, const char *waiter)
 static const char *const scripts[] = { "permit_line", "lock_line", "limit_line" };
 static const char *const holders[] = { RUNNING, LOCK, "later:limit:{f}" };
 
+/* When was the n-th job (from 0) of a limit_take counted? NULL: it was not. */
+static const char *counted(const redisReply *reply, size_t n)
+{
+    ck_assert_uint_gt(reply->elements, 2 + n);
+    return reply->element[2 + n]->str;
+}
+
 static const char *take_as(const char *script, const char *waiter)
 {
     if (strcmp(script, "permit_line") == 0)
@@ -174,7 +182,7 @@ static const char *take_as(const char *script, const char *waiter)
     if (strcmp(script, "lock_line") == 0)
         return text("%lld",
                     run("lock_take", waiter, "o", "30", "", waiter, NULL)->element[0]->integer);
-    return text("%lld", run("limit_take", "1", "60", "sliding", waiter, NULL)->element[0]->integer);
+    return counted(run("limit_take", "1", "60", "sliding", waiter, NULL), 0) ? "1" : "0";
 }
 
 static void let_go(const char *holder)
@@ -272,15 +280,14 @@ START_TEST(a_limit_tells_its_line)
         ask("FLUSHALL");
         run("limit_take", "1", "60", windows[i], "", NULL);
         reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
-        ck_assert_uint_eq(reply->elements, 2);
+        ck_assert_int_eq(reply->element[2]->integer, -1);
         for (const char *id = "abc"; *id; id++)
             run("limit_line", "1", "60", windows[i], "4000000000", text("%d", *id),
                 text("q %c", *id), NULL);
         reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
-        ck_assert_uint_eq(reply->elements, 3);
-        ck_assert_str_eq(reply->element[2]->str, "2");
+        ck_assert_int_eq(reply->element[2]->integer, 2);
         reply = run("limit_take", "1", "60", windows[i], "q c", NULL);
-        ck_assert_str_eq(reply->element[2]->str, "0");
+        ck_assert_int_eq(reply->element[2]->integer, 0);
     }
 }
 END_TEST
@@ -408,16 +415,16 @@ static void take_back(int i)
 {
     const char *window = i ? "fixed" : "sliding";
     const redisReply *reply = run("limit_take", "2", "60", window, "q a", NULL);
-    const char *at = harness_keep(strdup(reply->element[1]->str));
+    const char *at = harness_keep(strdup(counted(reply, 0)));
 
-    ck_assert_str_eq(reply->element[3]->str, "0.000000");
+    ck_assert_str_eq(reply->element[1]->str, "0.000000");
     reply = run("limit_take", "2", "60", window, "q b", NULL);
-    ck_assert_double_gt(atof(reply->element[3]->str), 59);
+    ck_assert_double_gt(atof(reply->element[1]->str), 59);
     reply = run("limit_take", "2", "60", window, "q c", NULL);
-    ck_assert_int_eq(reply->element[0]->integer, 0);
+    ck_assert_ptr_null(counted(reply, 0));
     ck_assert_double_gt(atof(reply->element[1]->str), 59);
     ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 1);
-    ck_assert_int_eq(run("limit_take", "2", "60", window, "q c", NULL)->element[0]->integer, 1);
+    ck_assert_ptr_nonnull(counted(run("limit_take", "2", "60", window, "q c", NULL), 0));
     server_advance(&harness_server, 61);
     ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 0);
 }
@@ -431,10 +438,10 @@ START_TEST(a_limit_takes_back)
 }
 END_TEST
 
-static long long opens_after(double seconds)
+static int opens_after(double seconds)
 {
     server_advance(&harness_server, seconds);
-    return run("limit_take", "2", "10", "sliding", "q c", NULL)->element[0]->integer;
+    return counted(run("limit_take", "2", "10", "sliding", "q c", NULL), 0) != NULL;
 }
 
 /* Its place is kept until it has begun, and from then on as long as the span. If that is never
@@ -442,7 +449,7 @@ static long long opens_after(double seconds)
 START_TEST(a_limit_counts_from_the_begin)
 {
     const char *at =
-        harness_keep(strdup(run("limit_take", "2", "10", "sliding", "q a", NULL)->element[1]->str));
+        harness_keep(strdup(counted(run("limit_take", "2", "10", "sliding", "q a", NULL), 0)));
 
     run("limit_take", "2", "10", "sliding", "q b", NULL);
     server_advance(&harness_server, 4);
@@ -528,6 +535,90 @@ START_TEST(a_limit_stays_in_order)
 }
 END_TEST
 
+/* Asks a limit of 5 for jobs, a letter each, in one call or one by one. Returns the same with a `-`
+ * for each that was not counted. */
+static const char *take_many(const char *window, const char *jobs, bool together)
+{
+    char *who = harness_keep(strdup(jobs));
+    const redisReply *reply = NULL;
+
+    for (size_t n = 0; jobs[n]; n++) {
+        if (n == 0 || !together) {
+            arg("5");
+            arg("60");
+            arg(window);
+        }
+        arg(text("q %c", jobs[n]));
+        if (!together && !counted(run("limit_take", NULL), 0))
+            who[n] = '-';
+    }
+    if (together) {
+        reply = run("limit_take", NULL);
+        for (size_t n = 0; jobs[n]; n++)
+            who[n] = counted(reply, n) ? who[n] : '-';
+    }
+    return who;
+}
+
+/* Many in one call get what they would get one after the other; those that wait come first. */
+START_TEST(a_limit_takes_many)
+{
+    static const struct {
+        const char *before, *line, *jobs, *get;
+    } cases[] = {
+        { "", "", "abc", "abc" },
+        { "", "", "abcdefg", "abcde--" },
+        { "xyz", "", "abcdefg", "ab-----" },
+        { "vwxyz", "", "abc", "---" },
+        { "", "hi", "abcdefg", "abc----" },
+        { "", "hi", "abhiefg", "abhie--" },
+        { "xyz", "hi", "abhi", "--hi" },
+        { "xyz", "hij", "jabih", "---ih" },
+        { "", "fghijk", "abkjihgf", "---jihgf" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int way = 0; way < 4; way++) {
+            const char *window = way / 2 ? "fixed" : "sliding", *got;
+
+            ask("FLUSHALL");
+            take_many(window, cases[i].before, false);
+            for (size_t n = 0; cases[i].line[n]; n++)
+                ask("ZADD later:limit:{f}:waiting %d %s", (int)n + 1,
+                    text("q %c", cases[i].line[n]));
+            got = take_many(window, cases[i].jobs, way % 2);
+            ck_assert_msg(strcmp(got, cases[i].get) == 0, "case %zu, way %d: %s", i, way, got);
+        }
+}
+END_TEST
+
+/* Each has its own time, in order, also if calls follow at once; so each can be given back. */
+START_TEST(times_of_many_differ)
+{
+    const redisReply *reply;
+    char *at[60];
+
+    for (size_t n = 0; n < 60; n += 20) {
+        arg("100");
+        arg("60");
+        arg("sliding");
+        for (size_t k = 0; k < 20; k++)
+            arg(text("q %zu", n + k));
+        reply = run("limit_take", NULL);
+        for (size_t k = 0; k < 20; k++) {
+            at[n + k] = harness_keep(strdup(counted(reply, k)));
+            ck_assert(n + k == 0 || strcmp(at[n + k], at[n + k - 1]) > 0);
+        }
+    }
+    reply = ask("LRANGE later:limit:{f} 0 -1");
+    ck_assert_uint_eq(reply->elements, 60);
+    for (size_t n = 0; n < 60; n++)
+        ck_assert_str_eq(reply->element[n]->str, at[59 - n]);
+    for (size_t n = 0; n < 60; n++)
+        ck_assert_int_eq(run("limit_free", "sliding", at[n], NULL)->integer, 1);
+}
+END_TEST
+
 static long long hasten(double due, const char *id)
 {
     argf("%f", due);
@@ -577,6 +668,8 @@ int main(void)
         a_limit_counts_from_the_begin,
         a_limit_knows_its_room,
         a_limit_stays_in_order,
+        a_limit_takes_many,
+        times_of_many_differ,
         called_while_there_is_room,
         the_line_of_a_lock,
         hastened_is_ready,

@@ -632,9 +632,11 @@ START_TEST(test_line)
     later_line_ask(&cmd, "later", &limit, 0, 0, "q id");
     CALL(LIMIT_LINE, "limit_line", "3", "later:limit:{a}", "later:limit:{a}:waiting",
          "later:limit:{a}:due", "3", "60.000000", "sliding", "", "0.000000", "q id");
-    later_limit_take(&cmd, "later", &limit, "q id");
+    later_limit_take(&cmd, "later", &limit, 2);
+    later_command_text(&cmd, "q id");
+    later_command_text(&cmd, "q other");
     CALL(LIMIT_TAKE, "limit_take", "3", "later:limit:{a}", "later:limit:{a}:waiting",
-         "later:limit:{a}:due", "3", "60.000000", "sliding", "q id");
+         "later:limit:{a}:due", "3", "60.000000", "sliding", "q id", "q other");
     later_limit_free(&cmd, "later", &limit, 5.25);
     CALL(LIMIT_FREE, "limit_free", "1", "later:limit:{a}", "sliding", "5.250000");
     later_limit_begun(&cmd, "later", &limit, 5.25);
@@ -649,11 +651,12 @@ START_TEST(test_line)
     CALL(HASTEN, "hasten", "7", "later:{q}:ready", "later:{q}:delayed", "later:{q}:dead",
          "later:{q}:jobs", "later:{q}:records", "later:{q}:wake", "later:{q}:paused",
          "1700000000.123456", "5.500000", "id");
-    ck_assert(later_limit_taken(reply_of("*4\r\n:1\r\n$3\r\n9.5\r\n:4\r\n$1\r\n2\r\n"), &taken));
-    ck_assert(taken.at == 9.5 && taken.waiting == 4 && taken.opens == 2);
-    ck_assert(!later_limit_taken(reply_of("*2\r\n:0\r\n$1\r\n2\r\n"), &taken));
+    reply = reply_of("*5\r\n:4\r\n$1\r\n2\r\n$3\r\n9.5\r\n:-1\r\n:17\r\n");
+    ck_assert(later_limit_taken(reply, 0, &taken));
+    ck_assert(taken.at == 9.5 && taken.waiting == 4 && taken.opens == 2 && taken.behind == -1);
+    ck_assert(!later_limit_taken(reply, 1, &taken));
     ck_assert(taken.waiting == 0 && taken.opens == 2 && taken.behind == -1);
-    ck_assert(!later_limit_taken(reply_of("*3\r\n:0\r\n$1\r\n2\r\n$2\r\n17\r\n"), &taken));
+    ck_assert(!later_limit_taken(reply, 2, &taken));
     ck_assert(taken.opens == 2 && taken.behind == 17);
 }
 END_TEST
