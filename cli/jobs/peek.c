@@ -18,15 +18,22 @@
 
 /* --- printing a job --- */
 
+/* Reads its document. Its type and its description are empty if that cannot be read. */
+static void peek_read(struct later_document *doc, const struct later_seen *seen)
+{
+    struct later_error ignored;
+
+    if (later_document_parse(doc, LATER_DOCUMENT_JOB, seen->document, seen->document_len, SIZE_MAX,
+                             &ignored) < 0)
+        doc->type[0] = doc->description[0] = '\0';
+}
+
 void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1])
 {
     struct later_document doc;
-    struct later_error ignored;
 
-    type[0] = '\0';
-    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, seen->document, seen->document_len, SIZE_MAX,
-                             &ignored) == 0)
-        memcpy(type, doc.type, sizeof doc.type);
+    peek_read(&doc, seen);
+    memcpy(type, doc.type, sizeof doc.type);
 }
 
 static void peek_add_error(struct jsonl *json, const struct later_seen *seen)
@@ -251,15 +258,26 @@ static void peek_add_why(struct table *card, const struct why_answer *why)
     table_text(card, PLAIN, line);
 }
 
+static void add_type(struct table *card, const struct later_seen *seen)
+{
+    struct later_document doc;
+
+    peek_read(&doc, seen);
+    table_text(card, DIM, "type");
+    table_text(card, PLAIN, doc.type);
+    if (doc.description[0]) {
+        table_text(card, DIM, "description");
+        table_text(card, PLAIN, doc.description);
+    }
+}
+
 /* Prints a job for people: one member per line, nothing cut. */
 static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen,
                        const struct why_answer *why)
 {
     const char *const headings[] = { "JOB", seen->id, NULL };
-    char type[LATER_TYPE_MAX + 1];
     struct table card;
 
-    peek_type(seen, type);
     cli_table(cli, &card, headings);
     card.whole = true;
     table_text(&card, DIM, "queue");
@@ -267,8 +285,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, DIM, "state");
     table_text(&card, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
     peek_add_why(&card, why);
-    table_text(&card, DIM, "type");
-    table_text(&card, PLAIN, type);
+    add_type(&card, seen);
     table_text(&card, DIM, "when");
     add_score(cli, &card, seen);
     table_text(&card, DIM, "attempts");

@@ -275,6 +275,7 @@ static const struct args_option options[] = {
     { "lock", 0, "NAME", "it runs only while it holds this lock" },
     { "group", 0, "NAME", "whose job it is: groups share a queue fairly" },
     { "trace", 0, "TEXT", "logged with each line of the job" },
+    { "description", 0, "TEXT", "what it is, for people who look at it" },
     { "on-dead", 0, "TYPE", "push a job of this type when it is dead" },
     { "on-done", 0, "TYPE", "push a job of this type when it is done" },
     { "flow", 0, "NAME", "the flow that it belongs to" },

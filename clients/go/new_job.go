@@ -52,6 +52,8 @@ type NewJob struct {
 	Group string
 	// Trace: logged with each line of the job (text)
 	Trace string
+	// Description: what it is, for people who look at it (text)
+	Description string
 	// OnDead: push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
 	OnDead string
 	// OnDone: push a job of this type when it is done (TYPE, or TYPE@QUEUE)
@@ -206,6 +208,7 @@ func (j NewJob) members() []option {
 		{"Lock", "lock", "name", given("name", j.Lock), 1, 200},
 		{"Group", "group", "name", given("name", j.Group), 1, 64},
 		{"Trace", "trace", "text", given("text", j.Trace), 0, 256},
+		{"Description", "description", "text", given("text", j.Description), 0, 200},
 		{"OnDead", "on_dead", "hook", given("hook", j.OnDead), 1, 193},
 		{"OnDone", "on_done", "hook", given("hook", j.OnDone), 1, 193},
 		{"Flow", "flow", "label", given("label", j.Flow), 1, 64},

@@ -32,6 +32,8 @@ export interface Options {
     group?: string;
     /** logged with each line of the job (text) */
     trace?: string;
+    /** what it is, for people who look at it (text) */
+    description?: string;
     /** push a job of this type when it is dead (TYPE, or TYPE@QUEUE) */
     onDead?: string;
     /** push a job of this type when it is done (TYPE, or TYPE@QUEUE) */

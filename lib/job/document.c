@@ -410,6 +410,7 @@ static const struct member members[] = {
     { "lock", false, NAME(lock, 1, 200) },
     { "group", false, NAME(group, 1, 64) },
     { "trace", false, TEXT(trace, 0, 256) },
+    { "description", false, TEXT(description, 0, 200) },
     { "on_dead", false, HOOK(on_dead, 1, 193) },
     { "on_done", false, HOOK(on_done, 1, 193) },
     { "flow", false, LABEL(flow, 1, 64) },

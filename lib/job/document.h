@@ -38,6 +38,7 @@
 #define LATER_LOCK_MAX 200
 #define LATER_GROUP_MAX 64
 #define LATER_TRACE_MAX 256
+#define LATER_DESCRIPTION_MAX 200
 #define LATER_ON_DEAD_MAX 193
 #define LATER_ON_DONE_MAX 193
 #define LATER_FLOW_MAX 64
@@ -70,6 +71,7 @@ struct later_document {
     char lock[200 + 1];
     char group[64 + 1];
     char trace[256 + 1];
+    char description[200 + 1];
     char on_dead[193 + 1];
     char on_done[193 + 1];
     char flow[64 + 1];

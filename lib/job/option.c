@@ -20,6 +20,7 @@ const struct later_option later_options[] = {
     { "lock", "lock", LATER_OPTION_NAME, true, 1, 200, JOB(lock) },
     { "group", "group", LATER_OPTION_NAME, true, 1, 64, JOB(group) },
     { "trace", "trace", LATER_OPTION_TEXT, true, 0, 256, JOB(trace) },
+    { "description", "description", LATER_OPTION_TEXT, true, 0, 200, JOB(description) },
     { "on_dead", "on-dead", LATER_OPTION_HOOK, true, 1, 193, JOB(on_dead) },
     { "on_done", "on-done", LATER_OPTION_HOOK, true, 1, 193, JOB(on_done) },
     { "flow", "flow", LATER_OPTION_LABEL, true, 1, 64, JOB(flow) },

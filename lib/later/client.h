@@ -98,6 +98,8 @@ struct later_new_job {
     const char *group;
     /* logged with each line of the job */
     const char *trace;
+    /* what it is, for people who look at it */
+    const char *description;
     /* push a job of this type when it is dead */
     const char *on_dead;
     /* push a job of this type when it is done */

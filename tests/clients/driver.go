@@ -133,6 +133,7 @@ func connect(p *place) *laterd.Client {
 func job(text []byte) (laterd.NewJob, error) {
 	var m struct {
 		Type, Payload_json, Id, Trace, Lock, Group         *string
+		Description                                        *string
 		Payload, Backoff                                   json.RawMessage
 		Priority, Max_attempts                             *int
 		In, At, Timeout, Retry_for, Expires_at, Unique_for *float64
@@ -168,6 +169,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
 	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
 	job.Home, job.Queue, job.Context = text_of(m.Home), text_of(m.Queue), m.Context
+	job.Description = text_of(m.Description)
 	switch unique := m.Unique.(type) {
 	case bool:
 		job.Unique = unique

@@ -136,6 +136,9 @@ columns=$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek mail --s
 is "$((columns <= 110))" 1 "lines are cut at the terminal's edge"
 is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin peek odd" | grep -c "$(printf '\033')")" 0 \
     "a document's control bytes do not reach the terminal"
+later push t 7 -q described --id d1 --description 'Invoice é 7' >"$work/out"
+like "$(on_terminal "$later_bin show d1 -q described")" 'description.*Invoice é 7' "a person is told its description"
+is "$(later search -q described --where description='Invoice é 7' | cut -f 1)" d1 "which is found"
 like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" address' \
     "show on a terminal: one below the other"
 

@@ -41,6 +41,7 @@ MEMBERS = {
     "on_dead": {"default": None, "set": ("alert", "alert")},
     "on_done": {"default": None, "set": ("a.b:c", "a.b:c")},
     "trace": {"default": None, "text": ("t r", "t r")},
+    "description": {"default": None, "text": ("d \u00e9", "d \u00e9")},
 }
 ONE_PUSH = {"way": list(WAYS), "due": list(DUES), "priority": ["-7", "0", "100"], "life": list(LIVES),
             "expires": list(EXPIRES), "payload": ["json", "text"], "by": ["words", "line", "document"],

@@ -25,7 +25,7 @@ def tell_host(version, started):
         'performed': 0, 'failed': 0, 'rate': 0, 'queues': ['mail']}))
 
 
-run('push', 'mail.send', '{"to":"ann"}', '-q', 'mail', '--id', 'one')
+run('push', 'mail.send', '{"to":"ann"}', '-q', 'mail', '--id', 'one', '--description', 'To <b>Ann</b>')
 browser = Browser(work)
 try:
     # a job's page follows it, and leaves alone whoever is there by keyboard or writes
@@ -34,12 +34,13 @@ try:
     browser.go(f'{base}#/job?id=one&queue=mail')
     check(browser.wait('document.querySelector("h1 .state.ready")'), 'a job that waits', heading())
     same(browser.script('return document.querySelector("dl.facts").innerText.includes("mail.send")'), True, 'its facts')
+    check('To <b>Ann</b>' in browser.text('dl.facts'), 'and its description', browser.text('dl.facts'))
     browser.script('[...document.querySelectorAll("main button")].find((e) => e.innerText === "as it was pushed").click();'
                    'document.querySelector("pre.document").focus()')
     held = reserve('mail')
     check(browser.wait('document.querySelector("h1 .state.reserved")'), 'it is taken: the page says so by itself', heading())
     same(browser.script('return [document.activeElement.className, document.activeElement.innerText]'),
-         ['document', '{"type":"mail.send","id":"one","payload":{"to":"ann"}}'], 'who reads its document stays there')
+         ['document', '{"type":"mail.send","id":"one","description":"To <b>Ann</b>","payload":{"to":"ann"}}'], 'who reads its document stays there')
     browser.click('Edit and push again', 'main')
     browser.script('const e = document.querySelector(".edit [name=payload]"); e.value = "typed"; e.focus()')
     run('bury', 'one', '--token', held['token'], '-q', 'mail', '--error', 'no such <b>address</b>')
@@ -59,8 +60,12 @@ try:
     run('cancel', 'one', '-q', 'mail')
     check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'it is gone', browser.text('main'))
 
-    # a new job from nothing
+    # a new job from nothing; a list shows a description in the place of the payload
+    run('push', 'mail.send', '7', '-q', 'mail', '--id', 'two', '--description', 'To <b>Bo</b>')
     browser.go(f'{base}#/queue?name=mail')
+    check(browser.wait('[...document.querySelectorAll("td.words")].some((e) => e.innerText === "To <b>Bo</b>")'), 'a list has descriptions',
+          browser.text('main'))
+    run('cancel', 'two', '-q', 'mail')
     browser.click('New job', 'main')
     check(browser.wait('document.querySelector("#new-queue")?.value === "mail"'), 'a form for a new job of this queue', browser.text('main'))
     browser.click('Push a new job', 'main')

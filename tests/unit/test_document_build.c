@@ -49,8 +49,8 @@ START_TEST(test_members)
     BUILDS("{\"type\":\"t\",\"payload\":null}", .type = "t", PAYLOAD("null"));
     BUILDS("{\"type\":\"t\",\"id\":\"i-1\",\"priority\":-5,\"max_attempts\":1000000,"
            "\"timeout\":0.1,\"backoff\":{\"base\": 1},\"expires_at\":1763683200.25,\"result\":60,"
-           "\"trace\":\"caf\xC3\xA9\",\"payload\":[1]}",
-           .type = "t", .id = "i-1", .trace = "caf\xC3\xA9", .priority = -5,
+           "\"trace\":\"caf\xC3\xA9\",\"description\":\"tea\",\"payload\":[1]}",
+           .type = "t", .id = "i-1", .trace = "caf\xC3\xA9", .description = "tea", .priority = -5,
            .max_attempts = 1000000, .timeout = 0.1, .expires_at = 1763683200.25, .result = 60,
            .backoff = "{\"base\": 1}", PAYLOAD("[1]"));
     BUILDS("{\"type\":\"t\",\"id\":\"\\\"\\\\\"}", .type = "t", .id = "\"\\");

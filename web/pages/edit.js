@@ -24,6 +24,7 @@ const OPTIONS = [
     ['lock', 'Lock', 'none'],
     ['group', 'Group', 'none'],
     ['trace', 'Trace', 'none'],
+    ['description', 'Description', 'none'],
     ['on_dead', 'Push when it is dead', 'by type'],
     ['on_done', 'Push when it is done', 'by type'],
     // @end

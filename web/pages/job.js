@@ -3,7 +3,7 @@ import { button, confirm, may, perform } from './action.js';
 import { get } from './api.js';
 import { badge, command, empty, h, link, moment, number } from './dom.js';
 import { editBox } from './edit.js';
-import { errorLine, progressText } from './jobs.js';
+import { described, errorLine, progressText } from './jobs.js';
 import { indent } from './text.js';
 import { timeline } from './timeline.js';
 import { arrange } from './trouble.js';
@@ -63,7 +63,8 @@ function flowOf(job) {
 function factList(job) {
     const flow = flowOf(job), facts = [
         ['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state }, job.queue)],
-        ['Type', job.type ?? 'none that can be read'], ['Attempts', number(job.finished?.attempt ?? job.attempts)],
+        ['Type', job.type ?? 'none that can be read'], ...(described(job) ? [['Description', described(job)]] : []),
+        ['Attempts', number(job.finished?.attempt ?? job.attempts)],
         ['Priority', String(job.priority)],
         ...(flow ? [['Flow', link('flow', { name: flow, queue: job.queue }, flow)]] : []),
         ...Object.entries(job).filter(([name, value]) => !KNOWN.includes(name) && value !== null)

@@ -1,6 +1,7 @@
 // jobs.js: lists of jobs, whose rows can be selected, and the actions on those.
 import { button, confirm, perform } from './action.js';
 import { badge, h, link, moment, number, path, since, table } from './dom.js';
+import { member } from './text.js';
 
 // Returns when something happens, or happened, to a job. A score is a time minus a million per
 // priority.
@@ -36,12 +37,22 @@ export function glance(text) {
     return from.length > 160 ? `${from.slice(0, 160)}…` : from.replace(/}$/, '');
 }
 
+// What its pusher says that it is, or nothing.
+export function described({ document }) {
+    try {
+        const said = JSON.parse(member(document, 'description') ?? '""');
+        return typeof said === 'string' ? said : '';
+    } catch {
+        return ''; // the document is no JSON
+    }
+}
+
 // The most useful words about a job in one line.
 function words(job) {
     if (job.state === 'reserved' && job.progress?.done !== undefined)
         return h('span', { class: 'good' }, progressText(job.progress));
     if (job.error && job.state !== 'done') return h('span', { class: 'error' }, errorLine(job.error));
-    return h('code', {}, glance(job.document));
+    return described(job) || h('code', {}, glance(job.document));
 }
 
 function row(job, mixed, chosen, changed) {

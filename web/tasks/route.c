@@ -46,6 +46,7 @@ struct route {
     "[--lock=?lock] " \
     "[--group=?group] " \
     "[--trace=?trace] " \
+    "[--description=?description] " \
     "[--on-dead=?on_dead] " \
     "[--on-done=?on_done] " \
     /* @end */ \
@@ -304,6 +305,7 @@ static const struct form {
     { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
     { "group", is_id, "group: 1 to 64 printable characters without a space" },
     { "trace", is_text, "trace: at most 256 bytes" },
+    { "description", is_text, "description: at most 200 bytes" },
     { "on_dead", route_is_hook, "on_dead: a type, or TYPE@QUEUE" },
     { "on_done", route_is_hook, "on_done: a type, or TYPE@QUEUE" },
     /* @end */

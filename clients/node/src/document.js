@@ -138,6 +138,7 @@ const OPTIONS = {
     lock: ["lock", KINDS.name, 1, 200, true],
     group: ["group", KINDS.name, 1, 64, true],
     trace: ["trace", KINDS.text, 0, 256, true],
+    description: ["description", KINDS.text, 0, 200, true],
     onDead: ["on_dead", KINDS.hook, 1, 193, true],
     onDone: ["on_done", KINDS.hook, 1, 193, true],
     flow: ["flow", KINDS.label, 1, 64, true],

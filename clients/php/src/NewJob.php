@@ -26,6 +26,7 @@ final class NewJob
         'lock' => ['lock', 'name', 1, 200],
         'group' => ['group', 'name', 1, 64],
         'trace' => ['trace', 'text', 0, 256],
+        'description' => ['description', 'text', 0, 200],
         'onDead' => ['on_dead', 'hook', 1, 193],
         'onDone' => ['on_done', 'hook', 1, 193],
         'flow' => ['flow', 'label', 1, 64],
@@ -70,6 +71,7 @@ final class NewJob
      * @param $lock it runs only while it holds this lock (text)
      * @param $group whose job it is: groups share a queue fairly (text)
      * @param $trace logged with each line of the job (text)
+     * @param $description what it is, for people who look at it (text)
      * @param $onDead push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
      * @param $onDone push a job of this type when it is done (TYPE, or TYPE@QUEUE)
      * @param $flow the flow that it belongs to (name)
@@ -108,6 +110,7 @@ final class NewJob
         public ?string $lock = null,
         public ?string $group = null,
         public ?string $trace = null,
+        public ?string $description = null,
         public ?string $onDead = null,
         public ?string $onDone = null,
         public ?string $flow = null,

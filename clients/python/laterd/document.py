@@ -71,6 +71,8 @@ class NewJob:
     group: Optional[str] = None
     # logged with each line of the job (text)
     trace: Optional[str] = None
+    # what it is, for people who look at it (text)
+    description: Optional[str] = None
     # push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
     on_dead: Optional[str] = None
     # push a job of this type when it is done (TYPE, or TYPE@QUEUE)
@@ -244,6 +246,7 @@ _DOCUMENT: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("lock", "lock", _name, 1, 200),
     ("group", "group", _name, 1, 64),
     ("trace", "trace", _text, 0, 256),
+    ("description", "description", _text, 0, 200),
     ("on_dead", "on_dead", _hook, 1, 193),
     ("on_done", "on_done", _hook, 1, 193),
     ("flow", "flow", _label, 1, 64),

@@ -26,6 +26,7 @@ module Laterd
   #   lock: it runs only while it holds this lock (text)
   #   group: whose job it is: groups share a queue fairly (text)
   #   trace: logged with each line of the job (text)
+  #   description: what it is, for people who look at it (text)
   #   on_dead: push a job of this type when it is dead (TYPE, or TYPE@QUEUE)
   #   on_done: push a job of this type when it is done (TYPE, or TYPE@QUEUE)
   #   flow: the flow that it belongs to (name)
@@ -62,6 +63,7 @@ module Laterd
       lock: [:name, 1, 200],
       group: [:name, 1, 64],
       trace: [:text, 0, 256],
+      description: [:text, 0, 200],
       on_dead: [:hook, 1, 193],
       on_done: [:hook, 1, 193],
       flow: [:label, 1, 64],
