@@ -178,6 +178,11 @@ while read -r kind file language <&3; do
         ;;
     esac
 done 3<"$work/list"
+is "$(later search -q slow | cut -f 1 | sort | tr '\n' ' ')" "import-7.0 import-7.1 " "recipes.py: at most two of a key"
+later push count 5000 -q counting --id many --result 600 >/dev/null
+run timeout 300 env -C "$box" PYTHONPATH="$source/clients/python" later work counting --until-empty --lines -- \
+    "$python" -m laterd recipes:app
+is "$status $(later wait many -q counting --timeout 0)" '0 "many"' "recipes.py: who waits gets the result of the job in its place"
 is "$(later flow --json | grep -v '"flow":"[a-z]*-[0-9]' | grep -vc '"state":"done"')" 0 "all of their flows are done"
 is "$(counts import-8), $(counts celery-chord), $(counts celery-graph), $(counts rq), $(counts oban)" \
     "51 0 0 1, 11 0 0 0, 4 0 0 0, 4 0 0 0, 4 0 0 0" "and all of their jobs"
