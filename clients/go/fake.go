@@ -35,6 +35,7 @@ type Queues interface {
 	Pause(queue string, long time.Duration, by string) (bool, error)
 	Resume(queue string) (bool, error)
 	Search(queue string, what Conditions) ([]KnownJob, error)
+	Events(ctx context.Context, queue, after string, limit int) (*Events, error)
 	Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, error)
 	ShowFlow(queue, name string) (*Flow, error)
 	WaitFlow(ctx context.Context, queue, name string) (*Flow, error)
@@ -272,6 +273,7 @@ type Fake struct {
 	jobs   []*Kept          // all, in the order of their pushes
 	byID   map[string]*Kept // the last one of each queue and ID
 	taken  map[string]bool  // IDs that stay taken
+	ends   []End
 	flows  map[string]*keptFlow
 	woken  []*Kept         // whose time in a flow has come
 	paused map[string]bool // queues, and whether only Resume ends it
@@ -716,6 +718,7 @@ func (f *Fake) perform(app *Handlers, kept *Kept) (Attempt, error) {
 	}
 	if err == nil && kept.State == "reserved" { // else it was cancelled meanwhile
 		f.settle(kept, attempt)
+		f.noteEnd(kept, attempt.Result)
 		if hook := kept.hook(); hook != nil {
 			f.keep(hook)
 		}

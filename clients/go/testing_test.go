@@ -649,3 +649,31 @@ func TestMapTakesItemsAsTheyCome(t *testing.T) {
 	must(t, err)
 	same(t, told, laterd.Mapped{Pushed: 3})
 }
+
+func TestEventsTellWhatHasEnded(t *testing.T) {
+	s, fake := newShop()
+	push := func(id, to string) {
+		_, err := fake.Push("default", laterd.NewJob{Type: "welcome", ID: id, Payload: object{"to": to}})
+		must(t, err)
+	}
+	push("a", "a")
+	push("b", "bad")
+	_, err := fake.Drain(&s.app)
+	must(t, err)
+	page, err := fake.Events(context.Background(), "default", "", 0)
+	must(t, err)
+	var told []string
+	for _, end := range page.Ends {
+		told = append(told, strings.Join([]string{end.ID, end.Type, end.Ending, end.State, end.Kind}, " "))
+	}
+	same(t, told, []string{"a welcome done done ", "b welcome bury dead buried"})
+	push("d", "busy")
+	_, err = fake.Drain(&s.app)
+	must(t, err)
+	page, err = fake.Events(context.Background(), "default", page.Bookmark, 1)
+	must(t, err)
+	same(t, page.Ends[0].ID, "d")
+	page, err = fake.Events(context.Background(), "default", "now", 0)
+	must(t, err)
+	same(t, page.Bookmark, "default:3")
+}

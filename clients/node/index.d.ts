@@ -160,6 +160,35 @@ export interface Flow {
     skipped: number;
 }
 
+/** An attempt that has ended. */
+export interface End {
+    queue: string;
+    id: string;
+    type: string | null;
+    /** done, retry, timeout, crash, bury, expired …: doc/protocol.md, "Attempts". */
+    ending: string;
+    /** What the job is now. */
+    state: "done" | "expired" | "dead" | "delayed" | "ready";
+    /** UNIX seconds. */
+    at: number;
+    host: string;
+    /** Of its error. */
+    kind: string | null;
+    attempt: number | null;
+    /** How long it took. */
+    ms: number | null;
+    /** For how many seconds it had been ready. */
+    waited: number | null;
+}
+
+export interface Events {
+    ends: End[];
+    /** How many are no longer kept; null: they are counted anew, since the queue was forgotten or Redis has lost some. */
+    missed: number | null;
+    /** What the next call goes on after. */
+    bookmark: string;
+}
+
 /** Returns the jobs, each of which waits for the one before. */
 export function chain(...jobs: NewJob[]): NewJob[];
 /** Returns the jobs and those that wait for all of them: `then` runs when all are done, `finally` when
@@ -225,6 +254,10 @@ export class Laterd extends Pushing {
     /** Returns the jobs that meet all conditions, the newest of each state first. It looks at 100,000 jobs at
      * most; `later search` looks at all. */
     search(options?: Conditions): Promise<Found[]>;
+    /** Returns the ends that a queue has told of after a bookmark, in the order of their times, at most `limit` (1 to
+     * 1,000; 500); "" is what is kept, "now" nothing before. If there is none, it waits for `timeout` seconds (0). The
+     * queue tells if its laterd has queues.events_kept. */
+    events(options?: { queue?: string; after?: string; limit?: number; timeout?: number }): Promise<Events>;
     /** Pushes a whole flow: jobs that wait for each other, by `step`, `after` and `when`. What waits for
      * what is checked before anything is sent. The same call again pushes only what is missing. open:
      * more jobs of it are pushed later, until closeFlow(). */

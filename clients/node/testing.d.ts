@@ -1,4 +1,4 @@
-import { Conditions, Flow, Found, Handlers, NewJob, Options, Outcome, Pushed, Pushing, Size } from "./index.js";
+import { Conditions, Events, Flow, Found, Handlers, NewJob, Options, Outcome, Pushed, Pushing, Size } from "./index.js";
 
 /** Any payload, for assertPushed(). */
 export const ANY: unique symbol;
@@ -54,6 +54,7 @@ export class Fake extends Pushing {
     pause(options?: { queue?: string; seconds?: number; by?: string }): Promise<boolean>;
     resume(options?: { queue?: string }): Promise<boolean>;
     search(options?: Conditions): Promise<Found[]>;
+    events(options?: { queue?: string; after?: string; limit?: number; timeout?: number }): Promise<Events>;
     flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
     showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
     waitFlow(name: string, options?: { queue?: string }): Promise<Flow>;

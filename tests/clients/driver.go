@@ -59,6 +59,8 @@ type call struct {
 	Map                     json.RawMessage
 	Items                   []json.RawMessage
 	Chunk                   int
+	Events                  *string
+	Limit                   int
 	Show_flow               *string
 	Wait_flow               *string
 	Kick_flow               *string
@@ -301,6 +303,26 @@ func endsOf(c call) (ends laterd.Ends, err error) {
 	return ends, nil
 }
 
+func events(client queues, c call) (interface{}, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+	defer cancel()
+	said, err := client.Events(ctx, c.Queue, *c.Events, c.Limit)
+	if err != nil {
+		return nil, err
+	}
+	ends := []map[string]interface{}{}
+	for _, end := range said.Ends {
+		ends = append(ends, map[string]interface{}{"queue": end.Queue, "id": end.ID, "type": state_of(end.Type), "ending": end.Ending,
+			"state": end.State, "at": float64(end.At.UnixMicro()) / 1e6, "host": end.Host, "kind": state_of(end.Kind),
+			"attempt": end.Attempt, "ms": end.Ms, "waited": end.Waited})
+	}
+	answer := map[string]interface{}{"ends": ends, "missed": said.Missed, "bookmark": said.Bookmark}
+	if said.Missed < 0 {
+		answer["missed"] = nil
+	}
+	return answer, nil
+}
+
 func mapItems(client queues, c call) (interface{}, error) {
 	how := laterd.Mapping{Chunk: c.Chunk}
 	if c.Flow != nil {
@@ -418,6 +440,8 @@ func answer(client *queues, c call) (interface{}, error) {
 		}
 		pushed, err := (*client).Push(c.Queue, job)
 		return told(pushed), err
+	case c.Events != nil:
+		return events(*client, c)
 	case c.Map != nil:
 		return mapItems(*client, c)
 	case c.Flow != nil:

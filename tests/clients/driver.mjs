@@ -81,6 +81,9 @@ async function perform(call) {
         const { type, payload, ...options } = jobOf(call.push);
         return queues.push(type, payload, { ...options, queue });
     }
+    if (call.events !== undefined) {
+        return queues.events({ after: call.events, queue, limit: call.limit, timeout: call.timeout });
+    }
     if (call.map) {
         const { type, ...options } = jobOf(call.map), { chunk, flow } = call;
         return queues.map(type, call.items.values(), { ...options, ...endsOf(call), queue, chunk, flow });

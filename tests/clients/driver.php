@@ -137,6 +137,10 @@ function answer(?Queues &$client, stdClass $call, string $library): array
     if (isset($call->push)) {
         return told($client->push(job($call->push), queue: $call->queue));
     }
+    if (isset($call->events)) {
+        $said = $client->events($call->queue, $call->events, $call->limit ?? 500, $call->timeout ?? 0);
+        return ['ends' => $said->ends, 'missed' => $said->missed, 'bookmark' => $said->bookmark];
+    }
     if (isset($call->map)) {
         $options = options($call->map);
         return (array) $client->map($options['type'], new ArrayIterator($call->items), $call->queue, $call->chunk ?? null,

@@ -87,6 +87,9 @@ async def do(client, call):
             more = {"timeout": call["timeout"]} if what == "wait_flow" else {}
             answer = await get(getattr(client, what)(call[what], queue=queue, **more))
             return {"count": answer} if isinstance(answer, int) else vars(answer) if answer else {"state": None}
+    if "events" in call:
+        said = await get(client.events(queue, call["events"], **{name: call[name] for name in ("limit", "timeout") if name in call}))
+        return {"ends": list(map(vars, said.ends)), "missed": said.missed, "bookmark": said.bookmark}
     if "map" in call:
         ends = {python: job_of(call[name]) for name, python in
                 (("then", "then"), ("finally", "finally_"), ("failed", "failed")) if name in call}

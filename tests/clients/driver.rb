@@ -73,6 +73,9 @@ def answer(call)
          else
            $later.push_many([job(members)], queue: queue).first
          end)
+  elsif call["events"]
+    said = $later.events(queue: queue, after: call["events"], **call.slice("limit", "timeout").transform_keys(&:to_sym))
+    { ends: said.ends.map(&:to_h), missed: said.missed, bookmark: said.bookmark }
   elsif call["map"]
     options = call["map"].transform_keys(&:to_sym)
     $later.map(options.delete(:type), call["items"].each, queue: queue, chunk: call["chunk"], flow: call["flow"],

@@ -18,6 +18,8 @@ changed: bool = queues.pause("mail", seconds=datetime.timedelta(minutes=10), by=
 hits: List[laterd.Found] = queues.search("mail", state="dead", type="mail.*", limit=5)
 ended: List[laterd.Outcome] = queues.wait_many(["x", "y"], timeout=1.5)
 mapped: laterd.Mapped = queues.map(laterd.NewJob("row", priority=5), range(9), chunk=3, flow="f", then=laterd.NewJob("sum"))
+page: laterd.Events = queues.events("mail", after="now", timeout=5)
+told: List[laterd.End] = page.ends
 queues.search(stat="dead")  # type: ignore[call-arg]
 text: str = pushed.state if not pushed else pushed.id
 queues.push(4711)  # type: ignore[arg-type]

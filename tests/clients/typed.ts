@@ -49,6 +49,8 @@ console.log((await welcome.later({ to: "a@b.c" }, { in: 60, context: { locale: "
 await welcome.later({ to: uniqueId("welcome", { to: 1 }, "to") }, { unique: ["to"] });
 const { known }: { pushed: number; known: number } = await queues.map("row", [1, 2], { chunk: 2, flow: "f", then: { type: "sum" } });
 console.log(known);
+const { ends, missed } = await queues.events({ queue: "mail", after: "now", limit: 9 });
+console.log(missed ?? "anew", ends.map(({ id, ms }) => [id, ms?.toFixed()]));
 // @ts-expect-error its payload has another member
 await welcome.later({ too: "a@b.c" });
 const total: number = await queues.call<number>("sum", [1, 2], { timeout: 5 });

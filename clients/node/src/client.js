@@ -4,6 +4,7 @@ import { setTimeout as nap } from "node:timers/promises";
 import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
 import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
+import { Page } from "./events.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
 import { Pushing } from "./pushing.js";
@@ -241,6 +242,13 @@ export class Laterd extends Pushing {
             do: (key, words) => this.#do(key, words),
             call: (call) => this.#call(call),
         }, this.#plan(queue).places(queue), what);
+    }
+
+    async events(options = {}) {
+        const page = new Page(options);
+        await this.#greet();
+        await this.#learn(page.queue);
+        return page.read({ do: (key, words) => this.#do(key, words) }, this.#prefix, this.#plan(page.queue).places(page.queue));
     }
 
     async flow(name, jobs = [], { queue = "default", open = false } = {}) {

@@ -21,6 +21,7 @@ import { linesOf } from "./answers.js";
 import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
 import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
+import { Page } from "./events.js";
 import { check, prepared } from "./flow.js";
 import { Job } from "./handlers.js";
 import { Pushing } from "./pushing.js";
@@ -128,6 +129,7 @@ export class Fake extends Pushing {
     jobs = []; // all, in the order of their pushes
     #byId = new Map(); // the last one of each queue and id
     #taken = new Set(); // ids that stay taken
+    #ends = [];
     #flows = new Map(); // by queue and name
     #woken = []; // whose time in a flow has come
     #paused = new Map(); // queues, and whether only resume() ends it
@@ -205,6 +207,12 @@ export class Fake extends Pushing {
         const what = new Search(conditions), newest = [...this.jobs].reverse().filter((kept) => kept.queue === queue);
         return what.states.filter((state) => state !== "done").flatMap((state) => newest.filter((kept) =>
             kept.state === state && what.fits(kept.made.document))).slice(0, what.limit).map((kept) => kept.found);
+    }
+
+    /** All ends are kept. */
+    async events(options = {}) {
+        const page = new Page(options);
+        return page.tellOf(this.#ends.filter((end) => end.queue === page.queue));
     }
 
     async kick(id, { queue = "default" } = {}) {
@@ -445,6 +453,7 @@ export class Fake extends Pushing {
         kept.checkpoint = attempt.checkpoint ?? kept.checkpoint;
         if (kept.state === "reserved") { // else it was cancelled meanwhile
             this.#settle(kept, attempt);
+            this.#noteEnd(kept, attempt);
             const { hook } = kept;
             if (hook) await this.#push(hook);
         }
@@ -453,6 +462,12 @@ export class Fake extends Pushing {
         if (successor && ENDED.includes(kept.state)) await this.#push(successor);
         this.#settleFlows();
         return attempt;
+    }
+
+    #noteEnd({ queue, id, type, state, attempts: attempt, error }, { result: ending }) {
+        if (ending === "return") return;
+        const kind = ending === "done" ? null : error.kind;
+        this.#ends.push({ queue, id, type, ending, state, at: Date.now() / 1000, host: "test", kind, attempt, ms: null, waited: null });
     }
 
     #settle(kept, { result, value, error }) {

@@ -369,3 +369,16 @@ it("map takes items as they come", async () => {
     assert.deepEqual(await queues.map("one", [1, 2, 3], { priority: 5 }), { pushed: 3, known: 0 });
     queues.assertPushed("one", 2, { priority: 5 });
 });
+
+it("events tell what has ended", async () => {
+    const fake = new Fake(app), ids = ({ ends }) => ends.map(({ id }) => id);
+    for (const [id, to] of [["a", "a"], ["b", "bad"]]) await fake.push("welcome", { to }, { id });
+    const page = await fake.events();
+    assert.deepEqual(page.ends.map(({ id, type, ending, state, kind, attempt }) => [id, type, ending, state, kind, attempt]),
+        [["a", "welcome", "done", "done", null, 1], ["b", "welcome", "bury", "dead", "buried", 1]]);
+    assert.deepEqual((await fake.events({ after: page.bookmark })).ends, []);
+    for (const [id, to] of [["c", "later"], ["d", "busy"]]) await fake.push("welcome", { to }, { id }); // c goes back
+    assert.deepEqual(ids(await fake.events({ after: page.bookmark })), ["d"]);
+    assert.deepEqual(ids(await fake.events({ after: "default:1", limit: 1 })), ["b"]);
+    assert.equal((await fake.events({ after: "now" })).bookmark, "default:3");
+});

@@ -299,6 +299,17 @@ final class Client implements Queues
         return (new Search($this, new Conditions($state, $type, $text, $limit)))->run($queue);
     }
 
+    /**
+     * Returns the ends that a queue has told of after a bookmark, in the order of their times, at most $limit (1 to
+     * 1,000). If there is none, it waits for $seconds. The queue tells if its laterd has queues.events_kept.
+     *
+     * @param string $after '' is what is kept, 'now' nothing before
+     */
+    public function events(string $queue = 'default', string $after = '', int $limit = 500, float $seconds = 0): Events
+    {
+        return (new Events($queue, $after, $limit))->read($this, $seconds);
+    }
+
     /** Drops the ready and delayed jobs, and returns how many there were. */
     public function purge(string $queue = 'default'): int
     {

@@ -52,6 +52,8 @@ interface Queues
         int $limit = 100,
     ): array;
 
+    public function events(string $queue = 'default', string $after = '', int $limit = 500, float $seconds = 0): Events;
+
     /**
      * @param NewJob[] $jobs
      * @return Pushed[] in their order

@@ -351,4 +351,19 @@ $told = $mapped->map('row', $rows(), chunk: 2, flow: 'f', then: new Laterd\NewJo
 same([$told->pushed, $told->known, $most < 400], [502, 0, true], 'map takes 200 chunks at a time');
 same([end($mapped->jobs)->state, $mapped->pushed('row')[500]->payload], ['waiting', [1000]], 'and what waits for them comes last');
 same($mapped->map('one', [1, 2, 3], priority: 5)->pushed, 3, 'map without a flow');
+
+// events tell what has ended
+$telling = new Fake($app);
+foreach (['a' => 'a', 'b' => 'bad'] as $id => $to) {
+    $telling->push('welcome', ['to' => $to], id: $id);
+}
+$page = $telling->events();
+same(array_map(fn ($end) => [$end->id, $end->type, $end->ending, $end->state, $end->kind, $end->attempt], $page->ends),
+    [['a', 'welcome', 'done', 'done', null, 1], ['b', 'welcome', 'bury', 'dead', 'buried', 1]], 'the ends');
+foreach (['c' => 'later', 'd' => 'busy'] as $id => $to) {
+    $telling->push('welcome', ['to' => $to], id: $id); // c goes back
+}
+same(array_column($telling->events(after: $page->bookmark)->ends, 'id'), ['d'], 'those after a bookmark');
+same(array_column($telling->events(after: 'default:1', limit: 1)->ends, 'id'), ['b'], 'one of them');
+same($telling->events(after: 'now')->bookmark, 'default:3', 'none before now');
 echo "all passed\n";

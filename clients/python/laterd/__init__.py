@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .document import NewJob, RawJSON
 from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused,
                      QueueFull, Refused, WrongProtocol)
+from .events import End, Events
 from .flows import Flow, batch, chain
 from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
 from .task import Task
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from .client import Client
 
 __version__ = "0.1.0"
-__all__ = ["Bury", "Client", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed", "JobUnknown", "LaterdError",
-           "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
+__all__ = ["Bury", "Client", "End", "Events", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job",
+           "JobFailed", "JobUnknown", "LaterdError", "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
            "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing",
            "unique_id"]
 

@@ -8,6 +8,7 @@ from . import flow_steps
 from .asked import Search, reschedule_words
 from .client import RESULT_KEPT, block_of, refuse_prefix
 from .document import NewJob, Seconds, Time
+from .events import Events, Page
 from .flows import Flow
 from .mapping import Mapping, run_async
 from .pushing import Pushing
@@ -75,6 +76,9 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
     async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
                     text: Optional[str] = None, limit: int = 100) -> List[Found]:
         return await self._run(Walk(self._state, Search(state, type, text, limit)).run(queue))
+
+    async def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
+        return await self._run(self._state.events(Page(queue, after, limit), timeout))
 
     async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))

@@ -8,6 +8,7 @@ from . import flow_steps
 from .asked import Search, reschedule_words
 from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
+from .events import Events, Page
 from .flows import Flow
 from .mapping import Mapping, run
 from .pushing import Pushing
@@ -119,6 +120,12 @@ class Client(Pushing[Pushed]):
         type: one that ends in * is a prefix. text: somewhere in the document. Jobs that are done and kept
         are found only by their state. It looks at 100,000 jobs at most; `later search` looks at all."""
         return self._run(Walk(self._state, Search(state, type, text, limit)).run(queue))
+
+    def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
+        """Returns the ends that a queue has told of after a bookmark, in the order of their times, at most `limit` (1 to
+        1,000); "" is what is kept, "now" nothing before. If there is none, it waits for `timeout`. The queue tells if
+        its laterd has queues.events_kept."""
+        return self._run(self._state.events(Page(queue, after, limit), timeout))
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         """Waits for the end of a job that was pushed with `result`, and returns its result.

@@ -14,6 +14,7 @@ from . import flow_steps
 from .asked import check_ids, pause_words, reschedule_words
 from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProtocol
+from .events import ENTRIES, Events, Page, number_of
 from .plan import Plan
 from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
 from .told import Found, Outcome, Pushed, Size, found_of, text_of
@@ -216,6 +217,34 @@ class State:
         ready, delayed, reserved, dead = (sum(int(part[i]) for part in parts) for i in range(4))
         return Size(ready, delayed, reserved, dead, all(int(part[4]) for part in parts),
                     max(ages, default=None))
+
+    def events(self, page: Page, timeout: float) -> Steps[Events]:
+        """Waits for the first ones, if there are none."""
+        yield from self.greet()
+        yield from self.learn(page.queue)
+        end = time.monotonic() + timeout
+        while True:
+            places = self.plans[page.queue].places(page.queue)
+            for place in places:
+                yield from self.events_of(page, place, page.share(places))
+            if page.told.ends or page.from_now or time.monotonic() >= end:
+                return page.end()
+            yield min(flow_steps.LOOK_EVERY, max(0.001, end - time.monotonic()))
+
+    def events_of(self, page: Page, place: str, share: int) -> Steps[None]:
+        key, taken = "%s:{%s}:events" % (self.prefix, place), 0
+        while taken < share and not page.from_now:
+            entries = yield ["XRANGE", key, page.last(place) + 1, "+", "COUNT", ENTRIES]
+            taken += page.take(place, entries, share - taken)
+            if len(entries) < ENTRIES:
+                break
+        if taken == 0 and (page.from_now or page.last(place)):
+            number = number_of((yield ["XREVRANGE", key, "+", "-", "COUNT", 1]))
+            if page.from_now:
+                page.numbers[place] = number
+            elif number < page.last(place):
+                page.begin_anew(place)
+                yield from self.events_of(page, place, share)
 
     # ---- acting
 

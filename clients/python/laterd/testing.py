@@ -24,6 +24,7 @@ from .answers import lines_of
 from .asked import Search, check_ids, pause_words, reschedule_words
 from .document import NewJob, Prepared, Seconds, Time, check_label, check_queue, prepare, prepare_many, prepare_one
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
+from .events import End, Events, Page
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
 from .mapping import Mapping, run, run_async
@@ -161,6 +162,7 @@ class Fake(Pushing[Pushed]):
         self._taken: Set[Tuple[str, str]] = set()  # ids that stay taken
         self._flows: Dict[Tuple[str, str], KeptFlow] = {}  # by queue and name
         self._woken: List[Kept] = []  # whose time in a flow has come
+        self._ends: List[End] = []
         self._paused: Dict[str, bool] = {}  # queues, and whether only resume() ends it
 
     # ---- what a client can
@@ -239,6 +241,13 @@ class Fake(Pushing[Pushed]):
         found = [kept.found() for name in what.states if name != "done" for kept in reversed(self.jobs)
                  if (kept.queue, kept.state) == (queue, name) and what.fits(kept.made.document)]
         return found[:limit]
+
+    def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
+        """All ends are kept."""
+        page, ends = Page(queue, after, limit), [end for end in self._ends if end.queue == queue]
+        page.told.ends = [] if page.from_now else ends[page.last(queue):page.last(queue) + limit]
+        page.numbers[queue] = len(ends) if page.from_now else page.last(queue) + len(page.told.ends)
+        return page.end()
 
     def kick(self, id: str, queue: str = "default") -> Optional[str]:
         kept = self._find(id, queue)
@@ -463,6 +472,7 @@ class Fake(Pushing[Pushed]):
         kept.checkpoint = kept.checkpoint if attempt.checkpoint is None else attempt.checkpoint
         if kept.state == "reserved":  # else it was cancelled meanwhile
             self._settle(kept, attempt, most)
+            self._note_end(kept, attempt)
             self._push_hook(kept, policy)
         if kept.successor:
             successor, kept.successor = kept.successor, None
@@ -484,6 +494,12 @@ class Fake(Pushing[Pushed]):
             of = kept.id if len(kept.id) <= 160 else hashlib.sha1(kept.id.encode()).hexdigest()
             job = NewJob(type, told, id="%s.%s.%d" % (of, kept.state, time.time_ns() // 1000))
             self._push(Kept(job, queue or kept.queue, prepare(job), "ready", hook_of=kept.id))
+
+    def _note_end(self, kept: Kept, attempt: Attempt) -> None:
+        if attempt.result != "return":
+            kind = kept.error["kind"] if kept.error and attempt.result != "done" else None
+            self._ends.append(End(kept.queue, kept.id, kept.type, attempt.result, kept.state, time.time(), "test", kind,
+                                  kept.attempts))
 
     def _settle(self, kept: Kept, attempt: Attempt, most: int) -> None:
         if attempt.result == "done":
@@ -544,6 +560,9 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
     async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
                      text: Optional[str] = None, limit: int = 100) -> List[Found]:
         return self.fake.search(queue, state, type, text, limit)
+
+    async def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
+        return self.fake.events(queue, after, limit)
 
     async def kick(self, id: str, queue: str = "default") -> Optional[str]:
         return self.fake.kick(id, queue)

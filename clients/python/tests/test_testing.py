@@ -495,6 +495,21 @@ class Own(unittest.TestCase):
         self.assertEqual(fake.map(laterd.NewJob("one", priority=5), range(3)), laterd.Mapped(3, 0))
         fake.assert_pushed("one", 2, priority=5)
 
+    def test_events_tell_what_has_ended(self):
+        fake = Fake(app)
+        self.assertEqual(fake.events().bookmark, "default:0")
+        fake.push("welcome", {"to": "a"}, id="a")
+        fake.push("welcome", {"to": "bad"}, id="b")
+        page = fake.events()
+        self.assertEqual([(end.id, end.type, end.ending, end.state, end.kind, end.attempt) for end in page.ends],
+                         [("a", "welcome", "done", "done", None, 1), ("b", "welcome", "bury", "dead", "buried", 1)])
+        self.assertEqual(fake.events(after=page.bookmark).ends, [])
+        fake.push("welcome", {"to": "later"}, id="c")  # goes back as if it had not begun
+        fake.push("welcome", {"to": "busy"}, id="d")
+        self.assertEqual([end.id for end in fake.events(after=page.bookmark).ends], ["d"])
+        self.assertEqual([end.id for end in fake.events(after="default:1", limit=1).ends], ["b"])
+        self.assertEqual(fake.events(after="now").bookmark, "default:3")
+
     def test_a_payload_has_a_type(self):
         typed = laterd.Handlers()
         typed.on("class", payload=Mail)(lambda job: [job.payload.to, job.payload.copies])

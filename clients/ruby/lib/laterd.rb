@@ -11,6 +11,7 @@ Object.autoload(:Redis, "redis")
 
 require_relative "laterd/errors"
 require_relative "laterd/new_job"
+require_relative "laterd/events"
 require_relative "laterd/flow"
 require_relative "laterd/handlers"
 require_relative "laterd/pushing"

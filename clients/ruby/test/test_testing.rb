@@ -368,6 +368,18 @@ class AroundTest < Minitest::Test
     assert_equal 3, fake.map("one", 1..3, priority: 5).pushed
   end
 
+  def test_events_tell_what_has_ended
+    telling = Laterd::Testing::Fake.new(APP)
+    { "a" => "a", "b" => "bad" }.each { |id, to| telling.push("welcome", { to: to }, id: id) }
+    page = telling.events
+    assert_equal [["a", "welcome", "done", "done", nil, 1], ["b", "welcome", "bury", "dead", "buried", 1]],
+                 page.ends.map { |one| one.to_h.values_at(:id, :type, :ending, :state, :kind, :attempt) }
+    { "c" => "later", "d" => "busy" }.each { |id, to| telling.push("welcome", { to: to }, id: id) } # c goes back
+    assert_equal ["d"], telling.events(after: page.bookmark).ends.map(&:id)
+    assert_equal ["b"], telling.events(after: "default:1", limit: 1).ends.map(&:id)
+    assert_equal "default:3", telling.events(after: "now").bookmark
+  end
+
   def test_later_needs_a_client_and_a_type
     lonely = Laterd::Handlers.new
     assert_match(/app.queues is not set/, assert_raises(Laterd::Error) { lonely.task("a") { 1 }.later }.message)

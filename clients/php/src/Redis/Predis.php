@@ -14,8 +14,10 @@ final class Predis implements Link
     public function __construct(private \Predis\Client $redis, private string $shown = '')
     {
         $connection = $redis->getConnection();
-        if (method_exists($connection, 'getClusterStrategy')) { // it does not know where its key is
-            $connection->getClusterStrategy()->setCommandHandler('BLMOVE', fn ($command) => $command->getArgument(0));
+        if (method_exists($connection, 'getClusterStrategy')) { // it does not know where their key is
+            foreach (['BLMOVE', 'XRANGE', 'XREVRANGE'] as $name) {
+                $connection->getClusterStrategy()->setCommandHandler($name, fn ($command) => $command->getArgument(0));
+            }
         }
     }
 

@@ -4,6 +4,8 @@ namespace Laterd\Testing;
 
 use Laterd\Client;
 use Laterd\Conditions;
+use Laterd\End;
+use Laterd\Events;
 use Laterd\Flow;
 use Laterd\FlowClosed;
 use Laterd\Flows;
@@ -47,6 +49,8 @@ final class Fake implements Queues
     private array $byId = [];
     /** @var array<string, true> ids that stay taken */
     private array $taken = [];
+    /** @var End[] */
+    private array $ends = [];
     /** @var array<string, KeptFlow> by queue and name */
     private array $flows = [];
     /** @var Kept[] whose time in a flow has come */
@@ -190,6 +194,12 @@ final class Fake implements Queues
         $was = isset($this->paused[$queue]);
         unset($this->paused[$queue]);
         return $was;
+    }
+
+    /** All ends are kept. */
+    public function events(string $queue = 'default', string $after = '', int $limit = 500, float $seconds = 0): Events
+    {
+        return (new Events($queue, $after, $limit))->tellOf(array_values(array_filter($this->ends, fn ($end) => $end->queue === $queue)));
     }
 
     /** No job that is done is kept. */
@@ -472,6 +482,7 @@ final class Fake implements Queues
         $kept->checkpoint = $attempt->checkpoint ?? $kept->checkpoint;
         if ($kept->state === 'reserved') { // else it was cancelled meanwhile
             $this->settle($kept, $attempt);
+            $this->noteEnd($kept, $attempt->result);
             if ($hook = $kept->hook()) {
                 $this->keep($hook);
             }
@@ -482,6 +493,14 @@ final class Fake implements Queues
         }
         $this->settleFlows();
         return $attempt;
+    }
+
+    private function noteEnd(Kept $kept, string $ending): void
+    {
+        if ($ending !== 'return') {
+            $this->ends[] = new End($kept->queue, $kept->id, $kept->type, $ending, $kept->state, microtime(true), 'test',
+                $ending === 'done' ? null : $kept->error['kind'], $kept->attempts);
+        }
     }
 
     private function settle(Kept $kept, Attempt $attempt): void

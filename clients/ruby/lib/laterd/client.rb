@@ -148,6 +148,14 @@ module Laterd
       Search.new(@redis, @prefix, method(:script), conditions) { |*told| known(*told) }.run(places)
     end
 
+    # Returns the ends that a queue has told of after a bookmark, in the order of their times, at most limit: (1 to
+    # 1,000); "" is what is kept, "now" nothing before. If there is none, it waits for timeout: seconds. The queue tells if
+    # its laterd has queues.events_kept.
+    def events(queue: "default", after: "", limit: 500, timeout: 0)
+      page = EventPage.new(queue, after, limit)
+      page.read(@redis, @prefix, read_plan(queue).places(queue), timeout)
+    end
+
     # Waits for the ends of up to 1,000 jobs that were pushed with result:, which should last at least as long as
     # this timeout. Returns what has become of each, in their order.
     def wait_many(ids, queue: "default", timeout: nil)

@@ -147,6 +147,7 @@ module Laterd
         @jobs = []
         @by_id = {} # the last one of each queue and id
         @taken = {} # ids that stay taken
+        @ends = []
         @flows = {} # by queue and name
         @woken = [] # whose time in a flow has come
         @paused = {} # queues, and whether only resume ends it
@@ -210,6 +211,11 @@ module Laterd
       def resume(queue: "default")
         NewJob.demand_label("queue", queue)
         !@paused.delete(queue).nil?
+      end
+
+      # All ends are kept.
+      def events(queue: "default", after: "", limit: 500, timeout: 0)
+        EventPage.new(queue, after, limit).tell_of(@ends.select { |one| one.queue == queue })
       end
 
       # No job that is done is kept.
@@ -461,6 +467,7 @@ module Laterd
         kept.checkpoint = attempt.checkpoint unless attempt.checkpoint.nil?
         if kept.state == "reserved" # else it was cancelled meanwhile
           settle(kept, attempt)
+          note_end(kept, attempt.result)
           hook = kept.hook
           keep(hook) if hook
         end
@@ -468,6 +475,13 @@ module Laterd
         keep(successor) if successor && ENDED.include?(kept.state)
         settle_flows
         attempt
+      end
+
+      def note_end(kept, ending)
+        return if ending == "return"
+
+        kind = kept.error["kind"] unless ending == "done"
+        @ends << End.new(kept.queue, kept.id, kept.type, ending, kept.state, Time.now.to_f, "test", kind, kept.attempts)
       end
 
       def settle(kept, attempt)
