@@ -235,16 +235,43 @@ int args_parse(struct args *args, int argc, char **argv, int command,
 
 /* --- what was given --- */
 
-const char *args_text(const struct args *args, const char *name)
+/* Finds the table and the place there of an option. */
+static void args_seek(const struct args *args, const char *name, int *t, size_t *at)
 {
-    for (int t = 0; t < ARGS_TABLES; t++) {
-        for (const struct args_option *o = args->tables[t]; o && o->name; o++) {
-            if (strcmp(o->name, name) == 0 && o - args->tables[t] < ARGS_OPTIONS_MAX)
-                return args->values[t][o - args->tables[t]];
+    for (*t = 0; *t < ARGS_TABLES; ++*t) {
+        const struct args_option *table = args->tables[*t];
+
+        for (*at = 0; table && table[*at].name && *at < ARGS_OPTIONS_MAX; ++*at) {
+            if (strcmp(table[*at].name, name) == 0)
+                return;
         }
     }
     fprintf(stderr, "later: the option %s is in no table\n", name);
     abort();
+}
+
+int args_give(struct args *args, const char *name, const char *value, struct later_error *err)
+{
+    size_t at;
+    int t;
+
+    args_seek(args, name, &t, &at);
+    if (args->given_count == ARGS_GIVEN_MAX)
+        return later_fail(err, LATER_E_USAGE, "more than %d options", ARGS_GIVEN_MAX);
+    args->given[args->given_count].name = args->tables[t][at].name;
+    args->given[args->given_count++].value = value;
+    if (!args->values[t][at])
+        args->values[t][at] = value;
+    return 0;
+}
+
+const char *args_text(const struct args *args, const char *name)
+{
+    size_t at;
+    int t;
+
+    args_seek(args, name, &t, &at);
+    return args->values[t][at];
 }
 
 bool args_flag(const struct args *args, const char *name)

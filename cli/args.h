@@ -52,6 +52,11 @@ int args_parse(struct args *args, int argc, char **argv, int command,
                const struct args_option *global, const struct args_option *own, bool program,
                struct later_error *err);
 
+/* Adds what was not on the line, as if the option stood at its end; but where only the last value
+ * counts, one that was given stays. Borrows the value. Returns 0, or -1 with *err: there are too
+ * many. */
+int args_give(struct args *args, const char *name, const char *value, struct later_error *err);
+
 /* What was given for an option of the tables. args_text(): its value, NULL if the option was not
  * given, "" if it was given without a value. args_flag(): whether it was given. Asking for an
  * option that no table has is a bug and ends the program. */

@@ -4,6 +4,7 @@
 #include "choose/choose.h"
 #include "choose/count.h"
 #include "choose/facets.h"
+#include "choose/saved.h"
 #include "jobs/peek.h"
 #include "choose/walk.h"
 #include "sizes.h"
@@ -273,7 +274,7 @@ static int search_search(struct searching *searching, struct later_error *err)
 
 /* --- the command --- */
 
-static int search_run(struct cli *cli, struct later_error *err)
+static int search_find(struct cli *cli, struct later_error *err)
 {
     struct searching searching = { 0 };
     int status;
@@ -300,17 +301,35 @@ static int search_run(struct cli *cli, struct later_error *err)
     return status;
 }
 
+static int search_run(struct cli *cli, struct later_error *err)
+{
+    int status = saved_act(cli, err);
+    char *text = NULL;
+
+    if (status <= 0)
+        return status;
+    if (cli->args.count > 0) {
+        text = saved_use(cli, cli->args.words[0], err);
+        if (!text)
+            return -1;
+    }
+    status = search_find(cli, err);
+    free(text);
+    return status;
+}
+
 static const struct args_option options[] = {
     CHOOSE_OPTIONS,
     { "after", 0, "PLACE", "go on from the `next` of an earlier search" },
     { "count", 0, NULL, "only count them" },
     FACETS_OPTION,
+    SAVED_OPTIONS,
     { 0 },
 };
 
 const struct command command_search = {
     .name = "search",
-    .usage = "-q Q [CONDITIONS] | -A [CONDITIONS]",
+    .usage = "-q Q [CONDITIONS] | -A [CONDITIONS] | NAME [CONDITIONS]",
     .brief = "Find jobs that meet conditions, newest first",
     .more =
         "Prints at most 100, or N of -n; in a pipe, like `later peek`. With --state done, the "
@@ -319,11 +338,16 @@ const struct command command_search = {
         "says twice a second how many jobs were searched, of how many, and in `next` where "
         "--after\n"
         "can go on. --count prints how many there are, with -A for each queue that has any, or\n"
-        "with --by for each value that they have.\n",
+        "with --by for each value that they have.\n"
+        "--save NAME searches for nothing: it keeps the conditions for everybody, and `later "
+        "search\n"
+        "NAME` adds those that are given to them. --saved lists them, --unsave NAME drops one.\n",
     .example = "later search -q mail --text greylisted\n"
                "later search -A --state dead --where payload.to=a@b.c\n"
                "later search -q mail --state dead --kind crash --count\n"
-               "later search -A --state dead --count --by type,kind,host,payload.tenant\n",
+               "later search -A --state dead --count --by type,kind,host,payload.tenant\n"
+               "later search --save bounces -q mail --state dead --kind bad\n",
     .options = options,
+    .max = 1,
     .run = search_run,
 };

@@ -210,6 +210,11 @@ size_t later_key_marks(char out[LATER_KEY_MAX], const char *prefix)
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:marks", prefix);
 }
 
+size_t later_key_searches(char out[LATER_KEY_MAX], const char *prefix)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:searches", prefix);
+}
+
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:totals", prefix);

@@ -124,6 +124,10 @@ size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix);
 /* `later:marks` (a zset): history/marks.h. */
 size_t later_key_marks(char out[LATER_KEY_MAX], const char *prefix);
 
+/* `later:searches` (a hash): those that are saved under a name (doc/protocol.md, "Saved searches").
+ */
+size_t later_key_searches(char out[LATER_KEY_MAX], const char *prefix);
+
 /* `later:totals`: what is counted outside the queues (history.h). */
 size_t later_key_totals(char out[LATER_KEY_MAX], const char *prefix);
 

@@ -153,7 +153,56 @@ for names in 'a"b' '' 'type,' 'a,b,c,d,e,f,g,h,i'; do
 done
 run later search -q by --by type
 is "$status $err" "64 later search: --by goes with --count
-usage: later search -q Q [CONDITIONS] | -A [CONDITIONS]" "--by without --count"
+usage: later search -q Q [CONDITIONS] | -A [CONDITIONS] | NAME [CONDITIONS]" "--by without --count"
+
+# Searches that are saved under a name.
+is "$(later search --save 'my mail' -q by --type mail --not kind:bad -n 5 --where payload.tenant=7 --columns type,payload.n --json)" '{"search":"my mail","saved":true}' "a search is saved"
+later search --save all --type mail --type sms
+is "$(later search --saved)" "$(printf 'all\ttype:mail type:sms\nmy mail\tqueue:by number:5 columns:type,payload.n type:mail not:kind:bad where:payload.tenant=7')" "--saved: by name"
+is "$(later search --saved --json | tail -n 1)" '{"search":"my mail","conditions":["queue:by","number:5","columns:type,payload.n","type:mail","not:kind:bad"],"looks_inside":["where:payload.tenant=7"]}' "--saved --json"
+is "$(later search all | cut -f 1)" "$(later search -A --type mail --type sms | cut -f 1)" "a saved search finds what its conditions do"
+is "$(later search 'my mail' --count) $(later search 'my mail' --count --state ready) $(later search all -q by --count) $(later search all -q by2 --count)" "1 0 3 0" "with others, in a queue"
+is "$(later search 'my mail' -A --count --json)" '{"queue":"by","count":1}' "-A goes before its queue"
+run later search 'my mail' --text x --older 1h --not type:a --count
+is "$status $out" "0 0" "more conditions"
+later search --save twice --state dead
+run later search twice --state ready
+is "$status" 64 "a condition that cannot be given twice"
+later search --save twice --state ready -n 1 -n 2
+is "$(later search --saved | tail -n 1)" "$(printf 'twice\tnumber:2 state:ready')" "one of that name is replaced"
+later search --unsave twice
+run later search --unsave twice
+is "$status $err" "66 later search: no search is saved as twice" "--unsave of what is not there"
+run later search twice
+is "$status $err" "66 later search: no search is saved as twice; -q names a queue" "nor can it be used"
+long=$(printf '%065d' 0)
+run later search --save "${long#0}"
+is "$status" 0 "a name of 64 bytes"
+later search --unsave "${long#0}"
+value=$(printf '%0240d' 0)
+for words in "--save $long" '--save=' '--save=-x' '--save a --columns id,,b' '--save a --columns a/b' '--save a --columns 1,2,3,4,5,6,7,8,9,10,11,12,13' \
+    '--save a --state done --state dead' '--save a -q a/b' '--save a --count' '--save a --saved' 'all --saved' '--columns id -A' 'all all' \
+    "--save a --where a=$value --where b=$value --where c=$value --where d=$value --where e=$value"; do
+    # shellcheck disable=SC2086 # words
+    run later search $words
+    is "$status" 64 "search $(printf '%.40s' "$words")"
+done
+run later search --save a --text '"'
+is "$status" 64 "a quotation mark"
+redis HSET later:searches odd 'colour:red' >/dev/null
+run later search odd
+is "$status $err" "65 later search: the saved search odd has a condition colour" "what a later version may have saved"
+later search --unsave odd
+i=2
+while [ "$i" -lt 100 ]; do
+    i=$((i + 1))
+    echo "[\"search\",\"--save\",\"s$i\"]"
+done | later serve >"$work/saved"
+is "$(grep -c '"status":0' "$work/saved")" 98 "a hundred are saved"
+run later search --save more
+is "$status $err" "75 later search: 100 searches are saved already: drop one with --unsave" "and no more"
+is "$(later search --save all --type mail; later search --saved | wc -l) $(later search --saved | head -n 1)" "100 $(printf 'all\ttype:mail')" "but one is replaced"
+redis DEL later:searches >/dev/null
 
 # Large documents come a few at a time.
 for i in 1 2 3 4 5; do

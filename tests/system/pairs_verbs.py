@@ -257,6 +257,7 @@ COMMANDS = {
     "search count all": ("search --all-queues --count {condition}", "read", lambda w: (
         (0, [{"queue": w.queue, "count": len(limited(w, chosen(w, ALL)))}] if chosen(w, ALL) else []))),
     "search count by": ("search -q {q} --count --by state {condition}", "read", counts_by_state),
+    "search saved": ("search --saved", "read", says(0)),
     "search": ("search -q {q} {condition}", "read", looks_at(ALL, "id")),
     "search all": ("search --all-queues {condition}", "read", looks_at(ALL, "id")),
     **{f"search {state}": (f"search -q {{q}} --state {state} {{condition}}", "read",
@@ -373,7 +374,7 @@ TEXT_ONLY = ("metrics", "metrics openmetrics", "new", "help", "completion", "top
 OUTSIDE = {"serve": "it is how the others are run", "flow": "has jobs of its own; cli_flow.sh, daemon_flow.sh",
            "work": "is a laterd, which waits for what others refuse; cli_work.sh, pairs_running.sh"}
 OPTIONS_OUTSIDE = {"push": "pairs.py has them", "progress": "its lines come by time; cli_search.sh, cli_many.sh",
-                   "after": "pages need many jobs; cli_search.sh", "ask": "somebody must answer; cli_many.sh", "lately": "what it asks goes by time; cli_lately.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
+                   "after": "pages need many jobs; cli_search.sh", **dict.fromkeys(("save", "unsave", "columns"), "keeps a search, not jobs; cli_search.sh"), "ask": "somebody must answer; cli_many.sh", "lately": "what it asks goes by time; cli_lately.sh", "trouble": "what is trouble goes by time; cli_trouble.sh"}
 
 
 def options_of(verb):

@@ -228,6 +228,7 @@ may show a -q mail
 may status
 may check mail
 may events -q mail --timeout 0
+may search --saved
 none_denied look
 run later status --server
 is "$status" 0 "look: what Redis says of itself"
@@ -270,7 +271,7 @@ hgetall other
 END
 } >"$work/commands"
 may_not <"$work/commands"
-for verb in 'push null' 'kick a' 'cancel a' 'cancel -q mail --state dead --yes' 'pause mail' 'reserve mail'; do
+for verb in 'push null' 'search --save s' 'kick a' 'cancel a' 'cancel -q mail --state dead --yes' 'pause mail' 'reserve mail'; do
     # shellcheck disable=SC2086 # words
     case $verb in
     *mail*) run later $verb ;;
@@ -433,6 +434,9 @@ become laterd later
     later show t1 -q tour
     later kick t2 -q tour
     later kick -q tour --all --yes
+    later search --save ready -q tour --state ready
+    later search ready
+    later search --unsave ready
     later pause tour
     later resume tour
     for verb in ack release return bury touch; do

@@ -146,6 +146,23 @@ START_TEST(the_last_one_wins)
 }
 END_TEST
 
+START_TEST(what_is_given_later)
+{
+    ck_assert_int_eq(parse("push -q a t", false), 0);
+    ck_assert_int_eq(args_give(&args, "queue", "b", &err), 0);
+    ck_assert_int_eq(args_give(&args, "priority", "1", &err), 0);
+    ck_assert_int_eq(args_give(&args, "priority", "2", &err), 0);
+    ck_assert_str_eq(args_text(&args, "queue"), "a");
+    ck_assert_str_eq(args_text(&args, "priority"), "1");
+    ck_assert_uint_eq(args.given_count, 4);
+    ck_assert_str_eq(args.given[3].value, "2");
+    while (args.given_count < ARGS_GIVEN_MAX)
+        ck_assert_int_eq(args_give(&args, "yes", "", &err), 0);
+    ck_assert_int_eq(args_give(&args, "yes", "", &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_USAGE);
+}
+END_TEST
+
 START_TEST(behind_two_dashes_stands_a_program)
 {
     ck_assert_int_eq(parse("work q -y -- cmd -q --json", true), 0);
@@ -534,6 +551,7 @@ static TCase *args_case(void)
     tcase_add_test(tc, an_option_takes_the_next_word_as_it_is);
     tcase_add_loop_test(tc, a_value_that_need_not_be_there, 0, 7);
     tcase_add_test(tc, the_last_one_wins);
+    tcase_add_test(tc, what_is_given_later);
     tcase_add_test(tc, behind_two_dashes_stands_a_program);
     tcase_add_loop_test(tc, what_is_wrong_is_said, 0, 10);
     tcase_add_loop_test(tc, the_nearest_name, 0, 12);

@@ -95,6 +95,8 @@ START_TEST(test_other_names)
     ck_assert_str_eq(out, "later:forgotten");
     ck_assert_uint_eq(later_key_marks(out, "later"), 11);
     ck_assert_str_eq(out, "later:marks");
+    ck_assert_uint_eq(later_key_searches(out, "later"), 14);
+    ck_assert_str_eq(out, "later:searches");
     ck_assert_uint_eq(later_key_totals(out, "later"), 12);
     ck_assert_str_eq(out, "later:totals");
     ck_assert_uint_eq(later_key_protocol(out, "later"), 14);
