@@ -734,7 +734,7 @@ try:
         browser.script('document.querySelector("main").replaceChildren(); location.hash = arguments[0]', f'#/{page}')
         check(browser.wait('document.querySelector("main h1") && document.querySelector("main .command")'),
               f'{page} is shown', browser.text())
-        same(browser.script('return [...document.querySelectorAll("main details, main button:not(.small)")]'
+        same(browser.script('return [...document.querySelectorAll("main details:not(.columns), main button:not(.small)")]'
                             '.filter((e) => e.checkVisibility()).map((e) => e.innerText)'), [], 'without a form or an action')
 
     browser.go(link)

@@ -165,6 +165,71 @@ try:
     check(browser.wait('document.querySelector("#notes").innerText.includes("It broke off")'), 'one that is too large breaks off, and says so', browser.text('#notes'))
     same(os.listdir(f'{work}/down'), ['later-dead.ndjson'], 'and is no file')
 
+    # columns
+    def heads():
+        return browser.script('return [...document.querySelectorAll("main .jobs thead th")].map((e) => e.innerText)')
+
+    def first(cells):
+        """Shows the first row these cells, in its own columns?"""
+        return wait_until(lambda: browser.script('return [...(document.querySelector("main .jobs tbody tr")?.querySelectorAll(".own") ?? [])].map((e) => e.innerText)') == cells)
+
+    search('queue:mail payload.n=7')
+    usual = heads()
+    same(usual, ['Choose', 'Job', 'State', 'Type', 'When', 'Attempts', 'Error or payload'], 'the usual columns')
+    browser.click('Columns', 'main')
+    browser.script('for (const name of ["type", "group"]) document.querySelector(`.columns [name=${name}]`).click()')
+    browser.type('.columns [name=paths]', 'payload.tenant, payload.n\ue007')
+    check(first(['mail.send', 'g1', 'tenant 2', '7']), 'others are chosen, of the document, too', browser.text('main'))
+    same(heads(), ['Choose', 'Job', 'type', 'group', 'payload.tenant', 'payload.n'], 'with their names')
+    browser.script('location.hash = "#/queue?name=slow"')
+    check(first(['report', '–', '–', '–']), 'in all lists of jobs', browser.text('main'))
+    search('queue:slow columns:priority,payload')
+    check(first(['0', HACK]), 'a search has its own; a hostile value is a text', browser.text('main'))
+    same(browser.script('return window.hacked ?? null'), None, 'that does not run')
+    browser.click('Columns', 'main')
+    browser.script('document.querySelector(".columns [name=state]").click()')
+    browser.click('Show these', 'main')
+    check(browser.wait('document.querySelector("#search-field").value === "queue:slow columns:id,state,priority,payload"'), 'which are in its words', browser.script(f'return location.hash'))
+    check(first(['● ready', '0', HACK]), 'when others are chosen', browser.text('main'))
+    search('queue:slow columns:a,"b"')
+    check(browser.wait('document.querySelector("main [role=alert]").innerText.includes("columns: names with commas")'), 'what is no name is told', browser.text('main'))
+
+    # saved searches
+    def notes(words):
+        return browser.wait('document.querySelector("#notes").innerText.includes(arguments[0])', words)
+
+    def save(q, name):
+        search(q)
+        browser.type('#save-name', f'{name}\ue007')
+
+    save('queue:mail type:mail.*|sms.* -kind:bad limit:20', 'by tenant')
+    check(notes('It is saved as by tenant'), 'a search is saved', browser.text('#notes'))
+    same(run('search', '--saved'), 'by tenant\tqueue:mail number:20 columns:id,state,priority,payload type:mail.* type:sms.* not:kind:bad\n', 'with the columns that are shown')
+    save('queue:mail "tenant 4" columns:payload.tenant', 'of four')
+    check(notes('It is saved as of four'), 'another one', browser.text('#notes'))
+    save('queue:mail payload.tenant=x', 'of four')
+    browser.click('Leave it', 'dialog')
+    same('tenant=x' in run('search', '--saved'), False, 'it asks before it replaces one')
+    save('queue:mail state:ready', 'short')
+    check(notes('It is saved as short'), 'a third one', browser.text('#notes'))
+    browser.click('Saved searches', 'main')
+    def listed():
+        return browser.script('return [...document.querySelectorAll("[aria-label=\'Saved searches\'] tbody tr")].map((e) => e.innerText.split("\\t").slice(0, 2).map((part) => part.trim()))')
+    wanted = [['by tenant', 'queue:mail limit:20 columns:id,state,priority,payload type:mail.*|sms.* -kind:bad'],
+              ['of four', 'queue:mail columns:payload.tenant text:"tenant 4"'], ['short', 'queue:mail columns:id,state,priority,payload state:ready']]
+    check(wait_until(lambda: listed() == wanted), 'all are listed in the words of the search', listed())
+    browser.click('of four', 'main')
+    check(first(['tenant 4']), 'and used by a click', browser.text('main'))
+    browser.script('location.hash = "#/search"')
+    browser.wait('document.querySelector("[aria-label=\'Remove short\']")')
+    browser.script('document.querySelector("[aria-label=\'Remove short\']").click()')
+    browser.click('Remove', 'dialog')
+    check(wait_until(lambda: [one[0] for one in listed()] == ['by tenant', 'of four']), 'one is removed', listed())
+    search('queue:mail')
+    browser.click('Columns', 'main')
+    browser.click('The usual ones', 'main')
+    check(wait_until(lambda: heads() == usual), 'the usual columns again', heads())
+
     # completion, by keys
     FIELD = 'document.querySelector("#search-field")'
 
@@ -235,14 +300,34 @@ try:
             counted('queue:mail type:sms.send', 51)
             browser.click('Download', 'main')
             typed('type:mail.send s')
-            offered(['state:', 'host:', 'type:'])
+            check(wait_until(lambda: offers()[0][:1] == ['state:']), 'a list is open', offers())
             browser.press('ArrowDown')
+            browser.script('document.querySelectorAll("main details").forEach((e) => { e.open = true; })')
             same(browser.axe(), [], f'axe: with all that is open, {width} px')
             check(browser.script('return document.documentElement.scrollWidth') <= width, f'it is no wider than {width} px')
+            browser.script('document.querySelector(".columns [name=host]").checked = true; document.querySelector(".columns [type=submit]").click()')
+            check(browser.wait('document.querySelector("main .jobs .own")'), 'with columns that were chosen', browser.text('main'))
+            same(browser.axe(), [], f'axe: with these, {width} px')
+            check(browser.script('return document.documentElement.scrollWidth') <= width, f'and that is no wider than {width} px')
+            browser.script('location.hash = "#/search"')
+            check(browser.wait('document.querySelector("[aria-label^=Remove]")'), 'the saved ones')
+            same(browser.axe(), [], f'axe: the saved ones, {width} px')
+            check(browser.script('return document.documentElement.scrollWidth') <= width, f'and they are no wider than {width} px')
 
     # what a reader does not see
     for facets, status in (('payload.password', 403), ('type,payload.n', 403), ('payload', 403), ('type,kind,group,state,queue,host', 200)):
         same(api(f'count?facets={facets}', 'reader')[0], status, f'a reader counts by {facets}')
     same(b's3cret' in api('count?facets=payload.password')[2], True, 'an operator may')
+    for act in ('search-save', 'search-unsave'):
+        same(api(act, 'reader', {'search': 'of four'})[0], 403, f'a reader may not {act}')
+    same([(one['search'], one.get('looks_inside')) for one in api('searches', 'reader')[2]['answers']], [('by tenant', None), ('of four', '***')], 'nor see what looks into jobs')
+    browser.enter(where, 'reader')
+    browser.script('location.hash = "#/search"')
+    check(browser.wait('document.querySelector("[aria-label=\'Saved searches\'] tbody tr")'), 'the list of a reader', browser.text('main'))
+    same(browser.script('return [[...document.querySelectorAll("[aria-label=\'Saved searches\'] tbody a")].map((e) => e.innerText), document.querySelectorAll("main button[aria-label^=Remove]").length]'), [['by tenant'], 0], 'has what a reader may use')
+    browser.click('by tenant', 'main')
+    check(browser.wait('document.querySelectorAll("main .jobs tbody tr").length === 20'), 'and it is used', browser.text('main'))
+    search('queue:mail state:ready limit:1 columns:payload.password,payload.tenant')
+    check(wait_until(lambda: browser.script('return document.querySelector("main .jobs tbody .own")?.innerText') == '***'), 'a column of what is masked is masked', browser.text('main'))
 finally:
     browser.close()

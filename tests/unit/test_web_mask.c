@@ -32,6 +32,8 @@ START_TEST(members)
            "{\"password\":\"***\",\"c\":true}");
     masked("[{\"card-number\":[]},{\"card-number\":null},{\"card-number\":\"\\\\\"}]",
            "[{\"card-number\":\"***\"},{\"card-number\":\"***\"},{\"card-number\":\"***\"}]");
+    masked("{\"search\":\"a\",\"looks_inside\":[\"text:x\"]}",
+           "{\"search\":\"a\",\"looks_inside\":\"***\"}");
     masked("{\"\\u0070ass\\u0077ord\":1}", "{\"\\u0070ass\\u0077ord\":\"***\"}");
 }
 END_TEST

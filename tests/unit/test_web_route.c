@@ -35,6 +35,13 @@ START_TEST(commands)
                      "later peek --state=dead --offset=7 mail");
     ck_assert_str_eq(typed("/api/1/job", false, "id=it%27s&queue=a"),
                      "later show --queue=a 'it'\\''s'");
+    ck_assert_str_eq(typed("/api/1/searches", false, ""), "later search --saved");
+    ck_assert_str_eq(typed("/api/1/search-save", true,
+                           "search=my%20mail&queue=a&limit=5&columns=id,type&glob=b&not=kind:bad"),
+                     "later search '--save=my mail' --queue=a --number=5 --columns=id,type "
+                     "--type=b --not=kind:bad");
+    ck_assert_str_eq(typed("/api/1/search-unsave", true, "search=-x"), "later search --unsave=-x");
+    ck_assert_str_eq(typed("/api/1/search-save", true, "queue=a"), "400");
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "most=9&state=dead&rate=50"),
                      "later kick --all-queues --number=9 --rate=50 --state=dead");
     ck_assert_str_eq(typed("/api/1/kick-matching", true, "rate=all"), "400");

@@ -11,13 +11,16 @@
 
 #define DEPTH 4 /* JSON in a string of JSON; what is deeper is masked as a whole */
 
-/* A document in base64 (job/document_line.h), into which nobody looks: it is masked as a whole. */
-#define OPAQUE "document_base64"
+/* What is masked as a whole: a document in base64 (job/document_line.h), into which nobody looks,
+ * and the conditions of a saved search that look into documents. */
+static const char *const opaque[] = { "document_base64", "looks_inside" };
 
 bool mask_has(const struct mask *mask, const char *name)
 {
-    if (mask->count > 0 && strcmp(name, OPAQUE) == 0)
-        return true;
+    for (size_t i = 0; mask->count > 0 && i < sizeof opaque / sizeof *opaque; i++) {
+        if (strcmp(name, opaque[i]) == 0)
+            return true;
+    }
     for (size_t i = 0; i < mask->count; i++) {
         if (strcasecmp(mask->names[i], name) == 0)
             return true;

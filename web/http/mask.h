@@ -15,8 +15,8 @@ struct mask {
     size_t count;
 };
 
-/* Is this one of the names? Case does not matter. If there are any, `document_base64` is one, too.
- */
+/* Is this one of the names? Case does not matter. If there are any, `document_base64`
+ * and `looks_inside` are, too. */
 bool mask_has(const struct mask *mask, const char *name);
 
 /* Returns a copy of a line of valid JSON in which each member with such a name, at any depth, has

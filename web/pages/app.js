@@ -129,7 +129,7 @@ document.getElementById('search').addEventListener('submit', (event) => {
     event.preventDefault();
     const q = field.value.trim();
     mean(q);
-    if (q) location.hash = `#/search?${new URLSearchParams({ q })}`;
+    location.hash = q ? `#/search?${new URLSearchParams({ q })}` : '#/search';
 });
 
 // A browser that cannot have the script does without.

@@ -6,7 +6,7 @@ import { NAMES, TURNED } from './query.js';
 
 const HINTS = { state: 'such as dead', type: 'such as mail.*|sms.*', older: 'than 1h', newer: 'than 5m', error: 'a regular expression',
                 kind: 'of the last error', host: 'of the last error', attempts: 'such as >3', priority: 'such as >0', queue: 'its name', text: 'anywhere in the document',
-                limit: 'how many are shown', where: 'such as payload.tenant=42' };
+                limit: 'how many are shown', where: 'such as payload.tenant=42', columns: 'such as id,type,payload.to' };
 const STATES = ['ready', 'delayed', 'reserved', 'dead', 'waiting', 'done'];
 const KINDS = ['retry', 'timeout', 'crash', 'lapse', 'bad', 'buried', 'unknown', 'return'];
 const SHOWN = 12, OLD = 10000; // ms

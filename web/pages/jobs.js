@@ -1,5 +1,6 @@
 // jobs.js: lists of jobs, whose rows can be selected, and the actions on those.
 import { button, confirm, perform } from './action.js';
+import { cells, chooser, chosenColumns, headings } from './columns.js';
 import { badge, h, link, moment, number, path, since, table } from './dom.js';
 import { member } from './text.js';
 
@@ -55,7 +56,7 @@ function words(job) {
     return described(job) || h('code', {}, glance(job.document));
 }
 
-function row(job, mixed, chosen, changed) {
+function row(job, mixed, chosen, changed, columns) {
     const at = when(job), attempts = job.finished?.attempt ?? job.attempts;
     const box = button('', null) === false ? null : h('input', {
         type: 'checkbox', 'aria-label': `Choose ${job.id}`,
@@ -69,12 +70,13 @@ function row(job, mixed, chosen, changed) {
         h('td', { class: 'pick' }, box),
         h('th', { scope: 'row', class: 'id', title: job.id }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
                                          : h('em', {}, 'not adopted yet')),
-        h('td', {}, badge(job.state)),
-        h('td', { class: 'type' }, job.type ?? h('em', {}, 'none'),
-          mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
-        h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
-        h('td', { class: attempts ? 'n' : 'n zero' }, number(attempts)),
-        h('td', { class: 'words' }, words(job)));
+        columns ? cells(job, columns) : [
+            h('td', {}, badge(job.state)),
+            h('td', { class: 'type' }, job.type ?? h('em', {}, 'none'),
+              mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
+            h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
+            h('td', { class: attempts ? 'n' : 'n zero' }, number(attempts)),
+            h('td', { class: 'words' }, words(job))]);
 }
 
 // Puts new rows into a table. Whoever is in one by keyboard stays there.
@@ -85,13 +87,12 @@ export function setRows(body, rows) {
 }
 
 // A table of jobs. again() is called after an action on some of them. state: if all have the same.
-// mixed: they belong to several queues.
-export function jobTable(label, again, { state, mixed } = {}) {
+// mixed: they belong to several queues. columns: as its address says, and recolumn(columns) is called when
+// somebody chooses others; otherwise they are those chosen in this browser, or the usual ones.
+export function jobTable(label, again, { state, mixed, columns = chosenColumns(), recolumn } = {}) {
     const chosen = new Map();
-    const list = table(label, [['', 'pick'], ['Job', ''], ['State', ''], [mixed ? 'Type, queue' : 'Type', ''],
-                               [WHEN[state] || 'When', ''],
-                               ['Attempts', 'n'], ['Error or payload', 'words']]);
-    list.body.closest('table').querySelector('th').append(h('span', { class: 'hidden' }, 'Choose'));
+    let present = [];
+    const list = table(label, []);
     const count = h('b');
     const bar = h('div', { class: 'chosen', hidden: true, role: 'group', 'aria-label': 'Chosen jobs' },
         count,
@@ -119,18 +120,39 @@ export function jobTable(label, again, { state, mixed } = {}) {
         again();
     }
 
+    const draw = (job) => row(job, mixed, chosen, changed, columns);
+
+    function begin() {
+        const heads = columns ? headings(columns).map((name) => [name, ''])
+            : [['State', ''], [mixed ? 'Type, queue' : 'Type', ''], [WHEN[state] || 'When', ''], ['Attempts', 'n'], ['Error or payload', 'words']];
+        list.element.classList.toggle('owned', columns !== '');
+        list.element.querySelector('thead tr').replaceChildren(
+            ...[[h('span', { class: 'hidden' }, 'Choose'), 'pick'], ['Job', ''], ...heads].map(([heading, kind]) => h('th', { class: kind, scope: 'col' }, heading)));
+    }
+
+    const choose = chooser(columns, (text) => {
+        columns = text;
+        begin();
+        clear();
+        setRows(list.body, present.map(draw));
+        recolumn?.(text);
+    });
+
     list.element.classList.add('jobs');
+    begin();
     return {
-        element: h('div', {}, bar, list.element),
+        element: h('div', {}, bar, list.element, choose),
         body: list.body,
         chosen: () => chosen.size,
-        set(jobs) {
+        set(all) {
+            present = all;
             chosen.clear();
             changed();
-            setRows(list.body, jobs.map((job) => row(job, mixed, chosen, changed)));
+            setRows(list.body, present.map(draw));
         },
         add(job) {
-            list.body.append(row(job, mixed, chosen, changed));
+            present.push(job);
+            list.body.append(draw(job));
         },
     };
 }

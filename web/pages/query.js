@@ -1,7 +1,8 @@
 // query.js: the language of the search: conditions as people write them.
+import { fits } from './columns.js';
 
 export const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
-                kind: 'kind', host: 'host', attempts: 'attempts', priority: 'ranks', limit: 'limit', queue: 'queue', text: 'text' };
+                kind: 'kind', host: 'host', attempts: 'attempts', priority: 'ranks', limit: 'limit', queue: 'queue', text: 'text', columns: 'columns' };
 // What may be given several times. Of types and kinds one must hold, of `where` all, of `not` none.
 const MANY = ['glob', 'kind', 'where', 'not'];
 export const TURNED = ['state', 'type', 'kind', 'host', 'attempts', 'priority', 'where', 'text'];
@@ -65,16 +66,33 @@ export function conditions(text) {
     for (const [name, values] of Object.entries(found)) {
         if (values.includes('')) throw new Error(`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
     }
+    if (found.columns && !fits(found.columns[0])) throw new Error('columns: names with commas between, such as id,type,payload.customer');
     if (words.length && found.text) throw new Error('text: can be given only once');
     if (words.length) found.text = [words.join(' ')];
     return Object.fromEntries(Object.entries(found).map(([name, values]) => [name, MANY.includes(name) ? values : values[0]]));
 }
+
+// The search without this condition.
+export const without = (text, name) => tokens(text).filter((token) => !token.startsWith(`${name}:`)).join(' ');
 
 // What finds those of a search that also have this value, as a search counts them; null: it cannot be said.
 export function narrow(text, by, value) {
     const named = by !== 'text' && by in NAMES;
     if (named ? !/^[\w.:/-]+$/.test(value) : /["\x00-\x1f\x7f]/.test(value)) return null;
     const plain = `${by}=${value}`, where = /^[\w.[\]-]+=[^\s]+$/.test(plain) ? plain : `where:"${plain}"`;
-    const others = tokens(text).filter((token) => !named || !token.startsWith(`${by}:`));
-    return [...others, named ? `${by}:${value}` : where].join(' ');
+    return `${named ? without(text, by) : text.trim()} ${named ? `${by}:${value}` : where}`.trim();
+}
+
+// Writes conditions in this language that `later search --saved` has listed: `type:mail.*`, `not:kind:timeout`.
+export function spell(lines) {
+    const found = [];
+    for (const line of lines) {
+        const [, not, name, value] = /^(not:)?([a-z]+):(.*)$/s.exec(line) ?? [];
+        if (!name) continue;
+        const word = `${not ? '-' : ''}${name === 'number' ? 'limit' : name}:`;
+        const same = MANY.includes(NAMES[name]) && found.find((one) => one[0] === word);
+        if (same) same[1] += `|${value}`;
+        else found.push([word, /\s/.test(value) ? `"${value}"` : value]);
+    }
+    return found.map((one) => one.join('')).join(' ');
 }

@@ -5,7 +5,8 @@ import { command, empty, h, number, path, setText } from './dom.js';
 import { download } from './download.js';
 import { facets } from './facets.js';
 import { jobTable } from './jobs.js';
-import { conditions } from './query.js';
+import { conditions, without } from './query.js';
+import { savedList, saver } from './saved.js';
 
 const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3', 'priority:>0',
                   'error:"connection refused"', '"any text" queue:mail'];
@@ -26,8 +27,8 @@ export function search(main, parameters) {
 
     main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q), wrong);
     if (!q) {
-        main.append(help());
-        return null;
+        main.append(help(), savedList(stop.signal));
+        return () => stop.abort();
     }
     try {
         asked = conditions(q);
@@ -36,9 +37,16 @@ export function search(main, parameters) {
         return null;
     }
 
-    const { limit, ...whole } = asked; // without how many to show
+    const { limit, columns, ...whole } = asked; // without how many to show, and how
     const counts = facets(q, whole), file = download(q, whole);
-    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue });
+    // What is chosen is in this browser by now; a search that has columns of its own has these instead.
+    const recolumn = (text) => {
+        const other = `${without(q, 'columns')}${text && ` columns:${text}`}`.trim();
+        mean(other);
+        location.hash = path('search', { q: other });
+    };
+    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue, columns, recolumn: columns && recolumn });
+    const keep = saver(asked, stop.signal);
     const act = (where, verb, done) => {
         end('stopped');
         performAll(asked.queue ? `${where}-queue-matching` : `${where}-matching`, whole, verb, done, acting);
@@ -72,7 +80,7 @@ export function search(main, parameters) {
     function refuse(reason, line) {
         end('it could not be done');
         wrong.replaceChildren(empty(reason));
-        for (const part of seen.size ? [all, counts.element] : [all, counts.element, words, jobs.element]) part.hidden = true;
+        for (const part of seen.size ? [all, keep, counts.element] : [all, keep, counts.element, words, jobs.element]) part.hidden = true;
         if (line) typed.replaceChildren(command(line));
     }
 
@@ -96,7 +104,7 @@ export function search(main, parameters) {
         more.hidden = true;
         words.textContent = 'one moment';
         try {
-            const answer = await getLong(asked.queue ? 'search-queue' : 'search', { ...asked, after }, (name, line) => {
+            const answer = await getLong(asked.queue ? 'search-queue' : 'search', { ...whole, limit, after }, (name, line) => {
                 if (source === mine) take(line);
             }, mine.signal);
             if (source !== mine) return;
@@ -109,7 +117,7 @@ export function search(main, parameters) {
     }
 
     function begin() {
-        main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, counts.element, jobs.element, typed);
+        main.append(words, bar, h('p', { class: 'buttons' }, halt, more), all, acting, keep, counts.element, jobs.element, typed);
         goOn();
     }
 

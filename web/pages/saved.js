@@ -1,0 +1,64 @@
+// saved.js: searches that are saved under a name, for everybody who uses these pages.
+import { button, confirm, may, perform } from './action.js';
+import { get, mean } from './api.js';
+import { chosenColumns } from './columns.js';
+import { command, empty, h, link, path, setText, table } from './dom.js';
+import { spell } from './query.js';
+
+// The list of them. stop: a signal that it is not needed any longer.
+export function savedList(stop) {
+    const words = h('p', { class: 'facts', role: 'status' }, 'one moment'), typed = h('div');
+    const rows = table('Saved searches', [['Name', ''], ['Search', 'words'], ...(may('operator') ? [[h('span', { class: 'hidden' }, 'Remove'), '']] : [])]);
+    rows.element.hidden = true;
+
+    async function remove(name) {
+        if (await confirm(`Remove the saved search ${name}?`, 1, 'Remove') && await perform('search-unsave', { search: name }, `${name} is removed`)) load();
+    }
+
+    // Readers do not see what looks into jobs of which something is masked for them.
+    function row({ search, conditions, looks_inside: inside = [] }) {
+        const q = Array.isArray(inside) ? spell([...conditions, ...inside]) : '';
+        return h('tr', {}, h('th', { scope: 'row' }, q ? h('a', { href: path('search', { q }), onclick: () => mean(q) }, search) : search),
+            h('td', { class: 'words' }, h('code', {}, q || (Array.isArray(inside) ? 'all jobs' : 'it looks into jobs: for operators'))),
+            may('operator') && h('td', {}, button('Remove', () => remove(search), { class: 'quiet small', 'aria-label': `Remove ${search}` })));
+    }
+
+    async function load() {
+        try {
+            const { answers, command: line } = await get('searches', {}, stop);
+            rows.body.replaceChildren(...answers.map(row));
+            rows.element.hidden = answers.length === 0;
+            setText(words, answers.length ? '' : 'None is saved yet: search for something, and give it a name.');
+            typed.replaceChildren(command(line));
+        } catch (error) {
+            if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
+        }
+    }
+
+    load();
+    return h('section', {}, h('h2', {}, 'Saved searches'), words, rows.element, typed);
+}
+
+// Where a search is given a name. asked: its conditions, as the server names them.
+export function saver(asked, stop) {
+    const field = h('input', { id: 'save-name', maxlength: 64, required: true, placeholder: 'its name', autocomplete: 'off' });
+
+    async function save() {
+        const name = field.value.trim();
+        try {
+            const { answers } = await get('searches', {}, stop);
+            const there = answers.some((one) => one.search === name);
+            if (there && !await confirm(`Another search is saved as ${name}. Replace it?`, 1, 'Replace')) return;
+        } catch {
+            // saving tells the reason
+        }
+        const columns = asked.columns || chosenColumns() || undefined;
+        if (await perform('search-save', { ...asked, columns, search: name }, `It is saved as ${name}`)) field.value = '';
+    }
+
+    return h('form', { class: 'also', onsubmit: (event) => {
+        event.preventDefault();
+        save();
+    } }, may('operator') && [h('label', { for: 'save-name' }, 'save for all as'), field, h('button', { type: 'submit', class: 'quiet small' }, 'Save')],
+    link('search', null, 'Saved searches'));
+}
