@@ -17,8 +17,8 @@ if not stopped and there > 0 and (most == 1 or few and there == 1) then
         and string.match('\n' .. text, '\nq=%S+ ?([^\n]*)')
     rank = group and string.match('\n' .. text, '\np=(%-?%d+)\n') or '0'
     told = group and redis.call('HMGET', string.sub(jobs, 1, -5) .. 'fair', rank,
-        rank .. ' ' .. group, 'full')
-    if document == 0 or told and told[3] and not told[2] then
+        rank .. ' ' .. group)
+    if document == 0 or told and told[1] and not told[2] then -- of too many groups, mostly
         document = false
     end
 end
