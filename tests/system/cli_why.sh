@@ -210,7 +210,7 @@ rm -f "$work/lock-end"
 push() { "$tools/push" "$LATER_REDIS_URL" default many "$1" 'do' "$2" "$3"; }
 push 3000 '{"do":"sleep","for":0.05}' flood-
 later push 'do' '{"do":"done"}' --id after-flood >/dev/null
-why_is after-flood 'ahead: [0-9]+ ahead of it, about [0-9.]+ (s|min)' "so many ahead, and how long that takes"
+why_is after-flood 'ahead: [0-9,]+ ahead of it, about [0-9.]+ (s|min)' "so many ahead, and how long that takes"
 
 # ---- again, and how it is printed
 

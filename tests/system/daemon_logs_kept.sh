@@ -8,7 +8,7 @@ conf()
 {
     configure 'workers = 2; lease = 5.0; drain = 60.0; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };' \
         'queues = ( { name = "default"; logs_kept = 10; }, { name = "silent"; } );' \
-        'types = ( { name = "do"; keep = 3600.0; }, { name = "exec.*"; keep = 3600.0; } );' "$@"
+        'types = ( { name = "do"; keep = 3600.0; }, { name = "exec.*"; keep = 3600.0; } );'
 }
 conf
 sed -i 's|config = {|& exec = { talks = { argv = ( "/bin/sh", "-c", "echo out; echo err >\&2" ); }; };|' \
@@ -62,7 +62,7 @@ wait_until 20 finished talks
 like "$(log_of talks)" '1/debug/output: out' "what a program prints is kept"
 like "$(log_of talks)" '1/debug/output: err' "on its standard error, too"
 
-later push do '{"do":"talk","lines":3}' -q silent --id silent >/dev/null
+later push 'do' '{"do":"talk","lines":3}' -q silent --id silent >/dev/null
 wait_until 20 ended silent
 wait_until 20 eval '[ "$(redis ZCARD "$(key done silent)")" = 1 ]'
 is "$(log_of silent silent)" None "a queue that keeps none keeps none"
