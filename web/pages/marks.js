@@ -13,12 +13,13 @@ function times(mark) {
 }
 
 // Draws the marks over the last `span` ms before `end` into a chart's box. A word stands where the one
-// before leaves room; the list has the last ones, with what they mean.
+// before leaves room; the list has the last ones, with what they mean. The last point of a curve is where its period
+// began: what happened since stands at the edge.
 export function draw(box, marks, span, end) {
     const part = (at) => Math.min(100, Math.max(0, 100 * (1 - (end - at * 1000) / span)));
     let free = 0;
     box.querySelectorAll('.mark').forEach((old) => old.remove());
-    for (const mark of marks.filter(({ to, from }) => to * 1000 > end - span && from * 1000 <= end)) {
+    for (const mark of marks.filter(({ to }) => end && to * 1000 > end - span)) {
         const left = part(mark.from), shown = left >= free;
         const bar = h('span', { class: `mark ${mark.mark}${left > 100 - ROOM ? ' end' : ''}` }, shown ? word(mark) : '');
         bar.style.left = `${left}%`;
