@@ -18,6 +18,7 @@ redisContext *harness_redis;
 #define LINE(key) key, key ":waiting", key ":due"
 
 static char held_token[80] = "none";
+static char shared_name[64];
 
 static struct later_keys keys;
 
@@ -208,6 +209,11 @@ void hold_by(const char *token)
     snprintf(held_token, sizeof held_token, "%s", token);
 }
 
+void share_by(const char *name)
+{
+    snprintf(shared_name, sizeof shared_name, "%s", name);
+}
+
 static bool has_token(const char *argument)
 {
     return strspn(argument, "0123456789abcdefghijklmnopqrstuvwxyz") == 16 && argument[16] == ':';
@@ -301,6 +307,9 @@ void script_keys(const struct later_script_text *script, const char *out[16])
             out[i] = key(text("reserved:%s", held_token));
         else if (strcmp(out[i], FRESH) == 0)
             out[i] = key(text("reserved:%s", pending.count > 0 ? pending.argv[0] : ""));
+        else if (*shared_name && (strstr(out[i], "{n}") || strstr(out[i], "{f}")))
+            out[i] = text("%.*s{%s%s", (int)strcspn(out[i], "{"), out[i], shared_name,
+                          strchr(out[i], '}'));
         else if (strncmp(out[i], FLOW, sizeof FLOW - 1) == 0 && pending.count > 0)
             out[i] = key(text("flow:%s%s", pending.argv[0], out[i] + sizeof FLOW - 1));
     }
@@ -386,6 +395,7 @@ static redisReply *evalsha(const char *name)
     free(len);
     drop_arguments();
     hold_by("none");
+    share_by("");
     return harness_keep_reply(reply);
 }
 

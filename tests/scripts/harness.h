@@ -106,6 +106,9 @@ long long lapse(const char *reason);
 /* The token whose set is `held` for the next script that has that key. */
 void hold_by(const char *token);
 
+/* What the permits or the limit of the next scripts are called, if not n and f. */
+void share_by(const char *name);
+
 /* A job in each state, named after it: "ready", "delayed", "reserved" (under r), "dead". */
 void one_in_each_state(void);
 

@@ -71,4 +71,10 @@ void step_release(void);
 void step_return(void);
 void step_bury(void);
 
+/* model_lines.c; nobody waits as the walk begins */
+void lines_begin(void);
+void step_take(void);
+void step_give_back(void);
+void step_line(void);
+
 #endif

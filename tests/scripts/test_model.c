@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 3000
+#define STEPS 3600
 #define DIGIT 0.000002 /* scores have six places */
 
 uint64_t seed;
@@ -152,6 +152,9 @@ static const struct {
     { step_hasten, 10, "hasten" },
     { step_move, 3, "move" },
     { step_reschedule, 8, "reschedule" },
+    { step_take, 24, "take" },
+    { step_give_back, 10, "give back" },
+    { step_line, 16, "line" },
 };
 
 /* Plain members have no group; without groups no job waits in a line. */
@@ -165,6 +168,7 @@ static void walk(void)
     int sum = 0, taken[sizeof steps / sizeof *steps] = { 0 };
     bool trace = getenv("LATER_TRACE") != NULL;
 
+    lines_begin();
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         sum += weight_of(i);
     for (int n = 0; n < STEPS; n++) {
