@@ -162,8 +162,9 @@ void later_queue_progress(struct later_command *cmd, const struct later_keys *ke
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, jobs[i].id);
         later_command_text(cmd, jobs[i].text ? jobs[i].text : "");
-        later_command_bytes(cmd, jobs[i].checkpoint, jobs[i].checkpoint_len);
-        later_command_bytes(cmd, jobs[i].log, jobs[i].log_len);
+        later_command_bytes(cmd, jobs[i].checkpoint ? jobs[i].checkpoint : "",
+                            jobs[i].checkpoint_len);
+        later_command_bytes(cmd, jobs[i].log ? jobs[i].log : "", jobs[i].log_len);
     }
 }
 

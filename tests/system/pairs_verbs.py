@@ -338,7 +338,7 @@ COMMANDS = {
     "cron set": ("cron set c @yearly t 7 -q {q}", "push", says(0, {"name": "c"})),
     "cron change": ("cron set c @monthly", "push", if_held(66, 0)),
     "cron set all": ("cron set c @yearly t 7 -q {q} --zone Europe/Berlin --catch-up none --overlap skip --spread 1m "
-                     "--late 2m --expires-in 1h --priority 3 --group g --max-attempts 2 --timeout 5 --backoff 5 --result 60 --lock l --trace t --description d --on-dead d --on-done e --text "
+                     "--late 2m --expires-in 1h --priority 3 --group g --max-attempts 2 --retry-for 1h --timeout 5 --backoff 5 --result 60 --lock l --trace t --description d --on-dead d --on-done e --text "
                      "--from 2040-01-01T00:00:00Z --until 2050-01-01T00:00:00Z -n 3", "push",
                      says(0, {"name": "c"})),
     "cron run": ("cron run c", "push", cron_run),
