@@ -1,6 +1,7 @@
 /* record.c: what is kept beside a document. */
 #include "job/record.h"
 
+#include <stddef.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,81 +49,48 @@ static double record_read_seconds(const char *text, size_t len)
     return strtod(bytes, NULL);
 }
 
-static void record_read_value(struct later_record *record, char tag, const char *value, size_t len)
+/* What a tag's whole value becomes. */
+struct record_text {
+    char tag;
+    size_t text, len; /* offsets of the two members */
+};
+
+#define TEXT(tag, name)                                                                            \
+    {                                                                                              \
+        tag, offsetof(struct later_record, name), offsetof(struct later_record, name##_len)        \
+    }
+
+static const struct record_text record_texts[] = {
+    TEXT('e', error),      TEXT('h', earlier), TEXT('g', progress),
+    TEXT('m', checkpoint), TEXT('o', log),     TEXT('k', finished),
+    TEXT('f', flows),      TEXT('n', next),    TEXT('v', flow),
+};
+
+/* False if it is not one of these tags. */
+static bool record_read_text(struct later_record *record, char tag, const char *value, size_t len)
 {
-    int32_t number;
+    size_t n = sizeof record_texts / sizeof *record_texts, i = 0;
 
-    if (tag == 'e') {
-        record->error = value;
-        record->error_len = len;
-        record->unknown_since = unknown_since(value, len);
-        return;
-    }
-    if (tag == 'h') {
-        record->earlier = value;
-        record->earlier_len = len;
-        return;
-    }
-    if (tag == 'g') {
-        record->progress = value;
-        record->progress_len = len;
-        return;
-    }
-    if (tag == 'm') {
-        record->checkpoint = value;
-        record->checkpoint_len = len;
-        return;
-    }
-    if (tag == 'o') {
-        record->log = value;
-        record->log_len = len;
-        return;
-    }
-    if (tag == 'k') {
-        record->finished = value;
-        record->finished_len = len;
-        return;
-    }
-    if (tag == 'f') {
-        record->flows = value;
-        record->flows_len = len;
-        return;
-    }
-    if (tag == 'n') {
-        record->next = value;
-        record->next_len = len;
-        return;
-    }
-    if (tag == 'v') {
-        record->flow = value;
-        record->flow_len = len;
-        return;
-    }
-    if (tag == 'l') { /* DUE KIND NAME */
-        const char *space = memchr(value, ' ', len);
+    while (i < n && record_texts[i].tag != tag)
+        i++;
+    if (i == n)
+        return false;
+    *(const char **)((char *)record + record_texts[i].text) = value;
+    *(size_t *)((char *)record + record_texts[i].len) = len;
+    return true;
+}
 
-        record->line = space ? space + 1 : "";
-        record->line_len = space ? len - (size_t)(space + 1 - value) : 0;
-        return;
-    }
-    if (tag == 's')
-        record->is_step = true;
-    if (tag == 'q') { /* SINCE GROUP */
-        const char *space = memchr(value, ' ', len);
+/* FIRST REST: where the rest begins; "" if there is none. */
+static const char *record_rest(const char *value, size_t len, size_t *rest)
+{
+    const char *space = memchr(value, ' ', len);
 
-        record->since = space ? record_read_seconds(value, (size_t)(space - value)) : 0;
-        record->group = space ? space + 1 : "";
-        record->group_len = space ? len - (size_t)(space + 1 - value) : 0;
-        return;
-    }
-    if (tag == 'r')
-        record->first_failed = record_read_seconds(value, len);
-    if (tag == 'u')
-        record->unique_for = record_read_seconds(value, len);
-    if (tag == 'd')
-        record->taken_until = record_read_seconds(value, len);
-    if (!record_read_number(value, len, &number))
-        return;
+    *rest = space ? len - (size_t)(space + 1 - value) : 0;
+    return space ? space + 1 : "";
+}
+
+static void record_read_count(struct later_record *record, char tag, int32_t number)
+{
     if (tag == 'p' && number >= -100 && number <= 100)
         record->priority = number;
     else if (tag == 'a' && number > 0)
@@ -131,6 +99,32 @@ static void record_read_value(struct later_record *record, char tag, const char 
         record->crashes = number;
     else if (tag == 'i' && number > 0)
         record->interrupts = (uint32_t)number;
+}
+
+static void record_read_value(struct later_record *record, char tag, const char *value, size_t len)
+{
+    const char *space = memchr(value, ' ', len);
+    int32_t number;
+
+    if (record_read_text(record, tag, value, len)) {
+        if (tag == 'e')
+            record->unknown_since = unknown_since(value, len);
+    } else if (tag == 'l') { /* DUE KIND NAME */
+        record->line = record_rest(value, len, &record->line_len);
+    } else if (tag == 'q') { /* SINCE GROUP */
+        record->since = space ? record_read_seconds(value, (size_t)(space - value)) : 0;
+        record->group = record_rest(value, len, &record->group_len);
+    } else if (tag == 's') {
+        record->is_step = true;
+    } else if (tag == 'r') {
+        record->first_failed = record_read_seconds(value, len);
+    } else if (tag == 'u') {
+        record->unique_for = record_read_seconds(value, len);
+    } else if (tag == 'd') {
+        record->taken_until = record_read_seconds(value, len);
+    } else if (record_read_number(value, len, &number)) {
+        record_read_count(record, tag, number);
+    }
 }
 
 void later_record_read(struct later_record *record, const char *text, size_t len)
