@@ -86,6 +86,7 @@ void job_settle(const struct later_job *job, struct slot *slot, uint32_t result,
     enum later_ending ending = job_ending(result, timed_out, job->kind);
     struct later_attempt attempt = { .ending = ending,
                                      .number = job->attempt,
+                                     .crashes = slot->crashes,
                                      .max_attempts = job->policy.max_attempts,
                                      .too_late = slot_too_late(slot, job->began + slot->ran),
                                      .retry_in = job->retry_in,

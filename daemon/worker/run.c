@@ -155,7 +155,8 @@ static void run_describe(struct later_job *job)
     slot->timed = job->doc.retry_for > 0;
     if (slot->timed && job->first_failed > 0)
         slot->retry_until = job->first_failed + job->doc.retry_for - job->worker->redis_offset;
-    slot->retry_in = later_backoff_delay(&job->policy.backoff, job->attempt, worker_random());
+    slot->retry_in =
+        later_verdict_backoff(&job->policy.backoff, job->attempt, slot->crashes, worker_random());
     attempt_note_hooks(job); /* its program may have introduced itself since */
 }
 

@@ -73,6 +73,12 @@ static bool is_suspect(const struct later_attempt *attempt)
             attempt->ending == LATER_ENDED_LEFT);
 }
 
+double later_verdict_backoff(const struct later_backoff *backoff, uint32_t number, int32_t crashes,
+                             uint64_t random)
+{
+    return later_backoff_delay(backoff, crashes > 0 && number > 0 ? number - 1 : number, random);
+}
+
 /* A first crash has no backoff: a neighbour or laterd itself may be to blame. */
 static double wait_after(const struct later_attempt *attempt)
 {
@@ -83,7 +89,9 @@ static double wait_after(const struct later_attempt *attempt)
         return 0;
     if (attempt->retry_in >= 0) /* NaN is not */
         return attempt->retry_in;
-    return attempt->backoff ? later_backoff_delay(attempt->backoff, number, attempt->random) : 0;
+    if (!attempt->backoff)
+        return 0;
+    return later_verdict_backoff(attempt->backoff, number, attempt->crashes, attempt->random);
 }
 
 static double with_floor(const struct later_attempt *attempt, double wait)

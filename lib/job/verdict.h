@@ -52,6 +52,12 @@ enum later_fitness later_verdict_before(const struct later_policy *policy,
 #define LATER_FLOOR_ATTEMPT 10
 #define LATER_FLOOR_SECONDS 1.0
 
+/* Seconds that the backoff has for a job whose attempt of this number (from 1) has failed, after so
+ * many crashes (negative = none) in attempts before it. The first of these had no wait, and so used
+ * up none: the next failure has the first. random: as in later_backoff_delay(). */
+double later_verdict_backoff(const struct later_backoff *backoff, uint32_t number, int32_t crashes,
+                             uint64_t random);
+
 /* An attempt that has ended. */
 struct later_attempt {
     enum later_ending ending;

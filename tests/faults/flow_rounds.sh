@@ -1,8 +1,9 @@
 #!/bin/sh
 # flow_rounds.sh [ROUNDS [KILLS [MEMBERS]]]: rounds (20) of a batch of MEMBERS (2000) jobs and one that waits for all,
-# with laterd's defaults, while every 0.3 s one of four workers is killed, KILLS (10) times; then rounds in which the
-# push itself is killed, and done again; then one in which a member is dead, and kicked. Each callback must run once,
-# and not early. Run it from the build tree, by hand: it takes some seconds a round.
+# with laterd's defaults, while every 0.3 s one of four workers is killed as long as members are left, which is at least
+# KILLS (10) times; then rounds in which the push itself is killed, and done again; then rounds in which a member is
+# dead, and kicked. Each callback must run once, not early, and within 2 s of the last kill. Run it from the build tree,
+# by hand: it takes some seconds a round.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 
 times=${1:-20} kills=${2:-10} members=${3:-2000}
@@ -25,6 +26,9 @@ random()
 }
 
 some_worker() { workers | sed -n "$(random 1 4.999 | cut -d. -f1)p"; }
+
+# left FLOW MEMBERS: so many have not ended yet.
+left() { echo $(($2 - $(grep -c "^$1:" "$work/ended"))); }
 
 # told FLOW KILLED: members that have ended, that were begun again, callbacks; whether all had ended before, and how
 # long after that, and after the last kill, it began.
@@ -55,17 +59,21 @@ right()
 
 # ---- workers are killed
 
-batch "$members" "{\"do\":\"sleep\",\"for\":$(sum "$kills * 0.3 * 4 / $members")}" >"$work/batch"
+# (finding a worker takes time, too)
+batch "$members" "{\"do\":\"sleep\",\"for\":$(sum "$kills * 0.4 * 4 / $members")}" >"$work/batch"
 for round in $(seq "$times"); do
     later push --flow "killed$round" --file "$work/batch" >/dev/null
-    for _ in $(seq "$kills"); do
+    for hits in $(seq $((10 * kills))); do
         sleep 0.3
+        [ "$(left "killed$round" "$members")" -ge 4 ] || break
         kill -KILL "$(some_worker)" 2>/dev/null
+        killed=$(present)
     done
-    killed=$(present)
     later flow wait "killed$round" --timeout 5m >/dev/null
     wait_until 10 ended "killed$round.end"
     right "killed$round" "$members" "$killed"
+    at_least $((hits - 1)) "$kills" "workers killed while members were left"
+    closely "$(sum "$(began "killed$round.end") - $killed")" 2 "s from the last kill to the callback"
 done
 
 # ---- the pusher is killed, and pushes again

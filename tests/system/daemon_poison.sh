@@ -47,6 +47,11 @@ start_laterd
 push_do recovers '"do":"signal","upto":2'
 within 90 "one that crashes twice and then succeeds is done" unknown recovers
 later kick segv >/dev/null
+push_do twice '"do":"signal"' '"backoff":[1000,2000]'
+within 90 "one that crashes twice waits" is_delayed twice
+is "$(sum "$(redis ZSCORE "$(key delayed)" twice) - $(error_of twice | sed 's/^{"at":\([0-9.]*\),.*/\1/')")" 1000.000 \
+    "for the first wait of its backoff"
+later cancel twice >/dev/null
 within 90 "one that is kicked gets its three crashes again" begun segv 6
 within 90 "and is dead again" is_dead segv
 

@@ -203,6 +203,9 @@ START_TEST(test_retry)
     strcpy(job.error, "smtp: \"421\"");
     job_settle(&job, &slot, LATER_RETRY, true, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 16, "ran", "timeout", "smtp: \"421\"");
+    slot.crashes = 1; /* its worker died in the first */
+    job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
+    check_slot(LATER_VERB_RELEASE, 8, "ran", "retry", "smtp: \"421\"");
     job.attempt = 24; /* the last but one */
     job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 40, "ran", "retry", "smtp: \"421\"");

@@ -102,6 +102,22 @@ END_TEST
 
 /* ---- after */
 
+/* A job's first crash uses up none of its waits, whichever attempt it was; later ones do. */
+START_TEST(test_waits)
+{
+    static const struct {
+        uint32_t number;
+        int32_t crashes;
+        double wait;
+    } rows[] = { { 1, -1, 8 }, { 2, -1, 16 }, { 1, 0, 8 },  { 2, 0, 16 }, { 2, 1, 8 },
+                 { 3, 1, 16 }, { 3, 2, 16 },  { 4, 3, 32 }, { 1, 1, 8 },  { 0, 1, 8 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_double_eq(later_verdict_backoff(&backoff, rows[i].number, rows[i].crashes, 0),
+                            rows[i].wait);
+}
+END_TEST
+
 static void check(enum later_ending ending, enum later_verb verb, double wait, const char *how,
                   const char *kind)
 {
@@ -169,10 +185,12 @@ START_TEST(test_crashes)
     check(LATER_ENDED_CRASH, LATER_VERB_RELEASE, 0, "crashed", "crash");
     attempt.crashes = 1;
     attempt.number = 2;
-    check(LATER_ENDED_CRASH, LATER_VERB_RELEASE, 16, "crashed", "crash");
+    check(LATER_ENDED_CRASH, LATER_VERB_RELEASE, 8, "crashed", "crash"); /* the first wait */
+    check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 8, "ran", "retry");
+    check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "held", "return");
     attempt.crashes = 2;
     check(LATER_ENDED_CRASH, LATER_VERB_BURY, 0, "crashed", "crash");
-    check(LATER_ENDED_TIMEOUT, LATER_VERB_RELEASE, 16, "ran", "timeout");
+    check(LATER_ENDED_TIMEOUT, LATER_VERB_RELEASE, 8, "ran", "timeout");
     check(LATER_ENDED_LEFT, LATER_VERB_RELEASE, 0, "ran", "crash");
     attempt.crashes = -1;
     attempt.crash_max = 1;
@@ -235,7 +253,8 @@ static TCase *policies(void)
 static TCase *verdicts(void)
 {
     return MAKE("verdict", test_before, test_with_attempts_left, test_the_last_attempt,
-                test_too_late, test_crashes, test_beside_others, test_retry_in, test_floor);
+                test_too_late, test_crashes, test_waits, test_beside_others, test_retry_in,
+                test_floor);
 }
 
 UNIT_MAIN("verdict", policies, verdicts)
