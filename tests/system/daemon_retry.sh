@@ -127,7 +127,7 @@ at_least "$(failed_for timed)" 1.5 "it was tried as long again: s"
 push_do fewer '"do":"retry"' '"retry_for":3600,"max_attempts":2,"backoff":0'
 within 20 "attempts end them, too" is_dead fewer
 is "$(attempts_of fewer)" 2 "whichever comes first"
-push_do crashing '"do":"signal","signal":9' '"retry_for":0.001,"max_attempts":1000,"backoff":0'
+push_do crashing '"do":"signal","signal":9' '"retry_for":0.001,"max_attempts":1000,"backoff":0.01'
 within 20 "one that crashes ends so, too" is_dead crashing
 is "$(attempts_of crashing)" 2 "at its second failure"
 is "$(noted r exponential)" '' "of others nothing is noted"

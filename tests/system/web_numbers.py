@@ -48,7 +48,7 @@ run('push', '--flow', 'books', '--file', '-', '-q', 'steps', input='\n'.join(jso
 run('pause', 'night')
 run('cron', 'pause', 'report')
 push([{'type': 'note', 'queue': 'night', 'id': f'paused{i}'} for i in range(3)])
-run('push', 'do', json.dumps({'do': 'sleep', 'until': 'end', 'for': 600}), '-q', 'reports', '--id', 'long')
+run('push', 'do', json.dumps({'do': 'sleep', 'until': 'end', 'for': 3600}), '-q', 'reports', '--id', 'long', '--timeout', '1h')
 
 
 def rests():
