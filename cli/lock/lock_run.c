@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define GRACE 2.0 /* seconds from TERM to KILL when the lock is lost */
+#define AGAIN 0.5 /* seconds until a renewal or a connection is tried again, at most */
 #define TRIES 100 /* jobs in the line that no longer exist, and are skipped */
 
 enum loss { HELD, TAKEN_AWAY, CUT_OFF };
@@ -37,9 +38,10 @@ struct run {
     struct later_locked locked;
     double sent_at;  /* when the present renewal was sent; later_clock(), as are the others */
     double touch_at; /* the next renewal; INFINITY = one has been sent */
+    double dial_at;  /* no connection is tried before this */
     double kill_at;  /* INFINITY = never */
     enum loss loss;
-    char why[160]; /* why the last renewal failed */
+    char why[160]; /* why the last renewal failed; "" = none could be sent */
     int signals;   /* signalfd */
     int caught;    /* the last signal that asks us to end; 0 = none */
     pid_t pid;     /* 0 = not started */
@@ -141,7 +143,8 @@ static void lock_run_lose(struct run *run, enum loss how)
     child_signal(run->pid, SIGCONT); /* a stopped program would not get the signal */
     if (how == CUT_OFF)
         cli_say(run->cli, "%s: lost, since Redis was not reached for %.3g seconds (%s); ending %s",
-                run->order->name, now - run->locked.since, run->why, run->order->program[0]);
+                run->order->name, now - run->locked.since,
+                run->why[0] ? run->why : later_call_why(run->cli->client), run->order->program[0]);
     else
         cli_say(run->cli, "%s: lost, since %s; ending %s", run->order->name,
                 now - run->locked.since < run->order->ttl
@@ -150,13 +153,18 @@ static void lock_run_lose(struct run *run, enum loss how)
                 run->order->program[0]);
 }
 
+static double lock_run_again(const struct run *run)
+{
+    return later_clock() + fmin(AGAIN, run->order->ttl / 12);
+}
+
 static void take_touch(void *arg, struct later_answer *answer)
 {
     struct run *run = arg;
 
     if (answer->outcome != LATER_ANSWERED) {
         snprintf(run->why, sizeof run->why, "%s", answer->text);
-        run->touch_at = later_clock() + fmin(0.5, run->order->ttl / 12);
+        run->touch_at = lock_run_again(run);
     } else if (later_lock_still(answer->reply)) {
         run->locked.since = run->sent_at;
         run->touch_at = run->sent_at + run->order->ttl / 3;
@@ -165,34 +173,49 @@ static void take_touch(void *arg, struct later_answer *answer)
     }
 }
 
+/* Begins to connect if needed. A server that is not there may refuse at once, or a moment later. */
+static bool lock_run_connected(struct run *run)
+{
+    struct later_error err;
+
+    if (later_redis_down(run->redis) && later_clock() >= run->dial_at) {
+        run->dial_at = lock_run_again(run);
+        if (later_redis_connect(run->redis, &err) < 0)
+            snprintf(run->why, sizeof run->why, "%.150s", err.text);
+    }
+    return later_redis_up(run->redis);
+}
+
+/* When lock_run_touch() has something to do; INFINITY while a connection is being made. */
+static double lock_run_due(const struct run *run)
+{
+    if (later_redis_down(run->redis))
+        return fmax(run->touch_at, run->dial_at);
+    return later_redis_up(run->redis) ? run->touch_at : INFINITY;
+}
+
 /* Renews the lock, and connects first if needed. An answer that comes too late is given up. */
 static void lock_run_touch(struct run *run)
 {
     const struct lock_order *order = run->order;
     struct later_command cmd = { 0 };
-    struct later_error err;
     double now = later_clock();
 
     if (run->loss != HELD || now < run->touch_at)
         return;
-    if (later_redis_down(run->redis) && later_redis_connect(run->redis, &err) < 0) {
-        snprintf(run->why, sizeof run->why, "%.150s", err.text);
-        run->touch_at = now + fmin(0.5, order->ttl / 12);
-    }
-    if (!later_redis_up(run->redis))
+    if (!lock_run_connected(run))
         return;
     later_lock_touch(&cmd, later_call_prefix(run->cli->client), order->name, run->token,
                      order->ttl);
     run->sent_at = now;
     run->touch_at = INFINITY;
     if (later_redis_send(run->redis, &cmd, fmin(2, order->ttl / 6 + 0.1), take_touch, run) < 0)
-        run->touch_at = now + fmin(0.5, order->ttl / 12);
+        run->touch_at = lock_run_again(run);
 }
 
 /* Sleeps until Redis, a signal or the clock needs something. */
 static void lock_run_rest(struct run *run)
 {
-    bool shaking = !later_redis_up(run->redis) && !later_redis_down(run->redis);
     struct pollfd polled[] = { { .fd = run->signals, .events = POLLIN },
                                { .fd = later_redis_fd(run->redis), .events = POLLIN } };
     double next = fmin(later_redis_deadline(run->redis), run->kill_at), wait;
@@ -202,8 +225,7 @@ static void lock_run_rest(struct run *run)
         polled[1].events |= POLLOUT;
     if (run->loss == HELD)
         next = fmin(next, last_moment(run));
-    if (!shaking)
-        next = fmin(next, run->touch_at);
+    next = fmin(next, lock_run_due(run));
     wait = fmin(fmax(next - later_clock(), 0), 3600);
     if (poll(polled, 2, (int)ceil(wait * 1000)) > 0 && polled[1].revents)
         later_redis_handle(run->redis);

@@ -47,6 +47,10 @@ void later_call_ask_sentinels(struct later_client *client);
 /* Breaks the connection: every outstanding fn is called now. */
 void later_call_abort(struct later_client *client);
 
+/* Why the connection broke or could not be made, the last time; "" = it never did. Borrowed, until
+ * it is made again. */
+const char *later_call_why(const struct later_client *client);
+
 /* Its connection, to be watched by an owner with a loop of its own (redis.h). Borrowed. */
 struct later_redis *later_call_redis(const struct later_client *client);
 

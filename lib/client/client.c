@@ -435,6 +435,11 @@ void later_call_abort(struct later_client *client)
     later_redis_disconnect(client->redis, "given up");
 }
 
+const char *later_call_why(const struct later_client *client)
+{
+    return client->why;
+}
+
 struct later_redis *later_call_redis(const struct later_client *client)
 {
     return client->redis;

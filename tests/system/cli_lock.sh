@@ -251,7 +251,16 @@ for wrong in 'a' 'a --show -- true' 'a --ttl 0 -- true' 'a --ttl soon -- true' '
     run later lock $wrong
     is "$status" 64 "later lock $wrong: wrong usage"
 done
-stop_redis
+# By a socket a server that is gone refuses at once, by TCP a moment later; it is tried twice a second.
+sh -c 'ulimit -t 1; exec "$0" lock gone --ttl 6 -- sleep 60' "$later_bin" 2>"$work/words" </dev/null &
+locker=$!
+own "$locker"
+wait_until 10 held gone
+stop_redis KILL
+ended
+is "$status" 69 "Redis is gone: ended when its ttl is over, and no processor was busy with trying"
+like "$(cat "$work/words")" '^later lock: gone: lost, since Redis was not reached for [0-9.]+ seconds \(.+\); ending sleep$' \
+    "and told, with the reason"
 run later lock a --wait 60 -- true
 is "$status" 69 "no Redis: at once, also with --wait"
 finish
