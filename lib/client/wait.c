@@ -19,6 +19,7 @@ struct waiting {
     const char *queue, *id;
     bool behind; /* what comes now may be of an earlier job: there was no look yet, or only such
                   * that saw another of the id run, with ours kept beside it */
+    bool last;   /* the wait is over, and one more look is made */
     double until;
     struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
@@ -194,14 +195,25 @@ static int await(struct waiting *waiting, double seconds)
     return ok;
 }
 
+/* The wait is over. Is it worth one more look? A replica refuses to wait, but lets us look. */
+static bool wait_look_last(struct waiting *waiting)
+{
+    bool again = !waiting->last && later_redis_up(later_call_redis(waiting->client));
+
+    waiting->last = true;
+    return again;
+}
+
 /* May this failure pass, so that it is worth trying until the wait is over? */
-static bool wait_survive(const struct waiting *waiting)
+static bool wait_survive(struct waiting *waiting)
 {
     double left = waiting->until - later_clock();
     double pause = fmin(AGAIN, left);
 
-    if (waiting->err->code != LATER_E_REDIS || left <= 0)
+    if (waiting->err->code != LATER_E_REDIS)
         return false;
+    if (left <= 0)
+        return wait_look_last(waiting);
     nanosleep(&(struct timespec){ .tv_sec = 0, .tv_nsec = (long)(pause * 999999999) }, NULL);
     return true;
 }

@@ -1,6 +1,7 @@
 /* test_wait.c: later_wait(): every end of a job, ids with an earlier job, shards, and a thousand
  * waiters. */
 #include "live.h"
+#include "tests/support/fake_redis.h"
 
 #include "client/call.h"
 #include "client/wait.h"
@@ -244,11 +245,47 @@ START_TEST(a_thousand_at_once)
 }
 END_TEST
 
+/* A replica that is slow to say that it takes no BLMOVE. */
+static void refuse_late(struct fake_redis *fake, void *arg)
+{
+    (void)arg;
+    while (fake_accept(fake)) {
+        while (fake_read(fake)) {
+            bool waits = strcmp(fake_word(fake, 0), "BLMOVE") == 0;
+
+            if (waits ? !(fake_pause(fake, 0.2) && fake_say(fake, "-READONLY no\r\n"))
+                      : !fake_forward(fake, live_server.socket, false))
+                break;
+        }
+    }
+}
+
+/* The answer is the last look's, however late the refusal comes. */
+START_TEST(a_replica_refuses)
+{
+    struct fake_redis *fake = fake_start(refuse_late, NULL);
+    const struct later_client_options options = { .url = fake_url(fake), .timeout = 30 };
+    struct later_client *other;
+
+    live_hold("q", "a", TOKEN, 60);
+    ck_assert_ptr_nonnull(other = later_client_open_with(&options, &err));
+    for (double wait = 0.05; wait < 0.5; wait += 0.2) {
+        ck_assert_msg(later_wait(other, "q", "a", wait, &end, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(end.how, LATER_JOB_GOES_ON);
+    }
+    ck_assert_uint_ge(fake_called(fake, "BLMOVE"), 3);
+    later_client_close(other);
+    fake_stop(fake);
+}
+END_TEST
+
 static TCase *all(void)
 {
-    const TTest *const tests[] = { every_end,          dead_without_a_result, of_an_earlier_life,
-                                   of_before_the_push, of_the_job_behind,     in_a_shard,
-                                   what_is_no_result,  a_thousand_at_once,    NULL };
+    const TTest *const tests[] = { every_end,          dead_without_a_result,
+                                   of_an_earlier_life, of_before_the_push,
+                                   of_the_job_behind,  in_a_shard,
+                                   what_is_no_result,  a_replica_refuses,
+                                   a_thousand_at_once, NULL };
 
     return live_case("wait", set_up, tear_down, tests);
 }
