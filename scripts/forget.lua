@@ -5,7 +5,7 @@
 -- reply  how many jobs there are; 0: none, and the keys are gone; below 0: no jobs, but so much news of
 --        flows that has not been moved yet
 --
--- Its counters and totals, its pause and its kept done jobs are deleted too. Ids that stayed taken
+-- Its counters and totals, its pauses and its kept done jobs are deleted too. Ids that stayed taken
 -- after their jobs are free. Its plan of shards stays: `later forget` first takes the name out of
 -- `later:queues`, and deletes the plan last. As long as one of its jobs may have left a result,
 -- `stats` stays with the one field that says so: a push of that job's id has to drop it.
@@ -26,8 +26,12 @@ if left == 0 then
         redis.call('UNLINK', flow_key, flow_key .. ':unknown', flow_key .. ':values',
             flow_key .. ':failed')
     end
+    local laid = redis.call('HGETALL', base .. 'overrides')
+    for i = 1, #laid, 2 do
+        redis.call('UNLINK', base .. 'aside:' .. string.sub(laid[i], 6))
+    end
     redis.call('DEL', flows, waiting, base .. 'away', base .. 'heard', base .. 'fair',
-        base .. 'groups', base .. 'events')
+        base .. 'groups', base .. 'events', base .. 'overrides')
     local told = redis.call('HGET', stats, 'results')
     redis.call('DEL', wake, paused, records, unique, stats, totals, done, kept)
     if has_results(told, now) then

@@ -5,7 +5,9 @@
 --
 -- wait   seconds until it is due; 0: ready at once, in its old place; from 10^9 on: when it is due
 -- how    held: it had not begun; line:KIND NAME: nor had it, and it goes into that line until it is
---        due, which its record keeps; suspect: it ran beside others when their worker crashed, and will run alone;
+--        due, which its record keeps; type:T: nor had it, and its type is paused (override): it
+--        is kept aside until that ends, whatever its wait; if that has ended it goes back to its
+--        place; suspect: it ran beside others when their worker crashed, and will run alone;
 --        interrupted: laterd was stopped, and the tenth time in a row is an attempt; unknown: no
 --        plugin there has its type, which becomes its error with the time of the first;
 --        `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its error
@@ -36,6 +38,18 @@ local function unknown(record)
         '"kind":"unknown","text":"no plugin has its type","host":""}')
 end
 
+-- Jobs of types that are paused: by `type:T`, their scores and ids. Without laterds nobody would
+-- bring them back, so each is due some time after the end of the pause; or looks again in a day.
+local aside, base = {}, string.sub(jobs, 1, -5)
+local function paused_due(how)
+    local pause = redis.call('HGET', base .. 'overrides', how)
+    local till = pause and tonumber(string.match(pause, '^%S+ (%S+)') or 0)
+    if not till or till > 0 and till <= now then
+        return false
+    end
+    return string.format('%.6f', till > 0 and till + 60 or now + 86400)
+end
+
 local list, waits, at_once = {}, {}, false
 for i = 1, #ARGV / 3 do
     local how = ARGV[3 * i]
@@ -44,9 +58,14 @@ for i = 1, #ARGV / 3 do
         return redis.error_reply('ERR return: a wait is seconds')
     end
     if how ~= 'held' and how ~= 'suspect' and how ~= 'interrupted' and how ~= 'unknown'
-        and string.sub(how, 1, 4) ~= 'line' and string.sub(how, 1, 7) ~= '"kind":' then
+        and string.sub(how, 1, 4) ~= 'line' and string.sub(how, 1, 5) ~= 'type:'
+        and string.sub(how, 1, 7) ~= '"kind":' then
         return redis.error_reply(
-            'ERR return: how is held, line, suspect, interrupted, unknown or why')
+            'ERR return: how is held, line, type, suspect, interrupted, unknown or why')
+    end
+    if string.sub(how, 1, 5) == 'type:' then
+        aside[how] = aside[how] or { due = paused_due(how) }
+        waits[i] = tonumber(aside[how].due or 0)
     end
     at_once = at_once or waits[i] == 0
 end
@@ -78,6 +97,13 @@ for n = 1, #ids do
         texts[n] = interrupted(texts[n])
     elseif how == 'unknown' then
         texts[n] = unknown(texts[n])
+    elseif aside[how] then
+        local kept = aside[how]
+        if kept.due then
+            texts[n] = with_value(texts[n], 'l', kept.due .. ' t ' .. string.sub(how, 6))
+            kept[#kept + 1] = scores[i] + rank(texts[n])
+            kept[#kept + 1] = id
+        end
     elseif string.sub(how, 1, 4) == 'line' then
         local name = waits[i] >= 1e9 and string.match(how, '^line:([lpfs] [!-~]+)$')
         if name then
@@ -96,6 +122,11 @@ if shared then
 end
 if changed then
     keep_records(ids, texts)
+end
+for how, kept in pairs(aside) do
+    if #kept > 0 then
+        redis.call('ZADD', base .. 'aside:' .. string.sub(how, 6), 'NX', unpack(kept))
+    end
 end
 place(soon, later)
 count(stats, 'returned', #ids)

@@ -13,8 +13,10 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
 {
     grep -o '\[LATER_KEY_[A-Z]*\] = "[a-z]*"' lib/redis/key.c |
         sed 's/.*"\([a-z]*\)"/later:{Q}:\1/'
+    echo 'later:{Q}:overrides' # a channel, too
     grep -o '"%[^"]*"' lib/redis/key.c | grep -vx '"%s\(:{%s}:\)\{0,1\}"' | sed -e 's/"//g' \
         -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
+        -e 's/^%\.\*saside:%\.128s$/later:{Q}:aside:T/' \
         -e 's/^%\.\*sresult:%\.200s$/later:{Q}:result:ID/' \
         -e 's/^%\.\*sflow:%\.64s%\.8s$/later:{Q}:flow:F\nlater:{Q}:flow:F:unknown\nlater:{Q}:flow:F:values\nlater:{Q}:flow:F:failed/' \
         -e '/^%\.\*s%\.16s:%$/d' \

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
+#include "queue/override.h"
 #include "see/marks.h"
 #include "status/served.h"
 #include "whole.h"
@@ -15,10 +16,13 @@
 
 #define PAUSE_MAX 31536000.0 /* a year, in seconds */
 
-/* What is wanted: a pause for some seconds (0 = until resume), or its end. */
+/* What is wanted: a pause for some seconds (0 = until resume), or its end; of all jobs, or of those
+ * of a type. */
 struct wish {
     bool pause;
     double seconds;
+    const char *type;   /* NULL: of all */
+    const char *reason; /* "": not said */
     char who[65];
 };
 
@@ -29,7 +33,11 @@ static int pause_part(struct cli *cli, const struct later_keys *keys, const stru
 {
     struct later_command cmd = { 0 };
 
-    if (wish->pause)
+    if (wish->type && wish->pause)
+        later_override_pause(&cmd, keys, wish->type, wish->seconds, wish->who, wish->reason);
+    else if (wish->type)
+        later_override_resume(&cmd, keys, wish->type);
+    else if (wish->pause)
         later_inspect_pause(&cmd, keys, wish->seconds, wish->who);
     else
         later_inspect_plain(&cmd, keys, LATER_SCRIPT_RESUME);
@@ -103,11 +111,15 @@ static void pause_tell(struct cli *cli, const char *what, const char *name, cons
     if (cli->json) {
         jsonl_begin(&json, stdout);
         jsonl_text(&json, what, name);
+        if (wish->type)
+            jsonl_text(&json, "type", wish->type);
         jsonl_bool(&json, state, wish->pause);
         jsonl_bool(&json, "changed", changed);
         jsonl_end(&json);
     } else if (!changed) {
-        cli_say(cli, wish->pause ? "%s %s was %s already" : "%s %s was not %s", what, name, state);
+        cli_say(cli, "%s%s%s %s was %s%s%s", wish->type ? "type " : "",
+                wish->type ? wish->type : "", wish->type ? " of queue" : what, name,
+                wish->pause ? "" : "not ", state, wish->pause ? " already" : "");
     }
 }
 
@@ -118,7 +130,7 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
 
     if (changed < 0)
         return -1;
-    if (changed)
+    if (changed && !wish->type)
         marks_note_pause(cli, queue, wish->pause, wish->seconds);
     pause_tell(cli, "queue", queue, "paused", wish, changed);
     if (changed)
@@ -177,6 +189,8 @@ static int set_all(struct cli *cli, const struct wish *wish, struct later_error 
     const char *host = args_text(&cli->args, "host");
     int status = LATER_OK;
 
+    if (host && wish->type)
+        return later_fail(err, LATER_E_USAGE, "--type goes with queues, not with --host");
     if (!host == !cli->args.count)
         return later_fail(err, LATER_E_USAGE, "queues, or --host with the name of one");
     if (host)
@@ -208,11 +222,36 @@ static void pause_who(const struct cli *cli, char who[65])
         *c = *c > ' ' && *c <= '~' ? *c : '_';
 }
 
+static int pause_type(const struct cli *cli, struct wish *wish, struct later_error *err)
+{
+    wish->type = args_text(&cli->args, "type");
+    if (wish->type && !later_override_type_valid(wish->type))
+        return later_fail(err, LATER_E_USAGE, "--type: a type, or how types begin and *: mail.*");
+    return 0;
+}
+
+static int pause_reason(const struct cli *cli, struct wish *wish, struct later_error *err)
+{
+    const char *reason = args_text(&cli->args, "reason");
+
+    wish->reason = reason ? reason : "";
+    if (reason && !wish->type)
+        return later_fail(err, LATER_E_USAGE, "--reason goes with --type");
+    for (const char *c = wish->reason; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127 || c - wish->reason >= LATER_OVERRIDE_WORDS)
+            return later_fail(err, LATER_E_USAGE, "--reason: one line of at most %d bytes",
+                              LATER_OVERRIDE_WORDS);
+    }
+    return 0;
+}
+
 static int run_pause(struct cli *cli, struct later_error *err)
 {
     struct wish wish = { .pause = true };
 
     pause_who(cli, wish.who);
+    if (pause_type(cli, &wish, err) < 0 || pause_reason(cli, &wish, err) < 0)
+        return -1;
     if (cli_duration(cli, "for", &wish.seconds, err) < 0)
         return -1;
     if (args_text(&cli->args, "for") && !(wish.seconds >= 0.001 && wish.seconds <= PAUSE_MAX))
@@ -222,27 +261,36 @@ static int run_pause(struct cli *cli, struct later_error *err)
 
 static int run_resume(struct cli *cli, struct later_error *err)
 {
-    return set_all(cli, &(struct wish){ .pause = false }, err);
+    struct wish wish = { .pause = false };
+
+    return pause_type(cli, &wish, err) < 0 ? -1 : set_all(cli, &wish, err);
 }
 
 static const struct args_option pause_options[] = {
     { "for", 0, "DURATION", "then it ends by itself (only by `later resume`)" },
     { "by", 0, "NAME", "who pauses it, for `later show` and `status` (your login name)" },
+    { "type", 0, "TYPE", "only jobs of this type there, or of types by how they begin: mail.*" },
+    { "reason", 0, "TEXT", "with --type: why, for `later show` and `status`" },
     { "host", 0, "HOST", "a host instead of queues: its laterd reserves nothing" },
     { 0 },
 };
 
 static const struct args_option resume_options[] = {
+    { "type", 0, "TYPE", "the pause of a type there, as it was given to `later pause`" },
     { "host", 0, "HOST", "a host instead of queues" },
     { 0 },
 };
 
 const struct command command_pause = {
     .name = "pause",
-    .usage = "Q...|--host HOST [--for DURATION] [--by NAME]",
+    .usage = "Q... [--type TYPE [--reason TEXT]] | --host HOST [--for DURATION] [--by NAME]",
     .brief = "Stop handing out jobs of a queue",
-    .more = "Running jobs go on, and jobs can still be pushed. `later resume` ends it.\n",
-    .example = "later pause mail\nlater pause mail sms --for 10m\nlater pause --host web1\n",
+    .more = "Running jobs go on, and jobs can still be pushed. `later resume` ends it.\n"
+            "With --type, jobs of other types go on; those of the type are kept aside, as delayed\n"
+            "ones, and come back to their places when it ends.\n",
+    .example = "later pause mail\nlater pause mail sms --for 10m\n"
+               "later pause mail --type mail.bulk --for 1h --reason 'the relay is slow'\n"
+               "later pause --host web1\n",
     .options = pause_options,
     .min = 0,
     .max = -1,
@@ -251,9 +299,9 @@ const struct command command_pause = {
 
 const struct command command_resume = {
     .name = "resume",
-    .usage = "Q...|--host HOST",
+    .usage = "Q... [--type TYPE] | --host HOST",
     .brief = "End a pause",
-    .example = "later resume mail sms\n",
+    .example = "later resume mail sms\nlater resume mail --type mail.bulk\n",
     .options = resume_options,
     .min = 0,
     .max = -1,

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "queues/groups.h"
+#include "queues/laid.h"
 #include "output/jsonl.h"
 #include "sizes.h"
 
@@ -75,7 +76,7 @@ static void size_print_counts(struct jsonl *json, const struct later_sizes *size
     jsonl_raw(json, "counts", text);
 }
 
-static void size_print_json(const struct sized *sized, int served)
+static void size_print_json(const struct sized *sized, int served, const struct laid *laid)
 {
     const struct later_sizes *sizes = &sized->sizes;
     struct jsonl json;
@@ -93,23 +94,29 @@ static void size_print_json(const struct sized *sized, int served)
         jsonl_int(&json, "shards", sized->plan.count);
     if (is_partly_paused(sized))
         jsonl_bool(&json, "partly_paused", true);
+    if (laid->count > 0)
+        laid_json(&json, laid);
     jsonl_known(&json, "served", served >= 0, served);
     jsonl_int(&json, "overdue", (int64_t)sizes->overdue);
     size_print_counts(&json, sizes);
     jsonl_end(&json);
 }
 
-static void size_add_row(struct table *table, const struct sized *sized, int served)
+static void size_add_row(struct table *table, const struct sized *sized, int served,
+                         const struct laid *laid)
 {
     const struct later_sizes *sizes = &sized->sizes;
-    const char *paused = is_partly_paused(sized) ? "partly" : sized->paused ? "yes" : "no";
+    const char *paused = is_partly_paused(sized) ? "partly"
+                         : sized->paused         ? "yes"
+                         : laid->count > 0       ? "types"
+                                                 : "no";
 
     table_text(table, PLAIN, sized->name);
     table_number(table, PLAIN, sizes->ready);
     table_number(table, PLAIN, sizes->delayed);
     table_number(table, PLAIN, sizes->reserved);
     table_number(table, sizes->dead ? RED : PLAIN, sizes->dead);
-    table_text(table, sized->paused ? YELLOW : PLAIN, paused);
+    table_text(table, sized->paused || laid->count > 0 ? YELLOW : PLAIN, paused);
     table_known_age(table, PLAIN, sizes->oldest_ready);
     if (served == 0 && table->aligned) /* a person would overlook a 0 */
         table_text(table, YELLOW, "nobody");
@@ -130,14 +137,36 @@ static bool size_is_known(const struct sized *sized, int served)
     return sum + sizes_traces(sizes) > 0 || sized->paused || served > 0 || sized->plan.epoch > 0;
 }
 
-static int print_some(struct cli *cli, struct table *table, const struct served *served,
+/* The table, and, for people, what is laid over these queues. */
+struct size_page {
+    struct table table;
+    FILE *below; /* NULL: nobody reads it */
+    char *text;
+    size_t len;
+};
+
+/* Its counters say whether something is laid over a queue. Who may not look sees nothing. */
+static void size_ask_laid(struct cli *cli, const struct sized *sized, struct laid *laid)
+{
+    struct later_error ignored;
+    struct later_keys keys;
+
+    laid->count = 0;
+    if (sized->sizes.counters[LATER_COUNT_OVERRIDES] > 0 &&
+        cli_keys(cli, sized->name, &keys, &ignored) == 0)
+        laid_read(cli, &keys, laid, &ignored);
+}
+
+static int print_some(struct cli *cli, struct size_page *page, const struct served *served,
                       const struct sized *sized, size_t count)
 {
     int status = LATER_OK;
 
     for (size_t i = 0; i < count; i++) {
         int hosts = served_by(served, sized[i].name);
+        struct laid laid;
 
+        size_ask_laid(cli, &sized[i], &laid);
         if (cli->args.count > 0 && !size_is_known(&sized[i], hosts)) {
             const char *nearest = served ? served_nearest(served, sized[i].name) : NULL;
 
@@ -145,9 +174,11 @@ static int print_some(struct cli *cli, struct table *table, const struct served 
                     nearest ? nearest : "", nearest ? "?" : "");
             status = LATER_E_NONE;
         } else if (cli->json) {
-            size_print_json(&sized[i], hosts);
+            size_print_json(&sized[i], hosts, &laid);
         } else {
-            size_add_row(table, &sized[i], hosts);
+            size_add_row(&page->table, &sized[i], hosts, &laid);
+            if (page->below && laid.count > 0)
+                laid_tell(page->below, sized[i].name, &laid, served ? served_at(served) : 0);
         }
     }
     return status;
@@ -171,7 +202,7 @@ static int size_ask_some(struct cli *cli, const struct served *served, struct si
     return 0;
 }
 
-static int print_all(struct cli *cli, const struct queue_list *list, struct table *table,
+static int print_all(struct cli *cli, const struct queue_list *list, struct size_page *page,
                      const struct served *served, struct later_error *err)
 {
     struct sized *sized = calloc(TOGETHER, sizeof *sized);
@@ -184,7 +215,7 @@ static int print_all(struct cli *cli, const struct queue_list *list, struct tabl
         for (size_t i = 0; i < count; i++)
             sized[i] = (struct sized){ .name = list->names[from + i] };
         if (size_ask_some(cli, served, sized, count, err) == 0)
-            one = print_some(cli, table, served, sized, count);
+            one = print_some(cli, page, served, sized, count);
         status = one != LATER_OK ? one : status;
     }
     free(sized);
@@ -198,12 +229,17 @@ int size_print(struct cli *cli, const struct queue_list *list, const struct serv
                                             ">RESERVED",     ">DEAD",  "PAUSED",
                                             ">OLDEST READY", ">HOSTS", ">OVERDUE",
                                             ">WAITING",      NULL };
-    struct table table;
+    struct size_page page = { .below = NULL };
     int status;
 
-    cli_table(cli, &table, headings);
-    status = print_all(cli, list, &table, served, err);
-    table_end(&table);
+    cli_table(cli, &page.table, headings);
+    if (page.table.aligned && !cli->json)
+        page.below = open_memstream(&page.text, &page.len);
+    status = print_all(cli, list, &page, served, err);
+    table_end(&page.table);
+    if (page.below && fclose(page.below) == 0)
+        fputs(page.text, stdout);
+    free(page.text);
     return status;
 }
 
@@ -299,15 +335,15 @@ const struct command command_size = {
     .name = "size",
     .usage = "[Q...] | --names | --groups [Q...]",
     .brief = "Count the jobs of queues, by state",
-    .more =
-        "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no, or\n"
-        "partly if only some shards are), age of the oldest ready job in seconds, number of hosts\n"
-        "whose laterd serves it, overdue reservations (the lease ran out, and nobody has returned\n"
-        "the jobs yet), jobs that wait for others of their flow. The status is 66 if a named "
-        "queue\n"
-        "is unknown.\n"
-        "With --groups: queue, group (empty: jobs without one), its ready jobs, age of the "
-        "oldest.\n",
+    .more = "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no,\n"
+            "partly if only some shards are, or types if only some types are), age of the oldest\n"
+            "ready job in seconds, number of hosts whose laterd serves it, overdue reservations "
+            "(the lease ran out, and nobody has returned\n"
+            "the jobs yet), jobs that wait for others of their flow. The status is 66 if a named "
+            "queue\n"
+            "is unknown.\n"
+            "With --groups: queue, group (empty: jobs without one), its ready jobs, age of the "
+            "oldest.\n",
     .example = "later size mail\nlater size --json\n",
     .options = size_options,
     .max = -1,

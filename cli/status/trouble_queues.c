@@ -6,6 +6,7 @@
 #include "history/history.h"
 #include "kept.h"
 #include "queue/flow.h"
+#include "queues/laid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ struct trouble_queue {
     const struct later_tallies *recent; /* `read`, or what is kept; NULL: nothing */
     struct kept_queue *kept;            /* NULL: nothing is kept */
     struct later_pause pause;
-    double since; /* the first minute that was read */
+    struct later_override type_pause; /* the one that lasts longest */
+    double since;                     /* the first minute that was read */
     char type[LATER_TYPE_MAX + 1], schedule[LATER_SCHEDULE_NAME_MAX + 1];
     char flow[LATER_FLOW_MAX + 1];
 };
@@ -54,6 +56,32 @@ static void trouble_ask_pause(struct trouble_look *look, struct trouble_queue *q
     later_reply_free(reply);
     queue->seen.paused_since = queue->pause.since;
     queue->seen.paused_until = queue->pause.until;
+}
+
+/* Which pause of a type lasts longest, and how many jobs does it keep? */
+static void trouble_ask_types(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 }, kept = { 0 };
+    struct later_reply *reply;
+    struct laid laid;
+
+    if (queue->sized->sizes.counters[LATER_COUNT_OVERRIDES] == 0)
+        return;
+    later_override_ask(&cmd, &queue->keys);
+    reply = trouble_ask(look, queue, &cmd);
+    laid_take(&laid, reply, look->now);
+    later_reply_free(reply);
+    for (size_t i = 0; i < laid.count; i++) {
+        if (i == 0 || laid.list[i].since < queue->type_pause.since)
+            queue->type_pause = laid.list[i];
+    }
+    if (laid.count == 0)
+        return;
+    later_override_kept(&kept, &queue->keys, later_override_type(&queue->type_pause));
+    reply = trouble_ask(look, queue, &kept);
+    queue->seen.type_pause = &queue->type_pause;
+    queue->seen.type_kept = later_reply_int(reply);
+    later_reply_free(reply);
 }
 
 /* The counts come into the history within seconds. */
@@ -298,6 +326,7 @@ static void trouble_ask_flows(struct trouble_look *look, struct trouble_queue *q
 static void trouble_round(struct trouble_look *look, struct trouble_queue *queue)
 {
     trouble_ask_pause(look, queue);
+    trouble_ask_types(look, queue);
     if (sizes_traces(&queue->sized->sizes) > 0)
         trouble_ask_history(look, queue);
     trouble_ask_dead(look, queue);

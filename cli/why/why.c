@@ -52,6 +52,22 @@ static void why_pause(struct why_look *look)
     facts->paused_until = look->pause.until;
 }
 
+/* Is its type paused? If that keeps it aside, its record says so. */
+static void why_types(struct why_look *look)
+{
+    const struct later_record *record = &look->seen->record;
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    later_override_ask(&cmd, look->part);
+    reply = why_ask(look, &cmd);
+    laid_take(&look->laid, reply, look->facts->now);
+    later_reply_free(reply);
+    look->facts->type_pause = laid_of_type(&look->laid, look->doc->type);
+    look->facts->kept = strcmp(look->seen->state, "delayed") == 0 && record->line_len > 2 &&
+                        strncmp(record->line, "t ", 2) == 0;
+}
+
 static void why_redis(struct why_look *look)
 {
     struct later_command cmd = { 0 };
@@ -237,6 +253,7 @@ static void why_round(struct why_look *look, bool sends)
 
     look->sends = sends;
     why_pause(look);
+    why_types(look);
     why_redis(look);
     if (strcmp(state, "ready") == 0) {
         why_ahead_of(look);

@@ -5,6 +5,7 @@
 #define LATER_CLI_WHY_INNER_H
 
 #include "ahead.h"
+#include "queues/laid.h"
 #include "why/why.h"
 #include "status/served.h"
 
@@ -25,6 +26,7 @@ struct why_look {
 
     /* what facts borrow */
     struct later_pause pause;
+    struct laid laid;          /* of its part of the queue */
     char kind[24], text[1024]; /* of the last error */
     char owner[256], line[201], steps[256], flow[65];
     char lost[80], fault[256], full[100];

@@ -19,6 +19,7 @@
 #include "queue/queue.h"
 #include "queues/sweep.h"
 
+struct overlay;
 struct timer;
 
 /* --- the parts, each by the header of its service --- */
@@ -34,6 +35,14 @@ struct migrate {
     bool asked;
     double trimmed;
     struct fault refused, no_lapse;
+};
+
+/* overrides.h */
+struct heed {
+    struct timer *timer; /* NULL: nothing has ended by itself so far */
+    bool asked;
+    bool again; /* it has changed since, or could not be asked */
+    bool known; /* it was answered once */
 };
 
 /* ticker.h; shards have none. */
@@ -95,6 +104,7 @@ struct queue {
     struct shards shards;
     struct seen_sums sums;
     struct wake wake;
+    struct heed heed;
     struct mover_news *news;       /* NULL: it had none */
     struct recorder_queue *record; /* NULL: nothing was counted */
     struct leases *leases;         /* of the keeper; NULL: no worker has held a job of it */
@@ -114,6 +124,9 @@ struct queues_options {
     bool (*idle)(void *arg, uint32_t pools);
     /* Tells one of them to look at this queue. false: nobody is idle any more. */
     bool (*call)(void *arg, uint32_t pools, const char *queue);
+    struct overlay *overlay; /* borrowed; NULL: nobody wants to know */
+    /* What is laid over the queues is known: jobs may begin (overrides_settled()). */
+    void (*settled)(void *arg);
     void *arg;
 };
 
@@ -135,6 +148,7 @@ struct queues {
     struct losses *losses;
     struct recorder *recorder;
     struct subscriber *subscriber;
+    struct overrides *overrides;
     struct wake_listener *wake_listener;
 };
 

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "log.h"
 #include "queue/inspect.h"
+#include "queue/override.h"
+#include "queues/migrator.h"
 #include "queues/queues.h"
 #include "timer.h"
 
@@ -46,13 +48,47 @@ static void on_paused(void *arg, struct later_answer *answer)
     link_flush(link);
 }
 
+static void lay_over_shards(const struct queue *queue, const struct later_override *one, double now)
+{
+    later_queue_name names[LATER_WHOLE_MAX];
+    size_t count = later_shards_all(queue->keys.queue, later_plan_span(&queue->shards.plan), names);
+    double left = one->until > 0 ? fmax(one->until - now, 0.001) : 0;
+
+    for (size_t i = 1; i < count; i++) {
+        struct later_command cmd = { 0 };
+        struct later_keys keys;
+
+        later_keys_init(&keys, queue->queues->prefix, names[i]);
+        later_override_pause(&cmd, &keys, later_override_type(one), left, one->who, one->words);
+        link_send(queue->queues->link, &cmd, LINK_TIMEOUT, NULL, NULL);
+    }
+}
+
+/* The same for what is laid over it. */
+static void on_overrides(void *arg, struct later_answer *answer)
+{
+    const struct queue *queue = arg;
+    double now = migrator_redis_now(queue->queues->migrator);
+    size_t count = answer->outcome == LATER_ANSWERED ? later_reply_count(answer->reply) / 2 : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct later_override one;
+
+        if (later_override_read(answer->reply, i, now, &one))
+            lay_over_shards(queue, &one, now);
+    }
+    link_flush(queue->queues->link);
+}
+
 /* After the change, since `later pause` pauses the plain queue first and then reads the plan. */
 static void copy_pause(struct queue *queue)
 {
-    struct later_command cmd = { 0 };
+    struct later_command cmd = { 0 }, laid = { 0 };
 
     later_command_say(&cmd, "PTTL %s", queue->keys.name[LATER_KEY_PAUSED]);
     queue_send(queue, &cmd, on_paused, queue);
+    later_override_ask(&laid, &queue->keys);
+    queue_send(queue, &laid, on_overrides, queue);
 }
 
 /* --- plans --- */

@@ -5,6 +5,7 @@
 #include "queues/losses.h"
 #include "queues/migrator.h"
 #include "queues/mover.h"
+#include "queues/overrides.h"
 #include "queues/recorder.h"
 #include "queues/reshard.h"
 #include "queues/subscriber.h"
@@ -52,6 +53,12 @@ static const struct service services[] = {
       .configure = migrator_configure,
       .link_up = migrator_link_up,
       .fault = migrator_fault },
+    { .make = overrides_new,
+      .unmake = overrides_free,
+      .end = overrides_end,
+      .drop = overrides_drop,
+      .link_up = overrides_link_up,
+      .fault = overrides_fault },
     { .make = subscriber_new,
       .unmake = subscriber_free,
       .begin = subscriber_begin,

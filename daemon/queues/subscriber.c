@@ -2,6 +2,7 @@
 #include "queues/subscriber.h"
 
 #include "queues/migrator.h"
+#include "queues/overrides.h"
 #include "queues/queues.h"
 
 #include <stdlib.h>
@@ -12,17 +13,32 @@ struct subscriber {
     bool stale; /* it hears of queues that are not served any more */
 };
 
-/* A call for each: one of two channels would have two answers. */
-static void subscribe(const struct queue *queue)
+static int subscribe_to(const struct queue *queue, enum later_key channel, later_answer_fn *fn,
+                        void *arg)
 {
-    static const enum later_key channels[] = { LATER_KEY_DUE, LATER_KEY_CANCELLED };
+    struct later_command cmd = { 0 };
 
-    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
-        struct later_command cmd = { 0 };
+    later_command_say(&cmd, "SUBSCRIBE %s", queue->keys.name[channel]);
+    return link_send(queue->queues->subscriber->link, &cmd, LINK_TIMEOUT, fn, arg);
+}
 
-        later_command_say(&cmd, "SUBSCRIBE %s", queue->keys.name[channels[i]]);
-        link_send(queue->queues->subscriber->link, &cmd, LINK_TIMEOUT, NULL, NULL);
-    }
+/* What has changed before is asked for now; no later change is missed. */
+static void subscriber_on_overrides(void *arg, struct later_answer *answer)
+{
+    struct queue *queue = arg;
+
+    queue->open--;
+    if (answer->outcome == LATER_ANSWERED)
+        overrides_heard(queue);
+}
+
+/* A call for each: one of two channels would have two answers. */
+static void subscribe(struct queue *queue)
+{
+    subscribe_to(queue, LATER_KEY_DUE, NULL, NULL);
+    subscribe_to(queue, LATER_KEY_CANCELLED, NULL, NULL);
+    if (subscribe_to(queue, LATER_KEY_OVERRIDES, subscriber_on_overrides, queue) == 0)
+        queue->open++;
 }
 
 static void subscriber_on_up(void *arg)
@@ -47,6 +63,8 @@ static void subscriber_on_message(void *arg, const char *channel, const char *te
         return;
     if (strcmp(of + 1, later_key_name(LATER_KEY_DUE)) == 0)
         migrator_due(queue, strtod(text, NULL));
+    else if (strcmp(of + 1, later_key_name(LATER_KEY_OVERRIDES)) == 0)
+        overrides_heard(queue);
     else if (strcmp(of + 1, later_key_name(LATER_KEY_CANCELLED)) == 0 && queues->options.cancelled)
         queues->options.cancelled(queues->options.arg, text);
 }

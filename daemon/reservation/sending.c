@@ -171,25 +171,32 @@ struct sending *sending_take(const struct later_keys *keys, enum later_verb verb
 
 /* --- the call --- */
 
-/* In which line it waits. The script takes any text. NULL: no memory. */
-static char *sending_line_of(const char *text)
+/* For what it waits: in which line, or for which pause of its type. The script takes any text.
+ * NULL: no memory. */
+static char *sending_waits_for(const char *how, const char *text)
 {
-    char *how;
+    char *waits;
 
-    return asprintf(&how, "line:%s", text) < 0 ? NULL : how;
+    return asprintf(&waits, "%s:%s", how, text) < 0 ? NULL : waits;
+}
+
+static bool sending_waits(const struct slot_copy *copy)
+{
+    return copy->how && (strcmp(copy->how, later_endings[LATER_ENDED_LINE].how) == 0 ||
+                         strcmp(copy->how, later_endings[LATER_ENDED_PAUSED].how) == 0);
 }
 
 /* NULL: none is to be noted. */
 static char *error_of(const struct slot *slot, const struct slot_copy *copy, const char *host)
 {
     char text[SLOT_TEXT + 1];
-    bool line = copy->how && strcmp(copy->how, later_endings[LATER_ENDED_LINE].how) == 0;
+    bool waits = sending_waits(copy);
 
-    if (!copy->kind && !line)
+    if (!copy->kind && !waits)
         return NULL;
     slot_copy_text(slot, text);
-    if (line)
-        return sending_line_of(text);
+    if (waits)
+        return sending_waits_for(copy->how, text);
     return *text ? later_queue_error(copy->kind, text, host, slot_ran(slot)) : NULL;
 }
 

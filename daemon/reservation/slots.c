@@ -12,7 +12,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterdB";
+static const char magic[8] = "laterdC";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;

@@ -85,7 +85,8 @@ static void process_run_child(const struct process *process, const struct proces
                                   .status_fd = STATUS_FD,
                                   .host = options->host,
                                   .listens = options->listens,
-                                  .quota = options->quota };
+                                  .quota = options->quota,
+                                  .overlay = options->overlay };
     char name[32];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -53,6 +53,7 @@ struct process_options {
     int number; /* for the log */
     const char *page, *host;
     struct quota *quota; /* NULL: none */
+    struct overlay *overlay;
     bool listens, paused;
     void (*on_report)(void *arg, struct process *process, char report);
     void *arg;

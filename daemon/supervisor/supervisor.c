@@ -321,6 +321,7 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                              .uncalled = on_uncalled,
                                              .spent = on_spent,
                                              .quota = supervisor->quota,
+                                             .overlay = supervisor->overlay,
                                              .arg = supervisor };
 
     return workers_new(supervisor->base, &options);
@@ -347,6 +348,14 @@ static bool on_wake_call(void *arg, uint32_t pools, const char *queue)
     return wake_dispatch_call(supervisor->workers, pools, queue);
 }
 
+static void on_settled(void *arg)
+{
+    struct supervisor *supervisor = arg;
+
+    if (supervisor->workers)
+        supervisor_pause(supervisor);
+}
+
 static int make_queues(struct supervisor *supervisor, struct later_error *err)
 {
     const struct config *config = supervisor->generation->config;
@@ -357,6 +366,8 @@ static int make_queues(struct supervisor *supervisor, struct later_error *err)
                                             .all = wake_listener_wanted(config),
                                             .idle = on_wake_idle,
                                             .call = on_wake_call,
+                                            .overlay = supervisor->overlay,
+                                            .settled = on_settled,
                                             .arg = supervisor };
 
     supervisor->queues = queues_new(supervisor->base, config, supervisor->link, &options);
@@ -378,6 +389,8 @@ static int make_keeper(struct supervisor *supervisor, struct later_error *err)
     supervisor->keeper = keeper_new(supervisor->queues, &options);
     if (supervisor->keeper)
         supervisor->workers = make_workers(supervisor);
+    if (supervisor->workers)
+        supervisor_pause(supervisor);
     return supervisor->workers ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 }
 
@@ -389,6 +402,8 @@ static int make_parts(struct supervisor *supervisor, struct later_error *err)
                                        .down = supervisor_on_link_down,
                                        .arg = supervisor };
 
+    if (!(supervisor->overlay = overlay_new()))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (config->stop_after && !(supervisor->quota = quota_new(config->stop_after)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     if (embedded_wanted(config) && start_server(supervisor, config, err) < 0)
@@ -442,6 +457,7 @@ static void supervisor_tear_down(struct supervisor *supervisor)
     fault_free(&supervisor->server_fault);
     free(supervisor->refused);
     quota_free(supervisor->quota);
+    overlay_free(supervisor->overlay);
     config_free(supervisor->next);
     generation_release(supervisor->trying);
     generation_release(supervisor->generation);

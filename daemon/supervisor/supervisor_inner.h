@@ -41,6 +41,7 @@ struct supervisor {
     struct health *health;
     struct workers *workers;
     struct quota *quota; /* NULL: no end */
+    struct overlay *overlay;
     struct event *signals[5], *pausing;
     struct timer *beat, *tick;
     int pausing_fd; /* where TSTP and CONT are read */
@@ -87,7 +88,8 @@ bool supervisor_on_found(void *arg, const char *name, bool used);
 
 /* --- supervisor_stop.c: events */
 
-/* Pauses the workers if that was ordered or Redis is not fit; else lets them go on. */
+/* Pauses the workers if that was ordered, Redis is not fit, or it is not known yet what is laid
+ * over the queues; else lets them go on. */
 void supervisor_pause(struct supervisor *supervisor);
 
 /* Callback: this host is to be quiet; NULL: not any more. */

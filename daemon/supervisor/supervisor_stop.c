@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 #include "notify.h"
+#include "queues/overrides.h"
 #include "timer.h"
 
 #include <signal.h>
@@ -83,7 +84,8 @@ void supervisor_on_child(evutil_socket_t fd, short what, void *arg)
 
 void supervisor_pause(struct supervisor *supervisor)
 {
-    bool paused = supervisor->paused || supervisor->quiet || supervisor->redis == UNFIT;
+    bool paused = supervisor->paused || supervisor->quiet || supervisor->redis == UNFIT ||
+                  !overrides_settled(supervisor->queues);
 
     if (paused != workers_paused(supervisor->workers))
         workers_pause(supervisor->workers, paused);

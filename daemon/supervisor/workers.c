@@ -147,6 +147,7 @@ static void start_worker(struct seat *seat)
         .page = page,
         .host = workers->options.host,
         .quota = workers->options.quota,
+        .overlay = workers->options.overlay,
         .listens = workers->options.listens || config_pool_is_large(seat->pool),
         .paused = workers->paused || seat->on_trial,
         .on_report = on_report,

@@ -18,6 +18,7 @@ struct workers_options {
     const char *slots_dir;    /* where pages are made; borrowed */
     struct keeper *keeper;    /* watches the pages; borrowed */
     struct quota *quota;      /* of all of them; borrowed; NULL: none */
+    struct overlay *overlay;  /* the same */
     bool listens;             /* workers do not wait for wakes themselves (wake_listener.h) */
     void (*ready)(void *arg); /* every seat's worker has loaded its plugins */
     /* The trial that workers_try() began is over. why is NULL if it went well; then the workers

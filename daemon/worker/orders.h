@@ -7,6 +7,7 @@
 #define LATERD_ORDERS_H
 
 #include "config/config.h"
+#include "overlay.h"
 #include "quota.h"
 #include "redis/sentinel.h"
 #include "reservation/slots.h"
@@ -40,12 +41,13 @@ struct worker_start {
     const struct config *config;
     const struct config_pool *pool;
     struct slots *slots;
-    int number;          /* for the log */
-    int control_fd;      /* to read orders from */
-    int status_fd;       /* to write reports to */
-    const char *host;    /* for error records */
-    bool listens;        /* the supervisor waits for wakes (wake_listener.h) */
-    struct quota *quota; /* of all workers together; NULL: none */
+    int number;              /* for the log */
+    int control_fd;          /* to read orders from */
+    int status_fd;           /* to write reports to */
+    const char *host;        /* for error records */
+    bool listens;            /* the supervisor waits for wakes (wake_listener.h) */
+    struct quota *quota;     /* of all workers together; NULL: none */
+    struct overlay *overlay; /* what is laid over the configuration; NULL: nothing */
 };
 
 /* Runs a worker until it is told to stop. Returns the exit status: 0, or 78 if a plugin refuses. */

@@ -87,6 +87,19 @@ static bool read_document(struct worker *worker, struct later_job *job)
     return false;
 }
 
+/* Its type is paused: until that ends it is kept aside, whose place is told by Redis. */
+static bool is_paused(struct worker *worker, struct later_job *job)
+{
+    char type[LATER_TYPE_MAX + 1];
+
+    if (!overlay_pauses(worker->start->overlay, job->from->keys.queue, job->doc.type, job->began,
+                        type))
+        return false;
+    attempt_log(job, LOG_DEBUG, "returned: its type is paused");
+    attempt_unrun(job, LATER_ENDED_PAUSED, 0, type);
+    return true;
+}
+
 /* Jobs that must not run are settled here, each with its reason. Returns true if it is fit to run.
  */
 static bool is_fit(struct worker *worker, struct later_job *job, const struct held *held)
@@ -113,6 +126,8 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     case LATER_FIT:
         break;
     }
+    if (is_paused(worker, job))
+        return false;
     job->type = plugin_set_find(worker->plugins, job->doc.type);
     if (!job->type) {
         settle_unknown(job, held->unknown_since);

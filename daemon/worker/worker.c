@@ -398,6 +398,7 @@ int worker_main(const struct worker_start *start)
     worker->slots = start->slots;
     loop->started = later_clock();
     config_seal(start->config);
+    overlay_seal(start->overlay);
     limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
     limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
     if (set_up(loop, &err) < 0) {

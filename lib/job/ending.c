@@ -29,6 +29,7 @@ const struct later_ending_row later_endings[LATER_ENDINGS] = {
     [LATER_ENDED_EXPIRED] = { "expired", LATER_VERB_EXPIRE, NULL, NULL, LATER_OUTCOME_NONE },
     [LATER_ENDED_USED_UP] = { "used up", LATER_VERB_BURY, "unrun", NULL, LATER_OUTCOME_NONE },
     [LATER_ENDED_LINE] = { "line", LATER_VERB_RETURN, "line", NULL, LATER_OUTCOME_NONE },
+    [LATER_ENDED_PAUSED] = { "paused", LATER_VERB_RETURN, "type", NULL, LATER_OUTCOME_NONE },
 };
 
 static const struct {

@@ -64,7 +64,8 @@ enum later_ending {
     LATER_ENDED_SUSPECT,     /* it ran beside others; nobody knows which of them was to blame */
     LATER_ENDED_EXPIRED,     /* it was not begun in time */
     LATER_ENDED_USED_UP,     /* its attempts or crashes had been used up; its last error stays */
-    LATER_ENDED_LINE, /* it had not begun, and goes into a line (daemon/reservation/line.h) */
+    LATER_ENDED_LINE,   /* it had not begun, and goes into a line (daemon/reservation/line.h) */
+    LATER_ENDED_PAUSED, /* it had not begun, and its type is paused */
     LATER_ENDINGS
 };
 

@@ -32,6 +32,7 @@ static const char *const counters[LATER_COUNTERS] = {
     [LATER_COUNT_RESERVED] = "reserved",
     [LATER_COUNT_WITHDRAWN] = "withdrawn",
     [LATER_COUNT_BURIED_WAITING] = "buried_waiting",
+    [LATER_COUNT_OVERRIDES] = "overrides",
 };
 
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys)

@@ -39,6 +39,7 @@ enum later_counter {
     LATER_COUNT_RESERVED = LATER_COUNTED,
     LATER_COUNT_WITHDRAWN,
     LATER_COUNT_BURIED_WAITING,
+    LATER_COUNT_OVERRIDES, /* how many overrides there may be (override.h); it goes down, too */
     LATER_COUNTERS
 };
 

@@ -7,19 +7,33 @@
 #include <string.h>
 
 static const char *const names[LATER_KEY_COUNT] = {
-    [LATER_KEY_READY] = "ready",       [LATER_KEY_DELAYED] = "delayed",
-    [LATER_KEY_RESERVED] = "reserved", [LATER_KEY_DEAD] = "dead",
-    [LATER_KEY_JOBS] = "jobs",         [LATER_KEY_RECORDS] = "records",
-    [LATER_KEY_UNIQUE] = "unique",     [LATER_KEY_WAKE] = "wake",
-    [LATER_KEY_PAUSED] = "paused",     [LATER_KEY_STATS] = "stats",
-    [LATER_KEY_SHARDS] = "shards",     [LATER_KEY_TOTALS] = "totals",
-    [LATER_KEY_DUE] = "due",           [LATER_KEY_CRON] = "cron",
-    [LATER_KEY_CRONTAB] = "crontab",   [LATER_KEY_DONE] = "done",
-    [LATER_KEY_KEPT] = "kept",         [LATER_KEY_CANCELLED] = "cancelled",
-    [LATER_KEY_WAITING] = "waiting",   [LATER_KEY_FLOWS] = "flows",
-    [LATER_KEY_NEWS] = "news",         [LATER_KEY_AWAY] = "away",
-    [LATER_KEY_HEARD] = "heard",       [LATER_KEY_FAIR] = "fair",
-    [LATER_KEY_GROUPS] = "groups",     [LATER_KEY_EVENTS] = "events",
+    [LATER_KEY_READY] = "ready",
+    [LATER_KEY_DELAYED] = "delayed",
+    [LATER_KEY_RESERVED] = "reserved",
+    [LATER_KEY_DEAD] = "dead",
+    [LATER_KEY_JOBS] = "jobs",
+    [LATER_KEY_RECORDS] = "records",
+    [LATER_KEY_UNIQUE] = "unique",
+    [LATER_KEY_WAKE] = "wake",
+    [LATER_KEY_PAUSED] = "paused",
+    [LATER_KEY_STATS] = "stats",
+    [LATER_KEY_SHARDS] = "shards",
+    [LATER_KEY_TOTALS] = "totals",
+    [LATER_KEY_DUE] = "due",
+    [LATER_KEY_CRON] = "cron",
+    [LATER_KEY_CRONTAB] = "crontab",
+    [LATER_KEY_DONE] = "done",
+    [LATER_KEY_KEPT] = "kept",
+    [LATER_KEY_CANCELLED] = "cancelled",
+    [LATER_KEY_WAITING] = "waiting",
+    [LATER_KEY_FLOWS] = "flows",
+    [LATER_KEY_NEWS] = "news",
+    [LATER_KEY_AWAY] = "away",
+    [LATER_KEY_HEARD] = "heard",
+    [LATER_KEY_FAIR] = "fair",
+    [LATER_KEY_GROUPS] = "groups",
+    [LATER_KEY_EVENTS] = "events",
+    [LATER_KEY_OVERRIDES] = "overrides",
 };
 
 /* Is text 1 … max characters, each a letter, a digit or one of `others`? */
@@ -118,6 +132,12 @@ size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, 
 size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *token)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:%.64s", keys->name[LATER_KEY_RESERVED], token);
+}
+
+size_t later_key_aside(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *type)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*saside:%.128s", stem(keys),
+                            keys->name[LATER_KEY_READY], type);
 }
 
 size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id)

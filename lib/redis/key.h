@@ -43,6 +43,7 @@ enum later_key {
     LATER_KEY_FAIR,
     LATER_KEY_GROUPS,
     LATER_KEY_EVENTS,
+    LATER_KEY_OVERRIDES, /* also a channel */
     LATER_KEY_DUE,       /* a channel */
     LATER_KEY_CANCELLED, /* a channel */
     LATER_KEY_COUNT
@@ -81,6 +82,10 @@ size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, 
 
 /* `later:{Q}:reserved:TOKEN` into out. Returns its length. At most 64 bytes of TOKEN are used. */
 size_t later_key_held(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *token);
+
+/* `later:{Q}:aside:TYPE`: the jobs that the pause of a type keeps from running. Returns its length.
+ */
+size_t later_key_aside(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *type);
 
 /* `later:{Q}:result:ID`: the result of a job. Returns its length. */
 size_t later_key_result(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *id);

@@ -71,3 +71,14 @@ char *later_say_nth(char *out, int64_t nth)
                  ends[last <= 3 && nth / 10 % 10 != 1 ? last : 0]);
     return out;
 }
+
+char *later_say_by(char *out, const char *who, double since, double until, double now)
+{
+    char at[LATER_SAY_SIZE], more[LATER_SAY_SIZE];
+
+    snprintf(out, LATER_SAY_BY, "%s%.64s%s%s%s%s%s", *who ? " by " : "", who,
+             since > 0 ? " since " : "", since > 0 ? later_say_since(at, since, now) : "",
+             until > 0 ? ", for " : "", until > 0 ? later_say_age(more, fmax(until - now, 0)) : "",
+             until > 0 ? " more" : "");
+    return out;
+}

@@ -39,7 +39,8 @@ const struct later_rule_row later_rules[LATER_RULES] = {
                                      "LaterdScheduleMissed", "warning" },
     [LATER_RULE_FLOW_BLOCKED] = { "flow_blocked", "all that is left of a flow waits for a dead job",
                                   "LaterdFlowBlocked", "warning" },
-    [LATER_RULE_PAUSED_LONG] = { "paused_long", "jobs wait in a queue paused for 15 minutes",
+    [LATER_RULE_PAUSED_LONG] = { "paused_long",
+                                 "jobs wait in a queue, or of a type, paused for 15 minutes",
                                  "LaterdPaused", "info" },
 };
 
@@ -279,6 +280,29 @@ static void trouble_paused(struct later_troubles *troubles, const struct later_t
     trouble_in(row, queue->name, queue->paused_since, queue->ready);
 }
 
+static void trouble_type_paused(struct later_troubles *troubles,
+                                const struct later_trouble_queue *queue)
+{
+    const struct later_override *pause = queue->type_pause;
+    char count[LATER_SAY_SIZE], age[LATER_SAY_SIZE];
+    struct later_trouble spare, *row;
+
+    if (!pause || queue->type_kept == 0 || queue->now - pause->since < LATER_TROUBLE_PAUSED)
+        return;
+    row = trouble_add(troubles, LATER_RULE_PAUSED_LONG, &spare,
+                      "%s: the type %s is paused for %s, %s wait%s", queue->name,
+                      later_override_type(pause), later_say_age(age, queue->now - pause->since),
+                      later_say_count(count, queue->type_kept), queue->type_kept == 1 ? "s" : "");
+    if (pause->who[0])
+        TROUBLE_WHY(row, "%s has paused it%s%s%.100s", pause->who,
+                    pause->until > 0 ? ", for a time" : "", pause->words[0] ? ": " : "",
+                    pause->words);
+    else
+        TROUBLE_WHY(row, "nobody said who paused it");
+    TROUBLE_COMMAND(row, "later resume %s --type '%s'", queue->name, later_override_type(pause));
+    trouble_in(row, queue->name, pause->since, queue->type_kept);
+}
+
 static void trouble_dead(struct later_troubles *troubles, const struct later_trouble_queue *queue)
 {
     char count[LATER_SAY_SIZE], all[LATER_SAY_SIZE], age[LATER_SAY_SIZE];
@@ -365,6 +389,7 @@ void later_trouble_queue(struct later_troubles *troubles, const struct later_tro
     trouble_missed(troubles, queue);
     trouble_blocked(troubles, queue);
     trouble_paused(troubles, queue);
+    trouble_type_paused(troubles, queue);
 }
 
 void later_trouble_type(struct later_troubles *troubles, const struct later_trouble_type *type)

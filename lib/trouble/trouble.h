@@ -17,6 +17,8 @@
 #ifndef LATER_TROUBLE_H
 #define LATER_TROUBLE_H
 
+#include "queue/override.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -123,9 +125,11 @@ struct later_trouble_queue {
     int alive, served; /* daemons at all; that serve it; < 0 = not known */
     bool paused;
     const char *paused_by;
-    double paused_since, paused_until; /* 0 = not known, or none */
-    double rate;                       /* attempts a second in the last minutes */
-    int64_t died;                      /* that died within LATER_TROUBLE_DEAD and are dead */
+    double paused_since, paused_until;       /* 0 = not known, or none */
+    const struct later_override *type_pause; /* the pause of a type; NULL: none */
+    int64_t type_kept;                       /* jobs that it keeps aside */
+    double rate;                             /* attempts a second in the last minutes */
+    int64_t died;                            /* that died within LATER_TROUBLE_DEAD and are dead */
     double died_since;
     int64_t unknown; /* of the first ones in delayed: that wait LATER_TROUBLE_UNKNOWN for a type
                       * that nobody seems to have */

@@ -28,6 +28,7 @@ const struct later_reason_row later_reasons[LATER_WHYS] = {
     [LATER_WHY_HOST_LOST] = { "host_lost", "the hosts that served its queue are gone" },
     [LATER_WHY_UNSERVED] = { "queue_unserved", "no laterd serves its queue" },
     [LATER_WHY_PAUSED] = { "paused", "its queue is paused" },
+    [LATER_WHY_TYPE_PAUSED] = { "type_paused", "its type is paused" },
     [LATER_WHY_QUIET] = { "quiet", "each host that serves its queue is quiet" },
     [LATER_WHY_REDIS_FULL] = { "redis_full", "Redis has no memory left" },
     [LATER_WHY_REDIS_DISK] = { "redis_disk", "Redis cannot write to its disk" },
@@ -246,35 +247,43 @@ static void why_lost(struct why_list *list)
 static void why_paused(struct why_list *list)
 {
     const struct later_why_facts *facts = list->facts;
-    char at[LATER_SAY_SIZE], since[80] = "", until[80] = "";
+    char by[LATER_SAY_BY];
     struct later_why *why;
 
-    if (facts->paused_since > 0)
-        snprintf(since, sizeof since, " since %s",
-                 later_say_since(at, facts->paused_since, facts->now));
-    if (facts->paused_until > 0)
-        snprintf(until, sizeof until, ", for %s more",
-                 later_say_age(at, fmax(facts->paused_until - facts->now, 0)));
-    why = why_add(list, LATER_WHY_PAUSED, "%s is paused%s%.64s%s%s", facts->queue,
-                  facts->paused_by[0] ? " by " : "", facts->paused_by, since, until);
+    why = why_add(
+        list, LATER_WHY_PAUSED, "%s is paused%s", facts->queue,
+        later_say_by(by, facts->paused_by, facts->paused_since, facts->paused_until, facts->now));
     why_name(why->thing, sizeof why->thing, facts->queue);
     why_name(why->by, sizeof why->by, facts->paused_by);
     why->since = facts->paused_since;
     why->until = facts->paused_until;
 }
 
+/* Jobs of its type are not begun. */
+static void why_type_paused(struct why_list *list)
+{
+    const struct later_override *pause = list->facts->type_pause;
+    char by[LATER_SAY_BY];
+    struct later_why *why;
+
+    why = why_add(list, LATER_WHY_TYPE_PAUSED, "its type is paused%s%s%.100s",
+                  later_say_by(by, pause->who, pause->since, pause->until, list->facts->now),
+                  pause->words[0] ? ": " : "", pause->words);
+    why_name(why->thing, sizeof why->thing, later_override_type(pause));
+    why_name(why->by, sizeof why->by, pause->who);
+    why->since = pause->since;
+    why->until = pause->until;
+}
+
 static void why_quiet(struct why_list *list)
 {
     const struct later_why_facts *facts = list->facts;
-    char at[LATER_SAY_SIZE], since[80] = "";
+    char by[LATER_SAY_BY];
     struct later_why *why;
 
-    if (facts->quiet_since > 0)
-        snprintf(since, sizeof since, " since %s",
-                 later_say_since(at, facts->quiet_since, facts->now));
-    why = why_add(list, LATER_WHY_QUIET, "%s%.100s is quiet%s%.64s%s",
+    why = why_add(list, LATER_WHY_QUIET, "%s%.100s is quiet%s",
                   facts->serving > 1 ? "each host that serves it is quiet: " : "", facts->quiet,
-                  facts->quiet_by[0] ? " by " : "", facts->quiet_by, since);
+                  later_say_by(by, facts->quiet_by, facts->quiet_since, 0, facts->now));
     why_name(why->thing, sizeof why->thing, facts->quiet);
     why_name(why->by, sizeof why->by, facts->quiet_by);
     why->since = facts->quiet_since;
@@ -292,6 +301,8 @@ static bool why_queue(struct why_list *list)
         why_lost(list);
     if (facts->paused)
         why_paused(list);
+    if (facts->type_pause && !facts->kept)
+        why_type_paused(list);
     if (facts->serving > 0 && facts->quiet[0])
         why_quiet(list);
     if (facts->full[0])
@@ -385,6 +396,8 @@ static void why_waits(struct why_list *list)
         why_expires(list);
     if (strcmp(facts->state, "waiting") == 0)
         why_flow(list);
+    else if (facts->type_pause && facts->kept)
+        why_type_paused(list);
     else if (strcmp(facts->state, "delayed") == 0)
         why_delayed(list);
     else if (facts->unknown_since > 0)

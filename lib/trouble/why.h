@@ -13,6 +13,8 @@
 #ifndef LATER_WHY_H
 #define LATER_WHY_H
 
+#include "queue/override.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,7 @@ enum later_reason {
     LATER_WHY_HOST_LOST,    /* those that served its queue are gone */
     LATER_WHY_UNSERVED,     /* no laterd serves its queue */
     LATER_WHY_PAUSED,       /* its queue is paused */
+    LATER_WHY_TYPE_PAUSED,  /* its type is */
     LATER_WHY_QUIET,        /* the hosts that serve its queue are */
     LATER_WHY_REDIS_FULL,   /* Redis takes no writes: its memory is used up */
     LATER_WHY_REDIS_DISK,   /* the same: it cannot write to its disk */
@@ -74,8 +77,10 @@ struct later_why_facts {
     bool paused;
     const char *paused_by;
     double paused_since, paused_until;
-    int64_t ahead; /* jobs before it in ready; < 0: not known */
-    double rate;   /* attempts a second; < 0: not known */
+    const struct later_override *type_pause; /* of its type there; NULL: none */
+    bool kept;                               /* and the job is kept aside by that */
+    int64_t ahead;                           /* jobs before it in ready; < 0: not known */
+    double rate;                             /* attempts a second; < 0: not known */
 
     /* the daemons; < 0 = not known */
     int alive, serving;    /* how many there are; serve its queue */

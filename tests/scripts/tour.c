@@ -46,6 +46,10 @@ static const char *const calls[][28] = {
     { "cancel", "a2", "l3", "d2", "tttttttttttttttt:rc", "none" },
     { "pause" },
     { "resume" },
+    { "override", "type:t", "60000", "ann", "why" },
+    { "return", "tttttttttttttttt:rb", "0", "type:t" },
+    { "override", "type:t", "", "", "" },
+    { "heed" },
     { "wake" },
     { "reserve", "yyyyyyyyyyyyyyyy", "30", "4", "262144", "0" },
     { "reserve", "zzzzzzzzzzzzzzzz", "30", "50", "262144/beside", "0" },
@@ -108,23 +112,20 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",        "show",         "peek",          "size",
-    "touch",       "ack",          "step",          "ack_all",
-    "finish",      "progress",     "result",        "expire",
-    "migrate",     "lapse",        "release",       "return",
-    "bury",        "kick",         "cancel",        "pause",
-    "resume",      "reserve",      "trim",          "trim_done",
-    "purge",       "stock_set",    "stock_claim",   "stock_release",
-    "stock_show",  "limit_fixed",  "limit_sliding", "lock_touch",
-    "lock_show",   "lock_free",    "lock_take",     "lock_wake",
-    "permit_take", "permit_touch", "permit_free",   "permit_line",
-    "lock_line",   "hasten",       "locate",        "wake",
-    "push_now",    "flow_push",    "reshard",       "ids",
-    "note",        "cron_look",    "cron_fire",     "cron_put",
-    "cron_move",   "forget",       "act",           "limit_take",
-    "limit_free",  "limit_line",   "limit_begun",   "edit",
-    "values",      "flow_join",    "flow_park",     "flow_hear",
-    "flow_seek",   "finish_all",   "reschedule",    NULL
+    "push",          "show",        "peek",          "size",        "touch",
+    "ack",           "step",        "ack_all",       "finish",      "progress",
+    "result",        "expire",      "migrate",       "lapse",       "release",
+    "return",        "bury",        "kick",          "cancel",      "pause",
+    "resume",        "reserve",     "trim",          "trim_done",   "purge",
+    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
+    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
+    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
+    "lock_line",     "hasten",      "locate",        "wake",        "push_now",
+    "flow_push",     "reshard",     "ids",           "note",        "cron_look",
+    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
+    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
+    "values",        "flow_join",   "flow_park",     "flow_hear",   "flow_seek",
+    "finish_all",    "reschedule",  "override",      "heed",        NULL
 };
 
 void tour_crowd(void)

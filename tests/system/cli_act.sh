@@ -185,6 +185,10 @@ is "$(later pause split/1 --json)" '{"queue":"split/1","paused":true,"changed":t
 redis_all CONFIG SET maxmemory 1 >/dev/null
 run later pause full --for 1h
 is "$status $err" "0 " "pause --for on a full Redis, as without"
+run later pause full --type t --reason why
+is "$status $err" "0 " "nor does it refuse the pause of a type"
+run later resume full --type t
+is "$status $err" "0 " "or its end"
 redis_all CONFIG SET maxmemory 0 >/dev/null
 
 # ---- forget

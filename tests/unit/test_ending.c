@@ -28,7 +28,7 @@ static const char *words_of(enum later_verb verb)
 {
     return verb == LATER_VERB_ACK       ? " done "
            : verb == LATER_VERB_RELEASE ? " ran crashed "
-           : verb == LATER_VERB_RETURN  ? " held line suspect interrupted unknown "
+           : verb == LATER_VERB_RETURN  ? " held line type suspect interrupted unknown "
            : verb == LATER_VERB_BURY    ? " ran crashed unrun "
                                         : "";
 }

@@ -36,6 +36,7 @@ static const struct {
     { LATER_KEY_FAIR, "fair", "later:{mail}:fair" },
     { LATER_KEY_GROUPS, "groups", "later:{mail}:groups" },
     { LATER_KEY_EVENTS, "events", "later:{mail}:events" },
+    { LATER_KEY_OVERRIDES, "overrides", "later:{mail}:overrides" },
     { LATER_KEY_DUE, "due", "later:{mail}:due" },
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };

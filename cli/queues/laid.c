@@ -1,0 +1,95 @@
+/* laid.c: what operators have laid over the configuration of a queue. */
+#include "queues/laid.h"
+
+#include "config/config.h"
+#include "trouble/say.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void laid_take(struct laid *laid, const struct later_reply *reply, double now)
+{
+    size_t count = later_reply_count(reply) / 2;
+
+    laid->count = 0;
+    for (size_t i = 0; i < count && laid->count < LATER_OVERRIDES_MAX; i++) {
+        if (later_override_read(reply, i, now, &laid->list[laid->count]))
+            laid->count++;
+    }
+}
+
+int laid_read(struct cli *cli, const struct later_keys *keys, struct laid *laid,
+              struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    double now;
+
+    laid->count = 0;
+    if (cli_clock(cli, &now, err) < 0)
+        return -1;
+    later_override_ask(&cmd, keys);
+    reply = cli_call(cli, &cmd, err);
+    if (!reply)
+        return -1;
+    laid_take(laid, reply, now);
+    later_reply_free(reply);
+    return 0;
+}
+
+const struct later_override *laid_of_type(const struct laid *laid, const char *type)
+{
+    for (size_t i = 0; i < laid->count; i++) {
+        const char *paused = later_override_type(&laid->list[i]);
+
+        if (paused && config_type_matches(paused, type))
+            return &laid->list[i];
+    }
+    return NULL;
+}
+
+static json_t *laid_time(double at)
+{
+    return at > 0 ? json_real(at) : json_null();
+}
+
+static json_t *laid_word(const char *text)
+{
+    return *text ? json_string(text) : json_null();
+}
+
+void laid_json(struct jsonl *json, const struct laid *laid)
+{
+    json_t *list = json_array();
+    char *text;
+
+    for (size_t i = 0; i < laid->count; i++) {
+        const struct later_override *one = &laid->list[i];
+        json_t *object = json_object();
+
+        json_object_set_new(object, "type", json_string(later_override_type(one)));
+        json_object_set_new(object, "by", laid_word(one->who));
+        json_object_set_new(object, "since", laid_time(one->since));
+        json_object_set_new(object, "until", laid_time(one->until));
+        json_object_set_new(object, "reason", laid_word(one->words));
+        json_array_append_new(list, object);
+    }
+    text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    if (text)
+        jsonl_raw(json, "paused_types", text);
+    free(text);
+    json_decref(list);
+}
+
+void laid_tell(FILE *out, const char *queue, const struct laid *laid, double now)
+{
+    for (size_t i = 0; i < laid->count; i++) {
+        const struct later_override *one = &laid->list[i];
+        char by[LATER_SAY_BY];
+
+        fprintf(out, "%s: the type %s is paused%s%s%s\n", queue, later_override_type(one),
+                later_say_by(by, one->who, one->since, one->until, now), one->words[0] ? ": " : "",
+                one->words);
+    }
+}

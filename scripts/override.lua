@@ -1,0 +1,46 @@
+-- override: lay something over the configuration of a queue, or take it away
+-- KEYS   stats overrides
+-- ARGV   name ms who words
+-- reply  1 when that changed something, else 0: so it was before
+--
+-- name   `type:T`: no job of the type T is begun; or of the types that begin so, if T ends in `*`.
+--        T has 1 to 128 characters of `A-Z a-z 0-9 _ . : -`, the `*` included
+-- ms     it ends by itself after so many milliseconds, 1 to 10^11; 0: it lasts; '': it ends now
+-- who    for people: 0 to 64 printable ASCII characters without a space
+-- words  for people: why, one line of at most 200 bytes; or ''
+--
+-- Up to 64 are laid over a queue. `overrides` has of each `SINCE UNTIL WHO WORDS`; UNTIL is 0 if it
+-- lasts, WHO is - if nobody is named. Those that serve the queue are told by the channel of that
+-- name. They call heed, which also drops what has ended. Field `overrides` of `stats` says how many
+-- there are: who reads `stats` anyway looks for them only then.
+
+-- @include number
+-- @include now
+
+local type_named = string.match(name, '^type:([%w_.:-]*%*?)$')
+local span = whole(ms, 0, 1e11)
+if not type_named or type_named == '' or #type_named > 128 or not span and ms ~= '' then
+    return redis.error_reply('ERR override: name is type:T, ms from 0 to 100000000000 or empty')
+end
+if #who > 64 or string.find(who, '[^!-~]') or #words > 200 or string.find(words, '%c') then
+    return redis.error_reply('ERR override: who is a word, words are one line of 200 bytes')
+end
+redis.call('HLEN', stats)
+local before = redis.call('HGET', overrides, name) or ''
+local ends = tonumber(string.match(before, '^%S+ (%S+)') or -1) or -1
+local lasted = ends == 0 or ends > now
+if not span and not lasted then
+    return 0
+end
+if span and not lasted and redis.call('HLEN', overrides) >= 64 then
+    return redis.error_reply('ERR override: 64 are laid over this queue already')
+end
+redis.call('HDEL', overrides, name) -- after this write, a full Redis does not refuse the next one
+local rest = span and (who == '' and '-' or who) .. ' ' .. words
+    or string.match(before, '^%S+ %S+ (.*)') or '-'
+local since = lasted and string.match(before, '^%S+') or string.format('%.3f', now)
+local till = not span and now - 0.001 or span > 0 and now + span / 1000 or 0
+redis.call('HSET', overrides, name, string.format('%s %.3f %s', since, till, rest))
+redis.call('HSET', stats, 'overrides', redis.call('HLEN', overrides))
+redis.call('PUBLISH', overrides, name)
+return (span ~= 0 or ends ~= 0) and 1 or 0

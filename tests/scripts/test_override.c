@@ -1,0 +1,231 @@
+/* test_override.c: override, heed, and return of jobs whose type is paused. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD "type:mail.*"
+
+static void pause_for(const char *ms)
+{
+    ck_assert_str_eq(flat(run("override", FIELD, ms, "ann", "it is slow", NULL)), "1");
+}
+
+/* All ready jobs are reserved under t and given back, as those of a type that is paused. */
+static void keep_all(void)
+{
+    const redisReply *jobs = reserve('t', 500);
+
+    for (size_t i = 0; i < jobs_in(jobs); i++) {
+        arg(member('t', told(jobs, i, ID)));
+        arg("0");
+        arg(FIELD);
+    }
+    ck_assert_str_eq(flat(run("return", NULL)), "");
+}
+
+static const char *aside(void)
+{
+    return flat(ask("ZRANGE later:{q}:aside:mail.* 0 -1"));
+}
+
+START_TEST(wrong_words_change_nothing)
+{
+    static const char *const bad[][4] = {
+        { "type:", "0", "", "" },     { "type:a b", "0", "", "" },  { "max", "0", "", "" },
+        { "type:a*b", "0", "", "" },  { "type:a", "-1", "", "" },   { "type:a", "1e3", "", "" },
+        { "type:a", "0", "a b", "" }, { "type:a", "0", "", "a\n" }, { "type:a", "0", "\n", "" },
+        { "type:a", "1.5", "", "" },
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        run_error("override", bad[i][0], bad[i][1], bad[i][2], bad[i][3], NULL);
+    ck_assert_int_eq(ask("DBSIZE")->integer, 0);
+}
+END_TEST
+
+START_TEST(said_once_and_told)
+{
+    redisContext *listener = listen_to("overrides");
+
+    pause_for("0");
+    ck_assert_str_eq(heard(listener, "overrides"), FIELD);
+    ck_assert_str_eq(flat(run("override", FIELD, "0", "bob", "", NULL)), "0");
+    ck_assert_str_eq(flat(run("override", FIELD, "60000", "bob", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("override", FIELD, "60000", "bob", "", NULL)), "1");
+    ck_assert_str_eq(field("stats", "overrides"), "1");
+    ck_assert_str_eq(flat(run("override", FIELD, "", "", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("override", FIELD, "", "", "", NULL)), "0");
+    redisFree(listener);
+}
+END_TEST
+
+START_TEST(only_so_many)
+{
+    for (int i = 0; i < 64; i++)
+        run("override", text("type:t%d", i), "0", "", "", NULL);
+    run_error("override", "type:one.more", "0", "", "", NULL);
+    ck_assert_str_eq(flat(run("override", "type:t63", "1000", "", "", NULL)), "1");
+}
+END_TEST
+
+START_TEST(heed_tells_what_lasts)
+{
+    const redisReply *reply;
+
+    ck_assert_str_eq(flat(run("heed", NULL)), "0");
+    pause_for("60000");
+    run("override", "type:t", "0", "", "", NULL);
+    reply = run("heed", NULL);
+    ck_assert_uint_eq(reply->elements, 5);
+    for (size_t i = 1; i < 5; i += 2) {
+        double left = atof(reply->element[i + 1]->str);
+
+        if (strcmp(reply->element[i]->str, "type:t") == 0)
+            ck_assert_str_eq(reply->element[i + 1]->str, "0");
+        else
+            ck_assert(left > 0 && left <= 60);
+    }
+}
+END_TEST
+
+START_TEST(kept_aside_and_back_in_place)
+{
+    push("b");
+    push("a");
+    push_priority("high", 9);
+    push("c");
+    pause_for("0");
+    keep_all();
+    ck_assert_str_eq(members("delayed"), "a b c high");
+    ck_assert_str_eq(members("ready"), "");
+    ck_assert_int_eq(size_of("wake"), 0);
+    check_sums();
+    ck_assert_str_eq(flat(run("heed", NULL)), "0 " FIELD " 0");
+    ck_assert_str_eq(members("delayed"), "a b c high");
+    run("override", FIELD, "", "", "", NULL);
+    ck_assert_str_eq(flat(run("heed", NULL)), "0");
+    ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "high b a c");
+    ck_assert_str_eq(members("delayed"), "");
+    ck_assert_str_eq(aside(), "");
+    ck_assert_int_eq(size_of("wake"), 1);
+    ck_assert_int_eq(ask("EXISTS later:{q}:overrides")->integer, 0);
+    ck_assert_str_eq(field("stats", "overrides"), "");
+    check_sums();
+}
+END_TEST
+
+/* Whoever gives it back has not heard yet that it is over: then it is as if it had been held. */
+START_TEST(not_kept_when_it_is_over)
+{
+    push("a");
+    keep_all();
+    ck_assert_str_eq(members("ready"), "a");
+    ck_assert_str_eq(aside(), "");
+    ck_assert_int_eq(size_of("wake"), 1);
+}
+END_TEST
+
+START_TEST(what_has_changed_stays)
+{
+    push("gone");
+    push("anew");
+    push("later");
+    push("kicked");
+    push("ranks");
+    pause_for("0");
+    keep_all();
+    run("cancel", "gone", "anew", NULL);
+    push_when("anew", "+3600");
+    run("reschedule", "later", "+900", "", NULL);
+    run("reschedule", "ranks", "", "7", NULL);
+    run("kick", "kicked", NULL);
+    run("override", FIELD, "", "", "", NULL);
+    run("heed", NULL);
+    ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "ranks kicked");
+    ck_assert_str_eq(members("delayed"), "later anew");
+    ck_assert_str_eq(aside(), "");
+    check_sums();
+}
+END_TEST
+
+/* It keeps the place that it had first, however often it looks again. */
+START_TEST(looks_again)
+{
+    push("a");
+    push("b");
+    pause_for("0");
+    keep_all();
+    ask("ZADD later:{q}:delayed XX 1 a"); /* as in a day */
+    run("migrate", "500", NULL);
+    keep_all();
+    run("override", FIELD, "", "", "", NULL);
+    run("heed", NULL);
+    ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "a b");
+}
+END_TEST
+
+START_TEST(so_many_a_call)
+{
+    for (int i = 0; i < 1200; i++)
+        push(text("j%d", i));
+    pause_for("0");
+    for (int i = 0; i < 3; i++)
+        keep_all();
+    ck_assert_int_eq(size_of("delayed"), 1200);
+    run("override", FIELD, "", "", "", NULL);
+    ck_assert_str_eq(flat(run("heed", NULL)), "1");
+    ck_assert_int_eq(size_of("ready"), 500);
+    ck_assert_str_eq(flat(run("heed", NULL)), "1");
+    ck_assert_str_eq(flat(run("heed", NULL)), "0");
+    ck_assert_int_eq(size_of("ready"), 1200);
+    check_sums();
+}
+END_TEST
+
+/* Groups keep their shares: each comes back in order. */
+START_TEST(groups_come_back)
+{
+    run("push", "0", "new", "a1", "", "0@A", "{}", "b1", "", "0@B", "{}", "a2", "", "0@A", "{}",
+        NULL);
+    pause_for("0");
+    keep_all();
+    check_sums();
+    run("override", FIELD, "", "", "", NULL);
+    run("heed", NULL);
+    ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "a1 b1 a2");
+    check_sums();
+}
+END_TEST
+
+START_TEST(forgotten_with_its_queue)
+{
+    push("a");
+    pause_for("0");
+    keep_all();
+    run("cancel", "a", NULL);
+    ck_assert_str_eq(aside(), "a");
+    ck_assert_int_eq(run("forget", NULL)->integer, 0);
+    ck_assert_int_eq(ask("DBSIZE")->integer, 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        wrong_words_change_nothing,
+        said_once_and_told,
+        only_so_many,
+        heed_tells_what_lasts,
+        kept_aside_and_back_in_place,
+        not_kept_when_it_is_over,
+        what_has_changed_stays,
+        looks_again,
+        so_many_a_call,
+        groups_come_back,
+        forgotten_with_its_queue,
+        NULL,
+    };
+
+    return harness_main("override", tests);
+}
