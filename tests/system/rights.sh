@@ -438,6 +438,7 @@ become laterd later
     later search ready
     later search --unsave ready
     later pause tour
+    later pause tour --type none.here --for 1h
     later resume tour
     for verb in ack release return bury touch; do
         later push null -q "by-$verb" --id "$verb"
