@@ -399,6 +399,7 @@ START_TEST(act_takes_what_each_verb_may)
             counted = stat_of(verbs[v].counter);
             ck_assert_str_eq(act(verbs[v].verb, act_states[s]), "1");
             ck_assert_int_eq(stat_of(verbs[v].counter), counted + 1);
+            ck_assert_int_eq(stat_of("buried_waiting"), verbs[v].verb[0] == 'b');
             check_sums();
             if (v == 0)
                 check_wake();

@@ -83,6 +83,10 @@ why_is ready-1 'busy: all workers are busy: 2 of 2 that serve default run a job'
 host idle -3600 0 default ',"fault":"2 of 2 workers crash"'
 why_is ready-1 'fault: each laterd that serves default has a fault: 2 of 2 workers crash' "each has a fault"
 host idle -3600 0 default
+host idle -3600 0 default ',"quiet":{"since":'"$now"',"by":"ann"}'
+why_is ready-1 'quiet: idle is quiet by ann since ..:.. UTC' "each host is quiet: which, by whom, since when"
+is "$(told 'for' ready-1) $(told by ready-1)" "idle ann" "both by themselves"
+host idle -3600 0 default
 redis HSET 'later:{default}:records' ready-1 'c=0' >/dev/null
 why_is ready-1 'suspect: it ran beside others when their worker crashed' "it must run alone"
 later push 'do' --id old-1 --expires-in 20m >/dev/null

@@ -150,15 +150,19 @@ status, _, answer = act('push', queue='mail', type='mail.send', payload='{"big":
                         id='again', **{'in': '1h'})
 same(status, 200, 'push')
 check('12345678901234567890' in run('show', '--json', 'again'), 'byte for byte')
+same(act('push', queue='mail', type='mail.send', payload='1', id='soon', expires_in='1h')[0], 200, 'push one that is not to be late')
+ends = json.loads(json.loads(run('show', '--json', 'soon'))['document'])['expires_at'] - float(redis('TIME').split()[0])
+check(3500 < ends <= 3601, 'it expires an hour from now', ends)
+run('cancel', 'soon', '-q', 'mail')
 job = {'queue': 'mail', 'type': 'mail.send', 'id': 'again'}
 before = json.loads(run('show', '--json', 'again'))
 same(act('replace', **job, payload='{"big": 2.0}', at=str(before['score']), priority='-7', max_attempts='3',
          timeout='1.5', backoff='1,10', expires_at='2036-01-01T00:00:00Z', lock='a"lock"', trace='$(x)',
-         result='1h')[0], 200, 'a job is changed where it waits')
+         result='1h', retry_for='90', on_dead='alert', on_done='tell@q')[0], 200, 'a job is changed where it waits')
 after = json.loads(run('show', '--json', 'again'))
 same((after['document'], after['state'], after['score']),
-     ('{"type":"mail.send","id":"again","priority":-7,"max_attempts":3,"timeout":1.5,"backoff":[1,10],'
-      '"expires_at":2082758400,"result":3600,"lock":"a\\"lock\\"","trace":"$(x)","payload":{"big": 2.0}}',
+     ('{"type":"mail.send","id":"again","priority":-7,"max_attempts":3,"retry_for":90,"timeout":1.5,"backoff":[1,10],'
+      '"expires_at":2082758400,"result":3600,"lock":"a\\"lock\\"","trace":"$(x)","on_dead":"alert","on_done":"tell@q","payload":{"big": 2.0}}',
       'delayed', before['score']), 'with all that it is given, and keeps its time')
 same(act('replace', queue='mail', type='t', payload='1')[0], 400, 'none without its id')
 for name, wrong in (('priority', 'high'), ('timeout', 'x'), ('max_attempts', '-1'), ('result', '1y'),

@@ -140,6 +140,19 @@ START_TEST(a_schedule_of_a_queue_that_a_pattern_means)
 }
 END_TEST
 
+START_TEST(a_schedule_whose_jobs_expire)
+{
+    const struct config *c =
+        config_of("cron = ( { name = \"x\"; every = 9.0; type = \"y\"; expires_in = 30.0; },\n"
+                  "         { name = \"z\"; every = 9.0; type = \"y\"; } );");
+
+    ck_assert_uint_eq(c->cron_count, 2);
+    ck_assert_double_eq(c->crons[0].expires_in, 30);
+    ck_assert_double_le(c->crons[1].expires_in, 0);
+    ck_assert_ptr_nonnull(strstr(c->crons[0].definition, "expires_in"));
+}
+END_TEST
+
 START_TEST(patterns_that_have_no_room)
 {
     struct config *c = load("queues = ( { name = \"*\"; } );");
@@ -491,6 +504,7 @@ static TCase *lists(void)
     tcase_add_test(tc, pools);
     tcase_add_test(tc, patterns_mean_queues);
     tcase_add_test(tc, a_schedule_of_a_queue_that_a_pattern_means);
+    tcase_add_test(tc, a_schedule_whose_jobs_expire);
     tcase_add_test(tc, patterns_that_have_no_room);
     tcase_add_test(tc, shards_stand_behind_their_queue);
     tcase_add_test(tc, shards_fill_a_pool);

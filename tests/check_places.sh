@@ -1,0 +1,82 @@
+#!/bin/sh
+# Who has a row in a table is also where else its kind belongs (doc/architecture.md, Where things go). If a row was
+# added and another place forgotten, the file is named here.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+names=$(mktemp) words=$(mktemp) tested=$(mktemp)
+trap 'rm -f "$names" "$words" "$tested"' EXIT
+
+# kind WORDS NAMES: what follows is about these.
+kind()
+{
+    kind=$1
+    echo "$2" | sort -u >"$names"
+    runs "$kind: the table has names" grep -q . "$names"
+}
+
+# in_each WHAT FILE...: each of the names is a word of one of these files.
+in_each()
+{
+    what=$1
+    shift
+    cat "$@" | tr -cs 'A-Za-z0-9_-' '\n' | sort -u >"$words"
+    is "$(comm -23 "$names" "$words" | paste -s -d ' ' -)" "" "$kind: each is in $what"
+}
+
+# strings FILE TABLE: the first string of each line of a table in C.
+strings()
+{
+    awk -v table="$2" 'index($0, table "[") && /=/ { inside = 1 } inside && /};/ { print; exit } inside' "$1" |
+        sed -n 's/^ *\[[A-Z_]*\] = [{ ]*"\([^"]*\)".*/\1/p'
+}
+
+kind "a script" "$(basename -a -s .lua scripts/*.lua | grep -vx 'told\|probe')" # these do not work on a queue
+in_each "tests/scripts/tour.c" tests/scripts/tour.c
+in_each "doc/protocol.md or tests/system/protocol_more.txt" doc/protocol.md tests/system/protocol_more.txt
+
+kind "a command of later" "$(grep -oE '&command_[a-z]+' cli/commands.c | sed 's/&command_//')"
+in_each doc/later.1 doc/later.1
+in_each tests/system/pairs_verbs.py tests/system/pairs_verbs.py
+in_each "a test, tests/system/*.sh" tests/system/*.sh
+
+kind "a condition that chooses jobs" \
+    "$(sed -n '/later_filter_names\[\]/,/;/p' lib/job/filter.c | grep -oE '"[a-z]+"' | tr -d '"')"
+for file in tests/unit/test_filter.c cli/choose/choose.h web/pages/query.js doc/later.1 doc/later-web.8; do
+    in_each "$file" "$file"
+done
+in_each "tests/system/pairs_model.py or pairs_verbs.py" tests/system/pairs_model.py tests/system/pairs_verbs.py
+
+kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^};/p' lib/config/config_table.c |
+    grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
+in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.c tests/unit/bad_config/table
+
+options=$(sed '1,/^# option  /d; /^#/d' lib/job/options.tab)
+kind "an option of a job" "$(echo "$options" | sed -n 's/^\([a-z_]*\) *|.*/\1/p')"
+in_each tests/clients/conformance.json tests/clients/conformance.json
+in_each "tests/unit/*.c" tests/unit/*.c
+kind "an option of a job on the pages" "$(echo "$options" | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
+in_each "tests/system/web_*.py" tests/system/web_*.py
+
+kind "a counter" "$(strings lib/queue/inspect.c counters)"
+in_each doc/protocol.md doc/protocol.md
+in_each "tests/scripts/*.c" tests/scripts/*.c
+
+kind "a trouble" "$(strings lib/trouble/trouble.c later_rules)"
+for file in doc/later.1 tests/system/trouble_lib.sh; do
+    in_each "$file" "$file"
+done
+
+kind "a reason to wait" "$(strings lib/trouble/why.c later_reasons)"
+in_each doc/later.1 doc/later.1
+grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]' >"$tested"
+in_each "tests/system/cli_why.sh or tests/unit/test_why.c" tests/system/cli_why.sh "$tested"
+
+kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
+in_each tests/system/web_pages.py tests/system/web_pages.py
+
+kind "a client" "$(basename -a clients/*/)"
+for file in clients/carry.sh tests/system/clients.sh tests/system/clients_packages.sh; do
+    in_each "$file" "$file"
+done
+finish
