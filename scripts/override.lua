@@ -29,13 +29,15 @@ redis.call('HLEN', stats)
 local before = redis.call('HGET', overrides, name) or ''
 local ends = tonumber(string.match(before, '^%S+ (%S+)') or -1) or -1
 local lasted = ends == 0 or ends > now
+-- Nothing. Who may not write hears that, also if all is as wished; and after such a write a full
+-- Redis does not refuse the next one.
+redis.call('HDEL', overrides, '')
 if not span and not lasted then
     return 0
 end
 if span and not lasted and redis.call('HLEN', overrides) >= 64 then
     return redis.error_reply('ERR override: 64 are laid over this queue already')
 end
-redis.call('HDEL', overrides, name) -- after this write, a full Redis does not refuse the next one
 local rest = span and (who == '' and '-' or who) .. ' ' .. words
     or string.match(before, '^%S+ %S+ (.*)') or '-'
 local since = lasted and string.match(before, '^%S+') or string.format('%.3f', now)

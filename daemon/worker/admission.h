@@ -41,8 +41,9 @@ void admission_free(struct admission *admission);
 bool admission_needed(const struct later_job *job);
 
 /* If the job has waited in a line for what nobody asks of it here, since the option was taken out,
- * it leaves the line, and calls others: nobody else does. */
-void admission_unlimited(const struct later_job *job);
+ * it leaves the line, and calls others: nobody else does. So it does if it does not come, since its
+ * type is paused: the others need not wait for it. */
+void admission_stand_back(const struct later_job *job, bool comes);
 
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);

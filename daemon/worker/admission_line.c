@@ -147,7 +147,18 @@ static void admission_line_on_look(void *arg)
     worker_pump_soon(admission->worker); /* which flushes */
 }
 
-void admission_unlimited(const struct later_job *job)
+/* Of several limits of one name the first counts. */
+static bool admission_still_needs(const struct later_job *job, const struct later_line *line,
+                                  struct admission_need *need)
+{
+    for (uint32_t n = 0; admission_need(job, n, need); n++) {
+        if (need->line.what == line->what && strcmp(need->line.name, line->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void admission_stand_back(const struct later_job *job, bool comes)
 {
     struct admission *admission = job->worker->admission;
     struct admission_need need;
@@ -155,9 +166,10 @@ void admission_unlimited(const struct later_job *job)
 
     if (!later_line_unlimited(job->line, &line))
         return;
-    for (uint32_t n = 0; admission_need(job, n, &need); n++) {
-        if (need.line.what == line.what && strcmp(need.line.name, line.name) == 0)
+    if (admission_still_needs(job, &line, &need)) {
+        if (comes)
             return;
+        line = need.line;
     }
     line_leave(admission->line, &line, job->from->keys.queue, job->id);
     worker_pump_soon(job->worker); /* which flushes */

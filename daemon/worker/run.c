@@ -96,6 +96,7 @@ static bool is_paused(struct worker *worker, struct later_job *job)
                         type))
         return false;
     attempt_log(job, LOG_DEBUG, "returned: its type is paused");
+    admission_stand_back(job, false);
     attempt_unrun(job, LATER_ENDED_PAUSED, 0, type);
     return true;
 }
@@ -401,7 +402,7 @@ static void enter(struct run *run, struct later_job *job)
     bool ready = plugin_type_ready(job->type, job->doc.type);
 
     if (job->line[0])
-        admission_unlimited(job);
+        admission_stand_back(job, true);
     if (ready && !run_lacks_values(job) && !admission_needed(job) &&
         (job->event || !admission_open(worker->admission))) {
         if (run_is_allowed(worker))

@@ -117,6 +117,8 @@ score=$(redis zscore 'later:{demo}:ready' a)
 run reserve $t3 30 10 262144 0 >/dev/null
 is "$(run return $t3:a 0 held)" '' 'return'
 is "$(redis zscore 'later:{demo}:ready' a)" "$score" 'return: to its place'
+is "$(run override type:none 60000 ann why)" 1 'override'
+contains "$(run heed)" '0 type:none ' 'heed'
 is "$(run pause)" 1 'pause'
 is "$(run reserve $t4 30 10 262144 0 | wc -w)" 1 'reserve from a paused queue: the time alone'
 is "$(run resume)" 1 'resume'

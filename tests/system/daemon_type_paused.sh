@@ -94,6 +94,25 @@ is "$exited" 0 "laterd ends"
 start_laterd
 awaited 20 "a pause for a time ends by itself" ended timed
 
+# ---- who is kept aside does not keep his place in a line
+
+in_line() { [ "$(redis ZCARD 'later:lock:{door}:waiting')" = "$1" ]; }
+
+"$later_bin" lock door -- sh -c "until [ -e '$work/open' ]; do sleep 0.05; done" &
+own $!
+awaited 20 "somebody holds the lock" eval "[ \"\$(redis EXISTS 'later:lock:{door}')\" = 1 ]"
+later push note --id first_in_line --lock door >/dev/null
+awaited 20 "a job waits for it" in_line 1
+later push 'do' --id second_in_line --lock door >/dev/null
+awaited 20 "and another one" in_line 2
+later pause default --type note >/dev/null
+: >"$work/open"
+awaited 20 "the second one gets it" ended second_in_line
+awaited 20 "the first one is kept aside" kept 1
+is "$(ended first_in_line && echo ran)" '' "and has not begun"
+later resume default --type note
+awaited 20 "until the pause ends" ended first_in_line
+
 # ---- a queue of several shards
 
 # kept_wide: prints how many jobs the shards keep aside.
