@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define VALUES_MAX 262144 /* bytes of values in a call, as of documents in a reserve */
+#define NOTED_MAX  16     /* jobs in a call whose notes go before it: at most 80 KiB each */
 
 /* Of a job that leaves something, or is kept, the call is another one. */
 enum later_verb sending_verb(const struct slot *slot)
@@ -33,9 +34,8 @@ enum later_verb sending_verb(const struct slot *slot)
 struct filling {
     char token[LATER_TOKEN_LEN + 1];
     struct later_kept kept; /* how the first one is kept; most 0: not at all */
-    bool alone;             /* it goes by itself, */
-    bool noted;             /* or would, since its notes go before it */
-    size_t count, bytes;
+    bool alone;             /* it goes by itself */
+    size_t count, bytes, noted;
 };
 
 /* Does its job run again, or might it? */
@@ -97,13 +97,15 @@ static bool leaves_with_first(struct filling *filling, const struct slot *slot)
 static bool sending_goes_with(enum later_verb verb, struct filling *filling,
                               const struct sending_item *item)
 {
+    bool notes = has_notes(item->slot);
+
     if (!filling->count)
         memcpy(filling->token, item->token, sizeof filling->token);
     if (filling->count == LATER_BATCH_MAX || strcmp(filling->token, item->token) != 0 ||
-        (filling->count > 0 && (filling->noted || has_notes(item->slot))) ||
+        (notes && filling->noted == NOTED_MAX) ||
         (verb == LATER_VERB_FINISH && !leaves_with_first(filling, item->slot)))
         return false;
-    filling->noted = has_notes(item->slot);
+    filling->noted += notes;
     filling->count++;
     return true;
 }
@@ -357,29 +359,46 @@ static bool encode_by_job(const struct sending *sending, const struct later_take
     return ok;
 }
 
-bool sending_encode_notes(const struct sending *sending, struct later_command *cmd)
-{
-    const struct sending_item *item = &sending->items[0];
-    struct later_progress job = { .text = NULL };
+/* The notes of a job, for a call. */
+struct sending_note {
     struct slot_copy copy;
     char *checkpoint, *log;
+};
 
-    if (!has_notes(item->slot))
-        return false;
-    checkpoint = has_checkpoint(item->slot) ? malloc(LATER_VALUE_MAX) : NULL;
-    log = has_log(item->slot) ? malloc(LOGBOOK_SIZE) : NULL;
-    slot_copy(item->slot, LATER_VERB_TOUCH, &copy);
-    job.id = copy.id;
-    job.checkpoint = checkpoint;
-    job.checkpoint_len =
-        checkpoint ? value_read_checkpoint(item->slots, item->slot, checkpoint) : 0;
-    job.log = log;
-    job.log_len = log ? logbook_read(item->slots, item->slot, log) : 0;
-    if (job.checkpoint_len || job.log_len)
-        later_queue_progress(cmd, sending->keys, item->token, &job, 1);
-    free(checkpoint);
-    free(log);
-    return job.checkpoint_len || job.log_len;
+/* Returns false if there are none. */
+static bool sending_note(const struct sending_item *item, struct sending_note *note,
+                         struct later_progress *job)
+{
+    note->checkpoint = has_checkpoint(item->slot) ? malloc(LATER_VALUE_MAX) : NULL;
+    note->log = has_log(item->slot) ? malloc(LOGBOOK_SIZE) : NULL;
+    slot_copy(item->slot, LATER_VERB_TOUCH, &note->copy);
+    *job = (struct later_progress){ .id = note->copy.id,
+                                    .checkpoint = note->checkpoint,
+                                    .log = note->log };
+    if (note->checkpoint)
+        job->checkpoint_len = value_read_checkpoint(item->slots, item->slot, note->checkpoint);
+    if (note->log)
+        job->log_len = logbook_read(item->slots, item->slot, note->log);
+    return job->checkpoint_len || job->log_len;
+}
+
+bool sending_encode_notes(const struct sending *sending, struct later_command *cmd)
+{
+    struct sending_note notes[NOTED_MAX] LATER_UNCLEARED;
+    struct later_progress jobs[NOTED_MAX] LATER_UNCLEARED;
+    size_t tried = 0, count = 0;
+
+    for (size_t i = 0; i < sending->count && tried < NOTED_MAX; i++) {
+        if (has_notes(sending->items[i].slot))
+            count += sending_note(&sending->items[i], &notes[tried++], &jobs[count]);
+    }
+    if (count)
+        later_queue_progress(cmd, sending->keys, sending->items[0].token, jobs, count);
+    while (tried-- > 0) {
+        free(notes[tried].checkpoint);
+        free(notes[tried].log);
+    }
+    return count > 0;
 }
 
 /* A call of its own. */

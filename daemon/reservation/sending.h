@@ -3,7 +3,8 @@
  *
  * The jobs of a call are of one queue, verb and token, and at most 500. Of those that leave
  * something (a result, a value, themselves) only jobs that are done go together, if they are kept
- * in the same way and have no hook; their values are at most 256 KiB in a call. Whoever has a page
+ * in the same way and have no hook; their values are at most 256 KiB in a call. Of those that leave
+ * notes (a checkpoint, a log) at most 16 go together. Whoever has a page
  * mapped may write there meanwhile, so what is read of a slot is read once.
  */
 #ifndef LATERD_SENDING_H
@@ -29,7 +30,7 @@ struct sending {
     enum later_verb verb;
     const char *host; /* for the error records */
     bool whole;       /* by itself it goes by the token and the number of its jobs */
-    bool noted;       /* Redis has its job's checkpoint and log */
+    bool noted;       /* Redis has its jobs' notes */
     size_t count;
     struct sending_item items[];
 };
@@ -49,9 +50,9 @@ size_t sending_joins(enum later_verb verb, const struct sending_item *items, siz
 struct sending *sending_take(const struct later_keys *keys, enum later_verb verb,
                              struct sending_item *items, size_t *count);
 
-/* Encodes the call that has to be answered before this one is sent, if its job has left a
+/* Encodes the call that has to be answered before this one is sent, if a job of it has left a
  * checkpoint, or has logged something, that stays with it: under another token nobody could tell it
- * to Redis. Such a job goes by itself. Returns false, with nothing in *cmd, if there is none. */
+ * to Redis. Returns false, with nothing in *cmd, if there is none. */
 bool sending_encode_notes(const struct sending *sending, struct later_command *cmd);
 
 /* Encodes the call by itself. Returns false, with nothing in *cmd, without memory. */

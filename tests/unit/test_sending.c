@@ -127,6 +127,20 @@ START_TEST(test_of_one_token)
 }
 END_TEST
 
+/* Some have notes, which go in a call before theirs. */
+START_TEST(test_notes_go_together)
+{
+    for (int i = 0; i < 50; i++)
+        add(TOKEN, LATER_ENDED_RETRY)->logged = (uint32_t)i % 2;
+    ck_assert_uint_eq(sending_count(LATER_VERB_RELEASE, items, count), 41);
+    take(LATER_VERB_RELEASE);
+    ck_assert_uint_eq(sending->count, 41);
+    ck_assert_str_eq(sending->items[33].slot->id, "34"); /* 33 has the 17th notes */
+    ck_assert_uint_eq(count, 9);
+    ck_assert_str_eq(items[0].slot->id, "33");
+}
+END_TEST
+
 /* Takes the first call of what leaves something: it has the jobs of these numbers. */
 static void check_together(const char *numbers)
 {
@@ -319,7 +333,7 @@ END_TEST
 static TCase *together(void)
 {
     return UNIT_CASE("together", set_up, tear_down, test_verb, test_nothing, test_of_one_token,
-                     test_what_leaves_something);
+                     test_notes_go_together, test_what_leaves_something);
 }
 
 static TCase *calls(void)
