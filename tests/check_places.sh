@@ -70,7 +70,7 @@ done
 kind "a reason to wait" "$(strings lib/trouble/why.c later_reasons)"
 in_each doc/later.1 doc/later.1
 grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]' >"$tested"
-in_each "tests/system/cli_why.sh or tests/unit/test_why.c" tests/system/cli_why.sh "$tested"
+in_each "tests/system/*.sh or tests/unit/test_why.c" tests/system/*.sh "$tested"
 
 kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
 in_each tests/system/web_pages.py tests/system/web_pages.py

@@ -72,10 +72,10 @@ later pause default >/dev/null
 for i in $(seq 400); do
     echo "{\"type\":\"do\",\"id\":\"n$i\",\"payload\":{\"do\":\"talk\",\"lines\":$((i % 3 + 1))}}"
 done | later push --file - >/dev/null
-before=$(redis ZCARD "$(key done)")
+before=$(redis ZCARD "$(key "done")")
 redis_all CONFIG RESETSTAT >/dev/null
 later resume default >/dev/null
-all_done() { [ "$(redis ZCARD "$(key done)")" = $((before + 400)) ]; }
+all_done() { [ "$(redis ZCARD "$(key "done")")" = $((before + 400)) ]; }
 awaited 60 "four hundred jobs" all_done
 calls=$(redis_all INFO commandstats | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p' | awk '{ sum += $1 } END { print sum }')
 at_most "$calls" 400 "two calls for each would be 800: calls"
