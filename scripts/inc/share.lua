@@ -91,58 +91,97 @@ local function fair(texts, left)
         return max((next + front.off - from) / max(weight, 1), 0.000001)
     end
 
-    -- What was read of `fair`, and is written back: the fronts of priorities, and groups by field;
-    -- fields by priority and group.
-    local fronts, known, fields = {}, {}, {}
+    -- What was read of `fair`, and is written back. A batch may have hundreds of groups with one
+    -- job each, so fields have numbers, and few strings and tables are made: `fields` are those
+    -- that were asked for, `numbers` their places, `read_as` their values. `known` are groups in
+    -- their parts, where they are needed; `idle` are fields that go. `fronts` are of priorities.
+    local fields, numbers, read_as, known, idle, fronts = { 'full' }, {}, {}, {}, {}, {}
+    local total, asked = 1, 0
+    local same_as = {} -- of groups too many: the number of the field that they share
+    local ranks = {} -- the priorities that will be read
+
+    local function number_of(field)
+        local i = numbers[field]
+        if not i then
+            i = total + 1
+            total, numbers[field], fields[i] = i, i, field
+        end
+        return i
+    end
+
+    -- The same for a group; what `fair` has of its priority will be read, too.
+    local function number_in(priority, group)
+        if not numbers[priority] then
+            number_of(priority)
+            ranks[#ranks + 1] = priority
+        end
+        return number_of(priority .. ' ' .. group)
+    end
+
+    -- What is known of a group, nil if it has no field.
+    local function group_at(i)
+        local text = not known[i] and read_as[i]
+        local space = text and find(text, ' ', 1, true)
+        if space then
+            known[i] = { text = sub(text, 1, space - 1),
+                jobs = tonumber(sub(text, space + 1)) or 0 }
+        end
+        return known[i]
+    end
     local function tag_of(mine)
         return mine.tag or tonumber(mine.text) or 0
     end
     local over -- is it of a time before all was done?
     local held_back -- is there something to write for jobs that are not in `ready` yet?
 
-    -- Reads what `fair` has of these jobs, and was not read before. Returns false if there is none.
-    local function read(priorities, groups)
-        local ask, priority_of, n = { 'full' }, {}, 1
-        for k = 1, #groups do
-            local priority, group = priorities[k], groups[k]
-            local row = fields[priority]
-            if not row then
-                row, n = {}, n + 1
-                fields[priority], ask[n], priority_of[n] = row, priority, priority
-            end
-            if not row[group] then
-                n = n + 1
-                row[group] = priority .. ' ' .. group
-                ask[n] = row[group]
-            end
-        end
-        local had = n > 1 and redis.call('HMGET', key, unpack(ask)) or {}
-        for i = 2, n do
-            local text, priority = had[i], priority_of[i]
-            local space = text and find(text, ' ', 1, true)
-            if priority and text then
-                fronts[priority] = { tag = tonumber(space and sub(text, 1, space) or text) or now,
-                    till = space and tonumber(sub(text, space + 1)), off = priority * 1000000 }
-            elseif space then
-                known[ask[i]] = { text = sub(text, 1, space - 1),
-                    jobs = tonumber(sub(text, space + 1)) or 0 }
-            elseif not priority and had[1] then -- a group too many shares tags with others
-                local one, group = string.match(ask[i], '^(%S+) (.*)$')
-                local field = one .. ' #' .. sub(redis.sha1hex(group), 1, 2)
-                local shared = not known[field] and redis.call('HGET', key, field)
-                fields[one][group] = field
-                if shared then
-                    local tag, ready_jobs = string.match(shared, '^(%S+) (%d+)$')
-                    known[field] = { text = tag or '0', jobs = tonumber(ready_jobs) or 0 }
+    -- Of the fields from this number on, those that are not there are of groups too many, which
+    -- share tags with others.
+    local function share_fields(from)
+        for i = from, total do
+            local priority, group = string.match(fields[i], '^(%S+) (.*)$')
+            if group and not read_as[i] then
+                local field = priority .. ' #' .. sub(redis.sha1hex(group), 1, 2)
+                same_as[i] = number_of(field)
+                if same_as[i] > asked then
+                    asked = same_as[i]
+                    read_as[asked] = redis.call('HGET', key, field)
                 end
             end
+        end
+    end
+
+    -- Reads the fields that were not read before. Returns false if there is no `fair`.
+    local function read()
+        local from = asked + 1
+        if from > total then
+            return next(fronts) ~= nil
+        end
+        local had = redis.call('HMGET', key, unpack(fields, from, total))
+        if asked == 0 then
+            read_as = had
+        end
+        for i = from, asked > 0 and total or 0 do
+            read_as[i] = had[i - asked]
+        end
+        asked = total
+        for _, priority in ipairs(ranks) do
+            local text = read_as[numbers[priority]]
+            if text then
+                local space = find(text, ' ', 1, true)
+                fronts[priority] = { tag = tonumber(space and sub(text, 1, space) or text) or now,
+                    till = space and tonumber(sub(text, space + 1)), off = priority * 1000000 }
+            end
+        end
+        ranks = {}
+        if read_as[1] then
+            share_fields(from)
         end
         return next(fronts) ~= nil
     end
 
     -- Writes what has changed. Groups of which no job is ready are dropped.
     local function write()
-        local list, idle, n = {}, {}, 0
+        local list, n = {}, 0
         if over then
             redis.call('DEL', key)
         end
@@ -154,13 +193,13 @@ local function fair(texts, left)
                 n = n + 2
             end
         end
-        for field, mine in pairs(known) do
+        for i, mine in pairs(known) do
             if mine.jobs > 0 or mine.kept then
-                list[n + 1] = field
+                list[n + 1] = fields[i]
                 list[n + 2] = (mine.text or format('%.6f', mine.tag)) .. ' ' .. mine.jobs
                 n = n + 2
             else
-                idle[#idle + 1] = field
+                idle[#idle + 1] = fields[i]
             end
         end
         for i = 1, n, 1000 do
@@ -168,6 +207,7 @@ local function fair(texts, left)
         end
         if #idle > 0 then
             redis.call('HDEL', key, unpack(idle))
+            idle = {}
         end
         if begun then
             redis.call('HSET', base .. 'stats', 'groups', 1)
@@ -196,20 +236,24 @@ local function fair(texts, left)
 
     -- The tags of jobs that come into `ready`, in this order, as text.
     local function tags_of(priorities, groups)
-        local had = read(priorities, groups)
+        local at = {}
+        for k = 1, #groups do
+            at[k] = number_in(priorities[k], groups[k])
+        end
+        local had = read()
         local there = redis.call('EXISTS', line, weights, weights) -- of `weights`: 2
         if had and there % 2 == 0 then
-            over, fronts, known = true, {}, {}
+            over, fronts, read_as, known = true, {}, {}, {}
         end
         local weight_of, tags = there > 1 and weights_of(groups), {}
         for k = 1, #groups do
             local priority, group = priorities[k], groups[k]
-            local field, front = fields[priority][group], front_of(priority)
-            local mine, weight = known[field], weight_of and weight_of[group] or 1
+            local i, front = same_as[at[k]] or at[k], front_of(priority)
+            local mine, weight = group_at(i), weight_of and weight_of[group] or 1
             if not mine then
                 -- Jobs without tags were there before others without a group.
                 mine = { tag = group == '' and front.till or 0, jobs = 0 }
-                known[field] = mine
+                known[i] = mine
             end
             local from = max(front.tag, tag_of(mine))
             local step = front.till and from < front.till and step_from(front, from, weight)
@@ -250,40 +294,68 @@ local function fair(texts, left)
         end
     end
 
-    -- Reads what `fair` has of those of these jobs whose place goes by groups. Returns their
-    -- positions, priorities and groups, and whether there is a `fair`; nil if there are no such.
+    -- Reads what `fair` has of those of these jobs whose place goes by groups. Returns the number
+    -- of the field of each, false for others; their priorities, where these are not 0; and whether
+    -- there is a `fair`. nil if there are no such jobs.
     local function some_of(texts)
-        local at, priorities, groups, n = {}, {}, {}, 0
+        local at, priorities, some = {}, {}, false
+        number_in('0', '') -- for those that are numbered without a call
         for k = 1, #texts do
-            local off, group = place_of(texts[k])
+            local group = string.match(texts[k], '^q=%S+( [^\n]*)\n$') -- mostly that is all
             if group then
-                n = n + 1
-                at[n], groups[n] = k, group
-                priorities[n] = off == 0 and '0' or format('%d', off / 1000000)
+                local field = '0' .. group
+                local i = numbers[field]
+                if not i then -- as number_of() does it
+                    i = total + 1
+                    total, numbers[field], fields[i] = i, i, field
+                end
+                at[k], some = i, true
+            else
+                local off, name = place_of(texts[k])
+                local priority = off == 0 and '0' or format('%d', off / 1000000)
+                at[k] = name and number_in(priority, name) or false
+                priorities[k], some = off ~= 0 and priority or nil, some or at[k]
             end
         end
-        if n == 0 then
+        if not some then
             return nil
         end
-        return at, priorities, groups, read(priorities, groups)
+        local had = read()
+        for k = 1, next(same_as) and #texts or 0 do
+            at[k] = same_as[at[k]] or at[k]
+        end
+        return at, priorities, had
     end
 
     -- Jobs have left `ready`. `set`: they were handed out, and are there; else they are gone.
     local function leave(ids, texts, set)
-        local at, priorities, groups, had = some_of(texts)
+        local at, priorities, had = some_of(texts)
         if not at or not had then
             return
         elseif not held_back and redis.call('EXISTS', line) == 0 then
             redis.call('DEL', key)
             return
         end
-        local last = {}
+        -- In a reserve nothing else happens in this call to a group whose only job is handed out.
+        local last, idlers, before, is_last = {}, #idle, nil, nil
         for k = 1, #at do
-            local mine = known[fields[priorities[k]][groups[k]]]
-            if mine then
-                mine.jobs = mine.jobs - 1
+            local i = at[k]
+            local text = set and read_as[i]
+            if text ~= before then -- mostly they have the same tag
+                before, is_last = text, text and find(text, ' 1', -2, true)
             end
-            last[priorities[k]] = at[k]
+            if is_last then
+                idlers = idlers + 1
+                idle[idlers] = fields[i]
+            else
+                local mine = known[i] or i and group_at(i)
+                if mine then
+                    mine.jobs = mine.jobs - 1
+                end
+            end
+            if i then
+                last[priorities[k] or '0'] = k
+            end
         end
         for priority, k in pairs(set and last or {}) do
             local front = fronts[priority]
@@ -303,15 +375,17 @@ local function fair(texts, left)
         for k = 1, #soon / 2 do
             mine[k] = texts[at[k]]
         end
-        local found, priorities, groups = some_of(mine)
-        for n, k in ipairs(found or {}) do
-            local off, front = priorities[n] * 1000000, front_of(priorities[n])
-            local tag = math.min(soon[2 * k - 1] + off, front.tag)
-            local field = fields[priorities[n]][groups[n]]
-            local group = known[field] or { tag = tag, jobs = 0 }
-            group.tag, group.text, group.jobs = max(tag_of(group), tag), nil, group.jobs + 1
-            known[field] = group
-            soon[2 * k - 1] = format('%.6f', tag - off)
+        local found, priorities = some_of(mine)
+        for k = 1, found and #found or 0 do
+            local i, priority = found[k], priorities[k] or '0'
+            if i then
+                local off, front = priority * 1000000, front_of(priority)
+                local tag = math.min(soon[2 * k - 1] + off, front.tag)
+                local group = group_at(i) or { tag = tag, jobs = 0 }
+                group.tag, group.text, group.jobs = max(tag_of(group), tag), nil, group.jobs + 1
+                known[i] = group
+                soon[2 * k - 1] = format('%.6f', tag - off)
+            end
         end
         if found then
             write()
@@ -340,8 +414,10 @@ local function fair(texts, left)
         for i = #last - 1, 1, -2 do
             ids[#ids + 1] = last[i]
         end
-        read({ '0' }, { '' })
-        local front, mine, texts = fronts['0'], known['0 '], records_of(ids)
+        local i = number_in('0', '')
+        read()
+        i = same_as[i] or i
+        local front, mine, texts = fronts['0'], group_at(i), records_of(ids)
         local from = front and max(front.tag, front.till or 0, mine and tag_of(mine) or 0)
         for k = 1, front and #ids or 0 do
             if texts[k] == '' and tonumber(last[#last - 2 * k + 2]) > from then
@@ -354,7 +430,7 @@ local function fair(texts, left)
             soon[2 * n - 1] = tag
         end
         if #soon > 0 then
-            known['0 '].jobs, known['0 '].kept = ready_jobs, true
+            known[i].jobs, known[i].kept = ready_jobs, true
             write()
             redis.call('ZADD', line, unpack(soon))
         end

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the scripts of one job cost Redis, in instructions. Its clock goes on by readings, so that a busy
 # machine does not count more of what Redis does by its timers. The bounds are ratios to the same
-# commands sent one by one. Each figure is the mean of 300 rounds.
+# commands sent one by one. Each figure is the mean of 300 rounds; those of batches with groups that of 10,000
+# jobs.
 . "${top_srcdir:=.}/tests/tap.sh"
 needs redis-server redis-cli valgrind
 case $(redis-server --version) in
@@ -18,6 +19,7 @@ box=$(mktemp -d)
 server=
 trap 'kill -KILL $server 2>/dev/null; wait; rm -rf "$box"' EXIT
 rounds=300
+crowd=10000
 
 redis()
 {
@@ -48,9 +50,19 @@ call()
     echo "EVALSHA $(cat "$box/sha.$script") $(echo "$names" | wc -w) $names $*"
 }
 
-# jobs_of KIND: lines for redis-cli that push job-1, job-2 …; chain: each waits for the one before.
+# crowd_of KIND: lines for redis-cli that push many jobs in calls of 500: all of one group, or each of its own.
+crowd_of()
+{
+    group=$([ "$1" = one ] || echo '-&')
+    for first in $(seq 1 500 "$crowd"); do
+        call push '' '' 0 new "$(seq "$first" $((first + 499)) | sed "s/.*/job-& '' 0@group$group {}/" | tr '\n' ' ')"
+    done
+}
+
+# jobs_of KIND: lines for redis-cli that push job-1, job-2 …; chain: each waits for the one before; one, own: many.
 jobs_of()
 {
+    case $1 in one | own) crowd_of "$1"; return ;; esac
     if [ "$1" != chain ]; then
         seq $rounds | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/'
         return
@@ -66,9 +78,20 @@ jobs_of()
 }
 
 # rounds_of KIND: lines for redis-cli that take and end these jobs; bare: by the
-# same commands without a script, and without their checks.
+# same commands without a script, and without their checks; batches: 500 in a call.
 rounds_of()
 {
+    case $1 in
+    batches)
+        for n in $(seq $((crowd / 500))); do
+            now=$(printf 't%015d' "$n")
+            call reserve "$now" '' "$now" 30 500 262144 0
+            call ack_all "$now" '' 500
+        done
+        return
+        ;;
+    none) return ;;
+    esac
     n=0
     while [ "$n" -lt "$rounds" ]; do
         n=$((n + 1))
@@ -109,7 +132,7 @@ run()
         [ $tries -lt 6000 ] || { cat "$box/log" >&2; exit 1; }
         sleep 0.1
     done
-    for script in reserve ack step finish flow_push; do
+    for script in reserve ack ack_all step finish push flow_push; do
         redis -x script load <"$scripts/$script.lua" >"$box/sha.$script"
     done
     jobs_of "${2:-$1}" | redis >"$box/pushed"
@@ -145,9 +168,16 @@ chain=$((($(run chain) - none_of_chain) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and the steps of a chain by a step each"
 results=$((($(run results) - none) / rounds))
 is "$(cat "$box/done")" $rounds "and by a reserve and a finish each"
+none_of_one=$(run none one)
+one=$((($(run batches one) - none_of_one) / crowd))
+is "$(cat "$box/done")" "$crowd" "and all jobs of one group in batches"
+none_of_own=$(run none own)
+own=$((($(run batches own) - none_of_own) / crowd))
+is "$(cat "$box/done")" "$crowd" "and all jobs of groups of one"
 at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 214 "$bare" "a step against bare commands"
 at_most "$left" 282 "$bare" "a step with a result against bare commands"
 at_most "$chain" 340 "$bare" "a step of a chain, which makes the next one ready, against bare commands"
+at_most "$own" 120 "$one" "a job in a batch, each of a group of its own, against all of one group"
 finish

@@ -289,6 +289,38 @@ START_TEST(ten_thousand_groups_of_one_job)
 }
 END_TEST
 
+/* How many jobs `fair` counts. */
+static long long counted_in_fair(void)
+{
+    return ask("EVAL %s 1 %s",
+               "local n = 0 "
+               "for _, text in ipairs(redis.call('HVALS', KEYS[1])) do "
+               "n = n + (tonumber(string.match(text, ' (%d+)$')) or 0) end "
+               "return n",
+               key("fair"))
+        ->integer;
+}
+
+/* Two hundred groups in up to 256 fields: some of them share one. */
+START_TEST(groups_too_many_share_fields)
+{
+    ask("HSET %s full 1", key("fair"));
+    for (int i = 0; i < 200; i++)
+        push_one(text("j%d", i), text("0@g%d", i));
+    ck_assert_int_lt(size_of("fair"), 200);
+    ck_assert_int_eq(counted_in_fair(), 200);
+    ck_assert_int_eq((int)jobs_in(reserve('t', 120)), 120);
+    ck_assert_int_eq(counted_in_fair(), 80);
+    push_many("k", "@g1", 20);
+    ck_assert_int_eq(counted_in_fair(), 100);
+    ck_assert_int_eq((int)jobs_in(reserve('u', 99)), 99);
+    ck_assert_int_eq(counted_in_fair(), 1);
+    ck_assert_int_eq((int)jobs_in(reserve('v', 99)), 1);
+    ck_assert_int_eq(size_of("fair"), 0);
+    check_sums();
+}
+END_TEST
+
 /* Tags are far behind the clock if a queue is never empty. */
 START_TEST(a_plain_member_is_not_left_behind)
 {
@@ -598,6 +630,7 @@ int main(void)
                                    a_group_that_has_nothing_left_is_forgotten,
                                    what_is_dropped_does_not_count,
                                    ten_thousand_groups_of_one_job,
+                                   groups_too_many_share_fields,
                                    a_plain_member_is_not_left_behind,
                                    a_plain_member_that_is_the_last_leaves_nothing,
                                    a_place_of_another_time_is_at_the_front,
