@@ -2,6 +2,7 @@
 #include "check/check_ahead.h"
 #include "check/check_beside.h"
 #include "check/check_lost.h"
+#include "check/check_saved.h"
 #include "check/check_scan.h"
 #include "commands.h"
 #include "output/jsonl.h"
@@ -323,6 +324,8 @@ static int check_run(struct cli *cli, struct later_error *err)
     if (status >= 0 && cli->args.count == 0) {
         int strays = check_strays(cli, &list, &table, err);
 
+        if (strays >= 0 && check_saved(cli, &list, &table, err) < 0)
+            strays = -1;
         status = strays != LATER_OK ? strays : status;
     }
     if (status >= 0) {
@@ -350,7 +353,8 @@ const struct command command_check = {
         "member is in only one set and has its document, each document is in a set, each record "
         "has its "
         "job,\n"
-        "there is at most one wake. Without Q also: each queue that has jobs is in later:queues.\n"
+        "there is at most one wake. Without Q also: each queue that has jobs is in later:queues,\n"
+        "and which saved searches are stale, which breaks nothing.\n"
         "Also, for a day: whether a laterd has noticed that Redis has lost writes.\n"
         "Works on queues in use. The status is 1 if one of these does not hold.\n",
     .example = "later check\n",

@@ -261,10 +261,15 @@ static void saved_print(const struct cli *cli, struct table *table, const struct
     table_text(table, PLAIN, words);
 }
 
+struct later_reply *saved_read(struct cli *cli, struct later_error *err)
+{
+    return saved_call(cli, "HGETALL", NULL, NULL, err);
+}
+
 static int saved_list(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "NAME", "CONDITIONS", NULL };
-    struct later_reply *reply = saved_call(cli, "HGETALL", NULL, NULL, err);
+    struct later_reply *reply = saved_read(cli, err);
     size_t count = later_reply_count(reply) / 2;
     struct saved_one *all = reply ? calloc(count + 1, sizeof *all) : NULL;
     struct table table;
@@ -304,15 +309,23 @@ int saved_act(struct cli *cli, struct later_error *err)
 
 /* --- using one --- */
 
+bool saved_is_beside(const char *name)
+{
+    size_t i = 0;
+
+    while (others[i] && strcmp(others[i], name) != 0)
+        i++;
+    return others[i] != NULL;
+}
+
 static int saved_give(struct cli *cli, const char *name, char *line, struct later_error *err)
 {
     char *value = strchr(line, ':');
-    bool known = false;
+    bool known;
 
     if (value)
         *value++ = '\0';
-    for (size_t i = 0; others[i]; i++)
-        known |= strcmp(others[i], line) == 0;
+    known = saved_is_beside(line);
     for (size_t i = 0; later_filter_names[i]; i++)
         known |= strcmp(later_filter_names[i], line) == 0;
     if (!value || !known)

@@ -10,6 +10,8 @@
 
 #include "cli.h"
 
+#include <stdbool.h>
+
 #define SAVED_MAX      100  /* searches */
 #define SAVED_NAME_MAX 64   /* bytes of a name */
 #define SAVED_TEXT_MAX 1024 /* bytes of all conditions of one */
@@ -26,6 +28,12 @@
 /* Does what --save, --saved or --unsave asks for. Returns 1 if none was given, 0 if it is done, or
  * -1 with *err. */
 int saved_act(struct cli *cli, struct later_error *err);
+
+/* Returns all of them: name, text, name, text …; to be freed. NULL with *err. */
+struct later_reply *saved_read(struct cli *cli, struct later_error *err);
+
+/* Is this the name of something that a search has beside its conditions, such as its queue? */
+bool saved_is_beside(const char *name);
 
 /* Adds the conditions of the search of this name to those on the command line; its queue, or -A,
  * only if none is there. Returns their text, which stays in use and is to be freed behind the last

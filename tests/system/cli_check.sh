@@ -194,6 +194,23 @@ if [ "$redis_kind" != cluster ]; then
     is "$status" 0 "and break nothing"
     redis DEL 'later:{zadd}:ready' >/dev/null
 fi
+# ---- saved searches
+
+later search --save 'all dead' --state dead >/dev/null
+later search --save 'of q' -q q --state dead >/dev/null
+run later check
+is "$status $(echo "$out" | grep -c search)" "0 0" "searches that can be used"
+later search --save 'of none' -q nobody-here >/dev/null
+redis HSET later:searches odd 'colour:red' bare 'red' >/dev/null
+run later check
+is "$status" 0 "stale ones break nothing"
+is "$(echo "$out" | grep stale | sort)" "$(printf '%s\n' "-	search	stale	bare: red is no condition; later search --unsave drops it" \
+    "-	search	stale	odd: colour is not a condition; later search --unsave drops it" \
+    "nobody-here	search	stale	of none: its queue is not there; later search --unsave drops it" | sort)" "and are said"
+is "$(later check --json | grep -c '"check":"search","ok":true,"search":"o')" 2 "--json, too"
+run later check q
+is "$(echo "$out" | grep -c stale)" 0 "who asks about a queue does not hear of them"
+redis DEL later:searches >/dev/null
 # ---- many small queues: their answers are asked for together
 
 redis_all FLUSHALL >/dev/null
