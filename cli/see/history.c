@@ -2,12 +2,15 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
+#include "see/busiest.h"
 #include "see/marks.h"
 #include "see/past.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define HISTORY_QUEUES 1000000 /* of --number, at most */
 
 static const double parts[] = { 0.5, 0.95, 0.99 };
 static const char *const part_names[] = { "p50", "p95", "p99" };
@@ -213,6 +216,17 @@ static int history_print_queues(struct cli *cli, const struct queue_list *list,
     return ok;
 }
 
+/* Those of the command line or all, at most so many. */
+static int history_find_queues(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    int64_t most = HISTORY_QUEUES;
+
+    if (cli_number(cli, "number", 1, HISTORY_QUEUES, &most, err) < 0 ||
+        queue_list_find(cli, list, err) < 0)
+        return -1;
+    return args_text(&cli->args, "number") ? busiest_choose(cli, list, (size_t)most, err) : 0;
+}
+
 static int history_run(struct cli *cli, struct later_error *err)
 {
     struct queue_list list = { 0 };
@@ -226,7 +240,7 @@ static int history_run(struct cli *cli, struct later_error *err)
     if (ok == 0 && args_flag(&cli->args, "marks"))
         return marks_print(cli, range.from, range.to, err);
     if (ok == 0)
-        ok = queue_list_find(cli, &list, err);
+        ok = history_find_queues(cli, &list, err);
     if (ok == 0)
         ok = history_print_queues(cli, &list, &range, err);
     queue_list_free(&list);
@@ -237,13 +251,15 @@ static const struct args_option options[] = {
     { "since", 0, "DURATION", "how far to look back (1h; up to 90d)" },
     { "until", 0, "DURATION", "how long ago it ends (0: now), to compare with another time" },
     { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
+    { "number", 'n', "N", "at most N queues, those with the most attempts of all time" },
     { "marks", 0, NULL, "what else happened: starts, deploys, reloads, outages, pauses" },
     { 0 },
 };
 
 const struct command command_history = {
     .name = "history",
-    .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour] [--marks]",
+    .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour] "
+             "[--number N] [--marks]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more =
         "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"

@@ -88,6 +88,11 @@ is "$(later history spread --since 3h --until 1h --json | "$tools/json_lines" at
 is "$(later history spread --since 1h --until 0s --json | "$tools/json_lines" attempts)" 2 \
     "and one that ends now"
 is "$(later history spread --since 3h --json | "$tools/json_lines" attempts)" 4 "and both"
+is "$(later history | cut -f 1 | sort -u | tr '\n' ' ')" "default spread " "all queues that have a history"
+later push note -q unserved >/dev/null
+is "$(later history --number 1 | cut -f 1 | sort -u)" default "the one with the most attempts"
+is "$(later history --number 2 --json | "$tools/json_lines" queue | sort -u | tr '\n' ' ')" '"default" "spread" ' "the two, without one that had none"
+run later history --number 0; is "$status" 64 "none at all"
 run later history --since 2h --until 2h; is "$status" 64 "an end that is not after the beginning"
 run later history --by year; is "$status" 64 "a scale that is none"
 run later history spread/1; is "$status" 64 "a shard"

@@ -363,6 +363,7 @@ COMMANDS = {
     "check acknowledge": ("check --acknowledge", "write", says(0)),
     "history": ("history {q} --by hour --since 1d", "read", says(0)),
     "history until": ("history {q} --since 2d --until 1d", "read", says(0)),
+    "history number": ("history --number 2 --since 1h", "read", says(0)),
     "history marks": ("history {q} --marks --since 1d", "read", says(0)),
     "events": ("events -q {q} --since 1d --timeout 0", "look", says(0)),
     "events of": ("events --type t -n 1 --bookmark {config}.{name} --timeout 0", "look", says(0)),

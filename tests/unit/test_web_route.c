@@ -86,6 +86,8 @@ START_TEST(refusals)
     ck_assert_str_eq(typed("/api/1/types", false, "since=2h&until=1h&queue=a"),
                      "later history --since=2h --until=1h a");
     ck_assert_str_eq(typed("/api/1/types", false, "until=-1"), "400");
+    ck_assert_str_eq(typed("/api/1/history", false, "since=90d&by=hour&most=23"),
+                     "later history --since=90d --by=hour --number=23");
 }
 END_TEST
 
