@@ -1,10 +1,20 @@
 #!/bin/sh
-# embed.sh FILE...: prints C for web/http/asset.h, with each file as it is and compressed.
+# embed.sh FILE...: prints C for web/http/asset.h, with each file plain and compressed.
 set -eu
 
 bytes()
 {
     od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$/,/'
+}
+
+# What a browser gets of a file: without indentation, and without comments that have a line to themselves. The lines
+# are as many as before, so what it says of a place is true of the file. No text in a script may span lines.
+lean()
+{
+    case $1 in
+    *.js | *.css) sed 's|^ *//.*||; s/^ *//' "$1" ;;
+    *) cat "$1" ;;
+    esac
 }
 
 type_of()
@@ -27,10 +37,10 @@ number=0
 for file; do
     number=$((number + 1))
     echo "static const unsigned char plain${number}[] = {"
-    bytes <"$file"
+    lean "$file" | bytes
     echo '};'
     echo "static const unsigned char packed${number}[] = {"
-    gzip -9nc "$file" | bytes
+    lean "$file" | gzip -9nc | bytes
     echo '};'
 done
 echo 'const struct asset assets[] = {'
@@ -38,7 +48,7 @@ number=0
 for file; do
     number=$((number + 1))
     type=$(type_of "$file")
-    tag=$(sha256sum "$file" | cut -c 1-16)
+    tag=$(lean "$file" | sha256sum | cut -c 1-16)
     echo "{ \"/${file##*/}\", \"$type\", \"\\\"$tag\\\"\", plain$number, packed$number,"
     echo "  sizeof plain$number, sizeof packed$number },"
 done
