@@ -13,6 +13,7 @@
 static void cron_act_tell(const struct cron_found *found, const char *name, const char *id,
                           const char *result)
 {
+    bool paused = cron_count_of(found->state, "paused") != 0; /* before */
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
@@ -21,6 +22,8 @@ static void cron_act_tell(const struct cron_found *found, const char *name, cons
     if (id)
         jsonl_text(&json, "id", id);
     jsonl_text(&json, "result", result);
+    if (strcmp(result, "paused") == 0 || strcmp(result, "resumed") == 0)
+        jsonl_bool(&json, "changed", paused == (strcmp(result, "resumed") == 0));
     jsonl_end(&json);
 }
 

@@ -116,7 +116,9 @@ static int cron_set_put(struct cli *cli, const struct later_keys *keys, const ch
     return result == LATER_CRON_AGAIN ? -1 : 0;
 }
 
-static void cron_set_tell(const struct cli *cli, const char *queue, const char *name, int64_t next)
+/* was: what it was before, if only its time was changed; else NULL. */
+static void cron_set_tell(const struct cli *cli, const char *queue, const char *name, int64_t next,
+                          const struct later_schedule *now, const struct later_schedule *was)
 {
     struct jsonl json;
     char text[32];
@@ -126,6 +128,12 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
         jsonl_text(&json, "queue", queue);
         jsonl_text(&json, "name", name);
         jsonl_known(&json, "next", next >= 0, (double)next);
+        if (was) {
+            jsonl_text(&json, "at", now->at);
+            jsonl_text(&json, "zone", later_schedule_zone(now));
+            jsonl_text(&json, "was", was->at);
+            jsonl_text(&json, "was_zone", later_schedule_zone(was));
+        }
         jsonl_end(&json);
     } else if (next < 0) {
         puts("over");
@@ -209,7 +217,7 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     status = cron_set_put(cli, &found.keys, words[0], &schedule, definition, len, &next, err);
     free(definition);
     if (status == 0)
-        cron_set_tell(cli, found.keys.queue, words[0], next);
+        cron_set_tell(cli, found.keys.queue, words[0], next, &schedule, &found.schedule);
     return status < 0 ? -1 : LATER_OK;
 }
 
@@ -242,6 +250,6 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     free(definition);
     if (status < 0 || cli_name_queue(cli, keys.queue, err) < 0)
         return -1;
-    cron_set_tell(cli, keys.queue, words[0], next);
+    cron_set_tell(cli, keys.queue, words[0], next, &schedule, NULL);
     return LATER_OK;
 }

@@ -225,7 +225,7 @@ later cron resume byhand
 is "$(later cron --json | grep '"byhand"' | grep -o '"state":"[a-z]*"')" '"state":"active"' \
     "a resumed schedule is active"
 is "$(later cron pause byhand --json)$(later cron resume byhand --json)" \
-    '{"queue":"default","name":"byhand","result":"paused"}{"queue":"default","name":"byhand","result":"resumed"}' \
+    '{"queue":"default","name":"byhand","result":"paused","changed":true}{"queue":"default","name":"byhand","result":"resumed","changed":true}' \
     "with --json each says so"
 like "$(later cron run byhand --json)" \
     '^\{"queue":"default","name":"byhand","id":"cron:byhand:run:[0-9A-Za-z]{14}","result":"pushed"\}$' "run, too"

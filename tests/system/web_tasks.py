@@ -143,6 +143,36 @@ try:
     check(first(one, 'later resume mail'), 'can be ended', one.text('main'))
     check(one.wait('!document.querySelector("main [aria-label^=Undo]")'), 'and does not come back as it was', one.text('main'))
 
+    # a schedule, a host
+    def undoes(words, name):
+        check(one.wait('document.querySelectorAll("main [aria-label^=Undo]").length === 1'), f'{name} can be undone', one.text('main'))
+        one.click('Undo', 'main')
+        check(first(one, words), f'{name} is undone', one.text('main'))
+
+    def schedule():
+        return {key: json.loads(run('cron', '--json'))[key] for key in ('at', 'zone', 'state')}
+
+    run('resume', 'mail')
+    one.enter(web.where, 'admin')
+    run('cron', 'set', 'nightly', '0 3 * * *', 't', '-q', 'mail', '--zone', 'Europe/Berlin')
+    show(one)
+    same(web.ask('cron-set', {'queue': 'mail', 'name': 'nightly', 'expression': '@every 90s'}, 'admin')[0], 200, 'another time')
+    undoes('later cron --queue=mail --zone=Europe/Berlin set nightly', 'another time of a schedule')
+    same(schedule(), {'at': '0 3 * * *', 'zone': 'Europe/Berlin', 'state': 'active'}, 'it is as it was')
+    web.ask('cron-set', {'queue': 'mail', 'name': 'nightly', 'expression': '@every 80s'}, 'admin')
+    run('cron', 'set', 'nightly', '@every 70s', '-q', 'mail')
+    check(one.wait('document.querySelector("main tbody").innerText.includes("80s") && !document.querySelector("main [aria-label^=Undo]")'),
+          'not if somebody else has set another one', one.text('main'))
+    web.ask('cron-pause', {'queue': 'mail', 'name': 'nightly'}, 'admin')
+    undoes('later cron --queue=mail resume nightly', 'a pause of a schedule')
+    same(schedule()['state'], 'active', 'it goes on')
+    run('cron', 'delete', 'nightly', '-q', 'mail')
+    check(one.wait('!document.querySelector("main [aria-label^=Undo]")'), 'not of one that is gone', one.text('main'))
+    redis('HSET', 'later:hosts', 'web1:7', json.dumps({'host': 'web1', 'pid': 7, 'version': '1', 'seen': 4e9, 'started': 1, 'queues': ['none'], 'quiet': {'since': 1}}))
+    web.ask('host-pause', {'host': 'web1'})
+    undoes('later resume --host=web1', 'a pause of a host')
+    redis('DEL', 'later:hosts')
+
     # hostile words; readers
     same(web.ask('bury-matching', {'most': '1', 'text': HACK, 'glob': 'none'})[0], 200, 'a hostile condition')
     check(first(one, HACK), 'is shown as a text', one.text('main'))

@@ -25,17 +25,37 @@ function progress({ progress: at, ...one }) {
     return runs(one) ? [h('progress', { max: at.of || 1, value: done, 'aria-label': 'Progress' }), ' ', text] : text;
 }
 
-const TURNS = { pause: 'resume', resume: 'pause' };
-const turned = (one, queue) => TURNS[one.path] && one.queue === queue && one.status === 0 && one.answers.some((answer) => answer.changed);
+// What turns back what changed a pause, of a queue, a host or a schedule, or a schedule's time.
+const TURNS = { 'pause': 'resume', 'resume': 'pause', 'host-pause': 'host-resume', 'host-resume': 'host-pause',
+                'cron-pause': 'cron-resume', 'cron-resume': 'cron-pause', 'cron-set': 'cron-set' };
 
-// What undoes this task, or undefined: the latest change of a queue's pause, if the queue is still as it
-// left it. `before` are those before it: a pause that had an end does not come back as it was.
-function undo(one, before) {
-    const now = live.snap?.queues.find((queue) => queue.queue === one.queue);
-    const last = before.find((other) => turned(other, one.queue));
-    if (!now || now.paused !== (one.path === 'pause')) return undefined;
-    if (one.path === 'resume' && (last?.path !== 'pause' || / --for/.test(last.command))) return undefined;
-    return TURNS[one.path];
+// To what it was done, as the server names it.
+const subject = ({ path: way, queue, answers: [answer] = [] }) => (way.startsWith('host-') ? { host: answer?.host } : way.startsWith('cron-') ? { queue, name: answer?.name }
+    : { queue });
+const key = (one) => `${one.path.replace(/-?(pause|resume|set)$/, '')} ${Object.values(subject(one)).join(' ')}`;
+const turned = (one) => TURNS[one.path] && one.status === 0 && one.answers.some((answer) => answer.changed || answer.was);
+
+// Is it paused now? undefined: it is not known, or not there.
+function isPaused(one, schedules) {
+    const { queue, host, name } = subject(one);
+    if (host) return live.snap?.hosts.filter((other) => other.host === host && !other.gone).map((other) => Boolean(other.quiet))[0];
+    if (name) return schedules.filter((other) => other.queue === queue && other.name === name).map((other) => other.state === 'paused')[0];
+    return live.snap?.queues.find((other) => other.queue === queue)?.paused;
+}
+
+// What undoes this task: where and what to post, and in words; or undefined. That is the latest change of something,
+// if it is still as that left it. `before` are those before it: a pause that had an end does not come back as it was.
+function undo(one, before, schedules) {
+    const back = TURNS[one.path], of = subject(one), [answer] = one.answers;
+    const last = before.find((other) => turned(other) && key(other) === key(one));
+    if (back === 'cron-set') {
+        const now = schedules.find((other) => other.queue === of.queue && other.name === of.name);
+        return now?.at !== answer.at || now.zone !== answer.zone ? undefined
+            : { where: back, body: { ...of, expression: answer.was, zone: answer.was_zone }, words: `${of.name} is due ${answer.was} again` };
+    }
+    if (isPaused(one, schedules) !== one.path.endsWith('pause')) return undefined;
+    if (one.path.endsWith('resume') && (!last?.path.endsWith('pause') || / --for/.test(last.command))) return undefined;
+    return { where: back, body: of, words: `${of.name ?? of.host ?? of.queue} is ${/\w+$/.exec(back)[0]}d` };
 }
 
 export function tasks(main) {
@@ -43,7 +63,6 @@ export function tasks(main) {
     const list = table('Tasks', [['Began', ''], ['Who', ''], ['Command', ''], ['Progress', ''], ['Outcome', 'words'], ['Action', 'do']]);
     const words = h('div', { role: 'status' });
     let rows = new Map(); // number → its row
-    list.element.classList.add('cards');
     main.append(h('h1', {}, 'Tasks'), h('p', { class: 'facts' }, 'What was done from these pages, the latest 500. The log has all of it.'),
                 list.element, words);
 
@@ -56,8 +75,8 @@ export function tasks(main) {
         load();
     }
 
-    async function turn(one, back) {
-        await perform(back, { queue: one.queue }, `${one.queue} is ${back}d`);
+    async function turn({ where, body, words: done }) {
+        await perform(where, body, done);
         load();
     }
 
@@ -65,11 +84,11 @@ export function tasks(main) {
     function row({ number: name, who, command: typed, queue, began }) {
         const cell = (head, text) => h('td', { 'data-head': head }, text);
         const age = h('th', { scope: 'row', title: moment(began) }), how = cell('Progress'), end = cell('Outcome'), can = h('td', { class: 'do' });
-        const quiet = (words, onclick, label) => button(words, onclick, { class: 'quiet small', 'aria-label': label });
+        const quiet = (words, onclick, label, role) => button(words, onclick, { class: 'quiet small', 'aria-label': label }, role) || '';
         let had = '';
 
         function update(one, back) {
-            const now = runs(one) && one.many ? 'stop' : back;
+            const now = runs(one) && one.many ? 'stop' : back && JSON.stringify(back);
             setText(age, since(began));
             how.replaceChildren(...[progress(one)].flat());
             setText(end, outcome(one));
@@ -77,17 +96,17 @@ export function tasks(main) {
             if (now === had) return;
             had = now;
             can.replaceChildren(now === 'stop' ? quiet('Stop', () => halt(one), `Stop task ${name}`)
-                : now ? quiet('Undo', () => turn(one, back), `Undo task ${name}: ${back} ${queue}`) : '');
+                : now ? quiet('Undo', () => turn(back), `Undo task ${name}: ${back.words}`, back.where.startsWith('cron-') ? 'admin' : 'operator') : '');
         }
         return { element: h('tr', {}, age, cell('Who', who), h('td', {}, command(typed), queue && link('queue', { name: queue }, queue)), how, end, can), update };
     }
 
-    function show(all) {
-        const before = rows, seen = new Set(); // queues whose pause was changed by a later one
+    function show(all, schedules) {
+        const before = rows, seen = new Set(); // what was changed by a later one
         rows = new Map(all.map((one, i) => {
-            const latest = TURNS[one.path] && !seen.has(one.queue), shown = before.get(one.number) ?? row(one);
-            if (TURNS[one.path]) seen.add(one.queue);
-            shown.update(one, latest && turned(one, one.queue) ? undo(one, all.slice(i + 1)) : undefined);
+            const latest = TURNS[one.path] && !seen.has(key(one)), shown = before.get(one.number) ?? row(one);
+            if (TURNS[one.path]) seen.add(key(one));
+            shown.update(one, latest && turned(one) ? undo(one, all.slice(i + 1), schedules) : undefined);
             return [one.number, shown];
         }));
         arrange(list.body, [...rows.values()].map((one) => one.element));
@@ -97,7 +116,8 @@ export function tasks(main) {
 
     async function load() {
         try {
-            show((await get('tasks', null, stop.signal)).tasks);
+            const { tasks: all } = await get('tasks', null, stop.signal), cron = all.some((one) => one.path.startsWith('cron-') && turned(one));
+            show(all, cron ? (await get('cron', null, stop.signal)).answers : []);
         } catch (error) {
             if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
         }
