@@ -40,7 +40,7 @@ for i in range(ROUNDS):
          + [{'type': 'do', 'queue': 'reports', 'payload': {'do': 'sleep', 'for': 0.01}}] * 10
          + [{'type': 'do', 'queue': 'flaky', 'payload': {'do': 'retry', 'upto': 2}}] * 4
          + [{'type': 'do', 'queue': 'flaky', 'id': f'bad{i}', 'payload': {'do': 'bury'}}]
-         + [{'type': 'note', 'queue': 'mail', 'id': f'planned{i}', 'in': '1h'}] * (i % 2))
+         + [{'type': 'note', 'queue': 'mail', 'id': f'planned{i}', 'in': 3600}] * (i % 2))
     time.sleep(max(0, began + i - time.monotonic()))
 push([{'type': 'note', 'queue': 'later', 'id': f'nobody{i}'} for i in range(7)])  # which nobody serves
 run('push', '--flow', 'books', '--file', '-', '-q', 'steps', input='\n'.join(json.dumps(step) for step in [

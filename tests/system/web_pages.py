@@ -710,7 +710,7 @@ try:
         with open(axe) as file:
             source = file.read()
         browser.command('Page.setBypassCSP', enabled=True)
-        for width, dark in ((1280, False), (360, True)) + (((360, False), (1280, True)) if soak else ()):
+        for width, dark in ((1440, False), (360, True)) + (((360, False), (1440, True)) if soak else ()):
             browser.look(width, 800, dark)
             browser.go('about:blank')
             go('')

@@ -100,6 +100,11 @@ export function get(where, parameters, signal) {
     return ask(where + query(parameters), { signal });
 }
 
+// Of how many queues the history of so many seconds is asked for: those with the most attempts. More than some
+// 50,000 periods of a minute, ten or an hour would keep Redis busy.
+export const busiest = (seconds) =>
+    Math.max(20, Math.floor(50000 * (seconds <= 28800 ? 60 : seconds <= 604800 ? 600 : 3600) / seconds));
+
 export function act(where, body) {
     return ask(where, post(body));
 }

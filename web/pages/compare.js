@@ -1,6 +1,6 @@
 // compare.js: what has changed against another time: by type the rate, what fails, and p95.
-import { get } from './api.js';
-import { command, duration, empty, h, rate, table } from './dom.js';
+import { busiest, get } from './api.js';
+import { command, duration, empty, h, rate, setChildren, table } from './dom.js';
 
 const DAY = 86400, WEEK = 604800, KEPT = 90 * DAY;
 const DEPLOYS = ['deploy', 'start', 'reload'];
@@ -41,7 +41,7 @@ function cells(row, before) {
 
 // Fills `place` with the table. Types that are only in one of the two times are shown, too.
 export async function compare(place, { length, back }, queue, signal) {
-    const ask = (since, until) => get('types', { since: `${since}s`, until: `${until}s`, queue }, signal);
+    const ask = (since, until) => get('types', { since: `${since}s`, until: `${until}s`, queue, most: busiest(length) }, signal);
     const [now, was] = await Promise.all([ask(length, 0), ask(length + back, back)]);
     const key = (row) => `${row.queue} ${row.type}`, before = new Map(was.answers.map((row) => [key(row), row]));
     const rows = now.answers.map((row) => [row, before.get(key(row)) || NONE]);
@@ -50,7 +50,7 @@ export async function compare(place, { length, back }, queue, signal) {
     rows.sort(([a, b], [c, d]) => c.attempts + d.attempts - a.attempts - b.attempts);
     const shown = table('Change', [...(queue ? [] : [['Queue', '']]), ['Type', ''],
                                    ...MEASURES.flatMap(([name]) => [[name, 'n'], ['change', 'n']])]);
-    shown.body.replaceChildren(...rows.map(([row, other]) => h('tr', {}, queue ? null : h('td', { class: 'name' }, row.queue),
+    shown.set(rows.map(([row, other]) => h('tr', {}, queue ? null : h('td', { class: 'name' }, row.queue),
         h('th', { scope: 'row', class: 'name' }, row.type || 'others'), cells(row, other))));
-    place.replaceChildren(rows.length ? shown.element : empty('No attempts in either time.'), command(now.command), command(was.command));
+    setChildren(place, rows.length ? shown.element : empty('No attempts in either time.'), command(now.command), command(was.command));
 }

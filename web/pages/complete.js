@@ -1,5 +1,5 @@
 // complete.js: completes conditions in the search field: their names, and the values that are known.
-import { get } from './api.js';
+import { busiest, get } from './api.js';
 import { h, setAttribute, setText } from './dom.js';
 import { live } from './live.js';
 import { NAMES, TURNED } from './query.js';
@@ -18,7 +18,7 @@ let types = null, askedAt = 0, askedFor = '';
 function knownTypes(before) {
     if (!types || before !== askedFor || Date.now() - askedAt > OLD) {
         [askedAt, askedFor] = [Date.now(), before];
-        types = get('types', { since: '1d' }).then(({ answers }) => [...new Set(answers.map((row) => row.type))].sort(), () => {
+        types = get('types', { since: '1d', most: busiest(86400) }).then(({ answers }) => [...new Set(answers.map((row) => row.type))].sort(), () => {
             types = null; // it is asked again
             return [];
         });

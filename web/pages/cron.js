@@ -1,7 +1,7 @@
 // cron.js: schedules: when each is due next, in words too, and how it went last; new ones, other times.
 import { button, note as tell, perform } from './action.js';
 import { act as send, get } from './api.js';
-import { command, empty, h, link, moment, since, table } from './dom.js';
+import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
 
 const ASKED = 50; // last jobs that are asked for
 const FIELDS = [['name', 'Name', 'report'], ['queue', 'Queue', 'default'], ['expression', 'When', '0 3 * * mon-fri, or @every 90s'],
@@ -89,8 +89,8 @@ export function cron(main) {
         return h('tr', { class: paused ? 'is-paused' : '', 'data-of': `${one.queue} ${one.name}` },
             h('th', { scope: 'row' }, one.name), h('td', {}, link('queue', { name: one.queue }, one.queue)),
             h('td', { class: 'words' }, one.words ? [one.words, ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
-            h('td', { 'data-head': 'Next', title: one.next ? moment(one.next) : '' }, coming(one)),
-            h('td', { 'data-head': 'Last', title: one.last ? moment(one.last) : '' }, last(one)),
+            h('td', { title: one.next ? moment(one.next) : '' }, coming(one)),
+            h('td', { title: one.last ? moment(one.last) : '' }, last(one)),
             h('td', { class: paused ? 'paused' : '' }, (paused ? '❚❚ paused' : one.state) +
                    (one.limit ? `, ${one.fired} of ${one.limit}` : '')),
             h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button('Change', () => ask(one, load),
@@ -105,14 +105,14 @@ export function cron(main) {
         try {
             const answer = await get('cron', null, stop.signal);
             const open = new Set([...list.body.querySelectorAll('details[open]')].map((e) => e.closest('tr').dataset.of));
-            list.body.replaceChildren(...answer.answers.map(row));
+            list.set(answer.answers.map(row));
             for (const e of list.body.querySelectorAll('details')) e.open = open.has(e.closest('tr').dataset.of);
             follow(answer.answers);
             list.element.hidden = !answer.answers.length;
             note.replaceChildren(...(answer.answers.length ? [] : [empty(
                 'There are none. ', h('code', {},
                 'later cron set report "0 3 * * *" report.daily'), ' makes one.')]));
-            typed.replaceChildren(command(answer.command));
+            setChildren(typed, command(answer.command));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
         }

@@ -131,15 +131,30 @@ export function empty(words, ...more) {
     return h('p', { class: 'empty' }, words, ...more);
 }
 
-// A table: columns are [heading, class]. Rows are added with row().
+// Puts these in the place of what is there. Whoever is at a control there by keyboard stays at the one that says the
+// same.
+export function setChildren(place, ...children) {
+    const said = (e) => `${e.getAttribute('href') ?? ''} ${e.getAttribute('aria-label') ?? e.textContent}`;
+    const at = place.contains(document.activeElement) ? document.activeElement : null;
+    place.replaceChildren(...children);
+    if (at && !at.isConnected)
+        [...place.querySelectorAll(at.localName)].find((one) => said(one) === said(at))?.focus({ preventScroll: true });
+}
+
+// A table, whose rows are cards on a narrow screen: columns are [heading, class, what its cells are called there].
+// set(rows) shows these rows.
 export function table(label, columns) {
-    const body = h('tbody');
-    const element = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
+    const body = h('tbody'), names = columns.map(([heading, , name = heading]) => name);
+    const set = (rows) => {
+        for (const { cells } of rows) names.forEach((name, i) => { cells[i].dataset.head = name; });
+        setChildren(body, ...rows);
+    };
+    const element = h('div', { class: 'scroll cards', tabindex: '0', role: 'region', 'aria-label': label },
                       h('table', {},
                         h('thead', {}, h('tr', {}, columns.map(([heading, kind]) =>
                             h('th', { class: kind, scope: 'col' }, heading)))),
                         body));
-    return { element, body };
+    return { element, body, set };
 }
 
 // The pages of the machines that run it all, side by side; which: the present one.

@@ -1,7 +1,7 @@
 // flows.js: jobs that wait for jobs: the list of flows, and one flow, level by level.
 import { button, confirm, perform } from './action.js';
 import { get } from './api.js';
-import { age, badge, command, empty, h, link, number, table } from './dom.js';
+import { age, badge, command, empty, h, link, number, setChildren, table } from './dom.js';
 import { errorLine } from './jobs.js';
 
 const SHOWN = 40; // jobs of a level; the others are counted
@@ -36,25 +36,24 @@ export function flows(main) {
     const list = table('Flows', [['Flow', ''], ['Queue', ''], ['State', ''], ['Ended', ''], ['Jobs', 'n'], ['Open', 'n'], ['Waiting', 'n'],
                                  ['Dead', 'n'], ['Gone', 'n'], ['Age', 'n']]);
     const note = h('div', { role: 'status' }), typed = h('div');
-    list.element.classList.add('cards');
     main.append(h('h1', {}, 'Flows'), list.element, note, typed);
 
     function row(flow) {
-        const cell = (head, n) => h('td', { class: n ? 'n' : 'n zero none', 'data-head': head }, number(n));
+        const cell = (n) => h('td', { class: n ? 'n' : 'n zero none' }, number(n));
         return h('tr', {}, h('th', { scope: 'row' }, to(flow)), h('td', {}, link('queue', { name: flow.queue }, flow.queue)),
-            h('td', {}, stateOf(flow)), h('td', {}, bar(flow)), cell('Jobs', flow.total), cell('Open', flow.open),
-            cell('Waiting', flow.waiting), cell('Dead', flow.dead), cell('Gone', flow.gone),
-            h('td', { class: 'n', 'data-head': 'Age' }, age(Date.now() / 1000 - flow.made)));
+            h('td', {}, stateOf(flow)), h('td', {}, bar(flow)), cell(flow.total), cell(flow.open),
+            cell(flow.waiting), cell(flow.dead), cell(flow.gone),
+            h('td', { class: 'n' }, age(Date.now() / 1000 - flow.made)));
     }
 
     return repeat(async (signal) => {
         try {
             const { answers, command: line } = await get('flows', null, signal);
             answers.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.made - a.made);
-            list.body.replaceChildren(...answers.map(row));
+            list.set(answers.map(row));
             list.element.hidden = !answers.length;
             note.replaceChildren(...(answers.length ? [] : [empty('There is none. ', h('code', {}, 'later push --flow NAME --file FILE'), ' makes one.')]));
-            typed.replaceChildren(command(line));
+            setChildren(typed, command(line));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
         }
@@ -92,7 +91,7 @@ export function flow(main, parameters) {
         const first = dead.slice(0, 3);
         const reasons = await Promise.all(first.map((job) => get('job', { id: job.id, queue: job.queue }, signal)
             .then(({ answers }) => answers[0]?.error, () => null)));
-        blocks.replaceChildren(...first.map((job, i) => h('p', {}, h('span', { class: 'late' }, '✕ '), link('job', { id: job.id, queue: job.queue }, job.step || job.id),
+        setChildren(blocks, ...first.map((job, i) => h('p', {}, h('span', { class: 'late' }, '✕ '), link('job', { id: job.id, queue: job.queue }, job.step || job.id),
             ' is dead', reasons[i] ? [': ', h('span', { class: 'error' }, errorLine(reasons[i]))] : '')),
             dead.length > 3 ? h('p', {}, `and ${number(dead.length - 3)} more are dead`) : '');
     }
@@ -106,16 +105,16 @@ export function flow(main, parameters) {
             shown = now;
             const byLevel = Map.groupBy ? Map.groupBy(one.answers, (job) => job.level) : one.answers.reduce((map, job) =>
                 map.set(job.level, [...map.get(job.level) ?? [], job]), new Map());
-            levels.replaceChildren(...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n)));
+            setChildren(levels, ...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n)));
             const dead = one.answers.filter((job) => job.state === 'dead');
             await tellBlocks(dead, signal);
             facts.replaceChildren(...(sum ? [stateOf(sum), ` · ${number(sum.done)} of ${number(sum.total)} done, ${number(sum.open)} open, ${
                 number(sum.waiting)} waiting, ${number(sum.dead)} dead, ${number(sum.gone)} gone `, bar(sum)] : []));
             const left = one.answers.filter((job) => !/^(done|gone|skipped)$/.test(job.state)).length;
-            buttons.replaceChildren(...[dead.length ? button('Kick its dead', () => act('flow-kick', `Kick ${number(dead.length)} dead jobs of ${name}?`, dead.length, 'Kick',
+            setChildren(buttons, ...[dead.length ? button('Kick its dead', () => act('flow-kick', `Kick ${number(dead.length)} dead jobs of ${name}?`, dead.length, 'Kick',
                 `${name} goes on`)) : '', left ? button('Cancel', () => act('flow-cancel', `Cancel the ${number(left)} jobs of ${name} that have not ended?`, left,
                 'Cancel them', `${name} is cancelled`), { class: 'danger' }) : ''].filter(Boolean));
-            typed.replaceChildren(command(one.command));
+            setChildren(typed, command(one.command));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
         }

@@ -1,8 +1,8 @@
 // history.js: throughput, failures, waits and runs over hours, days and months, by queue and type.
-import { get } from './api.js';
+import { busiest, get } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
-import { command, duration, empty, h, link, number, path, rate, table } from './dom.js';
+import { command, duration, empty, h, link, number, path, rate, setChildren, table } from './dom.js';
 import { live } from './live.js';
 import { draw, list } from './marks.js';
 
@@ -47,7 +47,7 @@ function begins(rows) {
 export function history(main, parameters) {
     const stop = new AbortController();
     const [since, by, words, seconds, twice] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
-    const queue = parameters.get('queue') || '';
+    const queue = parameters.get('queue') || '', most = busiest(seconds);
     const names = [...new Set([...(live.snap?.queues || []).map((one) => one.queue), queue])].filter(Boolean);
     const choose = h('select', {
         id: 'history-queue', onchange: () => {
@@ -70,15 +70,16 @@ export function history(main, parameters) {
     const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
-                                  ['Failed', 'n'], ['Failing', 'n'], ['Wait p50', 'n'], ['p95', 'n'], ['p99', 'n'], ['Run p50', 'n'],
-                                  ['p95', 'n'], ['p99', 'n']]);
+                                  ['Failed', 'n'], ['Failing', 'n'], ...['Wait', 'Run'].flatMap((of) =>
+                                      [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]])]);
     const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
         location.hash = path('history', { since, queue, against: against.value });
     } });
     const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' });
 
     main.append(h('h1', {}, 'History'), tabs,
-        h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose),
+        h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose,
+          !queue && names.length > most && h('span', {}, `, of which the ${number(most)} with the most attempts`)),
         h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
         happened, h('h2', {}, 'By type'), types.element, note, typed,
         h('h2', {}, 'What has changed'), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, 'Against'), against), change);
@@ -94,7 +95,7 @@ export function history(main, parameters) {
     async function load() {
         try {
             const [periods, kinds, noted] = await Promise.all([
-                get('history', { since: twice ?? since, by, queue }, stop.signal), get('types', { since, queue }, stop.signal),
+                get('history', { since: twice ?? since, by, queue, most }, stop.signal), get('types', { since, queue, most }, stop.signal),
                 get('marks', { since, queue }, stop.signal)]);
             const all = points(periods.answers, by, seconds);
             pace.update(all);
@@ -104,7 +105,7 @@ export function history(main, parameters) {
             const began = begins(periods.answers), now = Date.now() / 1000;
             const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
-            types.body.replaceChildren(...kinds.answers.map((row) => h('tr', {},
+            types.set(kinds.answers.map((row) => h('tr', {},
                 queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
                 h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
@@ -115,7 +116,7 @@ export function history(main, parameters) {
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
             await showChange(noted.answers);
-            typed.replaceChildren(command(periods.command), command(kinds.command), command(noted.command));
+            setChildren(typed, command(periods.command), command(kinds.command), command(noted.command));
         } catch (error) {
             if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
         }

@@ -88,7 +88,6 @@ function row(id) {
 export function hosts(main) {
     const list = table('Hosts', [['Host', ''], ...COLUMNS.map(([heading, , kind = 'n']) => [heading, kind]), ['Action', 'do']]);
     const words = h('div'), rows = new Map();
-    list.element.classList.add('cards');
     main.append(h('h1', {}, 'Hosts'), machines('hosts'), list.element, words, command('later status'));
 
     return listen(() => {

@@ -79,13 +79,6 @@ function row(job, mixed, chosen, changed, columns) {
             h('td', { class: 'words' }, words(job))]);
 }
 
-// Puts new rows into a table. Whoever is in one by keyboard stays there.
-export function setRows(body, rows) {
-    const at = body.contains(document.activeElement) && document.activeElement.closest('tr').dataset.row;
-    body.replaceChildren(...rows);
-    if (at) body.querySelector(`[data-row="${CSS.escape(at)}"] a`)?.focus();
-}
-
 // A table of jobs. again() is called after an action on some of them. state: if all have the same.
 // mixed: they belong to several queues. columns: as its address says, and recolumn(columns) is called when
 // somebody chooses others; otherwise they are those chosen in this browser, or the usual ones.
@@ -134,11 +127,11 @@ export function jobTable(label, again, { state, mixed, columns = chosenColumns()
         columns = text;
         begin();
         clear();
-        setRows(list.body, present.map(draw));
+        list.set(present.map(draw));
         recolumn?.(text);
     });
 
-    list.element.classList.add('jobs');
+    list.element.className = 'scroll jobs';
     begin();
     return {
         element: h('div', {}, bar, list.element, choose),
@@ -148,7 +141,7 @@ export function jobTable(label, again, { state, mixed, columns = chosenColumns()
             present = all;
             chosen.clear();
             changed();
-            setRows(list.body, present.map(draw));
+            list.set(present.map(draw));
         },
         add(job) {
             present.push(job);

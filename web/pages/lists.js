@@ -1,7 +1,7 @@
 // lists.js: the dead jobs, and those that run and are reserved.
-import { get } from './api.js';
-import { age, command, empty, h, link, number, path, setText, table } from './dom.js';
-import { jobTable, progressText, setRows } from './jobs.js';
+import { busiest, get } from './api.js';
+import { age, command, empty, h, link, number, path, setChildren, setText, table } from './dom.js';
+import { jobTable, progressText } from './jobs.js';
 import { listen, live } from './live.js';
 import { reasonTable } from './reasons.js';
 
@@ -79,7 +79,7 @@ export function dead(main) {
         queues.replaceChildren(...from.map((queue) =>
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
         words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
-        typed.replaceChildren(...commands.filter(Boolean).slice(0, 1).map(command));
+        setChildren(typed, ...commands.filter(Boolean).slice(0, 1).map(command));
     }, (reason) => words.replaceChildren(empty(reason)), () => !jobs.chosen() && !document.querySelector('dialog'));
     return () => {
         gathered.end();
@@ -93,7 +93,7 @@ function runningBox() {
     const heard = new Map(); // host → its last report, and when it came, by our clock
     const usual = new Map(); // queue and type → seconds within which 99 of 100 end
     const stop = new AbortController();
-    get('types', { since: '1d' }, stop.signal).then(({ answers }) => {
+    get('types', { since: '1d', most: busiest(86400) }, stop.signal).then(({ answers }) => {
         for (const one of answers) usual.set(`${one.queue} ${one.type}`, one.run?.p99);
     }, () => {}); // then it is not known
 
@@ -101,20 +101,19 @@ function runningBox() {
         const list = table(`Running on ${id}`, [['Job', ''], ['Type, queue', ''], ['Running for', 'n'], ['Usually within', 'n'],
                                                 ['Timeout', 'n'], ['Attempt', 'n'], ['Worker', 'n'], ['Progress', 'words']]);
         const facts = h('small');
-        list.element.classList.add('cards');
         return { element: h('section', { 'aria-label': id }, h('h2', {}, id, ' ', facts), list.element), facts, list };
     }
 
     function row(job, now, progress) {
         const runs = Math.max(0, now - job.since), most = usual.get(`${job.queue} ${job.type}`) ?? null;
         const over = (most && runs > most) || (job.timeout && runs > job.timeout);
-        const cell = (head, text, kind = 'n') => h('td', { class: kind, 'data-head': head }, text);
+        const cell = (text, kind = 'n') => h('td', { class: kind }, text);
         return h('tr', { 'data-row': path('job', { id: job.id, queue: job.queue }) },
             h('th', { scope: 'row', class: 'id', title: job.id }, link('job', { id: job.id, queue: job.queue }, job.id)),
             h('td', { class: 'type' }, job.type, link('queue', { name: job.queue, state: 'reserved' }, job.queue)),
-            cell('Running for', `${age(runs)}${over ? ' !' : ''}`, over ? 'n late' : 'n'), cell('Usually within', age(most)),
-            cell('Timeout', job.timeout ? age(job.timeout) : '–'), cell('Attempt', number(job.attempt)),
-            cell('Worker', String(job.worker)), cell('Progress', progress ?? '', 'words'));
+            cell(`${age(runs)}${over ? ' !' : ''}`, over ? 'n late' : 'n'), cell(age(most)),
+            cell(job.timeout ? age(job.timeout) : '–'), cell(number(job.attempt)),
+            cell(String(job.worker)), cell(progress ?? '', 'words'));
     }
 
     function update(progress) {
@@ -133,7 +132,7 @@ function runningBox() {
             setText(facts, `${number(host.running)} running on ${number(host.workers)} worker${host.workers === 1 ? '' : 's'}${
                 jobs.length < host.running ? `, ${jobs.length ? `the ${number(jobs.length)} longest` : 'none for longer than a second'}` : ''}`);
             list.element.hidden = !jobs.length;
-            setRows(list.body, jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
+            list.set(jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
         }
         return here.length;
     }

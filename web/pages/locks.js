@@ -1,6 +1,6 @@
 // locks.js: locks, permits and limits that are in use: by whom, since when, who waits.
 import { get } from './api.js';
-import { age, command, empty, h, link, machines, moment, number, since, table } from './dom.js';
+import { age, command, empty, h, link, machines, moment, number, setChildren, since, table } from './dom.js';
 
 const SHOWN = 3;     // of those that wait
 const AGAIN = 10000; // ms between two looks: each goes through the names of all keys
@@ -34,13 +34,12 @@ export function locks(main) {
     const stop = new AbortController();
     const list = table('Locks and limits', [['Name', ''], ...COLUMNS.map(([heading, , kind]) => [heading, kind])]);
     const words = h('div', { role: 'status' }), typed = h('div');
-    list.element.classList.add('cards');
     list.element.hidden = true;
     main.append(h('h1', {}, 'Locks and limits'), machines('locks'), list.element, words, typed);
 
     function row(one) {
         return h('tr', {}, h('th', { scope: 'row' }, one.name), COLUMNS.map(([heading, of, kind]) =>
-            h('td', { class: kind === 'n' && one.opens ? 'n late' : kind, 'data-head': heading,
+            h('td', { class: kind === 'n' && one.opens ? 'n late' : kind,
                       title: heading === 'Since' && one.since ? moment(one.since) : null }, of(one))));
     }
 
@@ -48,10 +47,10 @@ export function locks(main) {
         try {
             const answer = await get('locks', null, stop.signal);
             const all = answer.answers.sort((a, b) => b.waiting - a.waiting || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
-            list.body.replaceChildren(...all.map(row));
+            list.set(all.map(row));
             list.element.hidden = !all.length;
             words.replaceChildren(...(all.length ? [] : [empty('No lock, permit or limit is in use.')]));
-            typed.replaceChildren(command(answer.command));
+            setChildren(typed, command(answer.command));
         } catch (error) {
             if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
         }

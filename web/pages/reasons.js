@@ -4,7 +4,7 @@
 import { button, performAll } from './action.js';
 import { get, getLong, mean } from './api.js';
 import { h, moment, number, path, setText, table } from './dom.js';
-import { errorLine, setRows } from './jobs.js';
+import { errorLine } from './jobs.js';
 
 const SHOWN = 20, COUNTED = 12;
 const AGAIN = 30000;   // ms between two counts
@@ -61,7 +61,6 @@ export function reasonTable(again) {
     const list = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', ''], ['Action', 'do']]);
     const words = h('p', { class: 'facts', role: 'status' }), acting = h('div');
     let stop = new AbortController(), counted = 0, timer = 0;
-    list.element.classList.add('cards');
 
     async function count(group) {
         let sum = 0;
@@ -77,7 +76,7 @@ export function reasonTable(again) {
     function row(group) {
         const q = question(group);
         const can = group.pattern || asked(group).kind;
-        const cell = h('td', { class: 'n', 'data-head': 'Jobs' }, number(group.count));
+        const cell = h('td', { class: 'n' }, number(group.count));
         return { group, cell, element: h('tr', {}, cell, h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
             h('td', {}, [...group.types].join(', ')),
             h('td', { class: 'do' }, can && h('a', { href: path('search', { q }), onclick: () => mean(q),
@@ -124,12 +123,12 @@ export function reasonTable(again) {
         let known = await countRows(rows.slice(0, COUNTED));
         if (known < all) {
             const others = rowsOf(groupsOf(await older(queues)).filter(({ name }) => !rows.some(({ group }) => group.name === name)));
-            list.body.append(...others.map((one) => one.element));
             rows.push(...others);
+            list.set(rows.map((one) => one.element));
             known += await countRows(others.slice(0, COUNTED));
         }
         rows.sort((a, b) => (b.group.all ?? b.group.count) - (a.group.all ?? a.group.count));
-        setRows(list.body, rows.map((one) => one.element));
+        list.set(rows.map((one) => one.element));
         setText(words, known < all ? `${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
             : `All ${number(all)} are counted.`);
         words.append(` As of ${moment(counted / 1000)}.`);
@@ -141,7 +140,7 @@ export function reasonTable(again) {
         stop.abort();
         stop = new AbortController();
         counted = Date.now();
-        setRows(list.body, rows.map((one) => one.element));
+        list.set(rows.map((one) => one.element));
         setText(words, whole ? '' : `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
         if (whole) return;
         countAll(rows, all, queues).catch((error) => {

@@ -1,6 +1,6 @@
 // redis.js: the Redis servers: memory, clients, commands, disk, replicas, slow commands, keys by kind.
 import { get } from './api.js';
-import { age, bytes, command, empty, h, machines, moment, number, rate, table } from './dom.js';
+import { age, bytes, command, empty, h, machines, moment, number, rate, setChildren, table } from './dom.js';
 
 const AGAIN = 10000; // ms between two looks
 
@@ -39,9 +39,8 @@ const FACTS = [
 function listOf(label, columns, lines, words) {
     const list = table(label, columns.map(([heading, , kind = '']) => [heading, kind]));
     if (!lines.length) return empty(words);
-    list.element.classList.add('cards');
-    list.body.append(...lines.map((line) => h('tr', {}, columns.map(([heading, of, kind = ''], i) =>
-        (i ? h('td', { class: kind, 'data-head': heading }, of(line)) : h('th', { scope: 'row' }, of(line)))))));
+    list.set(lines.map((line) => h('tr', {}, columns.map(([, of, kind = ''], i) =>
+        (i ? h('td', { class: kind }, of(line)) : h('th', { scope: 'row' }, of(line)))))));
     return list.element;
 }
 
@@ -78,9 +77,9 @@ export function redis(main) {
             const servers = answer.answers.filter((line) => line.version !== undefined).map((one) => ({ ...one, at: Date.now() / 1000 }));
             wrong.replaceChildren(...answer.answers.filter((line) => line.rule).map((line) =>
                 h('p', { class: 'late' }, `! ${line.text}${servers.length > 1 && line.host ? ` (${line.host})` : ''}: ${line.why}. `, h('code', {}, line.command))));
-            all.replaceChildren(...servers.map((one) => section(one, answer.answers, before, keys)));
+            setChildren(all, ...servers.map((one) => section(one, answer.answers, before, keys)));
             before = new Map(servers.map((one) => [one.server, one]));
-            typed.replaceChildren(command(answer.command));
+            setChildren(typed, command(answer.command));
         } catch (error) {
             if (error.name !== 'AbortError') wrong.replaceChildren(empty(error.message));
         }

@@ -2,13 +2,13 @@
 import { button, confirm, may, perform } from './action.js';
 import { get, mean } from './api.js';
 import { chosenColumns } from './columns.js';
-import { command, empty, h, link, path, setText, table } from './dom.js';
+import { command, empty, h, link, path, setChildren, setText, table } from './dom.js';
 import { spell } from './query.js';
 
 // The list of them. stop: a signal that it is not needed any longer.
 export function savedList(stop) {
     const words = h('p', { class: 'facts', role: 'status' }, 'one moment'), typed = h('div');
-    const rows = table('Saved searches', [['Name', ''], ['Search', 'words'], ...(may('operator') ? [[h('span', { class: 'hidden' }, 'Remove'), '']] : [])]);
+    const rows = table('Saved searches', [['Name', ''], ['Search', 'words'], ...(may('operator') ? [[h('span', { class: 'hidden' }, 'Remove'), 'do', '']] : [])]);
     rows.element.hidden = true;
 
     async function remove(name) {
@@ -20,16 +20,16 @@ export function savedList(stop) {
         const q = Array.isArray(inside) ? spell([...conditions, ...inside]) : '';
         return h('tr', {}, h('th', { scope: 'row' }, q ? h('a', { href: path('search', { q }), onclick: () => mean(q) }, search) : search),
             h('td', { class: 'words' }, h('code', {}, q || (Array.isArray(inside) ? 'all jobs' : 'it looks into jobs: for operators'))),
-            may('operator') && h('td', {}, button('Remove', () => remove(search), { class: 'quiet small', 'aria-label': `Remove ${search}` })));
+            may('operator') && h('td', { class: 'do' }, button('Remove', () => remove(search), { class: 'quiet small', 'aria-label': `Remove ${search}` })));
     }
 
     async function load() {
         try {
             const { answers, command: line } = await get('searches', {}, stop);
-            rows.body.replaceChildren(...answers.map(row));
+            rows.set(answers.map(row));
             rows.element.hidden = answers.length === 0;
             setText(words, answers.length ? '' : 'None is saved yet: search for something, and give it a name.');
-            typed.replaceChildren(command(line));
+            setChildren(typed, command(line));
         } catch (error) {
             if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
         }
