@@ -9,6 +9,7 @@
  */
 #include "exec.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,9 +99,13 @@ static uint32_t room(const char *type)
     return exec_parallel_room(exec_config_of_type(type));
 }
 
-/* --- the types that the configuration names --- */
+/* --- types --- */
 
-static struct later_type *more;
+static const struct later_type types[] = {
+    { .name = "exec.*", .perform = exec_perform, .ready = ready, .flags = LATER_TELLS_BEGIN }, { 0 }
+};
+
+static struct later_type *more; /* those that the configuration names */
 
 static void exec_add_type(size_t *count, const struct exec_program *program, const char *name)
 {
@@ -117,11 +122,26 @@ static void exec_add_type(size_t *count, const struct exec_program *program, con
     type->room = room;
 }
 
-/* exec.* only matches serial types, so each program with `parallel` is listed by name. */
-const struct later_type *exec_more_types(void)
+/* Has the configuration a program that itself names the pattern exec.*? */
+static bool names_all(void)
 {
     const struct exec_program *program;
-    size_t count = 1;
+
+    for (size_t i = 0; (program = exec_config_at(i)); i++) {
+        for (size_t n = 0; n < program->type_count; n++) {
+            if (strcmp(program->types[n], types[0].name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a type's jobs are event jobs depends on its program. So each program is listed by name;
+ * and exec.*, for all other names, if its jobs go to a program for `*`. */
+const struct later_type *exec_more_types(void)
+{
+    const struct exec_program *program, *rest = names_all() ? NULL : exec_config_of_type("exec.");
+    size_t count = 2;
 
     for (size_t i = 0; (program = exec_config_at(i)); i++)
         count += program->type_count + 1;
@@ -129,11 +149,12 @@ const struct later_type *exec_more_types(void)
     more = calloc(count, sizeof *more);
     count = 0;
     for (size_t i = 0; more && (program = exec_config_at(i)); i++) {
-        if (program->parallel)
-            exec_add_type(&count, program, program->type);
+        exec_add_type(&count, program, program->type);
         for (size_t n = 0; n < program->type_count; n++)
             exec_add_type(&count, program, program->types[n]);
     }
+    if (more && rest)
+        exec_add_type(&count, rest, types[0].name);
     return more;
 }
 
@@ -144,10 +165,6 @@ static void exec_stop(void)
     free(more);
     more = NULL;
 }
-
-static const struct later_type types[] = {
-    { .name = "exec.*", .perform = exec_perform, .ready = ready, .flags = LATER_TELLS_BEGIN }, { 0 }
-};
 
 LATER_PLUGIN(.name = "exec", .version = "1", .types = types, .config = exec_config,
              .config_done = exec_config_done, .stop = exec_stop, .config_help = exec_config_help,

@@ -41,13 +41,14 @@ static const struct plugin *find_plugin(const struct plugin_set *set, const char
     return NULL;
 }
 
+/* What its configuration says of a type takes the place of what the plugin itself says. */
 static int check_types(const struct plugin_set *set, const struct plugin *plugin,
                        const struct plugin_type *types, size_t count, struct later_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const struct plugin_type *taken = plugin_table_same(&set->table, &types[i]);
 
-        if (taken)
+        if (taken && taken->plugin != plugin->name)
             return later_fail(err, LATER_E_CONFIG,
                               "%s: plugin %s offers type %s, as plugin %s does; load only one",
                               plugin->path, plugin->name, taken->name, taken->plugin);

@@ -89,9 +89,11 @@ int plugin_table_add(struct plugin_table *table, const struct plugin_type *types
     }
     for (size_t i = 0; i < count; i++) {
         const struct plugin_type *type = &types[i];
+        const struct plugin_type **slot =
+            slot_of(table, type->hash, type->name, type->len, type->pattern);
 
-        *slot_of(table, type->hash, type->name, type->len, type->pattern) = type;
-        table->count++;
+        table->count += !*slot;
+        *slot = type;
         if (type->pattern)
             add_length(table, type->len);
     }

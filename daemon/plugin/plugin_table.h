@@ -37,8 +37,8 @@ void plugin_table_prepare(struct plugin_type *type);
 const struct plugin_type *plugin_table_same(const struct plugin_table *table,
                                             const struct plugin_type *type);
 
-/* Adds prepared types that are not in the table yet. Returns 0, or -1 without memory; then none is
- * added. */
+/* Adds prepared types; each takes the place of one with exactly the same name. Returns 0, or -1
+ * without memory; then none is added. */
 int plugin_table_add(struct plugin_table *table, const struct plugin_type *types, size_t count);
 
 /* Finds the handler for a job's type: the exact name, else the longest pattern, else NULL. */

@@ -133,8 +133,9 @@ struct later_plugin {
     int (*start)(char *err, size_t n);       /* connections, threads, files belong here */
     void (*stop)(void);                      /* the worker ends in order; not called on a crash */
     const char *config_help;                 /* shown by laterd --describe */
-    /* Called after config_done: further types, which the configuration has named. A list like
-     * `types`, which must live until `stop` returns. NULL: none. */
+    /* Called after config_done: further types, which the configuration has named; one of them may
+     * take the place of one of `types` that has the same name. A list like `types`, which must live
+     * until `stop` returns. NULL: none. */
     const struct later_type *(*more_types)(void);
 };
 

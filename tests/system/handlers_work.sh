@@ -98,6 +98,20 @@ later push py 1 -q other --id one >/dev/null
 run timeout 600 later work other mail --lines --until-empty -p 5 --programs 2 -- python3 -m laterd tasks:app
 is "$status $(redis HGET 'later:{mail}:stats' 'done') $(redis HGET 'later:{other}:stats' 'done')" "0 1 1" \
     "several queues; types with a star"
+cat >all.py <<'PYTHON'
+import laterd
+app = laterd.Handlers()
+
+@app.on("*")
+def perform(job):
+    return job.type
+PYTHON
+for type in exec.else any; do
+    later push "$type" -q all --id "$type" --result 1h >/dev/null
+done
+run timeout 600 later work all --lines --until-empty -p 4 -- python3 -m laterd all:app
+is "$status $(later wait exec.else -q all --timeout 0) $(later wait any -q all --timeout 0)" \
+    '0 "exec.else" "any"' "a program for all types, many at once: also those of the plugin exec"
 run later work q --lines --entry -p 4 -- python3 -m laterd tasks:app
 is "$status" 0 "--entry"
 printf 'redis = { url = "%s"; };\nstate_dir = "%s";\n%s\n' "$LATER_REDIS_URL" "$work/state" "$out" |
