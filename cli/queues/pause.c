@@ -130,8 +130,8 @@ static int set_pause(struct cli *cli, const char *queue, const struct wish *wish
 
     if (changed < 0)
         return -1;
-    if (changed && !wish->type)
-        marks_note_pause(cli, queue, wish->pause, wish->seconds);
+    if (changed)
+        marks_note_pause(cli, queue, wish->type, wish->pause, wish->seconds);
     pause_tell(cli, "queue", queue, "paused", wish, changed);
     if (changed)
         served_warn(cli, wish->pause ? "paused" : "resumed", queue);

@@ -8,17 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void marks_note_pause(struct cli *cli, const char *queue, bool paused, double seconds)
+void marks_note_pause(struct cli *cli, const char *queue, const char *type, bool paused,
+                      double seconds)
 {
     struct later_command cmds[LATER_NOTE_COMMANDS];
     struct later_error ignored;
-    char words[LATER_QUEUE_MAX + 32];
+    char words[LATER_QUEUE_MAX + LATER_TYPE_MAX + 32], until[32] = "";
     double now;
 
     if (cli_clock(cli, &now, &ignored) < 0)
         return;
-    snprintf(words, sizeof words, paused ? "%s %.3f" : "%s", queue,
-             seconds > 0 ? now + seconds : 0);
+    if (paused)
+        snprintf(until, sizeof until, " %.3f", seconds > 0 ? now + seconds : 0);
+    snprintf(words, sizeof words, "%s%s%s%s", queue, until, type ? " " : "", type ? type : "");
     memset(cmds, 0, sizeof cmds);
     later_marks_note(cmds, later_call_prefix(cli->client),
                      paused ? LATER_NOTE_PAUSE : LATER_NOTE_RESUME, now, words);
@@ -44,6 +46,8 @@ static void marks_print_json(const struct later_mark *mark)
     jsonl_text(&json, "words", later_mark_words(mark->what));
     if (*mark->queue)
         jsonl_text(&json, "queue", mark->queue);
+    if (*mark->type)
+        jsonl_text(&json, "type", mark->type);
     if (*mark->version)
         jsonl_text(&json, "version", mark->version);
     jsonl_real(&json, "from", mark->from);
@@ -54,7 +58,7 @@ static void marks_print_json(const struct later_mark *mark)
 
 static void marks_add_row(struct table *table, const struct later_mark *mark)
 {
-    char text[48];
+    char text[48], of[sizeof mark->queue + sizeof mark->type + 1];
 
     table_text(table, PLAIN, text_put_time(text, sizeof text, mark->from));
     if (mark->open)
@@ -62,7 +66,9 @@ static void marks_add_row(struct table *table, const struct later_mark *mark)
     else
         table_text(table, PLAIN, text_put_time(text, sizeof text, mark->to));
     table_text(table, PLAIN, later_mark_name(mark->what));
-    table_text(table, PLAIN, *mark->queue ? mark->queue : mark->version);
+    snprintf(of, sizeof of, "%s%s%s", *mark->queue ? mark->queue : mark->version,
+             *mark->type ? " " : "", mark->type);
+    table_text(table, PLAIN, of);
     table_text(table, PLAIN, later_mark_words(mark->what));
 }
 

@@ -9,7 +9,8 @@
 
 /* Notes that a queue was paused just now, for `seconds` (0: until it is resumed), or resumed. The
  * queue is paused all the same if that cannot be noted, so nothing is said then. */
-void marks_note_pause(struct cli *cli, const char *queue, bool paused, double seconds);
+void marks_note_pause(struct cli *cli, const char *queue, const char *type, bool paused,
+                      double seconds);
 
 /* Prints the marks that reach into the time `from` … `to` (UNIX seconds): a line each. With words
  * on the command line, only the pauses of these queues. Returns 0, or -1 with *err. */

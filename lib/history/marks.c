@@ -66,14 +66,14 @@ struct marks_reading {
     char version[LATER_QUEUE_MAX + 1];
 };
 
-/* Returns the last mark of this kind, of this queue, or NULL. */
+/* Returns the last mark of this kind, of this queue and type, or NULL. */
 static struct later_mark *marks_last(struct marks_reading *reading, enum later_mark_what what,
-                                     const char *queue)
+                                     const char *queue, const char *type)
 {
     for (size_t i = reading->count; i-- > 0;) {
         struct later_mark *mark = &reading->marks[i];
 
-        if (mark->what == what && strcmp(mark->queue, queue) == 0)
+        if (mark->what == what && strcmp(mark->queue, queue) == 0 && strcmp(mark->type, type) == 0)
             return mark;
     }
     return NULL;
@@ -92,7 +92,7 @@ static struct later_mark *marks_add(struct marks_reading *reading, enum later_ma
  * so that a fleet that takes an hour is one mark. */
 static bool marks_goes_on(struct marks_reading *reading, enum later_mark_what what, double at)
 {
-    struct later_mark *before = marks_last(reading, what, "");
+    struct later_mark *before = marks_last(reading, what, "", "");
 
     if (!before || at - before->to > TOGETHER)
         return false;
@@ -123,7 +123,7 @@ static void marks_alone(struct marks_reading *reading, double at, double seen)
 /* Several laterds tell of the same time. */
 static void marks_away(struct marks_reading *reading, double at, double from)
 {
-    struct later_mark *before = marks_last(reading, LATER_MARK_AWAY, "");
+    struct later_mark *before = marks_last(reading, LATER_MARK_AWAY, "", "");
 
     if (from <= 0 || from > at)
         return;
@@ -135,28 +135,40 @@ static void marks_away(struct marks_reading *reading, double at, double from)
     }
 }
 
-/* words: `QUEUE UNTIL`. A pause that is made longer goes on. */
-static void marks_paused(struct marks_reading *reading, double at, char *words)
+/* Cuts a word off the rest, which is returned: "" if there is none. */
+static char *marks_cut(char *words)
 {
     char *space = strchr(words, ' ');
-    double until = space ? strtod(space, NULL) : 0;
+
+    if (!space)
+        return words + strlen(words);
+    *space = '\0';
+    return space + 1;
+}
+
+/* words: `QUEUE UNTIL TYPE`, or without a type. A pause that is made longer goes on. */
+static void marks_paused(struct marks_reading *reading, double at, char *words)
+{
+    char *time = marks_cut(words), *type = marks_cut(time);
+    double until = strtod(time, NULL);
     struct later_mark *mark;
 
-    if (space)
-        *space = '\0';
     if (!later_key_queue_valid(words) && !later_key_shard_valid(words))
         return;
-    mark = marks_last(reading, LATER_MARK_PAUSE, words);
+    mark = marks_last(reading, LATER_MARK_PAUSE, words, type);
     if (!mark || (!mark->open && mark->to < at))
         mark = marks_add(reading, LATER_MARK_PAUSE, at, at);
     mark->open = until <= 0 || until > reading->now;
     mark->to = mark->open ? reading->now : until;
     snprintf(mark->queue, sizeof mark->queue, "%s", words);
+    snprintf(mark->type, sizeof mark->type, "%s", type);
 }
 
-static void marks_resumed(struct marks_reading *reading, double at, const char *queue)
+/* words: `QUEUE TYPE`, or without a type. */
+static void marks_resumed(struct marks_reading *reading, double at, char *words)
 {
-    struct later_mark *mark = marks_last(reading, LATER_MARK_PAUSE, queue);
+    char *type = marks_cut(words);
+    struct later_mark *mark = marks_last(reading, LATER_MARK_PAUSE, words, type);
 
     if (mark && (mark->open || mark->to > at)) {
         mark->to = at;

@@ -14,6 +14,7 @@
 #ifndef LATER_MARKS_H
 #define LATER_MARKS_H
 
+#include "job/document.h"
 #include "redis/command.h"
 #include "redis/key.h"
 #include "redis/reply.h"
@@ -34,8 +35,8 @@ enum later_note {
     LATER_NOTE_ALONE,  /* no other laterd was alive when this one began; words: the UNIX time at
                         * which the last of them was seen, or 0 */
     LATER_NOTE_AWAY,   /* a laterd had no answer from Redis; words: since when, UNIX time */
-    LATER_NOTE_PAUSE,  /* words: the queue, and until when, UNIX time, or 0 */
-    LATER_NOTE_RESUME, /* words: the queue */
+    LATER_NOTE_PAUSE,  /* words: the queue, and until when, UNIX time, or 0; of a type: and that */
+    LATER_NOTE_RESUME, /* words: the queue; of a type: and that */
     LATER_NOTES
 };
 
@@ -63,6 +64,7 @@ struct later_mark {
     double from, to;                   /* UNIX seconds; to = from: a moment */
     bool open;                         /* a pause that goes on; to = now */
     char queue[LATER_QUEUE_MAX + 1];   /* of a pause; else "" */
+    char type[LATER_TYPE_MAX + 1];     /* of the pause of a type; else "" */
     char version[LATER_QUEUE_MAX + 1]; /* of a start or deploy; else "" */
 };
 

@@ -84,6 +84,9 @@ run later resume default --type note
 is "$status $err" "0 later resume: type note of queue default was not paused" "resuming twice: a message says so"
 is "$(later size default | cut -f 6)" no "later size says so too"
 
+is "$(later history --marks default | awk -F '\t' '$3 == "pause" { print ($2 != ""), $4 }')" '1 default note' \
+    "later history --marks: it has been there"
+
 # ---- it ends by itself, also while no laterd is there; how types begin
 
 later pause default --type 'no*' --for 2s >/dev/null

@@ -110,6 +110,18 @@ START_TEST(test_pauses)
 }
 END_TEST
 
+/* Each by itself, beside that of the queue. */
+START_TEST(test_pauses_of_types)
+{
+    noted(10, "pause 1764000010000 mail 0.000");
+    noted(20, "pause 1764000020000 mail 0.000 bulk.*");
+    noted(30, "resume 1764000030000 mail bulk.*");
+    noted(40, "resume 1764000040000 mail other");
+    noted(50, "resume 1764000050000 mail");
+    ck_assert_str_eq(read_marks(), "pause mail 10 50, pause mail 20 30");
+}
+END_TEST
+
 START_TEST(test_foreign_notes)
 {
     noted(0, "");
@@ -168,8 +180,8 @@ static TCase *all(void)
 {
     return UNIT_CASE("marks", set_up, NULL, test_a_fleet_is_one_mark,
                      test_another_version_is_a_deploy, test_nobody_alive, test_without_redis,
-                     test_pauses, test_foreign_notes, test_never_more_than_there_is_room,
-                     test_what_is_written);
+                     test_pauses, test_pauses_of_types, test_foreign_notes,
+                     test_never_more_than_there_is_room, test_what_is_written);
 }
 
 UNIT_MAIN("marks", all)

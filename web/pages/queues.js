@@ -100,8 +100,11 @@ function row(name) {
         setAttribute(mark, 'class', worst ? `mark ${worst.severity}` : 'mark');
         ({ paused } = queue);
         setText(state, paused ? ' ❚❚ paused' : queue.partly_paused ? ' ❚❚ partly'
+            : queue.paused_types ? ' ❚❚ types'
             : queue.served === 0 && queue.ready ? ' not served' : '');
-        setAttribute(state, 'class', paused || queue.partly_paused ? 'paused' : 'late');
+        setAttribute(state, 'class', paused || queue.partly_paused || queue.paused_types ? 'paused' : 'late');
+        setAttribute(state, 'title', queue.paused_types?.map((one) => `${one.type}${one.by ? ` by ${one.by}` : ''}`
+            + `${one.reason ? `: ${one.reason}` : ''}`).join('\n') ?? null);
         if (pause) {
             setText(pause, paused ? 'Resume' : 'Pause');
             setAttribute(pause, 'aria-label', `${paused ? 'Resume' : 'Pause'} ${name}`);
