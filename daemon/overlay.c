@@ -28,7 +28,10 @@ struct overlay *overlay_new(void)
     struct overlay *overlay =
         mmap(NULL, sizeof *overlay, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    return overlay == MAP_FAILED ? NULL : overlay; /* all 0 */
+    if (overlay == MAP_FAILED)
+        return NULL;
+    atomic_init(&overlay->used, 0); /* as all of it is */
+    return overlay;
 }
 
 void overlay_free(struct overlay *overlay)

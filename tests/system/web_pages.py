@@ -896,11 +896,12 @@ try:
 
     # Redis hangs, ends, is back
     go('')
+    check(wait_until(lambda: row('hostile')), 'a queue with jobs is shown', browser.text('main'))
     pid = int(redis('INFO', 'server').split('process_id:')[1].split()[0])
     os.kill(pid, signal.SIGSTOP)
     check(browser.wait('document.querySelector("#connection.away")?.textContent.includes("numbers from")'),
           'Redis hangs: the page says how old its numbers are', browser.text('#connection'))
-    check(wait_until(lambda: row('mail')), 'and still shows them')
+    check(wait_until(lambda: row('hostile')), 'and still shows them', browser.text('main'))
     browser.script('location.hash = "#/dead"')
     check(browser.wait('document.querySelector("main .empty")?.innerText.includes("Redis")'), 'the dead jobs: why they are not shown', browser.text('main'))
     check('Nothing is dead' not in browser.text('main'), 'instead of "Nothing is dead"', browser.text('main'))
