@@ -15,7 +15,7 @@ const struct command_group command_groups[] = {
     { "Working",
       { &command_work, &command_reserve, &command_ack, &command_release, &command_touch } },
     { "Stock", { &command_stock } },
-    { "Locks and limits", { &command_lock, &command_limit } },
+    { "Locks and limits", { &command_lock, &command_limit, &command_set, &command_unset } },
     { "Handlers", { &command_new } },
     { "Schedules", { &command_cron } },
     { "Watching",

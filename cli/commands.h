@@ -40,6 +40,8 @@ extern const struct command command_work, command_reserve;
 extern const struct command command_ack, command_release, command_touch;
 /* lock/lock.c, lock/limit.c, lock/stock.c */
 extern const struct command command_lock, command_limit, command_stock;
+/* lock/set.c */
+extern const struct command command_set, command_unset;
 /* cron/cron.c */
 extern const struct command command_cron;
 /* status/status.c, top/top.c, check/check.c */

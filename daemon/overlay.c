@@ -14,8 +14,9 @@
 struct overlay_row {
     _Atomic uint32_t version;
     double until; /* later_clock(); 0: it lasts */
+    struct later_numbers numbers;
     char queue[LATER_QUEUE_MAX + 1];
-    char type[LATER_TYPE_MAX + 1];
+    char name[LATER_OVERRIDE_NAME]; /* as in override.h */
 };
 
 struct overlay {
@@ -48,13 +49,15 @@ void overlay_seal(struct overlay *overlay)
 
 /* --- the supervisor writes --- */
 
-static void overlay_write(struct overlay_row *row, const char *queue, const char *type,
-                          double until)
+/* one: NULL: the row becomes free. */
+static void overlay_write(struct overlay_row *row, const char *queue,
+                          const struct later_heeded *one, double now)
 {
     atomic_fetch_add(&row->version, 1);
     snprintf(row->queue, sizeof row->queue, "%s", queue);
-    snprintf(row->type, sizeof row->type, "%s", type);
-    row->until = until;
+    snprintf(row->name, sizeof row->name, "%s", one ? one->name : "");
+    row->numbers = one ? one->numbers : (struct later_numbers){ 0 };
+    row->until = one && one->left > 0 ? now + one->left : 0;
     atomic_fetch_add(&row->version, 1);
 }
 
@@ -68,25 +71,24 @@ static void overlay_count(struct overlay *overlay)
 }
 
 static struct overlay_row *overlay_find(struct overlay *overlay, const char *queue,
-                                        const char *type)
+                                        const char *name)
 {
     for (size_t i = 0; i < OVERLAY_MAX; i++) {
         struct overlay_row *row = &overlay->rows[i];
 
-        if (strcmp(row->queue, queue) == 0 && strcmp(row->type, type) == 0)
+        if (strcmp(row->queue, queue) == 0 && strcmp(row->name, name) == 0)
             return row;
     }
     return NULL;
 }
 
-static bool overlay_has(const struct later_reply *heeded, const char *type)
+static bool overlay_has(const struct later_reply *heeded, const char *name)
 {
     struct later_heeded one;
-    const char *paused;
     bool has = false;
 
     for (size_t i = 0; !has && later_override_heeded(heeded, i, &one); i++)
-        has = (paused = later_override_named(one.name)) && strcmp(paused, type) == 0;
+        has = strcmp(one.name, name) == 0;
     return has;
 }
 
@@ -100,18 +102,17 @@ size_t overlay_put(struct overlay *overlay, const char *queue, const struct late
     for (uint32_t i = 0; i < used; i++) {
         struct overlay_row *row = &overlay->rows[i];
 
-        if (strcmp(row->queue, queue) == 0 && !overlay_has(heeded, row->type))
-            overlay_write(row, "", "", 0);
+        if (strcmp(row->queue, queue) == 0 && !overlay_has(heeded, row->name))
+            overlay_write(row, "", NULL, 0);
     }
     for (size_t i = 0; later_override_heeded(heeded, i, &one); i++) {
-        const char *type = later_override_named(one.name);
-        struct overlay_row *row = type ? overlay_find(overlay, queue, type) : NULL;
+        struct overlay_row *row = overlay_find(overlay, queue, one.name);
 
-        if (type && !row)
+        if (!row)
             row = overlay_find(overlay, "", "");
         if (row)
-            overlay_write(row, queue, type, one.left > 0 ? now + one.left : 0);
-        else if (type)
+            overlay_write(row, queue, &one, now);
+        else
             missed++;
     }
     overlay_count(overlay);
@@ -120,34 +121,60 @@ size_t overlay_put(struct overlay *overlay, const char *queue, const struct late
 
 /* --- workers read --- */
 
-static bool overlay_row_pauses(const struct overlay_row *row, const char *queue, const char *type,
-                               double now)
+static uint32_t overlay_used(const struct overlay *overlay)
 {
-    return strcmp(row->queue, queue) == 0 && config_type_matches(row->type, type) &&
-           (row->until <= 0 || row->until > now);
+    return overlay ? atomic_load_explicit(&overlay->used, memory_order_acquire) : 0;
+}
+
+/* Copies a row of this queue that lasts. False: it is not. */
+static bool overlay_read(const struct overlay_row *row, const char *queue, double now,
+                         struct overlay_row *copy)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        uint32_t version = atomic_load(&row->version);
+
+        memcpy(copy, row, sizeof *copy);
+        atomic_thread_fence(memory_order_acquire);
+        if (version % 2 == 0 && version == atomic_load(&row->version))
+            return strcmp(copy->queue, queue) == 0 && (copy->until <= 0 || copy->until > now);
+    }
+    return false;
 }
 
 bool overlay_pauses(const struct overlay *overlay, const char *queue, const char *type, double now,
                     char name[LATER_TYPE_MAX + 1])
 {
-    uint32_t used = overlay ? atomic_load_explicit(&overlay->used, memory_order_acquire) : 0;
+    uint32_t used = overlay_used(overlay);
+    struct overlay_row row;
 
     for (uint32_t i = 0; i < used; i++) {
-        const struct overlay_row *row = &overlay->rows[i];
+        const char *paused;
 
-        for (int tries = 0; tries < TRIES; tries++) {
-            uint32_t version = atomic_load(&row->version);
-            struct overlay_row copy;
-
-            memcpy(&copy, row, sizeof copy);
-            atomic_thread_fence(memory_order_acquire);
-            if (version % 2 || version != atomic_load(&row->version))
-                continue;
-            if (!overlay_row_pauses(&copy, queue, type, now))
-                break;
-            strcpy(name, copy.type);
-            return true;
-        }
+        if (!overlay_read(&overlay->rows[i], queue, now, &row) ||
+            !(paused = later_override_named(row.name)) || !config_type_matches(paused, type))
+            continue;
+        snprintf(name, LATER_TYPE_MAX + 1, "%s", paused);
+        return true;
     }
     return false;
+}
+
+bool overlay_numbers(const struct overlay *overlay, enum later_line_for what, const char *name,
+                     double now, struct later_numbers *numbers)
+{
+    uint32_t used = overlay_used(overlay);
+    struct overlay_row row;
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < used; i++) {
+        size_t covers = overlay_read(&overlay->rows[i], LATER_KEY_LIMITS, now, &row)
+                            ? later_override_covers(row.name, what, name)
+                            : 0;
+
+        if (covers > most) {
+            most = covers;
+            *numbers = row.numbers;
+        }
+    }
+    return most > 0;
 }

@@ -2,7 +2,8 @@
 -- KEYS   ready delayed jobs records wake paused stats overrides
 -- ARGV   none
 -- reply  1 if this is to be called again at once, else 0; then of each that lasts its name, as in
---        override, and for how many more seconds, '0': until somebody ends it
+--        override, of a limit or of permits a space and `MAX PER` after it; and for how many more
+--        seconds, '0': until somebody ends it
 --
 -- Jobs that a type's pause kept from running are in `delayed`, and in the zset `aside:T` beside
 -- `overrides`, with the place that they had (return.lua). When the pause has ended they come back
@@ -64,10 +65,12 @@ local reply, fields, gone = { 0 }, redis.call('HGETALL', overrides), 0
 for i = 1, #fields, 2 do
     local name = fields[i]
     local till = tonumber(string.match(fields[i + 1], '^%S+ (%S+)') or 0) or 0
+    local kind = string.match(name, '^type:(.*)')
     if till == 0 or till > now then
-        reply[#reply + 1] = name
+        reply[#reply + 1] = kind and name
+            or name .. (string.match(fields[i + 1], '^%S+ %S+ %S+( %S+ %S+)') or '')
         reply[#reply + 1] = till > 0 and string.format('%.6f', till - now) or '0'
-    elseif reply[1] == 0 and bring_back(string.sub(name, 6)) then
+    elseif reply[1] == 0 and kind and bring_back(kind) then
         reply[1] = 1
     elseif reply[1] == 0 then
         redis.call('HDEL', overrides, name)

@@ -47,6 +47,10 @@ if last then
 else
     redis.call('LPUSH', limit, begun)
 end
-redis.call('LTRIM', limit, '0', string.format('%d', most - 1))
+-- More than `most` stay while they count: the number may be lower for a while only.
+local beyond = tonumber(redis.call('LINDEX', limit, string.format('%d', most)))
+if beyond and beyond <= now - span then
+    redis.call('LTRIM', limit, '0', string.format('%d', most - 1))
+end
 redis.call('PEXPIRE', limit, string.format('%.0f', math.ceil((span + LIMIT_OPEN) * 1000)))
 return known

@@ -2,10 +2,12 @@
 #include "lock/locks.h"
 
 #include "cli.h"
+#include "lock/needs.h"
 #include "output/jsonl.h"
 #include "queue/held.h"
 #include "queue/inspect.h"
 #include "queue/lock.h"
+#include "queues/laid.h"
 #include "status/served.h"
 
 #include <math.h>
@@ -26,6 +28,7 @@ struct held {
     uint64_t fence;     /* 0 = none */
     int64_t max;        /* how many may have it, as a laterd says that is alive; 0 = not known */
     double per, opens;  /* of a limit: seconds; seconds until it opens, 0 = now; < 0 = not known */
+    double set;         /* since when these are not the configured ones; 0 = they are */
     struct later_reply *lock, *line;
     const char *waiters[LOCKS_WAITERS]; /* the first of those that wait */
     size_t named;
@@ -206,46 +209,28 @@ struct locks {
     const char *prefix;
     double now;            /* Redis's clock */
     struct served *served; /* owned */
+    struct laid laid;      /* the numbers that are set */
     struct table table;
 };
 
 /* --- how many may have it --- */
 
-/* Does this entry of `needs` of a daemon (announce_needs.h) mean it? What ends in : or = goes on.
- */
-static bool locks_is_meant(const json_t *need, const struct held *held)
-{
-    const char *name = json_string_value(json_object_get(need, "name"));
-    const char *kind = json_string_value(json_object_get(need, "kind"));
-    size_t len = name ? strlen(name) : 0;
-
-    if (!len || !kind || strcmp(kind, later_held_word(held->kind)) != 0)
-        return false;
-    return strcmp(name, held->name) == 0 ||
-           ((name[len - 1] == ':' || name[len - 1] == '=') && strncmp(name, held->name, len) == 0);
-}
-
-/* The entry whose name says most counts; of the same, the first. */
 static void locks_find_max(const struct locks *locks, struct held *held)
 {
-    size_t longest = 0, n;
-    const json_t *need;
-    const char *id;
+    const json_t *need = needs_find(locks->served, later_held_word(held->kind), held->name);
+    enum later_line_for what = held->kind == LATER_HELD_LOCK     ? LATER_LINE_LOCK
+                               : held->kind == LATER_HELD_PERMIT ? LATER_LINE_PERMIT
+                                                                 : LATER_LINE_LIMIT;
+    struct later_numbers numbers;
+    const struct later_override *set = laid_of_line(&locks->laid, what, held->name, &numbers);
 
-    for (size_t i = 0; i < served_count(locks->served); i++) {
-        if (!served_is_alive(locks->served, i))
-            continue;
-        json_array_foreach(json_object_get(served_host(locks->served, i, &id), "needs"), n, need)
-        {
-            size_t len = json_string_length(json_object_get(need, "name"));
-
-            if (len <= longest || !locks_is_meant(need, held))
-                continue;
-            longest = len;
-            held->max = (int64_t)json_number_value(json_object_get(need, "max"));
-            held->per = json_number_value(json_object_get(need, "per"));
-        }
-    }
+    held->max = (int64_t)json_number_value(json_object_get(need, "max"));
+    held->per = json_number_value(json_object_get(need, "per"));
+    if (!need || !set)
+        return;
+    held->max = numbers.max;
+    held->per = numbers.per > 0 ? numbers.per : held->per;
+    held->set = set->since;
 }
 
 /* A fixed window ends when its key does. A sliding one opens when its oldest time is that long ago;
@@ -281,6 +266,7 @@ static void locks_print_json(const struct held *held)
     jsonl_known(&json, "max", held->max > 0, (double)held->max);
     jsonl_known(&json, "per", held->per > 0, held->per);
     jsonl_known(&json, "opens", held->opens >= 0, held->opens);
+    jsonl_known(&json, "set", held->set > 0, held->set);
     jsonl_end(&json);
 }
 
@@ -363,6 +349,7 @@ int locks_run(struct cli *cli, struct later_error *err)
     static const char *const headings[] = { "KIND", "NAME",  ">HELD", ">FOR", ">LEFT",  ">WAITING",
                                             "NEXT", "OWNER", ">MAX",  ">PER", ">OPENS", NULL };
     struct locks locks = { .cli = cli };
+    struct later_error ignored;
     int ok = 0;
 
     if (!cli_client(cli, err) || cli_clock(cli, &locks.now, err) < 0)
@@ -370,6 +357,7 @@ int locks_run(struct cli *cli, struct later_error *err)
     locks.served = served_read(cli, err);
     if (!locks.served)
         return -1;
+    laid_read_numbers(cli, &locks.laid, &ignored); /* who may not look sees what is configured */
     locks.prefix = later_call_prefix(cli->client);
     cli_table(cli, &locks.table, headings);
     for (int kind = 0; kind < LATER_HELD_COUNT; kind++) {

@@ -8,19 +8,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void laid_take(struct laid *laid, const struct later_reply *reply, double now)
+static bool laid_is_type(const struct later_override *one)
+{
+    return later_override_type(one) != NULL;
+}
+
+static bool laid_is_number(const struct later_override *one)
+{
+    struct later_numbers numbers;
+
+    return !laid_is_type(one) && later_override_numbers(one->words, &numbers);
+}
+
+static void laid_take_those(struct laid *laid, const struct later_reply *reply, double now,
+                            bool (*is)(const struct later_override *one))
 {
     size_t count = later_reply_count(reply) / 2;
 
     laid->count = 0;
     for (size_t i = 0; i < count && laid->count < LATER_OVERRIDES_MAX; i++) {
-        if (later_override_read(reply, i, now, &laid->list[laid->count]))
+        struct later_override *one = &laid->list[laid->count];
+
+        if (later_override_read(reply, i, now, one) && is(one))
             laid->count++;
     }
 }
 
-int laid_read(struct cli *cli, const struct later_keys *keys, struct laid *laid,
-              struct later_error *err)
+void laid_take(struct laid *laid, const struct later_reply *reply, double now)
+{
+    laid_take_those(laid, reply, now, laid_is_type);
+}
+
+void laid_take_numbers(struct laid *laid, const struct later_reply *reply, double now)
+{
+    laid_take_those(laid, reply, now, laid_is_number);
+}
+
+static int laid_read_those(struct cli *cli, const struct later_keys *keys, struct laid *laid,
+                           bool (*is)(const struct later_override *one), struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -33,9 +58,44 @@ int laid_read(struct cli *cli, const struct later_keys *keys, struct laid *laid,
     reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
-    laid_take(laid, reply, now);
+    laid_take_those(laid, reply, now, is);
     later_reply_free(reply);
     return 0;
+}
+
+int laid_read(struct cli *cli, const struct later_keys *keys, struct laid *laid,
+              struct later_error *err)
+{
+    return laid_read_those(cli, keys, laid, laid_is_type, err);
+}
+
+int laid_read_numbers(struct cli *cli, struct laid *laid, struct later_error *err)
+{
+    struct later_client *client = cli_client(cli, err);
+    struct later_keys keys;
+
+    laid->count = 0;
+    if (!client)
+        return -1;
+    later_keys_of_limits(&keys, later_call_prefix(client));
+    return laid_read_those(cli, &keys, laid, laid_is_number, err);
+}
+
+const struct later_override *laid_of_line(const struct laid *laid, enum later_line_for what,
+                                          const char *name, struct later_numbers *numbers)
+{
+    const struct later_override *found = NULL;
+    size_t most = 0;
+
+    for (size_t i = 0; i < laid->count; i++) {
+        size_t covers = later_override_covers(laid->list[i].name, what, name);
+
+        if (covers > most && later_override_numbers(laid->list[i].words, numbers)) {
+            most = covers;
+            found = &laid->list[i];
+        }
+    }
+    return found;
 }
 
 const struct later_override *laid_of_type(const struct laid *laid, const char *type)

@@ -1,5 +1,6 @@
 /* pause.c: `later pause` and `later resume`. */
 #include "commands.h"
+#include "lasting.h"
 #include "output/jsonl.h"
 #include "queue/inspect.h"
 #include "queue/override.h"
@@ -8,13 +9,9 @@
 #include "whole.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define PAUSE_MAX 31536000.0 /* a year, in seconds */
 
 /* What is wanted: a pause for some seconds (0 = until resume), or its end; of all jobs, or of those
  * of a type. */
@@ -23,7 +20,7 @@ struct wish {
     double seconds;
     const char *type;   /* NULL: of all */
     const char *reason; /* "": not said */
-    char who[65];
+    char who[LASTING_WHO];
 };
 
 /* Returns 1 if it changed something, 0 if the part was already so, -1 with *err. When a pause ends
@@ -206,22 +203,6 @@ static int set_all(struct cli *cli, const struct wish *wish, struct later_error 
     return status;
 }
 
-/* Who is said to have paused it: who ran `sudo`, if that is known. */
-static void pause_who(const struct cli *cli, char who[65])
-{
-    const char *by = args_text(&cli->args, "by"), *sudo = getenv("SUDO_USER");
-    char room[1024];
-    struct passwd row, *found = NULL;
-
-    if (!by && getuid() == 0 && sudo)
-        by = sudo;
-    if (!by && getpwuid_r(getuid(), &row, room, sizeof room, &found) == 0 && found)
-        by = row.pw_name;
-    snprintf(who, 65, "%s", by ? by : "");
-    for (char *c = who; *c; c++)
-        *c = *c > ' ' && *c <= '~' ? *c : '_';
-}
-
 static int pause_type(const struct cli *cli, struct wish *wish, struct later_error *err)
 {
     wish->type = args_text(&cli->args, "type");
@@ -249,14 +230,10 @@ static int run_pause(struct cli *cli, struct later_error *err)
 {
     struct wish wish = { .pause = true };
 
-    pause_who(cli, wish.who);
+    lasting_who(cli, wish.who);
     if (pause_type(cli, &wish, err) < 0 || pause_reason(cli, &wish, err) < 0)
         return -1;
-    if (cli_duration(cli, "for", &wish.seconds, err) < 0)
-        return -1;
-    if (args_text(&cli->args, "for") && !(wish.seconds >= 0.001 && wish.seconds <= PAUSE_MAX))
-        return later_fail(err, LATER_E_USAGE, "--for: a millisecond to a year");
-    return set_all(cli, &wish, err);
+    return lasting_for(cli, &wish.seconds, err) < 0 ? -1 : set_all(cli, &wish, err);
 }
 
 static int run_resume(struct cli *cli, struct later_error *err)

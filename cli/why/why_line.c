@@ -155,11 +155,36 @@ static void why_line_limit(struct why_look *look, const struct why_need *need)
     }
 }
 
-static void why_line_found(struct why_look *look, const struct why_need *need, double score)
+/* What is set holds instead of what is configured. */
+static void why_line_set(struct why_look *look, struct why_need *need)
+{
+    enum later_line_for what =
+        need->kind == LATER_HELD_PERMIT ? LATER_LINE_PERMIT : LATER_LINE_LIMIT;
+    struct later_command cmd = { 0 };
+    struct later_numbers numbers;
+    struct later_reply *reply;
+    struct later_keys keys;
+    struct laid laid;
+
+    if (need->kind == LATER_HELD_LOCK)
+        return;
+    later_keys_of_limits(&keys, later_call_prefix(look->why->cli->client));
+    later_override_ask(&cmd, &keys);
+    reply = why_ask(look, &cmd);
+    laid_take_numbers(&laid, reply, look->facts->now);
+    later_reply_free(reply);
+    if (!laid_of_line(&laid, what, need->name, &numbers))
+        return;
+    need->max = numbers.max;
+    need->per = numbers.per > 0 ? numbers.per : need->per;
+}
+
+static void why_line_found(struct why_look *look, struct why_need *need, double score)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], to[LATER_SECONDS_SIZE];
 
+    why_line_set(look, need);
     snprintf(look->line, sizeof look->line, "%s", need->name);
     look->facts->line.name = look->line;
     look->facts->line.what = need->kind == LATER_HELD_LOCK     ? LATER_WHY_LOCK

@@ -16,7 +16,9 @@
 struct overrides {
     struct fault refused;
     struct timer *start; /* NULL: the link was not up yet */
-    uint32_t known;      /* queues */
+    uint32_t known;      /* queues, and the limits */
+    struct queue limits; /* no queue: what is laid over limits and permits */
+    size_t set;          /* of these, as of the last answer */
     bool settled;
 };
 
@@ -74,8 +76,21 @@ static void overrides_note_known(struct queue *queue)
 
     overrides->known += !queue->heed.known;
     queue->heed.known = true;
-    if (overrides->known >= queue->queues->config->served.count)
+    if (overrides->known > queue->queues->config->served.count)
         overrides_settle(queue->queues);
+}
+
+/* An operator reads in each host's log that it goes by the new numbers. */
+static void overrides_log_set(struct overrides *overrides, const struct later_reply *reply)
+{
+    struct later_heeded one;
+    size_t set = 0;
+
+    while (later_override_heeded(reply, set, &one))
+        set++;
+    if (set || overrides->set)
+        log_line(LOG_INFO, "numbers of limits or max_running that are set: %zu", set);
+    overrides->set = set;
 }
 
 static void overrides_on_heeded(void *arg, struct later_answer *answer)
@@ -98,9 +113,11 @@ static void overrides_on_heeded(void *arg, struct later_answer *answer)
                          later_clock());
     if (missed)
         log_line(LOG_ERROR,
-                 "queue %s: more than %d types are paused on this host; %zu pauses are not "
-                 "heeded",
+                 "queue %s: more than %d things are laid over the configuration of this host; "
+                 "%zu are not heeded",
                  queue->keys.queue, OVERLAY_MAX, missed);
+    if (queue == &overrides->limits)
+        overrides_log_set(overrides, answer->reply);
     overrides_note_known(queue);
     overrides_await(queue, answer->reply);
     if (queue->heed.again || later_override_more(answer->reply)) {
@@ -144,6 +161,13 @@ void overrides_link_up(struct queues *queues)
         if (queues_at(queues, i)->heed.again)
             overrides_ask(queues_at(queues, i));
     }
+    if (overrides->limits.heed.again)
+        overrides_ask(&overrides->limits);
+}
+
+struct queue *overrides_limits(const struct queues *queues)
+{
+    return &queues->overrides->limits;
 }
 
 void overrides_end(struct queue *queue)
@@ -168,8 +192,14 @@ const char *overrides_fault(const struct queues *queues)
 
 int overrides_new(struct queues *queues, struct later_error *err)
 {
+    static const struct config_queue row = { .name = LATER_KEY_LIMITS };
+
     queues->overrides = calloc(1, sizeof *queues->overrides);
-    return queues->overrides ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (!queues->overrides)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    queues->overrides->limits = (struct queue){ .queues = queues, .config = &row };
+    later_keys_of_limits(&queues->overrides->limits.keys, queues->prefix);
+    return 0;
 }
 
 void overrides_free(struct queues *queues)
@@ -177,6 +207,7 @@ void overrides_free(struct queues *queues)
     if (!queues->overrides)
         return;
     timer_free(queues->overrides->start);
+    overrides_drop(&queues->overrides->limits);
     fault_free(&queues->overrides->refused);
     free(queues->overrides);
     queues->overrides = NULL;

@@ -29,6 +29,10 @@ const char *overrides_fault(const struct queues *queues);
  * paused. Also true two seconds after the link came up: a node of a Cluster may be away. */
 bool overrides_settled(const struct queues *queues);
 
+/* What is laid over limits and permits is heard and asked for as that of a queue, which is none of
+ * queues_find(). */
+struct queue *overrides_limits(const struct queues *queues);
+
 /* Something has changed, or from now on every change will be heard. */
 void overrides_heard(struct queue *queue);
 

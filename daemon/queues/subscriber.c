@@ -32,13 +32,18 @@ static void subscriber_on_overrides(void *arg, struct later_answer *answer)
         overrides_heard(queue);
 }
 
+static void subscribe_to_overrides(struct queue *queue)
+{
+    if (subscribe_to(queue, LATER_KEY_OVERRIDES, subscriber_on_overrides, queue) == 0)
+        queue->open++;
+}
+
 /* A call for each: one of two channels would have two answers. */
 static void subscribe(struct queue *queue)
 {
     subscribe_to(queue, LATER_KEY_DUE, NULL, NULL);
     subscribe_to(queue, LATER_KEY_CANCELLED, NULL, NULL);
-    if (subscribe_to(queue, LATER_KEY_OVERRIDES, subscriber_on_overrides, queue) == 0)
-        queue->open++;
+    subscribe_to_overrides(queue);
 }
 
 static void subscriber_on_up(void *arg)
@@ -49,6 +54,7 @@ static void subscriber_on_up(void *arg)
         if (queues_at(queues, i)->config)
             subscribe(queues_at(queues, i));
     }
+    subscribe_to_overrides(overrides_limits(queues));
     link_flush(queues->subscriber->link);
 }
 
@@ -59,6 +65,8 @@ static void subscriber_on_message(void *arg, const char *channel, const char *te
     const char *of = later_key_tag(name, sizeof name, channel);
     struct queue *queue = of && *of == ':' ? queues_find(queues, name) : NULL;
 
+    if (of && strcmp(name, LATER_KEY_LIMITS) == 0)
+        queue = overrides_limits(queues);
     if (!queue)
         return;
     if (strcmp(of + 1, later_key_name(LATER_KEY_DUE)) == 0)

@@ -1,6 +1,8 @@
 /* line.c: the lines of jobs that wait for locks, permits and limits. */
 #include "reservation/line.h"
 
+#include "base/clock.h"
+#include "overlay.h"
 #include "timer.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@
 struct line {
     struct link *link;
     const char *prefix;
+    const struct overlay *overlay; /* NULL: nothing is laid over anything */
     line_told_fn *told;
     void *arg;
     struct line_question *first, **last; /* asked, not sent */
@@ -61,6 +64,23 @@ struct line *line_new(struct event_base *base, struct link *link, const char *pr
         return line;
     free(line);
     return NULL;
+}
+
+void line_heed(struct line *line, const struct overlay *overlay)
+{
+    line->overlay = overlay;
+}
+
+void line_number(struct later_line *at, const struct overlay *overlay)
+{
+    struct later_numbers numbers;
+
+    if (!overlay || at->what == LATER_LINE_LOCK ||
+        !overlay_numbers(overlay, at->what, at->name, later_clock(), &numbers))
+        return;
+    at->max = numbers.max;
+    if (numbers.per > 0 && at->what == LATER_LINE_LIMIT)
+        at->per = numbers.per;
 }
 
 static void free_all(struct line_question *question)
@@ -282,12 +302,13 @@ void line_flush(struct line *line)
 
     while ((question = line->first)) {
         struct later_command cmd = { 0 };
+        struct later_line at = question->at;
 
         line->first = question->next;
         if (!line->first)
             line->last = &line->first;
-        later_line_ask(&cmd, line->prefix, &question->at, question->due, question->since,
-                       question->waiter);
+        line_number(&at, line->overlay);
+        later_line_ask(&cmd, line->prefix, &at, question->due, question->since, question->waiter);
         if (link_send(line->link, &cmd, LINK_TIMEOUT, line_on_answer, question) < 0)
             line_again(question);
     }

@@ -51,6 +51,11 @@ struct line;
 /* link is borrowed; prefix too. NULL: no memory. */
 struct line *line_new(struct event_base *base, struct link *link, const char *prefix,
                       line_told_fn *told, void *arg);
+/* Its questions go by what this says of limits and permits. Borrowed. */
+struct overlay;
+void line_heed(struct line *line, const struct overlay *overlay);
+/* Puts the numbers that are set in the place of the configured ones. */
+void line_number(struct later_line *at, const struct overlay *overlay);
 /* Its link must be freed before. NULL is fine. */
 void line_free(struct line *line);
 

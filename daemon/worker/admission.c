@@ -192,8 +192,10 @@ static void admission_send_crowd(struct admission *admission, struct admission_c
 {
     const struct worker *worker = admission->worker;
     struct later_command cmd = { 0 };
+    struct later_line at = crowd->need.line;
 
-    later_limit_take(&cmd, worker->config->redis.prefix, &crowd->need.line, crowd->count);
+    line_number(&at, worker->start->overlay);
+    later_limit_take(&cmd, worker->config->redis.prefix, &at, crowd->count);
     for (size_t n = 0; n < crowd->count; n++) {
         line_waiter waiter;
 
@@ -256,6 +258,7 @@ static bool question(struct later_job *job, const struct later_line *need,
     double ttl = worker->config->lease;
     bool lock = need->what == LATER_LINE_LOCK;
     char owner[LATER_LOCK_OWNER_MAX + 1];
+    struct later_line at = *need;
     line_waiter waiter;
 
     line_name(waiter, job->from->keys.queue, job->id);
@@ -264,7 +267,8 @@ static bool question(struct later_job *job, const struct later_line *need,
     if (!job->asking)
         return false;
     if (!lock) {
-        later_permit_take(cmd, prefix, need->name, job->asking->token, need->max, ttl, waiter);
+        line_number(&at, worker->start->overlay);
+        later_permit_take(cmd, prefix, at.name, job->asking->token, at.max, ttl, waiter);
         return true;
     }
     snprintf(owner, sizeof owner, "%s %s %s", worker->start->host, job->queue, job->id);

@@ -105,8 +105,9 @@ struct admission_need {
     char name[LATER_LOCK_MAX + 1];
 };
 
-/* Finds the job's n-th need; false if it has fewer. Locks come first, then permits, then limits, so
- * every job asks in the same order. */
+/* Finds the job's n-th need, as configured: what is laid over that (overlay.h) is looked up when
+ * Redis is asked. False if it has fewer. Locks come first, then permits, then limits, so every job
+ * asks in the same order. */
 bool admission_need(const struct later_job *job, uint32_t n, struct admission_need *need);
 
 /* Makes the lines' part. Returns 0, or -1 without memory. */

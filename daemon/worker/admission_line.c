@@ -182,7 +182,10 @@ int admission_line_begin(struct admission *admission)
     admission->line = line_new(worker->base, worker->main, worker->config->redis.prefix,
                                admission_line_on_told, admission);
     admission->look = timer_new(worker->base, admission_line_on_look, admission);
-    return admission->line && admission->look ? 0 : -1;
+    if (!admission->line || !admission->look)
+        return -1;
+    line_heed(admission->line, worker->start->overlay);
+    return 0;
 }
 
 /* --- what limits have counted --- */
@@ -242,10 +245,12 @@ void admission_begun(struct later_job *job)
         return;
     for (const struct admission_count *count = job->counts; count; count = count->next) {
         struct later_command cmd = { 0 };
+        struct later_line at = count->at;
 
-        if (!count->at.sliding)
+        if (!at.sliding)
             continue;
-        later_limit_begun(&cmd, worker->config->redis.prefix, &count->at, count->when);
+        line_number(&at, worker->start->overlay);
+        later_limit_begun(&cmd, worker->config->redis.prefix, &at, count->when);
         link_send(worker->main, &cmd, LINK_TIMEOUT, on_counted, NULL);
     }
     link_flush(worker->main);

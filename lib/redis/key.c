@@ -205,6 +205,11 @@ bool later_keys_of_host(struct later_keys *keys, const char *prefix, const char 
     return true;
 }
 
+void later_keys_of_limits(struct later_keys *keys, const char *prefix)
+{
+    later_keys_init(keys, prefix, LATER_KEY_LIMITS);
+}
+
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:queues", prefix);

@@ -118,6 +118,11 @@ size_t later_key_lock(char out[LATER_KEY_MAX], const char *prefix, const char *n
  * such a name. Returns false for a name that is too long or has other characters than a queue's. */
 bool later_keys_of_host(struct later_keys *keys, const char *prefix, const char *host);
 
+/* The keys of the name `limits:`, over which the numbers of limits and permits are laid, of
+ * whatever queue (queue/override.h): `later:{limits:}:overrides`. No queue has it. */
+#define LATER_KEY_LIMITS "limits:"
+void later_keys_of_limits(struct later_keys *keys, const char *prefix);
+
 /* `later:queues` (a set) and `later:hosts` (a hash). */
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);

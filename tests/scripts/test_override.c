@@ -32,10 +32,16 @@ static const char *aside(void)
 START_TEST(wrong_words_change_nothing)
 {
     static const char *const bad[][4] = {
-        { "type:", "0", "", "" },     { "type:a b", "0", "", "" },  { "max", "0", "", "" },
-        { "type:a*b", "0", "", "" },  { "type:a", "-1", "", "" },   { "type:a", "1e3", "", "" },
-        { "type:a", "0", "a b", "" }, { "type:a", "0", "", "a\n" }, { "type:a", "0", "\n", "" },
-        { "type:a", "1.5", "", "" },
+        { "type:", "0", "", "" },         { "type:a b", "0", "", "" },
+        { "max", "0", "", "" },           { "type:a*b", "0", "", "" },
+        { "type:a", "-1", "", "" },       { "type:a", "1e3", "", "" },
+        { "type:a", "0", "a b", "" },     { "type:a", "0", "", "a\n" },
+        { "type:a", "0", "\n", "" },      { "type:a", "1.5", "", "" },
+        { "limit:a", "0", "", "" },       { "limit:a", "0", "", "3" },
+        { "limit:a", "0", "", "0 1" },    { "limit:a", "0", "", "1 86401" },
+        { "limit:a b", "0", "", "1 0" },  { "lock:a", "0", "", "1 0" },
+        { "limit:", "0", "", "1 0" },     { "permit:{a", "0", "", "1 0" },
+        { "permit:a", "0", "", "1.5 0" },
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -57,6 +63,21 @@ START_TEST(said_once_and_told)
     ck_assert_str_eq(flat(run("override", FIELD, "", "", "", NULL)), "1");
     ck_assert_str_eq(flat(run("override", FIELD, "", "", "", NULL)), "0");
     redisFree(listener);
+}
+END_TEST
+
+/* Other numbers are a change, which begins then. */
+START_TEST(numbers)
+{
+    ck_assert_str_eq(flat(run("override", "limit:a:b=", "0", "ann", "3 0.5", NULL)), "1");
+    ck_assert_str_eq(flat(run("override", "limit:a:b=", "0", "ann", "3 0.5", NULL)), "0");
+    ck_assert_str_eq(flat(run("heed", NULL)), "0 limit:a:b= 3 0.5 0");
+    ck_assert_str_eq(flat(run("override", "limit:a:b=", "0", "bob", "4 0.5", NULL)), "1");
+    ck_assert_str_eq(flat(run("heed", NULL)), "0 limit:a:b= 4 0.5 0");
+    ck_assert_str_eq(flat(run("override", "limit:a:b=", "", "", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("override", "permit:a", "", "", "", NULL)), "0");
+    ck_assert_str_eq(flat(run("heed", NULL)), "0");
+    ck_assert_str_eq(field("stats", "overrides"), "");
 }
 END_TEST
 
@@ -217,6 +238,7 @@ int main(void)
     const TTest *const tests[] = {
         wrong_words_change_nothing,
         said_once_and_told,
+        numbers,
         only_so_many,
         heed_tells_what_lasts,
         kept_aside_and_back_in_place,

@@ -460,7 +460,24 @@ START_TEST(a_limit_counts_from_the_begin)
     ck_assert_int_eq(opens_after(0.5), 1); /* 15.2 */
     ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 2);
     ck_assert_int_eq(run("limit_begun", "2", "10", at, NULL)->integer, 0);
-    ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 2); /* it has begun now, all the same */
+    ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 3); /* it has begun now, all the same */
+}
+END_TEST
+
+/* A number that is lower for a while does not make it forget what has begun. */
+START_TEST(a_lower_limit_remembers)
+{
+    const char *at =
+        harness_keep(strdup(counted(run("limit_take", "3", "10", "sliding", "q a", NULL), 0)));
+
+    run("limit_take", "3", "10", "sliding", "q b", NULL);
+    run("limit_take", "3", "10", "sliding", "q c", NULL);
+    ck_assert_int_eq(run("limit_begun", "1", "10", at, NULL)->integer, 1);
+    ck_assert_ptr_null(counted(run("limit_take", "1", "10", "sliding", "q d", NULL), 0));
+    ck_assert_ptr_null(counted(run("limit_take", "3", "10", "sliding", "q d", NULL), 0));
+    server_advance(&harness_server, 16);
+    ck_assert_ptr_nonnull(counted(run("limit_take", "1", "10", "sliding", "q d", NULL), 0));
+    ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 1);
 }
 END_TEST
 
@@ -666,6 +683,7 @@ int main(void)
         a_line_that_moves_calls_no_more,
         a_limit_takes_back,
         a_limit_counts_from_the_begin,
+        a_lower_limit_remembers,
         a_limit_knows_its_room,
         a_limit_stays_in_order,
         a_limit_takes_many,

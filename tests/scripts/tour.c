@@ -49,6 +49,7 @@ static const char *const calls[][28] = {
     { "override", "type:t", "60000", "ann", "why" },
     { "return", "tttttttttttttttt:rb", "0", "type:t" },
     { "override", "type:t", "", "", "" },
+    { "override", "limit:n", "0", "ann", "5 60" },
     { "heed" },
     { "wake" },
     { "reserve", "yyyyyyyyyyyyyyyy", "30", "4", "262144", "0" },

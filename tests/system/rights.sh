@@ -440,6 +440,8 @@ become laterd later
     later pause tour
     later pause tour --type none.here --for 1h
     later resume tour
+    later set
+    later unset limit type:none
     for verb in ack release return bury touch; do
         later push null -q "by-$verb" --id "$verb"
         token=$(later reserve "by-$verb" --wait 1 | cut -f 2)

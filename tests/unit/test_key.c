@@ -90,6 +90,8 @@ START_TEST(test_other_names)
     ck_assert(later_keys_of_host(&keys, "later", "web-1.example"));
     ck_assert_str_eq(keys.name[LATER_KEY_PAUSED], "later:{host:web-1.example}:paused");
     ck_assert(!later_keys_of_host(&keys, "later", "a b"));
+    later_keys_of_limits(&keys, "later");
+    ck_assert_str_eq(keys.name[LATER_KEY_OVERRIDES], "later:{limits:}:overrides");
     ck_assert_uint_eq(later_key_lost(out, "later"), 10);
     ck_assert_str_eq(out, "later:lost");
     ck_assert_uint_eq(later_key_forgotten(out, "later"), 15);

@@ -110,10 +110,50 @@ START_TEST(a_worker_sees_it)
 }
 END_TEST
 
+static struct later_numbers got;
+
+/* How many are set; 0: as configured. */
+static unsigned set_to(enum later_line_for what, const char *of, double now)
+{
+    got = (struct later_numbers){ 0 };
+    return overlay_numbers(overlay, what, of, now, &got) ? got.max : 0;
+}
+
+#define NUMBERS                                                                                    \
+    "*7\r\n:0\r\n$18\r\nlimit:a:to= 2 30.5\r\n$1\r\n0\r\n$16\r\nlimit:a:to=b 9 0\r\n$1\r\n0\r\n"   \
+    "$12\r\npermit:q 1 0\r\n$2\r\n10\r\n"
+
+START_TEST(numbers)
+{
+    ck_assert(!overlay_numbers(NULL, LATER_LINE_PERMIT, "q", 1, &got));
+    put(LATER_KEY_LIMITS, 100, NUMBERS);
+    ck_assert_uint_eq(set_to(LATER_LINE_LIMIT, "a:to=c", 100), 2);
+    ck_assert(got.per == 30.5);
+    ck_assert_uint_eq(set_to(LATER_LINE_LIMIT, "a:to=b", 100), 9);
+    ck_assert(got.per == 0);
+    ck_assert_uint_eq(set_to(LATER_LINE_LIMIT, "q", 100), 0);
+    ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 100), 1);
+    ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 111), 0);
+    ck_assert_uint_eq(set_to(LATER_LINE_LOCK, "q", 100), 0);
+    put(LATER_KEY_LIMITS, 100, NONE);
+    ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 100), 0);
+}
+END_TEST
+
+/* Of a queue they are none, whoever has laid them over it. */
+START_TEST(numbers_are_of_no_queue)
+{
+    put("q", 100, NUMBERS);
+    ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 100), 0);
+    ck_assert(!pauses("q", "q", 100));
+}
+END_TEST
+
 static TCase *overlays(void)
 {
     return UNIT_CASE("overlays", set_up, tear_down, nothing_is_paused, types_and_their_beginnings,
-                     each_answer_is_all_of_it, only_so_many, a_worker_sees_it);
+                     each_answer_is_all_of_it, only_so_many, a_worker_sees_it, numbers,
+                     numbers_are_of_no_queue);
 }
 
 UNIT_MAIN("overlay", overlays)

@@ -62,9 +62,43 @@ START_TEST(heeded)
 }
 END_TEST
 
+START_TEST(numbers)
+{
+    struct later_reply *reply = reply_made("*3\r\n:0\r\n$14\r\nlimit:a 5 0.25\r\n$1\r\n0\r\n");
+    struct later_numbers numbers;
+    struct later_heeded one;
+
+    ck_assert(later_override_heeded(reply, 0, &one));
+    ck_assert_str_eq(one.name, "limit:a");
+    ck_assert(one.numbers.max == 5 && one.numbers.per == 0.25 && one.left == 0);
+    later_reply_free(reply);
+    ck_assert(later_override_numbers("7 0.000", &numbers) && numbers.max == 7 && numbers.per == 0);
+    ck_assert(!later_override_numbers("0 1", &numbers) && !later_override_numbers("7", &numbers));
+    ck_assert(!later_override_numbers("", &numbers) && !later_override_numbers("slow", &numbers));
+}
+END_TEST
+
+/* The name, or what goes on with a value. */
+START_TEST(covers)
+{
+    const enum later_line_for limit = LATER_LINE_LIMIT, permit = LATER_LINE_PERMIT;
+    size_t all = later_override_covers("limit:type:a:to=", limit, "type:a:to=bob");
+
+    ck_assert(all > 0 &&
+              all < later_override_covers("limit:type:a:to=bob", limit, "type:a:to=bob"));
+    ck_assert(later_override_covers("permit:queue:q", permit, "queue:q"));
+    ck_assert(!later_override_covers("permit:queue:q", permit, "queue:qq"));
+    ck_assert(!later_override_covers("permit:queue:q", limit, "queue:q"));
+    ck_assert(!later_override_covers("limit:queue:q", permit, "queue:q"));
+    ck_assert(!later_override_covers("permit:type:q", LATER_LINE_LOCK, "type:q"));
+    ck_assert(!later_override_covers("type:q", permit, "q"));
+    ck_assert(!later_override_covers("permit:", permit, "q"));
+}
+END_TEST
+
 static TCase *overrides(void)
 {
-    return UNIT_CASE("overrides", NULL, NULL, types, read_from_the_hash, heeded);
+    return UNIT_CASE("overrides", NULL, NULL, types, read_from_the_hash, heeded, numbers, covers);
 }
 
 UNIT_MAIN("override", overrides)
