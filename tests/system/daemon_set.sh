@@ -76,6 +76,8 @@ like "$(later set)" '^max_running	type:do	1		[0-9.]+		ann$' "later set lists it"
 like "$(later set --json)" \
     '^\{"kind":"max_running","name":"type:do","max":1,"per":null,"by":"ann","since":[0-9.]+,"until":null\}$' "as JSON"
 like "$(later lock --json | grep '"name":"type:do"')" '"max":1,.*"set":[0-9.]+\}' "later lock knows it"
+run later check
+is "$status" 0 "later check finds nothing wrong"
 waits=$(redis ZRANGE 'later:running:{type:do}:waiting' 0 0)
 like "$(later show "${waits#default }" --json)" '"why":\{"reason":"max_running",.*1 of 1' "later show says why a job waits"
 

@@ -339,6 +339,14 @@ def pause_for(row):
     row.ask("pause", "a", "s", "--for", "0.5")
 
 
+def set_lower(row):
+    """What is not in the configuration, or not announced yet, is refused."""
+    row.ask("set", "max_running", "type:exec.permit", "--max", "1", "--for", "0.5", statuses=(0, 66))
+    row.ask("set", "limit", "type:exec.limit", "--max", "1", statuses=(0, 66))
+    time.sleep(0.3)
+    row.ask("unset", "limit", "type:exec.limit")
+
+
 def pause_host(row):
     hosts = (line["host"] for line in row.ask("status", "--json")[1] if "host" in line and not line.get("gone"))
     with_host = next(hosts, None)
@@ -446,7 +454,7 @@ OPERATIONS = {
     "nothing": nothing, **{f"HUP {change}": reloads(change) for change in pairs_work.CHANGES if change != "queue gone"},
     "HUP twice": reload_and_back, "HUP bad": reload_bad, "TSTP CONT": stop_go, "TERM": restarts(signal.SIGTERM),
     "INT": restarts(signal.SIGINT), "QUIT": quits, "KILL": kill_all, "KILL worker": hits_worker(signal.SIGKILL),
-    "TERM worker": hits_worker(signal.SIGTERM), "second": second, "pause": pause, "pause for": pause_for, "pause host": pause_host, "cancel": cancel,
+    "TERM worker": hits_worker(signal.SIGTERM), "second": second, "pause": pause, "pause for": pause_for, "pause host": pause_host, "set": set_lower, "cancel": cancel,
     "bury kick": bury_kick, "kick": kick, "cancel delayed": cancel_delayed, "replace": replace, "by hand": by_hand, "work": work, "lock": lock,
     "cron": cron, "forget": forget, "wait": wait, "look": look, "flush scripts": flush_scripts, "cut": cut, "stall": stall,
 }
