@@ -4,6 +4,7 @@
 #include "output/jsonl.h"
 #include "jobs/earlier.h"
 #include "jobs/find.h"
+#include "jobs/left.h"
 #include "jobs/logged.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
@@ -45,7 +46,8 @@ static void peek_add_error(struct jsonl *json, const struct later_seen *seen)
     earlier_json(json, seen);
 }
 
-void peek_print_json(const char *queue, const struct later_seen *seen, const struct why_answer *why)
+void peek_print_json(const char *queue, const struct later_seen *seen,
+                     const struct peek_beside *beside)
 {
     char type[LATER_TYPE_MAX + 1];
     struct jsonl json;
@@ -62,16 +64,18 @@ void peek_print_json(const char *queue, const struct later_seen *seen, const str
     if (seen->record.group_len)
         jsonl_bytes(&json, "group", seen->record.group, seen->record.group_len);
     peek_add_error(&json, seen);
-    if (why)
-        why_json(&json, why);
+    if (beside)
+        why_json(&json, beside->why);
     if (seen->record.progress_len)
         jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
     if (seen->record.checkpoint_len)
         jsonl_foreign(&json, "checkpoint", seen->record.checkpoint, seen->record.checkpoint_len);
-    if (why && seen->record.log_len) /* lists of jobs would become too long */
+    if (beside && seen->record.log_len) /* lists of jobs would become too long */
         jsonl_foreign(&json, "log", seen->record.log, seen->record.log_len);
     if (seen->record.finished_len)
         jsonl_foreign(&json, "finished", seen->record.finished, seen->record.finished_len);
+    if (beside && beside->left->value) /* as the document: each digit stays as it is */
+        jsonl_bytes(&json, "result", beside->left->value, beside->left->len);
     jsonl_bytes(&json, "document", seen->document, seen->document_len);
     jsonl_end(&json);
 }
@@ -273,7 +277,7 @@ static void add_type(struct table *card, const struct later_seen *seen)
 
 /* Prints a job for people: one member per line, nothing cut. */
 static void print_card(const struct cli *cli, const char *queue, const struct later_seen *seen,
-                       const struct why_answer *why)
+                       const struct peek_beside *beside)
 {
     const char *const headings[] = { "JOB", seen->id, NULL };
     struct table card;
@@ -284,7 +288,7 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_text(&card, PLAIN, queue);
     table_text(&card, DIM, "state");
     table_text(&card, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
-    peek_add_why(&card, why);
+    peek_add_why(&card, beside->why);
     add_type(&card, seen);
     table_text(&card, DIM, "when");
     add_score(cli, &card, seen);
@@ -310,6 +314,10 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     if (seen->record.finished_len) {
         table_text(&card, DIM, "took");
         add_finished(&card, seen);
+    }
+    if (beside->left->value) {
+        table_text(&card, DIM, "result");
+        table_bytes(&card, PLAIN, beside->left->value, beside->left->len);
     }
     logged_rows(&card, seen);
     table_text(&card, DIM, "document");
@@ -352,18 +360,23 @@ static int show_print(struct show *show, const struct whole *whole, const struct
                       const struct later_seen *seen, struct later_error *err)
 {
     struct why_answer answer = { .count = 0 };
+    struct left left;
+    const struct peek_beside beside = { .why = &answer, .left = &left };
+    int ok;
 
     if (!show->cli->json && !show->cli->out_terminal) {
         peek_add_row(show->cli, &show->table, seen);
         return 0;
     }
-    if (why_find(&show->why, whole, part, seen, &answer, err) < 0)
-        return -1;
-    if (show->cli->json)
-        peek_print_json(whole->name, seen, &answer);
-    else
-        print_card(show->cli, whole->name, seen, &answer);
-    return 0;
+    ok = left_find(show->cli, part, seen, &left, err);
+    if (ok == 0)
+        ok = why_find(&show->why, whole, part, seen, &answer, err);
+    if (ok == 0 && show->cli->json)
+        peek_print_json(whole->name, seen, &beside);
+    else if (ok == 0)
+        print_card(show->cli, whole->name, seen, &beside);
+    left_free(&left);
+    return ok;
 }
 
 /* Shows the job if it is in this queue. Returns whether it was, or -1 with *err. */

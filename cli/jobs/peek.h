@@ -9,11 +9,18 @@
 #include "queue/inspect.h"
 #include "whole.h"
 
+struct left;
 struct why_answer;
 
-/* Prints one object on a line, for --json. why: why it does not run; NULL: that was not asked. */
+/* What `later show` has asked for besides the job: why it does not run, what it has left. */
+struct peek_beside {
+    const struct why_answer *why;
+    const struct left *left;
+};
+
+/* Prints one object on a line, for --json. beside: NULL: it was not asked for. */
 void peek_print_json(const char *queue, const struct later_seen *seen,
-                     const struct why_answer *why);
+                     const struct peek_beside *beside);
 
 /* Finds the type in its document, or "" if that cannot be read. */
 void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1]);

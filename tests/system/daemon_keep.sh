@@ -17,9 +17,10 @@ done_ids() { later peek "${1:-default}" --state "done" -n 100 | cut -f1 | tr '\n
 
 run later push "do" '{"do":"value","value":7}' --id first --wait
 is "$status:$out" 0:7 "it has its result as well"
+like "$(on_terminal "$later_bin show first")" 'result.* 7' "for people, too"
 run later show first --json
-like "$out" '"id":"first","state":"done","type":"do",.*"finished":\{"at":[0-9.]+,"attempt":1,"ms":[0-9.]+,"host":"[^"]+"\},"document":"\{' \
-    "show: its end, its document"
+like "$out" '"id":"first","state":"done","type":"do",.*"finished":\{"at":[0-9.]+,"attempt":1,"ms":[0-9.]+,"host":"[^"]+"\},"result":"7","document":"\{' \
+    "show: its end, its result, its document"
 like "$(later peek default --state "done")" "^first	done	do	" "peek --state done"
 like "$(on_terminal "$later_bin show first")" 'took.* [0-9.]+ ms on ' "show tells people how long a kept job took"
 is "$(redis HLEN "$(key jobs)"):$(redis HLEN "$(key records)")" 0:0 "nothing is left in the queue"
@@ -32,6 +33,7 @@ runs "one that is dead is not done" has_kept 1
 later push event --id first >/dev/null
 again() { later show first --json | grep -q '"state":"done","type":"event"'; }
 within 10 "an id that is kept may be pushed again, and is replaced at its end" again
+like "$(later show first --json | grep -c '"result"')" 0 "which has no result"
 is "$(done_ids)" "first " "it is there once"
 
 # ---- run again

@@ -60,6 +60,20 @@ try:
     run('cancel', 'one', '-q', 'mail')
     check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'it is gone', browser.text('main'))
 
+    # what a done job that is kept has given back
+    value, ended = '{"n":12345678901234567890,"x":"</pre><img src=x onerror=\\"window.hacked=1\\">"}', f'{time.time():.6f}'
+    redis('ZADD', 'later:{mail}:done', str(time.time() + 86400), 'gave')
+    redis('HSET', 'later:{mail}:kept', 'gave', f'k={{"at":{ended},"attempt":1,"ms":12.5,"host":"one"}}\n\n{{"type":"mail.send","id":"gave","payload":1}}')
+    redis('LPUSH', 'later:{mail}:result:gave', f'{{"state":"done","attempt":1,"at":{ended}}}\n{value}')
+    browser.go(f'{base}#/job?id=gave&queue=mail')
+    check(browser.wait('document.querySelector("pre.result")'), 'a done job that is kept: what it has given back', browser.text('main'))
+    same(browser.text('pre.result'), '{\n  "n": 12345678901234567890,\n  "x": "</pre><img src=x onerror=\\"window.hacked=1\\">"\n}', 'each digit, and as a text')
+    browser.click('as it was given back', 'main')
+    same(browser.text('pre.result'), value, 'byte for byte')
+    same(browser.script('return [window.hacked ?? null, document.querySelectorAll("main img").length]'), [None, 0], 'which does not run')
+    redis('DEL', 'later:{mail}:result:gave')
+    check(browser.wait('!document.querySelector("pre.result")'), 'its time is over', browser.text('main'))
+
     # a new job from nothing; a list shows a description in the place of the payload
     run('push', 'mail.send', '7', '-q', 'mail', '--id', 'two', '--description', 'To <b>Bo</b>')
     browser.go(f'{base}#/queue?name=mail')

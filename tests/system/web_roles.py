@@ -73,6 +73,8 @@ for name in ROLES[1:]:
     payload = json.loads(answer['document'])['payload']
     same((payload['to'], payload['password'], payload['cards'], json.loads(payload['raw'])),
          ('ann', secret, [{'card': '***' if reader else {'no': 's3cret'}}], {'password': secret}), f'{name}: and nothing else')
+    given = json.loads(ask(tcp, '/api/1/job?queue=secret&id=gave', headers=headers)[2]['answers'][0]['result'])
+    same(given, {'to': 'ann', 'password': secret}, f'{name}: nor what a job has given back')
     # a condition would tell what it is, one character after the other
     for condition in ('where=payload.password=s3cret', 'where=id=a&where=payload.password=s3cret', 'text=s3cret',
                       'not=text:s3cret', 'not=kind:crash&not=where:payload.password=s3cret'):

@@ -9,6 +9,9 @@ start_web_roles --mask password --mask card
 later push t '{"to":"ann","password":"s3cret","cards":[{"card":{"no":"s3cret"}}],"raw":"{\"password\":\"s3cret\"}"}' -q secret --id masked >/dev/null
 later push t '{"password":"s3cret"}' -q secret --id died >/dev/null
 later bury died -q secret --error "a reason" >/dev/null
+redis ZADD 'later:{secret}:done' 9999999999 gave >/dev/null
+redis HSET 'later:{secret}:kept' gave "$(printf 'k={"at":1700000000.5,"attempt":1,"ms":1}\n\n{"type":"t","id":"gave"}')" >/dev/null
+redis LPUSH 'later:{secret}:result:gave' "$(printf '{"state":"done","attempt":1,"at":1700000000.5}\n{"to":"ann","password":"s3cret"}')" >/dev/null
 tcp=$web_where tcp_log=$web_log
 start_web --listen "unix:$work/web.sock" --role-header X-Role --user-header X-User
 python_tests web_roles.py "$tcp" "$web_where"

@@ -9,20 +9,21 @@ import { timeline } from './timeline.js';
 import { arrange } from './trouble.js';
 
 const EVERY = 2000; // ms between two looks
-const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'log', 'document'];
+const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'log', 'result', 'document'];
 
-function documentBox(job) {
-    const pre = h('pre', { class: 'document', tabindex: '0', 'aria-label': 'Document' }, indent(job.document));
+// Shows JSON in lines, or as its bytes.
+function jsonBox(name, text, asItWas) {
+    const kind = name.toLowerCase(), id = `${kind}-title`;
+    const pre = h('pre', { class: kind, tabindex: '0', 'aria-label': name }, indent(text));
     const raw = h('button', {
         type: 'button', class: 'quiet small', 'aria-pressed': 'false', onclick: () => {
             const on = raw.getAttribute('aria-pressed') !== 'true';
             raw.setAttribute('aria-pressed', on);
-            pre.textContent = on ? job.document : indent(job.document);
+            pre.textContent = on ? text : indent(text);
         },
-    }, 'as it was pushed');
-    return h('section', { 'aria-labelledby': 'document-title' },
-        h('h2', { id: 'document-title' }, 'Document ',
-          h('small', {}, `${number(new TextEncoder().encode(job.document).length)} bytes`), ' ', raw), pre);
+    }, asItWas);
+    return h('section', { 'aria-labelledby': id },
+        h('h2', { id }, `${name} `, h('small', {}, `${number(new TextEncoder().encode(text).length)} bytes`), ' ', raw), pre);
 }
 
 // Shows the progress that its handler reported.
@@ -91,7 +92,7 @@ function partsOf(job, typed, again) {
         ['head', [job.id, state], () => h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(state))],
         job.why && state !== 'dead' && ['why', [state, job.why], () => whyLine(job)],
         error && state !== 'done' && ['error', error, () => h('p', { class: 'error lead' }, errorLine(error))],
-        ['facts', { ...job, why: job.why?.for, progress: 0, log: 0 }, () => factList(job)],
+        ['facts', { ...job, why: job.why?.for, progress: 0, log: 0, result: 0 }, () => factList(job)],
         ['buttons', [state, job.queue], () => h('p', { class: 'buttons' },
             (state === 'dead' || state === 'delayed') && button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
             may('admin') && button('Edit', edit, { class: 'quiet' }),
@@ -100,9 +101,10 @@ function partsOf(job, typed, again) {
                 `${job.id} is gone`), { class: 'danger' }))],
         progress?.done !== undefined && ['progress', progress, () => progressBox(progress)],
         job.log?.lines && ['log', job.log, () => logBox(job.log)],
-        ['time', { ...job, why: 0, progress: 0, log: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
+        ['time', { ...job, why: 0, progress: 0, log: 0, result: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
             h('h2', { id: 'time-title' }, 'What happened'), timeline(job))],
-        ['document', job.document, () => documentBox(job)],
+        job.result !== undefined && ['result', job.result, () => jsonBox('Result', job.result, 'as it was given back')],
+        ['document', job.document, () => jsonBox('Document', job.document, 'as it was pushed')],
         may('admin') && ['edit', [job.document, state, job.score], () => editBox(job, again)],
         ['command', typed, () => command(typed)],
     ].filter(Boolean);
