@@ -110,6 +110,8 @@ static void pause_tell(struct cli *cli, const char *what, const char *name, cons
         jsonl_text(&json, what, name);
         if (wish->type)
             jsonl_text(&json, "type", wish->type);
+        if (wish->pause && wish->reason[0])
+            jsonl_text(&json, "reason", wish->reason);
         jsonl_bool(&json, state, wish->pause);
         jsonl_bool(&json, "changed", changed);
         jsonl_end(&json);

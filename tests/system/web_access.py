@@ -35,7 +35,9 @@ run('cron', 'set', 'report', '0 3 * * mon-fri', 'note', '-q', 'mail')
 run('cron', 'set', 'other', '@every 90s', 'note', '-q', 'night')
 run('search', '--save', 'failed today', '--state', 'dead', '--newer', '1d')
 now = time.time()
+run('pause', 'mail', '--type', 'bulk.*', '--reason', 'the relay is slow')
 redis('ZADD', 'later:{mail}:done', str(now + 86400), 'kept')
+redis('LPUSH', 'later:{mail}:result:kept', f'{{"state":"done","attempt":1,"at":{now:.6f}}}\n{{"width":640}}')
 redis('HSET', 'later:{mail}:kept', 'kept', f'k={{"at":{now:.6f},"attempt":1,"ms":12.5,"host":"one"}}\n\n{{"type":"note","id":"kept"}}')
 
 
@@ -177,6 +179,7 @@ try:
     # dialogs
     asks('cron', 'New schedule')
     asks('cron', 'Change')
+    asks('queue?name=mail', 'Pause a type')
     asks('job?id=long&queue=mail', 'Cancel')
     asks('queue?name=mail&state=delayed', 'Drop all')
     asks('flow?name=books&queue=steps', 'Kick its dead')

@@ -1,6 +1,7 @@
-"""web_jobs.py LINK: a job's page that follows, a new job, a pause for a time, the marks of the overview."""
+"""web_jobs.py LINK: a job's page that follows, a new job, a pause for a time, of a type, why a job does not run, the marks of the overview."""
 import json
 import os
+import re
 import sys
 import time
 
@@ -9,6 +10,7 @@ from webdriver import Browser
 
 link, work = sys.argv[1], os.environ['work']
 base = link.split('#')[0]
+REASON = 'no <img src=x onerror="window.hacked=1">'
 
 
 def reserve(queue):
@@ -102,6 +104,74 @@ try:
     check(browser.wait('[...document.querySelectorAll("main button")].some((e) => e.innerText === "Resume") &&'
                        ' !document.querySelector("[aria-label=\\"Pause for how long\\"]").checkVisibility()'), 'the page follows', browser.text('main'))
 
+    # a pause of a type, by keyboard
+    def held():
+        return json.loads(run('size', 'mail', '--json')).get('paused_types', [])
+
+    for kind, name, more in (('mail.bulk', 'bulk', ()), ('report', 'both', ('--lock', 'door', '--in', '1h')), ('mail.bulk', 'planned', ('--in', '1h'))):
+        run('push', kind, '-q', 'mail', '--id', name, *more)
+    browser.go(f'{base}#/queue?name=mail')
+    browser.wait('[...document.querySelectorAll("main button")].find((e) => e.innerText === "Pause a type")?.focus() ?? document.activeElement.innerText === "Pause a type"')
+    browser.press('Enter')
+    check(browser.wait('document.activeElement.id === "pause-glob"'), 'which type is asked', browser.text())
+    browser.type('#pause-glob', 'mail?')
+    browser.press('Enter')
+    check(browser.wait('document.querySelector("dialog .error").innerText.startsWith("type: a type, or how types begin")'), 'what is wrong is told there', browser.text('dialog'))
+    browser.script('document.querySelector("#pause-glob").value = "mail.bulk"; document.querySelector("#pause-for").value = "8h"')
+    browser.type('#pause-reason', f'{REASON}\ue007')
+    check(browser.wait('document.querySelector("#notes").innerText.includes(arguments[0])', f"later pause --type=mail.bulk --for=8h '--reason={REASON}' mail"),
+          'its command is shown', browser.text('#notes'))
+    check(wait_until(held), 'it is paused', run('size', 'mail', '--json'))
+    [one] = held()
+    same((one['type'], one['reason'], round((one['until'] - one['since']) / 3600)), ('mail.bulk', REASON, 8), 'for a time, with a reason')
+    cells = 'Object.fromEntries([...document.querySelector("[aria-label=\\"Paused types\\"] tbody tr").cells].map((e) => [e.dataset.head, e.innerText]))'
+    check(browser.wait(f'{cells}.Type === "❚❚ mail.bulk"'), 'the page of the queue says so', browser.text('main'))
+    told = browser.script(f'return {cells}')
+    same([told['By'], told['Reason'], told['Since'] != told['Until']], [one['by'], REASON, True], 'by whom, why')
+    same(browser.script('return [...arguments].map((at) => new Date(at * 1000).toTimeString().slice(0, 8))', one['since'], one['until']),
+         [told[name][-8:] for name in ('Since', 'Until')], 'since when, until when')
+
+    # a job's page has every reason that later show has
+    def plain(text):
+        return re.sub(r'[0-9.]+ (ms|s|min|h|d)\b', 'a time', text)
+
+    def whys(name):
+        why = json.loads(run('show', name, '-q', 'mail', '--json'))['why']
+        return [why, *why['also']]
+
+    run('pause', 'mail', '--by', 'ann')
+    run('push', '--flow', 'books', '--file', '-', '-q', 'mail', input='\n'.join(json.dumps(step) for step in [
+        {'type': 'note', 'step': 'a'}, {'type': 'note', 'step': 'b', 'after': ['a']}]))
+    redis('HSET', 'later:lock:{door}', 'token', 't', 'owner', 'web1 mail other', 'since', f'{time.time() - 7200:.6f}', 'ttl', '30')
+    redis('PEXPIRE', 'later:lock:{door}', '36000000')
+    redis('ZADD', 'later:lock:{door}:waiting', '1', 'mail both')
+    found = set()
+    for name in ('bulk', 'both', 'planned', 'books.b'):
+        browser.go(f'{base}#/job?id={name}&queue=mail')
+        want = [plain(why['text']) for why in whys(name)]
+        found.update(why['reason'] for why in whys(name))
+        check(len(want) > 1 and browser.wait('document.querySelector("p.why")'), f'{name}: it has reasons', (want, browser.text('main')))
+        same(plain(browser.text('p.why')), f'Why it does not run: {"; ".join(want)}', f'{name}: all of them')
+    check(found >= {'paused', 'type_paused', 'lock', 'no_laterd', 'due', 'flow'}, 'of different kinds', found)
+    redis('DEL', 'later:lock:{door}', 'later:lock:{door}:waiting')
+    for name in ('books.b', 'books.a', 'both', 'planned'):
+        run('cancel', name, '-q', 'mail')
+    run('resume', 'mail')
+
+    # on the overview; it is ended by Enter
+    browser.go(f'{base}#/')
+    check(browser.wait('[...document.querySelectorAll(".queues tr")].find((e) => e.innerText.startsWith("mail"))?.querySelector(".paused")?.innerText.trim() === "❚❚ mail.bulk"'),
+          'the overview says which type', browser.text('.queues'))
+    check(REASON in browser.script('return document.querySelector(".queues .paused[title]").title'), 'and why')
+    browser.go(f'{base}#/queue?name=mail')
+    browser.wait('document.querySelector("[aria-label=\\"Resume mail.bulk\\"]")')
+    browser.script('document.querySelector("[aria-label=\\"Resume mail.bulk\\"]").focus()')
+    browser.press('Enter')
+    check(wait_until(lambda: not held()), 'it is resumed', held())
+    check(browser.wait('!document.querySelector("[aria-label=\\"Paused types\\"]").checkVisibility()'), 'the page shows it', browser.text('main'))
+    same(browser.script('return [window.hacked ?? null, document.querySelectorAll("main img").length]'), [None, 0], 'and no reason runs')
+    run('cancel', 'bulk', '-q', 'mail')
+
     # what has failed and will be tried again, of all queues
     held = [reserve(run('push', 't', '-q', queue, '--id', f'again-{queue}') and queue) for queue in ('red', 'blue')]
     for one, queue in zip(held, ('red', 'blue')):
@@ -127,6 +197,6 @@ try:
     run('resume', 'reports')
     run('pause', 'mail')
     check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'start', 'start']] * 2), 'another queue is paused', (marks(), browser.text('.queues'), run('size')))
-    same([one for one in browser.complaints() if '404' not in one['message']], [], 'nothing is complained of')
+    same([one for one in browser.complaints() if '404' not in one['message'] and 'type-pause' not in one['message']], [], 'nothing is complained of')
 finally:
     browser.close()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# later-web: a job's page follows the job; a new job from nothing; a pause for a time; what happened
-# on the overview's curves.
+# later-web: a job's page follows the job; a new job from nothing; a pause for a time, of a type; why
+# a job does not run; what happened on the overview's curves.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 . "$top_srcdir/tests/system/web_lib.sh"
 needs python3 chromium chromedriver

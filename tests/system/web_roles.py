@@ -8,7 +8,8 @@ tcp, proxied = sys.argv[1:3]
 # what takes which role, of a queue without jobs
 LOOK = ['queues', 'jobs?queue=mail', 'cron', 'flows', 'me']
 OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'id': 'x'}, 'kick-all': {'queue': 'mail', 'state': 'dead'},
-            'pause': {'queue': 'mail'}, 'resume': {'queue': 'mail'},
+            'pause': {'queue': 'mail'}, 'resume': {'queue': 'mail'}, 'type-pause': {'queue': 'mail', 'glob': 't', 'reason': 'why'},
+            'type-resume': {'queue': 'mail', 'glob': 't'},
             'host-pause': {'host': 'web1'}, 'host-resume': {'host': 'web1'}, 'flow-kick': {'queue': 'mail', 'flow': 'f'},
             'flow-cancel': {'queue': 'mail', 'flow': 'f'}, 'kick-matching': {'most': '1', 'glob': 'none'}, 'cancel-matching': {'most': '1', 'glob': 'none'},
             'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}, 'go-on': {'task': '99'}}

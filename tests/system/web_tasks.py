@@ -173,6 +173,19 @@ try:
     undoes('later resume --host=web1', 'a pause of a host')
     redis('DEL', 'later:hosts')
 
+    # a type
+    def held():
+        return [(one['type'], one['reason']) for one in json.loads(run('size', 'mail', '--json')).get('paused_types', [])]
+
+    web.ask('type-pause', {'queue': 'mail', 'glob': 't.*', 'reason': 'no <b>relay</b>'})
+    undoes("later resume '--type=t.*' mail", 'a pause of a type')
+    same(held(), [], 'its jobs begin')
+    undoes("later pause '--type=t.*' '--reason=no <b>relay</b>' mail", 'its end')
+    same(held(), [('t.*', 'no <b>relay</b>')], 'it is as it was')
+    check(one.wait('document.querySelectorAll("main [aria-label^=Undo]").length === 1'), 'and can be ended', one.text('main'))
+    run('resume', 'mail', '--type', 't.*')
+    check(one.wait('!document.querySelector("main [aria-label^=Undo]")'), 'not what somebody else has ended', one.text('main'))
+
     # hostile words; readers
     same(web.ask('bury-matching', {'most': '1', 'text': HACK, 'glob': 'none'})[0], 200, 'a hostile condition')
     check(first(one, HACK), 'is shown as a text', one.text('main'))

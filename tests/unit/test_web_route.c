@@ -60,6 +60,13 @@ START_TEST(commands)
                      "later push --queue=q --in=5m t '{}'");
     ck_assert_str_eq(typed("/api/1/kick-all", true, "queue=q&state=dead"),
                      "later kick --queue=q --state=dead");
+    ck_assert_str_eq(
+        typed("/api/1/type-pause", true, "queue=q&glob=mail.*&for=1h&reason=no%20relay"),
+        "later pause '--type=mail.*' --for=1h '--reason=no relay' q");
+    ck_assert_str_eq(typed("/api/1/type-resume", true, "queue=q&glob=t"),
+                     "later resume --type=t q");
+    ck_assert_str_eq(typed("/api/1/type-pause", true, "queue=q"), "400");
+    ck_assert_str_eq(typed("/api/1/type-pause", true, "queue=q&glob=t&reason=a%0ab"), "400");
     ck_assert_str_eq(typed("/api/1/flow", false, "flow=f&queue=q"), "later flow --queue=q show f");
     ck_assert_str_eq(typed("/api/1/flow-cancel", true, "flow=f&queue=q"),
                      "later flow --queue=q cancel f");

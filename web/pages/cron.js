@@ -2,45 +2,22 @@
 import { button, note as tell, perform } from './action.js';
 import { act as send, get } from './api.js';
 import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
+import { fillIn } from './form.js';
 
 const ASKED = 50; // last jobs that are asked for
 const FIELDS = [['name', 'Name', 'report'], ['queue', 'Queue', 'default'], ['expression', 'When', '0 3 * * mon-fri, or @every 90s'],
                 ['zone', 'Time zone', 'UTC; Europe/Berlin'], ['type', 'Type of its jobs', 'report.daily'], ['payload', 'Payload, JSON', 'null']];
 
-// A form in a dialog for a new schedule, or, of one, for another time. Calls done() once it is set.
+// Asks for a new schedule, or, of one, for another time. Calls done() once it is set.
 function ask(one, done) {
-    const wrong = h('p', { class: 'error', role: 'alert' });
-    const fields = new Map(FIELDS.filter(([name]) => !one || name === 'expression' || name === 'zone').map(([name, label, hint]) =>
-        [name, { label, input: h('input', { id: `cron-${name}`, name, placeholder: hint, autocomplete: 'off', spellcheck: 'false',
-                                            required: !['zone', 'payload', 'queue'].includes(name) }) }]));
-    const set = async () => {
-        const body = { name: one?.name, queue: one?.queue ?? 'default' };
-        for (const [name, { input }] of fields) if (input.value.trim()) body[name] = input.value.trim();
-        try {
-            const answer = await send('cron-set', body);
-            dialog.close();
-            tell(`${body.name} is set`, answer.command);
-            done();
-        } catch (error) {
-            wrong.textContent = error.message.replace(/^later cron: /, '');
-        }
-    };
-    const dialog = h('dialog', { 'aria-labelledby': 'cron-title' },
-        h('form', { class: 'edit', onsubmit: (event) => {
-            event.preventDefault();
-            set();
-        } }, h('h2', { id: 'cron-title' }, one ? `When ${one.name} is due` : 'New schedule'),
-          [...fields].map(([, { label, input }]) => [h('label', { for: input.id }, label), input]), wrong,
-          h('p', { class: 'buttons' }, h('button', { type: 'submit' }, 'Set'),
-            h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Leave it'))));
-    if (one) {
-        fields.get('expression').input.value = one.at;
-        fields.get('zone').input.value = one.zone;
-    }
-    dialog.addEventListener('close', () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
-    fields.values().next().value.input.focus();
+    const fields = FIELDS.filter(([name]) => !one || name === 'expression' || name === 'zone').map(([name, label, hint]) =>
+        [name, label, { placeholder: hint, required: !['zone', 'payload', 'queue'].includes(name), value: { expression: one?.at, zone: one?.zone }[name] }]);
+    fillIn('cron', one ? `When ${one.name} is due` : 'New schedule', 'Set', fields, async (values) => {
+        const body = { name: one?.name, queue: one?.queue ?? 'default', ...values };
+        const answer = await send('cron-set', body);
+        tell(`${body.name} is set`, answer.command);
+        done();
+    });
 }
 
 export function cron(main) {

@@ -1,7 +1,8 @@
 // queue.js: one queue: its counts and its jobs, page by page.
-import { button, confirm, may, perform } from './action.js';
-import { get } from './api.js';
-import { age, command, empty, h, link, number, path, setText } from './dom.js';
+import { button, confirm, may, note, perform } from './action.js';
+import { act as send, get } from './api.js';
+import { age, command, empty, h, link, moment, number, path, setText, table } from './dom.js';
+import { fillIn } from './form.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 import { waited } from './merge.js';
@@ -9,6 +10,40 @@ import { waited } from './merge.js';
 const PAGE = 50;
 const PAUSES = [['', 'until it is resumed'], ['15m', 'for 15 minutes'], ['1h', 'for an hour'], ['8h', 'for 8 hours'], ['1d', 'for a day']];
 const STATES = ['ready', 'reserved', 'delayed', 'dead', 'done'];
+
+const times = (properties) => h('select', properties, PAUSES.map(([value, label]) => h('option', { value }, label)));
+
+// Asks which type is to be paused, for how long, and why. Types of the last day are proposed.
+function pauseType(queue) {
+    const known = h('datalist', { id: 'pause-known' });
+    get('types', { since: '1d', queue }).then(({ answers }) => known.append(...answers.map(({ type: value }) => h('option', { value }))), () => {});
+    fillIn('pause', `Pause a type of ${queue}`, 'Pause it', [
+        ['glob', 'Type, or how types begin and *', { required: true, list: known.id, placeholder: 'mail.bulk, or mail.*' }],
+        ['for', 'For how long', times()], ['reason', 'Why', { maxlength: 200 }]], async (values) => {
+        const answer = await send('type-pause', { queue, ...values });
+        note(`${values.glob} of ${queue} is paused: no more of its jobs begin`, answer.command);
+    }, known);
+}
+
+// The types that are paused. set(queue) shows those of this queue.
+function pausedTypes() {
+    const list = table('Paused types', [['Type', ''], ['Since', ''], ['Until', ''], ['By', ''], ['Reason', 'words'], ['Action', 'do']]);
+    const element = h('div', { hidden: true }, h('h2', {}, 'Paused types'), list.element);
+    let shown = '';
+
+    const row = (queue, { type, since, until, by, reason }) => h('tr', {},
+        h('th', { scope: 'row', class: 'paused' }, `❚❚ ${type}`), h('td', {}, since ? moment(since) : '–'),
+        h('td', {}, until ? moment(until) : 'it is resumed'), h('td', {}, by ?? '–'), h('td', { class: 'words' }, reason ?? '–'),
+        h('td', { class: 'do' }, button('Resume', () => perform('type-resume', { queue, glob: type }, `${type} of ${queue} is resumed`),
+                                        { class: 'quiet small', 'aria-label': `Resume ${type}` })));
+    return { element, set({ queue, paused_types: all = [] }) {
+        const now = JSON.stringify(all);
+        if (now === shown) return; // whoever is at a button stays there
+        shown = now;
+        list.set(all.map((one) => row(queue, one)));
+        element.hidden = !all.length;
+    } };
+}
 
 export function queue(main, parameters) {
     const name = parameters.get('name') || 'default';
@@ -36,8 +71,8 @@ export function queue(main, parameters) {
     const counted = (one) => size?.[one] ?? 0; // done jobs have no count
     const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', size?.paused || !until.value ? {} : { for: until.value }, null, 0, '',
         size?.paused ? `${name} is resumed` : `${name} is paused: no more jobs begin`), { class: 'quiet' });
-    const until = pause && h('select', { 'aria-label': 'Pause for how long' }, PAUSES.map(([value, label]) => h('option', { value }, label)));
-    const buttons = h('p', { class: 'buttons' }, pause, until,
+    const until = pause && times({ 'aria-label': 'Pause for how long' }), held = pausedTypes();
+    const buttons = h('p', { class: 'buttons' }, pause, until, button('Pause a type', () => pauseType(name), { class: 'quiet' }),
         may('admin') && h('a', { class: 'button', href: path('push', { queue: name }) }, 'New job'),
         h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
         state === 'dead' || state === 'delayed'
@@ -51,7 +86,7 @@ export function queue(main, parameters) {
                 { class: 'danger' }, 'admin') : null);
 
     main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,
-                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), apart, buttons, jobs.element, words,
+                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), apart, buttons, held.element, jobs.element, words,
                 pages, typed);
 
     function page(label, at, able) {
@@ -94,6 +129,7 @@ export function queue(main, parameters) {
                             : 'Nobody serves it.',
                         size.overdue ? `${number(size.overdue)} reservations are overdue.` : '',
                         size.shards ? `Spread over ${number(size.shards)} shards.` : ''].join(' '));
+        held.set(size);
         if (!pause) return;
         setText(pause, size.paused ? 'Resume' : 'Pause');
         until.hidden = size.paused;

@@ -1,7 +1,7 @@
 // queues.js: the queues as `later top` knows them. Those in trouble come first, quiet ones are folded;
 // any column sorts, and a filter chooses by name.
 import { button, perform } from './action.js';
-import { age, h, link, number, path, rate, setAttribute, setText, svg } from './dom.js';
+import { age, h, link, moment, number, path, rate, setAttribute, setText, svg } from './dom.js';
 import { live } from './live.js';
 import { TRAIL, waited } from './merge.js';
 import { MARKS } from './trouble.js';
@@ -56,6 +56,11 @@ function sparkline() {
     } };
 }
 
+// The types that are paused, in short: two of them; and all, with all that is known.
+const heldShort = (all) => ` ❚❚ ${all.slice(0, 2).map(({ type }) => type).join(', ')}${all.length > 2 ? ` and ${all.length - 2} more` : ''}`;
+const heldWords = (all) => all.map(({ type, since, until, by, reason }) => [type, since && `since ${moment(since)}`, until && `until ${moment(until)}`,
+    by && `by ${by}`, reason].filter(Boolean).join(', ')).join('\n');
+
 function row(name) {
     const mark = h('span', { class: 'mark' }), state = h('span');
     const cells = COLUMNS.slice(1).map(([heading]) =>
@@ -100,11 +105,10 @@ function row(name) {
         setAttribute(mark, 'class', worst ? `mark ${worst.severity}` : 'mark');
         ({ paused } = queue);
         setText(state, paused ? ' ❚❚ paused' : queue.partly_paused ? ' ❚❚ partly'
-            : queue.paused_types ? ' ❚❚ types'
+            : queue.paused_types ? heldShort(queue.paused_types)
             : queue.served === 0 && queue.ready ? ' not served' : '');
         setAttribute(state, 'class', paused || queue.partly_paused || queue.paused_types ? 'paused' : 'late');
-        setAttribute(state, 'title', queue.paused_types?.map((one) => `${one.type}${one.by ? ` by ${one.by}` : ''}`
-            + `${one.reason ? `: ${one.reason}` : ''}`).join('\n') ?? null);
+        setAttribute(state, 'title', queue.paused_types ? heldWords(queue.paused_types) : null);
         if (pause) {
             setText(pause, paused ? 'Resume' : 'Pause');
             setAttribute(pause, 'aria-label', `${paused ? 'Resume' : 'Pause'} ${name}`);
@@ -113,7 +117,7 @@ function row(name) {
     return { element, update };
 }
 
-const isQuiet = (queue) => !queue.ready && !queue.reserved && !queue.paused && !queue.partly_paused
+const isQuiet = (queue) => !queue.ready && !queue.reserved && !queue.paused && !queue.partly_paused && !queue.paused_types
     && !queue.pace?.in && !queue.pace?.done && !queue.pace?.failed;
 
 // What was chosen stays while other pages are looked at.

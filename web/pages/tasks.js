@@ -25,22 +25,24 @@ function progress({ progress: at, ...one }) {
     return runs(one) ? [h('progress', { max: at.of || 1, value: done, 'aria-label': 'Progress' }), ' ', text] : text;
 }
 
-// What turns back what changed a pause, of a queue, a host or a schedule, or a schedule's time.
+// What turns back what changed a pause, of a queue, a type, a host or a schedule, or a schedule's time.
 const TURNS = { 'pause': 'resume', 'resume': 'pause', 'host-pause': 'host-resume', 'host-resume': 'host-pause',
+                'type-pause': 'type-resume', 'type-resume': 'type-pause',
                 'cron-pause': 'cron-resume', 'cron-resume': 'cron-pause', 'cron-set': 'cron-set' };
 
 // To what it was done, as the server names it.
 const subject = ({ path: way, queue, answers: [answer] = [] }) => (way.startsWith('host-') ? { host: answer?.host } : way.startsWith('cron-') ? { queue, name: answer?.name }
-    : { queue });
+    : way.startsWith('type-') ? { queue, glob: answer?.type } : { queue });
 const key = (one) => `${one.path.replace(/-?(pause|resume|set)$/, '')} ${Object.values(subject(one)).join(' ')}`;
 const turned = (one) => TURNS[one.path] && one.status === 0 && one.answers.some((answer) => answer.changed || answer.was);
 
 // Is it paused now? undefined: it is not known, or not there.
 function isPaused(one, schedules) {
-    const { queue, host, name } = subject(one);
+    const { queue, host, name, glob } = subject(one), here = live.snap?.queues.find((other) => other.queue === queue);
     if (host) return live.snap?.hosts.filter((other) => other.host === host && !other.gone).map((other) => Boolean(other.quiet))[0];
     if (name) return schedules.filter((other) => other.queue === queue && other.name === name).map((other) => other.state === 'paused')[0];
-    return live.snap?.queues.find((other) => other.queue === queue)?.paused;
+    if (glob) return here && Boolean(here.paused_types?.some(({ type }) => type === glob));
+    return here?.paused;
 }
 
 // What undoes this task: where and what to post, and in words; or undefined. That is the latest change of something,
@@ -55,7 +57,8 @@ function undo(one, before, schedules) {
     }
     if (isPaused(one, schedules) !== one.path.endsWith('pause')) return undefined;
     if (one.path.endsWith('resume') && (!last?.path.endsWith('pause') || / --for/.test(last.command))) return undefined;
-    return { where: back, body: of, words: `${of.name ?? of.host ?? of.queue} is ${/\w+$/.exec(back)[0]}d` };
+    const { reason } = one.path === 'type-resume' ? last.answers[0] : {};
+    return { where: back, body: { ...of, reason }, words: `${of.name ?? of.host ?? of.glob ?? of.queue} is ${/\w+$/.exec(back)[0]}d` };
 }
 
 export function tasks(main) {

@@ -77,6 +77,10 @@ static const struct route routes[] = {
       .admin = true, .patience = LONG },
     { "/api/1/pause", "pause --json [--for=?for] -- ?queue", .post = true, .patience = QUICK },
     { "/api/1/resume", "resume --json -- ?queue", .post = true, .patience = QUICK },
+    { "/api/1/type-pause", "pause --json --type=?glob [--for=?for] [--reason=?reason] -- ?queue",
+      .post = true, .patience = QUICK },
+    { "/api/1/type-resume", "resume --json --type=?glob -- ?queue", .post = true,
+      .patience = QUICK },
     { "/api/1/host-pause", "pause --json [--for=?for] --host=?host", .post = true,
       .patience = QUICK },
     { "/api/1/host-resume", "resume --json --host=?host", .post = true, .patience = QUICK },
@@ -299,6 +303,7 @@ static const struct form {
     { "expression", is_text, "expression: such as 0 3 * * mon-fri, or @every 90s" },
     { "zone", is_zone, "zone: such as Europe/Berlin" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
+    { "reason", is_text, "reason: one line of at most 200 bytes" },
     /* clang-format off */
     /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */
     { "priority", is_integer, "priority: a whole number" },
