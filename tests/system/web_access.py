@@ -179,6 +179,7 @@ try:
     # dialogs
     asks('cron', 'New schedule')
     asks('cron', 'Change')
+    asks('cron', 'Delete')
     asks('queue?name=mail', 'Pause a type')
     asks('job?id=long&queue=mail', 'Cancel')
     asks('queue?name=mail&state=delayed', 'Drop all')

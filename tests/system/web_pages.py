@@ -864,7 +864,15 @@ try:
     redis('HSET', 'later:{mail}:crontab', 'nightly:state', 'origin=set\ntick=1800000000\noutcome=fired\nfired=1\n')
     go('cron')
     check(wait_until(lambda: ', dead' in (row('nightly') or '')), 'its last job is dead', row('nightly'))
-    run('cron', 'delete', 'nightly', '-q', 'mail')
+    for words in ('Leave it', 'Delete it'):
+        browser.click('Delete', 'tr[data-of="mail nightly"]')
+        check(browser.wait('document.querySelector("dialog h2").innerText === "Delete the schedule nightly of mail for good?"'), 'to delete one is asked', browser.text())
+        browser.click(words, 'dialog')
+        check(browser.wait('!document.querySelector("dialog")'), f'{words}: is an answer')
+        if words == 'Leave it':
+            same('"nightly"' in run('cron', '--json'), True, 'it is there')
+    check(wait_until(lambda: not row('nightly') and '"nightly"' not in run('cron', '--json')), 'it is gone', browser.text('main'))
+    check('later cron --queue=mail delete nightly' in browser.text('#notes'), 'its command is shown', browser.text('#notes'))
     run('cancel', 'cron:nightly:1800000000', '-q', 'mail')
 
     # Redis itself, and the locks, in the tabs beside the hosts

@@ -15,7 +15,7 @@ OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'i
             'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}, 'go-on': {'task': '99'}}
 JOB = {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}
 ADMIN = {'cancel-all': {'queue': 'mail', 'state': 'dead'}, 'push': JOB, 'replace': JOB,
-         **{f'cron-{verb}': {'queue': 'mail', 'name': 'n'} for verb in ('run', 'pause', 'resume')}}
+         **{f'cron-{verb}': {'queue': 'mail', 'name': 'n'} for verb in ('run', 'pause', 'resume', 'delete')}}
 ROLES = ['nobody', 'reader', 'operator', 'admin']
 
 

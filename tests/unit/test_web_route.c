@@ -67,6 +67,8 @@ START_TEST(commands)
                      "later resume --type=t q");
     ck_assert_str_eq(typed("/api/1/type-pause", true, "queue=q"), "400");
     ck_assert_str_eq(typed("/api/1/type-pause", true, "queue=q&glob=t&reason=a%0ab"), "400");
+    ck_assert_str_eq(typed("/api/1/cron-delete", true, "queue=q&name=n"),
+                     "later cron --queue=q delete n");
     ck_assert_str_eq(typed("/api/1/flow", false, "flow=f&queue=q"), "later flow --queue=q show f");
     ck_assert_str_eq(typed("/api/1/flow-cancel", true, "flow=f&queue=q"),
                      "later flow --queue=q cancel f");

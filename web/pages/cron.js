@@ -1,5 +1,5 @@
 // cron.js: schedules: when each is due next, in words too, and how it went last; new ones, other times.
-import { button, note as tell, perform } from './action.js';
+import { button, confirm, note as tell, perform } from './action.js';
 import { act as send, get } from './api.js';
 import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
@@ -32,6 +32,11 @@ export function cron(main) {
     const act = async (verb, row, done) => {
         if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, `${row.name} ${done}`)) load();
     };
+
+    async function drop(one) {
+        if (await confirm(`Delete the schedule ${one.name} of ${one.queue} for good?`, 1, 'Delete it', 'The jobs that it has pushed stay.'))
+            act('delete', one, 'is deleted');
+    }
 
     // A job that nobody knows any more has ended: dead ones stay.
     async function follow(rows) {
@@ -75,7 +80,8 @@ export function cron(main) {
                                             { class: 'quiet small', 'aria-label': `Run now: ${one.name}` }, 'admin'), ' ',
               button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
                      paused ? 'is resumed' : 'is paused'),
-                     { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` }, 'admin')));
+                     { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` }, 'admin'), ' ',
+              one.origin?.startsWith('config:') ? '' : button('Delete', () => drop(one), { class: 'danger small', 'aria-label': `Delete ${one.name}` }, 'admin')));
     }
 
     async function load() {

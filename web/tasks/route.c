@@ -101,6 +101,8 @@ static const struct route routes[] = {
       .patience = QUICK },
     { "/api/1/cron-resume", "cron --json --queue=?queue -- resume ?name", .post = true,
       .admin = true, .patience = QUICK },
+    { "/api/1/cron-delete", "cron --json --queue=?queue -- delete ?name", .post = true,
+      .admin = true, .patience = QUICK },
     { "/api/1/cron-set",
       "cron --json --queue=?queue [--zone=?zone] -- set ?name ?expression [?type] [?payload]",
       .post = true, .admin = true, .patience = QUICK },
