@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool laid_is_type(const struct later_override *one)
 {
@@ -151,5 +152,23 @@ void laid_tell(FILE *out, const char *queue, const struct laid *laid, double now
         fprintf(out, "%s: the type %s is paused%s%s%s\n", queue, later_override_type(one),
                 later_say_by(by, one->who, one->since, one->until, now), one->words[0] ? ": " : "",
                 one->words);
+    }
+}
+
+void laid_tell_numbers(FILE *out, const struct laid *laid, double now)
+{
+    for (size_t i = 0; i < laid->count; i++) {
+        const struct later_override *one = &laid->list[i];
+        const char *thing = strchr(one->name, ':');
+        bool limit = strncmp(one->name, LATER_OVERRIDE_LIMIT, strlen(LATER_OVERRIDE_LIMIT)) == 0;
+        struct later_numbers numbers;
+        char by[LATER_SAY_BY];
+
+        later_override_numbers(one->words, &numbers);
+        fprintf(out, "%s %s: %u", limit ? "limit" : "max_running", thing ? thing + 1 : "",
+                (unsigned)numbers.max);
+        if (numbers.per > 0)
+            fprintf(out, " in %g s", numbers.per);
+        fprintf(out, ", set%s\n", later_say_by(by, one->who, one->since, one->until, now));
     }
 }

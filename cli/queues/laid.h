@@ -33,6 +33,9 @@ const struct later_override *laid_of_line(const struct laid *laid, enum later_li
 /* The pause that is for this type; NULL: there is none. */
 const struct later_override *laid_of_type(const struct laid *laid, const char *type);
 
+/* For people: a line for each of the numbers that are set. now: Redis's clock. */
+void laid_tell_numbers(FILE *out, const struct laid *laid, double now);
+
 /* For programs: member `paused_types`, a list with an object for each. */
 void laid_json(struct jsonl *json, const struct laid *laid);
 

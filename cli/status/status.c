@@ -3,11 +3,22 @@
 #include "status/hosts.h"
 #include "status/running.h"
 #include "status/server.h"
+#include "queues/laid.h"
 #include "queues/size.h"
 #include "status/status_local.h"
 #include "status/trouble.h"
 
 #include <stdio.h>
+
+/* What is set holds for all queues. Who may not look sees nothing. */
+static void status_tell_set(struct cli *cli, const struct served *served)
+{
+    struct later_error ignored;
+    struct laid laid;
+
+    if (laid_read_numbers(cli, &laid, &ignored) == 0)
+        laid_tell_numbers(stdout, &laid, served_at(served));
+}
 
 static int status_print(struct cli *cli, const struct served *served, struct later_error *err)
 {
@@ -21,6 +32,8 @@ static int status_print(struct cli *cli, const struct served *served, struct lat
         putchar('\n');
     if (ok == 0)
         ok = size_print(cli, &list, served, err);
+    if (ok == 0 && !cli->json && cli->out_terminal)
+        status_tell_set(cli, served);
     if (ok == 0 && (!cli->json || args_flag(&cli->args, "progress")))
         ok = running_print(cli, &list, served, err);
     queue_list_free(&list);

@@ -27,6 +27,7 @@ struct why_look {
     /* what facts borrow */
     struct later_pause pause;
     struct laid laid;          /* of its part of the queue */
+    struct later_override set; /* of its line */
     char kind[24], text[1024]; /* of the last error */
     char owner[256], line[201], steps[256], flow[65];
     char lost[80], fault[256], full[100];

@@ -162,6 +162,7 @@ static void why_line_set(struct why_look *look, struct why_need *need)
         need->kind == LATER_HELD_PERMIT ? LATER_LINE_PERMIT : LATER_LINE_LIMIT;
     struct later_command cmd = { 0 };
     struct later_numbers numbers;
+    const struct later_override *set;
     struct later_reply *reply;
     struct later_keys keys;
     struct laid laid;
@@ -173,8 +174,11 @@ static void why_line_set(struct why_look *look, struct why_need *need)
     reply = why_ask(look, &cmd);
     laid_take_numbers(&laid, reply, look->facts->now);
     later_reply_free(reply);
-    if (!laid_of_line(&laid, what, need->name, &numbers))
+    set = laid_of_line(&laid, what, need->name, &numbers);
+    if (!set)
         return;
+    look->set = *set;
+    look->facts->line.set = &look->set;
     need->max = numbers.max;
     need->per = numbers.per > 0 ? numbers.per : need->per;
 }

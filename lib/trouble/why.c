@@ -124,13 +124,18 @@ static struct later_why *why_wait(struct why_list *list, const char *held, const
 static void why_line(struct why_list *list)
 {
     const struct later_why_facts *facts = list->facts;
-    char where[LATER_SAY_SIZE + 24] = ": it is its turn", nth[LATER_SAY_SIZE];
+    char where[LATER_SAY_SIZE + LATER_SAY_BY + 48] = ": it is its turn", nth[LATER_SAY_SIZE];
+    const struct later_override *set = facts->line.set;
+    char by[LATER_SAY_BY];
     char held[LATER_WHY_SIZE] = "", age[LATER_SAY_SIZE], owner[LATER_WHY_SIZE - 150];
     struct later_why *why;
 
     why_owner(owner, facts->line.owner);
     if (facts->line.nth > 0)
         snprintf(where, sizeof where, ", %s in line", later_say_nth(nth, facts->line.nth));
+    if (set)
+        snprintf(where + strlen(where), sizeof where - strlen(where), "; that was set%s",
+                 later_say_by(by, set->who, set->since, set->until, facts->now));
     if (facts->line.what == LATER_WHY_LOCK && facts->line.owner[0])
         snprintf(held, sizeof held, ", held by %s for %s", owner,
                  later_say_age(age, fmax(facts->now - facts->line.since, 0)));

@@ -101,6 +101,7 @@ struct later_why_facts {
         double since, opens; /* the owner has it since then; a limit opens then */
         int64_t nth;         /* in the line, from 1; 0: it has been called */
         int64_t held, max;   /* permits that are taken, of how many; max 0 = not known */
+        const struct later_override *set; /* the numbers that hold; NULL: the configured ones */
     } line;
 
     /* what it waits for in a flow */

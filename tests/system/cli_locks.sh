@@ -46,7 +46,7 @@ like "$(grep slide "$work/locks" | cut -f 4,5)" '^[0-9.]+.3[56][0-9.]+$' "the li
 
 later lock --json | sort >"$work/locks"
 like "$(grep video "$work/locks")" \
-    '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\],"max":null,"per":null,"opens":null\}$' \
+    '^\{"kind":"permit","name":"video","held":2,"remaining":[0-9.]+,"since":null,"owner":null,"fence":null,"waiting":2,"waiters":\["media j1","media j2"\],"max":null,"per":null,"opens":null,"set":null\}$' \
     "--json: those that wait"
 like "$(grep night "$work/locks")" \
     '"held":1,"remaining":[0-9.]+,"since":[0-9.]+,"owner":"[^"]+","fence":1,"waiting":1,"waiters":\["default j9"\]' \

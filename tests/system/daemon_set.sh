@@ -79,7 +79,8 @@ like "$(later lock --json | grep '"name":"type:do"')" '"max":1,.*"set":[0-9.]+\}
 run later check
 is "$status" 0 "later check finds nothing wrong"
 waits=$(redis ZRANGE 'later:running:{type:do}:waiting' 0 0)
-like "$(later show "${waits#default }" --json)" '"why":\{"reason":"max_running",.*1 of 1' "later show says why a job waits"
+like "$(later show "${waits#default }" --json)" '"why":\{"reason":"max_running",.*1 of 1 run, [a-z]+ in line; that was set by ann since ' "later show says why a job waits"
+like "$(on_terminal "$later_bin status default")" 'max_running type:do: 1, set by ann since ..:.. UTC' "later status, for people"
 
 # ---- a higher one; what is so already
 

@@ -135,6 +135,7 @@ END_TEST
 
 START_TEST(lines)
 {
+    const struct later_override set = { .name = "permit:type:a", .who = "ann" };
     struct later_why_facts facts = ready;
 
     facts.state = "delayed";
@@ -150,6 +151,13 @@ START_TEST(lines)
     facts.line.nth = 22;
     ck_assert_str_eq(all(&facts), "waits for the lock invoices, held by ann by hand at night for "
                                   "12 s, 22nd in line");
+    facts.line.what = LATER_WHY_MAX_RUNNING;
+    facts.line.name = "type:a";
+    facts.line.held = facts.line.max = 2;
+    facts.line.set = &set;
+    ck_assert_str_eq(all(&facts), "waits for max_running of type:a: 2 of 2 run, 22nd in line; that "
+                                  "was set by ann");
+    facts.line.set = NULL;
     facts.line.what = LATER_WHY_LIMIT;
     facts.line.name = "api";
     facts.line.opens = facts.now + 0.8;
