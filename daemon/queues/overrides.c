@@ -167,7 +167,7 @@ void overrides_link_up(struct queues *queues)
 
 struct queue *overrides_limits(const struct queues *queues)
 {
-    return &queues->overrides->limits;
+    return queues->overrides ? &queues->overrides->limits : NULL;
 }
 
 void overrides_end(struct queue *queue)

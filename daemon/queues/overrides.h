@@ -30,7 +30,7 @@ const char *overrides_fault(const struct queues *queues);
 bool overrides_settled(const struct queues *queues);
 
 /* What is laid over limits and permits is heard and asked for as that of a queue, which is none of
- * queues_find(). */
+ * queues_find(). NULL: this service was not made. */
 struct queue *overrides_limits(const struct queues *queues);
 
 /* Something has changed, or from now on every change will be heard. */

@@ -54,7 +54,8 @@ static void subscriber_on_up(void *arg)
         if (queues_at(queues, i)->config)
             subscribe(queues_at(queues, i));
     }
-    subscribe_to_overrides(overrides_limits(queues));
+    if (overrides_limits(queues))
+        subscribe_to_overrides(overrides_limits(queues));
     link_flush(queues->subscriber->link);
 }
 
