@@ -27,7 +27,8 @@ local function fair(texts, left)
     end
     local base = string.sub(jobs, 1, -5)
     local line, key, weights = base .. 'ready', base .. 'fair', base .. 'groups'
-    local find, sub, format, max = string.find, string.sub, string.format, math.max
+    local find, sub, gsub = string.find, string.sub, string.gsub
+    local format, max = string.format, math.max
     local STEP, MOST = 0.001, 100000
     local AHEAD = 900000 -- seconds; a priority is 1000000
     redis.call('HLEN', key) -- before the first write: see guard.lua
@@ -301,9 +302,8 @@ local function fair(texts, left)
         local at, priorities, some = {}, {}, false
         number_in('0', '') -- for those that are numbered without a call
         for k = 1, #texts do
-            local group = string.match(texts[k], '^q=%S+( [^\n]*)\n$') -- mostly that is all
-            if group then
-                local field = '0' .. group
+            local field, plain = gsub(texts[k], '^q=%S+( [^\n]*)\n$', '0%1') -- mostly that is all
+            if plain > 0 then
                 local i = numbers[field]
                 if not i then -- as number_of() does it
                     i = total + 1
