@@ -8,7 +8,7 @@ start_redis 'appendonly no'
 export work
 
 find_axe
-configure 'workers = 3; grace = 0.2; retry = { base = 3600; max = 3600; };' \
+configure 'workers = 3; grace = 0.2; retry = { base = 3600; max = 3600; }; types = ( { name = "bulk"; max_running = 4; } );' \
     'queues = ( { name = "mail"; }, { name = "steps"; }, { name = "night"; } );'
 start_laterd
 start_web --listen 127.0.0.1:0

@@ -899,6 +899,33 @@ try:
     same(browser.script('return [...document.querySelectorAll("main tbody tr")].find((r) => r.innerText.startsWith("night")).querySelector("td a").getAttribute("href")'),
          '#/job?id=job-000&queue=mail', 'with a link')
     check('1 of 1 in 60 min' in row('sms') and 'opens in' in row('sms'), 'a limit: its rate, and when it opens', row('sms'))
+
+    # other numbers for a limit
+    def given(label, text):
+        """Puts this into the field of the dialog with this label."""
+        browser.script('const e = document.getElementById([...document.querySelectorAll("dialog label")].find((l) => l.innerText === arguments[0]).htmlFor);'
+                       'e.value = arguments[1]', label, text)
+
+    browser.click('Set other numbers', 'main')
+    same(browser.script('return [...document.querySelectorAll("dialog datalist option")].map((e) => e.value)'), ['sms'], 'it is proposed')
+    for label, text in (('Name', 'fax'), ('How many', '3')):
+        given(label, text)
+    browser.click('Set', 'dialog')
+    check(browser.wait('document.querySelector("dialog .error").innerText === "no laterd that is alive has a limit fax in its configuration"'),
+          'it is told what is wrong, as by the command', browser.text('dialog'))
+    browser.click('Leave it', 'dialog')
+    browser.click('Change', 'main')
+    check(browser.wait('document.querySelector("dialog h2")?.innerText === "Other numbers for limit sms"'), 'of the limit', browser.text('dialog'))
+    for label, text in (('How many', '7'), ('In this time, of a limit', '1m'), ('Who sets it', 'ann')):
+        given(label, text)
+    browser.click('Set', 'dialog')
+    check(browser.wait('!document.querySelector("dialog")') and wait_until(lambda: '7 in 60 s' in browser.text('main')), 'they are listed', browser.text('main'))
+    check('later set --max=7 --per=1m --by=ann limit sms' in browser.text('#notes'), 'its command is shown', browser.text('#notes'))
+    check('"name":"sms","max":7,"per":60,"by":"ann"' in run('set', '--json'), 'and set', run('set', '--json'))
+    check(wait_until(lambda: '1 of 7 in 60 s' in row('sms')), 'the limit has them', row('sms'))
+    browser.click('Unset', 'main')
+    check(wait_until(lambda: run('set', '--json') == '' and not browser.script('return document.querySelector("[aria-label=\\"Unset limit sms\\"]")')), 'until they are unset',
+          browser.text('main'))
     redis('DEL', 'later:lock:{night}', 'later:lock:{night}:waiting', 'later:limit:{sms}')
     redis('HDEL', 'later:hosts', 'limits:1')
 

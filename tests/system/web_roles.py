@@ -6,7 +6,7 @@ from web_client import ask, same
 
 tcp, proxied = sys.argv[1:3]
 # what takes which role, of a queue without jobs
-LOOK = ['queues', 'jobs?queue=mail', 'cron', 'flows', 'me']
+LOOK = ['queues', 'numbers', 'jobs?queue=mail', 'cron', 'flows', 'me']
 OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'id': 'x'}, 'kick-all': {'queue': 'mail', 'state': 'dead'},
             'pause': {'queue': 'mail'}, 'resume': {'queue': 'mail'}, 'type-pause': {'queue': 'mail', 'glob': 't', 'reason': 'why'},
             'type-resume': {'queue': 'mail', 'glob': 't'},
@@ -15,6 +15,7 @@ OPERATOR = {'kick': {'queue': 'mail', 'id': 'x'}, 'cancel': {'queue': 'mail', 'i
             'bury-matching': {'most': '1', 'glob': 'none'}, 'stop': {'task': '99'}, 'go-on': {'task': '99'}}
 JOB = {'queue': 'mail', 'id': 'x', 'type': 't', 'payload': '1'}
 ADMIN = {'cancel-all': {'queue': 'mail', 'state': 'dead'}, 'push': JOB, 'replace': JOB,
+         'numbers-set': {'what': 'limit', 'need': 'n', 'max': '1'}, 'numbers-unset': {'what': 'limit', 'need': 'n'},
          **{f'cron-{verb}': {'queue': 'mail', 'name': 'n'} for verb in ('run', 'pause', 'resume', 'delete')}}
 ROLES = ['nobody', 'reader', 'operator', 'admin']
 

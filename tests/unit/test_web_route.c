@@ -69,6 +69,14 @@ START_TEST(commands)
     ck_assert_str_eq(typed("/api/1/type-pause", true, "queue=q&glob=t&reason=a%0ab"), "400");
     ck_assert_str_eq(typed("/api/1/cron-delete", true, "queue=q&name=n"),
                      "later cron --queue=q delete n");
+    ck_assert_str_eq(typed("/api/1/numbers", false, ""), "later set");
+    ck_assert_str_eq(
+        typed("/api/1/numbers-set", true, "what=limit&need=type:sms&max=5&per=1m&for=1h&who=ann"),
+        "later set --max=5 --per=1m --for=1h --by=ann limit type:sms");
+    ck_assert_str_eq(typed("/api/1/numbers-unset", true, "what=max_running&need=-x"),
+                     "later unset max_running -x");
+    ck_assert_str_eq(typed("/api/1/numbers-set", true, "what=limit&need=n"), "400");
+    ck_assert_str_eq(typed("/api/1/numbers-set", true, "what=-h&need=n&max=1"), "400");
     ck_assert_str_eq(typed("/api/1/flow", false, "flow=f&queue=q"), "later flow --queue=q show f");
     ck_assert_str_eq(typed("/api/1/flow-cancel", true, "flow=f&queue=q"),
                      "later flow --queue=q cancel f");

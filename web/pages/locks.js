@@ -1,6 +1,8 @@
-// locks.js: locks, permits and limits that are in use: by whom, since when, who waits.
-import { get } from './api.js';
+// locks.js: locks, permits and limits that are in use: by whom, since when, who waits; other numbers for them.
+import { button, me, note, perform } from './action.js';
+import { act, get } from './api.js';
 import { age, command, empty, h, link, machines, moment, number, setChildren, since, table } from './dom.js';
+import { fillIn } from './form.js';
 
 const SHOWN = 3;     // of those that wait
 const AGAIN = 10000; // ms between two looks: each goes through the names of all keys
@@ -30,26 +32,71 @@ const COLUMNS = [
     ['Since', (one) => (one.since ? since(one.since) : '–'), ''], ['Ends, opens', ends, ''], ['Waiting, the first', waiting, 'words'],
 ];
 
+// Asks for other numbers of a limit or max_running; one: those that hold now, {} if it is not known of which. names:
+// some that it may be. Calls done() once they are set.
+function ask({ kind, name, max, per }, names, done) {
+    const known = h('datalist', { id: 'numbers-known' }, names.map((value) => h('option', { value })));
+    fillIn('numbers', name ? `Other numbers for ${kind} ${name}` : 'Other numbers', 'Set', [
+        ...(name ? [] : [['what', 'Of what', h('select', {}, ['limit', 'max_running'].map((value) => h('option', { value }, value)))],
+                         ['need', 'Name', { required: true, list: known.id, placeholder: 'type:sms, queue:mail' }]]),
+        ['max', 'How many', { required: true, inputmode: 'numeric', value: max }],
+        ...(kind === 'max_running' ? [] : [['per', 'In this time, of a limit', { placeholder: '1m; as configured', value: per && `${per}s` }]]),
+        ['for', 'For how long', { placeholder: '1h; until it is unset' }],
+        ['who', 'Who sets it', { maxlength: 64, value: me.who.replace(/^user | \(.*/g, '') }]], async (values) => {
+        const body = { what: kind, need: name, ...values }, answer = await act('numbers-set', body);
+        note(`${body.what} ${body.need} is ${body.max} within about a second`, answer.command);
+        done();
+    }, known);
+}
+
+const small = (words, { kind, name }, onclick) =>
+    button(words, onclick, { class: 'quiet small', 'aria-label': `${words} ${kind} ${name}` }, 'admin');
+const change = (one, done) => small('Change', one, () => ask(one, [], done));
+
+// What is set. set(rows, names) shows it; names: of what else may be set.
+function settings(again) {
+    const list = table('Numbers that are set', [['Name', ''], ['Of', ''], ['How many', 'n'], ['Since', ''], ['Until', ''], ['By', ''], ['Action', 'do']]);
+    const some = h('div', { hidden: true }, h('h2', {}, 'Numbers that are set'), list.element);
+    let names = [];
+    const other = button('Set other numbers', () => ask({}, names, again), {}, 'admin');
+
+    async function unset(one) {
+        if (await perform('numbers-unset', { what: one.kind, need: one.name }, `What is configured holds again for ${one.kind} ${one.name}`)) again();
+    }
+
+    const row = (one) => h('tr', {},
+        h('th', { scope: 'row' }, one.name), h('td', {}, one.kind), h('td', { class: 'n' }, number(one.max), one.per ? ` in ${age(one.per)}` : ''),
+        h('td', { title: moment(one.since) }, since(one.since)), h('td', {}, one.until ? moment(one.until) : 'it is unset'), h('td', {}, one.by ?? '–'),
+        h('td', { class: 'do' }, change(one, again), ' ', small('Unset', one, () => unset(one))));
+    return { element: h('div', {}, some, other ? h('p', { class: 'buttons' }, other) : ''), set(rows, known) {
+        names = known;
+        list.set(rows.map(row));
+        some.hidden = !rows.length;
+    } };
+}
+
 export function locks(main) {
     const stop = new AbortController();
-    const list = table('Locks and limits', [['Name', ''], ...COLUMNS.map(([heading, , kind]) => [heading, kind])]);
-    const words = h('div', { role: 'status' }), typed = h('div');
+    const list = table('Locks and limits', [['Name', ''], ...COLUMNS.map(([heading, , kind]) => [heading, kind]), ['Action', 'do']]);
+    const words = h('div', { role: 'status' }), typed = h('div'), set = settings(load);
     list.element.hidden = true;
-    main.append(h('h1', {}, 'Locks and limits'), machines('locks'), list.element, words, typed);
+    main.append(h('h1', {}, 'Locks and limits'), machines('locks'), list.element, words, set.element, typed);
 
     function row(one) {
         return h('tr', {}, h('th', { scope: 'row' }, one.name), COLUMNS.map(([heading, of, kind]) =>
             h('td', { class: kind === 'n' && one.opens ? 'n late' : kind,
-                      title: heading === 'Since' && one.since ? moment(one.since) : null }, of(one))));
+                      title: heading === 'Since' && one.since ? moment(one.since) : null }, of(one))),
+            h('td', { class: 'do' }, one.kind !== 'lock' && change(one.kind === 'permit' ? { ...one, kind: 'max_running' } : one, load)));
     }
 
     async function load() {
         try {
-            const answer = await get('locks', null, stop.signal);
+            const [answer, numbers] = await Promise.all([get('locks', null, stop.signal), get('numbers', null, stop.signal).catch(() => ({ answers: [] }))]); // who may not see them sees the others
             const all = answer.answers.sort((a, b) => b.waiting - a.waiting || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
             list.set(all.map(row));
             list.element.hidden = !all.length;
             words.replaceChildren(...(all.length ? [] : [empty('No lock, permit or limit is in use.')]));
+            set.set(numbers.answers, [...new Set(all.filter(({ kind }) => kind !== 'lock').map(({ name }) => name))]);
             setChildren(typed, command(answer.command));
         } catch (error) {
             if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));

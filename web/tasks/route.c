@@ -65,6 +65,12 @@ static const struct route routes[] = {
     { "/api/1/server", "status --json --server", .patience = QUICK },
     { "/api/1/server-keys", "status --json --server --keys", .patience = QUICK },
     { "/api/1/locks", "lock --json", .patience = QUICK },
+    { "/api/1/numbers", "set --json", .patience = QUICK },
+    { "/api/1/numbers-set",
+      "set --json --max=?max [--per=?per] [--for=?for] [--by=?who] -- ?what ?need", .post = true,
+      .admin = true, .patience = QUICK },
+    { "/api/1/numbers-unset", "unset --json -- ?what ?need", .post = true, .admin = true,
+      .patience = QUICK },
     { "/api/1/queue", "size --json -- ?queue", .patience = QUICK },
     { "/api/1/jobs", "peek --json [--state=?state] [--number=?number] [--offset=?offset] -- ?queue",
       .patience = QUICK },
@@ -256,6 +262,12 @@ static bool is_kind(const char *value)
     return is_made_of(value, LETTERS, 16);
 }
 
+/* `later` knows what can be set. */
+static bool is_settable(const char *value)
+{
+    return is_made_of(value, LETTERS "_", 16);
+}
+
 static bool is_ask(const char *value)
 {
     return strcmp(value, "line") == 0;
@@ -305,6 +317,11 @@ static const struct form {
     { "expression", is_text, "expression: such as 0 3 * * mon-fri, or @every 90s" },
     { "zone", is_zone, "zone: such as Europe/Berlin" },
     { "for", is_duration, "for: a duration like 90, 5m, 2h" },
+    { "what", is_settable, "what: limit or max_running" },
+    { "need", is_id, "need: 1 to 200 printable characters without a space" },
+    { "max", is_number, "max: a whole number" },
+    { "per", is_duration, "per: a duration like 90, 5m, 2h" },
+    { "who", is_text, "who: at most 256 bytes" },
     { "reason", is_text, "reason: one line of at most 200 bytes" },
     /* clang-format off */
     /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */
