@@ -110,9 +110,18 @@ function partsOf(job, typed, again) {
     ].filter(Boolean);
 }
 
+// Of a job that is not there it may only be known how it was seen last: {at, state}. typed: the command that looked.
+function missing(last, typed) {
+    return [empty('There is no such job. ', last ? `It was ${last.state} at ${moment(last.at)}, and has ended or been cancelled since.`
+        : 'It has ended, or never existed: nothing is left by which to tell.'),
+            h('p', { class: 'facts' }, 'The option ', h('code', {}, 'types.keep'), ' of ', h('code', {}, 'laterd.conf'),
+              ' keeps jobs that are done, for a time. If this one was to leave a result, that may still be there:'),
+            typed.includes('--queue') ? command(typed.replace('later show', 'later wait')) : ''];
+}
+
 export function job(main, parameters) {
     const stop = new AbortController();
-    let shown = new Map(), busy = false, gone = false; // shown: name → what it shows, and its element
+    let shown = new Map(), busy = false, gone = false, last = null; // shown: name → what it shows, and its element
 
     function show(all, typed) {
         const parts = all.flatMap((one, i) => partsOf(one, typed, load).map(([name, ...part]) => [`${i} ${name}`, ...part]));
@@ -128,7 +137,7 @@ export function job(main, parameters) {
         gone = error.status === 404;
         shown = new Map();
         main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', parameters.get('id') || ''),
-                             empty(gone ? 'There is no such job: it has ended, or never existed.' : error.message),
+                             ...(gone ? missing(last, error.command ?? '') : [empty(error.message)]),
                              error.command ? command(error.command) : '');
     }
 
@@ -138,6 +147,7 @@ export function job(main, parameters) {
             const answer = await get('job', { id: parameters.get('id'), queue: parameters.get('queue') }, stop.signal);
             if (!shown.size) main.replaceChildren();
             show(answer.answers, answer.command);
+            last = { at: Date.now() / 1000, state: answer.answers[0].state };
         } catch (error) {
             fail(error);
         }
