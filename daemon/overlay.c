@@ -121,11 +121,6 @@ size_t overlay_put(struct overlay *overlay, const char *queue, const struct late
 
 /* --- workers read --- */
 
-static uint32_t overlay_used(const struct overlay *overlay)
-{
-    return overlay ? atomic_load_explicit(&overlay->used, memory_order_acquire) : 0;
-}
-
 /* Copies a row of this queue that lasts. False: it is not. */
 static bool overlay_read(const struct overlay_row *row, const char *queue, double now,
                          struct overlay_row *copy)
@@ -141,17 +136,28 @@ static bool overlay_read(const struct overlay_row *row, const char *queue, doubl
     return false;
 }
 
+/* Copies the next row of this queue that lasts, from the *i-th on. False: there is none. */
+static bool overlay_next(const struct overlay *overlay, uint32_t *i, const char *queue, double now,
+                         struct overlay_row *copy)
+{
+    uint32_t used = overlay ? atomic_load_explicit(&overlay->used, memory_order_acquire) : 0;
+
+    while (*i < used) {
+        if (overlay_read(&overlay->rows[(*i)++], queue, now, copy))
+            return true;
+    }
+    return false;
+}
+
 bool overlay_pauses(const struct overlay *overlay, const char *queue, const char *type, double now,
                     char name[LATER_TYPE_MAX + 1])
 {
-    uint32_t used = overlay_used(overlay);
     struct overlay_row row;
 
-    for (uint32_t i = 0; i < used; i++) {
-        const char *paused;
+    for (uint32_t i = 0; overlay_next(overlay, &i, queue, now, &row);) {
+        const char *paused = later_override_named(row.name);
 
-        if (!overlay_read(&overlay->rows[i], queue, now, &row) ||
-            !(paused = later_override_named(row.name)) || !config_type_matches(paused, type))
+        if (!paused || !config_type_matches(paused, type))
             continue;
         snprintf(name, LATER_TYPE_MAX + 1, "%s", paused);
         return true;
@@ -162,14 +168,11 @@ bool overlay_pauses(const struct overlay *overlay, const char *queue, const char
 bool overlay_numbers(const struct overlay *overlay, enum later_line_for what, const char *name,
                      double now, struct later_numbers *numbers)
 {
-    uint32_t used = overlay_used(overlay);
     struct overlay_row row;
     size_t most = 0;
 
-    for (uint32_t i = 0; i < used; i++) {
-        size_t covers = overlay_read(&overlay->rows[i], LATER_KEY_LIMITS, now, &row)
-                            ? later_override_covers(row.name, what, name)
-                            : 0;
+    for (uint32_t i = 0; overlay_next(overlay, &i, LATER_KEY_LIMITS, now, &row);) {
+        size_t covers = later_override_covers(row.name, what, name);
 
         if (covers > most) {
             most = covers;
