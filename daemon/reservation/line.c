@@ -189,7 +189,7 @@ static void line_end(struct line_question *question)
     line_let_go(question);
     free(question);
     if (--line->open == 0 && line->told)
-        line->told(line->arg, NULL, 0);
+        line->told(line->arg, NULL, NULL, "", 0);
 }
 
 /* Redis may have done it or not: it does no harm twice. Meanwhile handlers may block the loop. */
@@ -205,7 +205,7 @@ static void line_again(struct line_question *question)
     line->late = question;
     timer_soon(line->again, AGAIN_SECONDS);
     if (--line->open == 0 && line->told)
-        line->told(line->arg, NULL, 0);
+        line->told(line->arg, NULL, NULL, "", 0);
 }
 
 /* --- its answers --- */
@@ -280,7 +280,8 @@ static void line_on_answer(void *arg, struct later_answer *answer)
     line_let_go(question);
     later_line_answer(answer->reply, &seen);
     if (line->told)
-        line->told(line->arg, &question->at, &seen);
+        line->told(line->arg, &question->at, &seen, question->due > 0 ? question->waiter : "",
+                   question->due);
     for (size_t i = 0; i < seen.called; i++) {
         struct line_question *another = line_question_new(line, &question->at);
         struct later_called job;

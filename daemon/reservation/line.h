@@ -42,17 +42,18 @@
 #include <stdint.h>
 
 /* told, which may be NULL, is called whenever a line was asked; and with NULL, NULL when no
- * question is open any more. */
+ * question is open any more. waiter: the job that is in the line since then, and is due by itself
+ * at `due`; "" = none. */
 typedef void line_told_fn(void *arg, const struct later_line *at,
-                          const struct later_line_answer *answer);
+                          const struct later_line_answer *answer, const char *waiter, double due);
 
 struct line;
+struct overlay;
 
 /* link is borrowed; prefix too. NULL: no memory. */
 struct line *line_new(struct event_base *base, struct link *link, const char *prefix,
                       line_told_fn *told, void *arg);
 /* Its questions go by what this says of limits and permits. Borrowed. */
-struct overlay;
 void line_heed(struct line *line, const struct overlay *overlay);
 /* Puts the numbers that are set in the place of the configured ones. */
 void line_number(struct later_line *at, const struct overlay *overlay);

@@ -1,6 +1,7 @@
 /* admission.c: asks for what a job needs before it may run, one thing after the other. */
 #include "worker/admission.h"
 #include "reservation/job.h"
+#include "worker/put_off.h"
 #include "worker/state.h"
 
 #include "base/clock.h"
@@ -349,6 +350,7 @@ void admission_free(struct admission *admission)
     free(admission->returns);
     timer_free(admission->look);
     backlog_free(admission->backlog);
+    put_off_free(admission->off);
     line_free(admission->line);
     free(admission);
 }

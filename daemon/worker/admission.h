@@ -16,6 +16,7 @@
  *     admission.c         asks for it
  *     admission_lease.c   the locks and permits of jobs in the slot page
  *     admission_line.c    who waits, and when to look after them; what limits have counted
+ *     put_off.c           those that wait need not look for themselves soon
  */
 #ifndef LATERD_ADMISSION_H
 #define LATERD_ADMISSION_H
@@ -92,12 +93,13 @@ struct admission {
     struct admission_crowd *crowds; /* jobs that ask a limit, not sent */
     struct backlog *backlog;        /* what was not free, and who waits */
     struct line_question *
-        *returns;       /* of each slot: a job that enters the line when it is returned */
-    struct timer *look; /* at the lines, for jobs that wait there */
-    double look_at;     /* when it is due; 0: not set */
-    uint32_t leases;    /* locks and permits of our jobs */
-    uint32_t freeing;   /* of them, those whose freeing has no answer */
-    double complained;  /* when it was last logged that Redis does not answer */
+        *returns;        /* of each slot: a job that enters the line when it is returned */
+    struct put_off *off; /* those that are in a line now */
+    struct timer *look;  /* at the lines, for jobs that wait there */
+    double look_at;      /* when it is due; 0: not set */
+    uint32_t leases;     /* locks and permits of our jobs */
+    uint32_t freeing;    /* of them, those whose freeing has no answer */
+    double complained;   /* when it was last logged that Redis does not answer */
 };
 
 struct admission_need {

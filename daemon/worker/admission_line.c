@@ -1,6 +1,7 @@
 /* admission_line.c: the lines in which jobs wait, seen from a worker; what limits have counted. */
 #include "worker/admission.h"
 #include "reservation/job.h"
+#include "worker/put_off.h"
 #include "worker/state.h"
 
 #include "base/clock.h"
@@ -98,8 +99,15 @@ static void admission_line_wait_on(struct admission *admission, struct backlog_r
         admission_line_look_at(admission, row, when);
 }
 
+static void admission_line_put_off(struct admission *admission, double now)
+{
+    if (admission->worker->redis_offset != 0)
+        put_off_send(admission->off, now, now + admission->worker->redis_offset);
+}
+
 static void admission_line_on_told(void *arg, const struct later_line *at,
-                                   const struct later_line_answer *answer)
+                                   const struct later_line_answer *answer, const char *waiter,
+                                   double due)
 {
     struct admission *admission = arg;
     struct backlog_row *row;
@@ -116,6 +124,10 @@ static void admission_line_on_told(void *arg, const struct later_line *at,
     admission_line_wait_on(admission, row, waiting, answer->opens);
     if (answer->called)
         row->shut = 0;
+    if (*waiter && put_off_enter(admission->off, row, waiter, due)) {
+        admission_line_put_off(admission, later_clock());
+        worker_pump_soon(admission->worker); /* which flushes */
+    }
 }
 
 static void admission_line_look_after(void *arg, struct backlog_row *row)
@@ -144,6 +156,7 @@ static void admission_line_on_look(void *arg)
         backlog_each(admission->backlog, now, admission_line_look_after, admission);
     if (admission->look_at > 0)
         timer_in(admission->look, admission->look_at - now);
+    admission_line_put_off(admission, now);
     worker_pump_soon(admission->worker); /* which flushes */
 }
 
@@ -182,7 +195,8 @@ int admission_line_begin(struct admission *admission)
     admission->line = line_new(worker->base, worker->main, worker->config->redis.prefix,
                                admission_line_on_told, admission);
     admission->look = timer_new(worker->base, admission_line_on_look, admission);
-    if (!admission->line || !admission->look)
+    admission->off = put_off_new(worker->main, worker->config->redis.prefix, admission->backlog);
+    if (!admission->line || !admission->look || !admission->off)
         return -1;
     line_heed(admission->line, worker->start->overlay);
     return 0;

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #define BUCKETS      1024
-#define LOOK_SECONDS 5.0 /* a job that waits for a lock looks no sooner */
-#define LOOKS        10  /* jobs that look in a second, if many wait */
-#define EACH         1.5 /* seconds between two looks of those that are in the line */
-#define LATE_SECONDS 1.0 /* after its turn at a limit a job looks by itself */
+#define LOOK_SECONDS 5.0  /* a job that waits for a lock looks no sooner */
+#define LOOKS        10   /* jobs that look in a second, if many wait */
+#define EACH         1.5  /* seconds between two looks of those that are in the line */
+#define EACH_NEW     10.0 /* the same of those that were put off: as they came it was shorter */
+#define LATE_SECONDS 1.0  /* after its turn at a limit a job looks by itself */
 
 struct backlog {
     struct backlog_row *buckets[BUCKETS];
@@ -119,12 +120,21 @@ static double backlog_spread(struct backlog_row *row, double least, double most)
 }
 
 /* Some of many look soon from the first moment on: whoever knows of the line may be gone. */
-static double backlog_in_line(struct backlog_row *row, int64_t behind)
+static double backlog_in_line(struct backlog_row *row, int64_t behind, double each)
 {
-    double most = fmin(2 * EACH * (double)row->waiting, BACKLOG_LONG);
+    double most = fmin(2 * each * (double)row->waiting, BACKLOG_LONG);
 
     most = behind < BACKLOG_LAST ? fmin(most, BACKLOG_SOON) : most;
     return fmax(backlog_spread(row, 0, most), LOOK_SECONDS);
+}
+
+double backlog_later(struct backlog_row *row, double now)
+{
+    double turn = (double)row->waiting / row->max * row->per;
+
+    if (row->per > 0 && fmax(row->opens - now, 0) + turn <= BACKLOG_MOST)
+        return 0;
+    return backlog_in_line(row, BACKLOG_LAST, EACH_NEW);
 }
 
 double backlog_wait(struct backlog_row *row, double now, int64_t behind)
@@ -134,6 +144,6 @@ double backlog_wait(struct backlog_row *row, double now, int64_t behind)
                                : fmax((double)row->waiting / LOOKS, LOOK_SECONDS);
 
     if (behind >= 0 && (row->per == 0 || wait > BACKLOG_MOST))
-        return backlog_in_line(row, behind);
+        return backlog_in_line(row, behind, EACH);
     return wait <= BACKLOG_MOST ? wait : backlog_spread(row, BACKLOG_MOST / 3, BACKLOG_MOST);
 }

@@ -36,7 +36,8 @@ struct backlog_row {
     uint32_t max;
     double per; /* of a limit; else 0 */
     bool sliding;
-    uint32_t spread; /* how many were told to look at different times */
+    uint32_t spread;  /* how many were told to look at different times */
+    uint32_t entered; /* how many have entered its line from here (put_off.h) */
     char name[];
 };
 
@@ -64,5 +65,9 @@ double backlog_each(const struct backlog *waits, double now,
  * look. The last ones do, since they wait until there is no other, and of the others one in a
  * second. */
 double backlog_wait(struct backlog_row *row, double now, int64_t behind);
+
+/* The same for a job that is known to be in the line, with BACKLOG_LAST others behind it, if it
+ * would look sooner only because it might not be there. 0: it looks when it was told. */
+double backlog_later(struct backlog_row *row, double now);
 
 #endif

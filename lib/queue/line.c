@@ -108,6 +108,17 @@ void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
     later_command_text(cmd, id);
 }
 
+void later_line_put_off(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_put_off *jobs, size_t count)
+{
+    later_script_begin(cmd, LATER_SCRIPT_PUT_OFF, keys, NULL, count);
+    for (size_t i = 0; i < count; i++) {
+        later_command_text(cmd, jobs[i].id);
+        later_command_seconds(cmd, jobs[i].due);
+        later_command_seconds(cmd, jobs[i].later);
+    }
+}
+
 /* --- limits --- */
 
 void later_limit_take(struct later_command *cmd, const char *prefix, const struct later_line *line,

@@ -65,6 +65,16 @@ void later_line_called(const struct later_reply *reply, size_t i, struct later_c
 void later_line_hasten(struct later_command *cmd, const struct later_keys *keys,
                        const struct later_called *job, const char *id);
 
+/* Jobs of one queue that are in a line look for themselves later: each that is due in `delayed` at
+ * `due` is due at `later`. At most LATER_BATCH_MAX. The answer is how many did.
+ * LATER_SCRIPT_PUT_OFF. */
+struct later_put_off {
+    const char *id;
+    double due, later;
+};
+void later_line_put_off(struct later_command *cmd, const struct later_keys *keys,
+                        const struct later_put_off *jobs, size_t count);
+
 /* May these jobs begin now, by the limit? `count` waiters follow (1 … LATER_LIMIT_MANY), each as a
  * text. LATER_SCRIPT_LIMIT_TAKE. */
 #define LATER_LIMIT_MANY 100

@@ -191,6 +191,7 @@ is "$(run permit_free $t1)" 1 'permit_free'
 is "$(run permit_line 1 4000000000 5 'demo w')" '0  demo w 4000000000 5.000000' 'permit_line'
 is "$(run lock_line 4000000000 5 'demo w')" '0  demo w 4000000000 5.000000' 'lock_line'
 redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null
+is "$(run put_off w 4000000000 4000000100)" 0 'put_off: its record does not say that it is in a line'
 is "$(run hasten 4000000000 5 w)" 1 'hasten'
 redis del 'later:{demo}:ready' 'later:{demo}:wake' >/dev/null
 

@@ -134,6 +134,8 @@ START_TEST(wrong_places_are_refused)
     run_error("permit_touch", "soon", "a", NULL);
     run_error("hasten", "nan", "1", "a", NULL);
     run_error("hasten", "1", "", "a", NULL);
+    run_error("put_off", "a", "nan", "2", NULL);
+    run_error("put_off", "a", "1", "", NULL);
     run_error("permit_line", "0", "1", "0", "", NULL);
     run_error("permit_line", "1", "-1", "0", "", NULL);
     run_error("lock_line", "soon", "0", "", NULL);
@@ -663,6 +665,40 @@ START_TEST(hastened_is_ready)
 }
 END_TEST
 
+/* Only what is due when its caller thinks, in `delayed` and by its record. It is still called by
+ * the old time. */
+START_TEST(put_off_until_later)
+{
+    double due = 4000000000.25;
+
+    ck_assert_int_eq(run("put_off", NULL)->integer, 0);
+    for (const char *name = "abcd"; *name; name++) {
+        const char *id = text("%c", *name);
+
+        push_when(id, "+100");
+        ask("ZADD later:{q}:delayed %f %s", due, id);
+        ask("HSET later:{q}:records %s %s", id,
+            text("p=1\nl=%f p n\n", *name == 'b' ? due + 1 : due));
+    }
+    ask("ZADD later:{q}:delayed 4000000000.5 c");
+    ask("HSET later:{q}:records d p=1");
+    arg("a"), argf("%f", due), arg("4000000100.500000");
+    arg("b"), argf("%f", due), arg("4000000100.500000");
+    arg("c"), argf("%f", due), arg("4000000100.500000");
+    arg("d"), argf("%f", due), arg("4000000100.500000");
+    ck_assert_int_eq(run("put_off", "nobody", "4000000000.25", "4000000100", NULL)->integer, 1);
+    ck_assert_str_eq(score_text("delayed", "a"), "4000000100.5");
+    ck_assert_str_eq(noted("l", "a"), "4000000100.500000 p n");
+    ck_assert_str_eq(noted("p", "a"), "1");
+    ck_assert_str_eq(score_text("delayed", "b"), "4000000000.25");
+    ck_assert_str_eq(score_text("delayed", "c"), "4000000000.5");
+    ck_assert_str_eq(score_text("delayed", "d"), "4000000000.25");
+    ck_assert_int_eq(hasten(due, "a"), 1);
+    ck_assert_str_eq(members("ready"), "a");
+    check_sums();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -691,6 +727,7 @@ int main(void)
         called_while_there_is_room,
         the_line_of_a_lock,
         hastened_is_ready,
+        put_off_until_later,
         NULL,
     };
 

@@ -79,6 +79,7 @@ static const char *const calls[][28] = {
     { "permit_free", "held" },
     { "permit_line", "2", "4000000000", "0", "q another" },
     { "lock_line", "4000000000", "0", "q another" },
+    { "put_off", "soon", "99999999999", "99999999999", "x1", "5", "6" },
     { "hasten", "99999999999", "5", "soon" },
     { "note", "all", "12", "60000", "0", "h:1", "1", "h:2", "2" },
     { "note", "h:3", "3", "60000", "1" },
@@ -113,20 +114,18 @@ static const char *const calls[][28] = {
 };
 
 const char *const tour_scripts[] = {
-    "push",          "show",        "peek",          "size",        "touch",
-    "ack",           "step",        "ack_all",       "finish",      "progress",
-    "result",        "expire",      "migrate",       "lapse",       "release",
-    "return",        "bury",        "kick",          "cancel",      "pause",
-    "resume",        "reserve",     "trim",          "trim_done",   "purge",
-    "stock_set",     "stock_claim", "stock_release", "stock_show",  "limit_fixed",
-    "limit_sliding", "lock_touch",  "lock_show",     "lock_free",   "lock_take",
-    "lock_wake",     "permit_take", "permit_touch",  "permit_free", "permit_line",
-    "lock_line",     "hasten",      "locate",        "wake",        "push_now",
-    "flow_push",     "reshard",     "ids",           "note",        "cron_look",
-    "cron_fire",     "cron_put",    "cron_move",     "forget",      "act",
-    "limit_take",    "limit_free",  "limit_line",    "limit_begun", "edit",
-    "values",        "flow_join",   "flow_park",     "flow_hear",   "flow_seek",
-    "finish_all",    "reschedule",  "override",      "heed",        NULL
+    "push",          "show",         "peek",        "size",          "touch",       "ack",
+    "step",          "ack_all",      "finish",      "progress",      "result",      "expire",
+    "migrate",       "lapse",        "release",     "return",        "bury",        "kick",
+    "cancel",        "pause",        "resume",      "reserve",       "trim",        "trim_done",
+    "purge",         "stock_set",    "stock_claim", "stock_release", "stock_show",  "limit_fixed",
+    "limit_sliding", "lock_touch",   "lock_show",   "lock_free",     "lock_take",   "lock_wake",
+    "permit_take",   "permit_touch", "permit_free", "permit_line",   "lock_line",   "hasten",
+    "locate",        "wake",         "push_now",    "flow_push",     "reshard",     "ids",
+    "note",          "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",
+    "act",           "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",
+    "values",        "flow_join",    "flow_park",   "flow_hear",     "flow_seek",   "finish_all",
+    "reschedule",    "override",     "heed",        "put_off",       NULL
 };
 
 void tour_crowd(void)

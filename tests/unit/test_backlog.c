@@ -182,6 +182,28 @@ START_TEST(known_jobs_look_rarely)
 }
 END_TEST
 
+/* A job that is in the line, and is not one of the last, looks as rarely as one that has been told
+ * so. */
+START_TEST(who_is_in_the_line_looks_later)
+{
+    struct backlog_row *line = backlog_make(backlog, 'p', "line", 100),
+                       *limit = backlog_make(backlog, 'm', "limit", 100);
+    double sum = 0;
+
+    line->waiting = 100000;
+    for (int i = 0; i < 1024; i++)
+        sum += backlog_later(line, 100);
+    ck_assert_double_ge(sum / 1024, 100000);
+    ck_assert_uint_eq(line->waiting, 100000);
+    limit->per = 10;
+    limit->opens = 104;
+    limit->waiting = 29;
+    ck_assert_double_eq(backlog_later(limit, 100), 0); /* it has a turn */
+    limit->waiting = 100000;
+    ck_assert_double_gt(backlog_later(limit, 100) + backlog_later(limit, 100), BACKLOG_MOST);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("backlog");
@@ -196,6 +218,7 @@ int main(void)
     tcase_add_test(tc, lines_are_looked_after);
     tcase_add_test(tc, looks_in_a_line);
     tcase_add_test(tc, known_jobs_look_rarely);
+    tcase_add_test(tc, who_is_in_the_line_looks_later);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

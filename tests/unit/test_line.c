@@ -19,10 +19,13 @@ static const struct later_line nightly = { .what = LATER_LINE_LOCK, .max = 1, .n
 static int lose; /* so many answers */
 static size_t waiting;
 
-static void on_told(void *arg, const struct later_line *at, const struct later_line_answer *answer)
+static void on_told(void *arg, const struct later_line *at, const struct later_line_answer *answer,
+                    const char *waiter, double due)
 {
     ck_assert_ptr_eq(arg, &lose);
     waiting = at ? answer->waiting : waiting;
+    if (*waiter)
+        ck_assert_double_eq(due, DUE);
 }
 
 static void set_up(void)

@@ -622,6 +622,7 @@ START_TEST(test_line)
     struct later_line_answer answer;
     struct later_limit_answer taken;
     struct later_called job;
+    const struct later_put_off off[] = { { "a", 5.5, 9 }, { "b", 6, 10.25 } };
 
     later_line_ask(&cmd, "later", &lock, 1700000000.5, 5, "q id");
     CALL(LOCK_LINE, "lock_line", "4", "later:lock:{a}", "later:lock:{a}:wake",
@@ -651,6 +652,9 @@ START_TEST(test_line)
     CALL(HASTEN, "hasten", "7", "later:{q}:ready", "later:{q}:delayed", "later:{q}:dead",
          "later:{q}:jobs", "later:{q}:records", "later:{q}:wake", "later:{q}:paused",
          "1700000000.123456", "5.500000", "id");
+    later_line_put_off(&cmd, &keys, off, 2);
+    CALL(PUT_OFF, "put_off", "2", "later:{q}:delayed", "later:{q}:records", "a", "5.500000",
+         "9.000000", "b", "6.000000", "10.250000");
     reply = reply_of("*5\r\n:4\r\n$1\r\n2\r\n$3\r\n9.5\r\n:-1\r\n:17\r\n");
     ck_assert(later_limit_taken(reply, 0, &taken));
     ck_assert(taken.at == 9.5 && taken.waiting == 4 && taken.opens == 2 && taken.behind == -1);
