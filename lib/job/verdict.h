@@ -1,8 +1,7 @@
 /*
  * verdict.h: decides whether a job may run, and what follows when an attempt has ended. Pure.
  *
- * These rules are only here. Workers, the keeper (for dead workers), `later reserve` and `later
- * reserve` use them.
+ * These rules are only here. Workers, the keeper (for dead workers) and `later reserve` use them.
  */
 #ifndef LATER_VERDICT_H
 #define LATER_VERDICT_H
