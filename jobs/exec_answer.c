@@ -6,55 +6,90 @@
 
 #include <later/job_json.h>
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the fencing number of the job's own lock. It is only asked for if the document may have a
- * lock. */
-static void add_fence(json_t *head, struct later_job *job)
+enum { NUMBERS_MAX = 200 }; /* bytes of the numbers of a line, and of all its names */
+
+/* Asks for the fencing number of the job's own lock, but only if the document may have a lock. */
+static bool ask_fence(struct later_job *job, uint64_t *fence)
 {
     size_t len;
     const char *document = later_job_document(job, &len);
     json_t *members = NULL;
     const char *lock;
-    uint64_t fence;
+    bool known;
 
     if (memmem(document, len, "\"lock\"", 6))
         members = json_loadb(document, len, JSON_ALLOW_NUL, NULL);
     lock = json_string_value(json_object_get(members, "lock"));
-    if (lock && later_lock_fence(job, lock, &fence) == LATER_YES)
-        json_object_set_new(head, "lock_fence", json_integer((json_int_t)fence));
+    known = lock && later_lock_fence(job, lock, fence) == LATER_YES;
     json_decref(members);
+    return known;
 }
 
-/* Returns {"id":…, …} as text, which the caller frees. NULL without memory. */
-static char *make_head(struct later_job *job, double time_left)
+/* Adds `,"name":"text"` to a line, or nothing if text is NULL. These texts have no control
+ * characters. */
+static char *exec_answer_add_text(char *at, const char *name, const char *text)
 {
-    const char *trace = later_job_trace(job);
-    json_t *head = json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:s}", "id", later_job_id(job), "type",
-                             later_job_type(job), "queue", later_job_queue(job), "attempt",
-                             (int)later_job_attempt(job), "max_attempts",
-                             (json_int_t)later_job_max_attempts(job), "time_left", time_left,
-                             "token", later_job_token(job));
-    char *text = NULL;
-
-    if (head && trace)
-        json_object_set_new(head, "trace", json_string(trace));
-    if (head)
-        add_fence(head, job);
-    if (head)
-        text = json_dumps(head, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
-    json_decref(head);
-    return text;
+    if (!text)
+        return at;
+    at = stpcpy(stpcpy(at, name), ":\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            *at++ = '\\';
+        *at++ = *text;
+    }
+    *at++ = '"';
+    return at;
 }
 
-/* Appends bytes to a line, without line ends: in JSON they are white space. */
-static char *exec_answer_add(char *at, const char *bytes, size_t len)
+static char *exec_answer_add_numbers(char *at, const struct later_job *job, double time_left)
 {
+    double left = fmax(time_left, 0);
+
+    return at + sprintf(at, ",\"attempt\":%u,\"max_attempts\":%u,\"time_left\":%u.%03u",
+                        later_job_attempt(job), later_job_max_attempts(job), (unsigned)left,
+                        (unsigned)((left - floor(left)) * 1000));
+}
+
+/* Adds a member whose bytes are JSON, or nothing if they are NULL; without line ends, which in JSON
+ * are white space. */
+static char *exec_answer_add_json(char *at, const char *name, const char *bytes, size_t len)
+{
+    if (!bytes)
+        return at;
+    at = stpcpy(at, name);
     for (size_t i = 0; i < len; i++)
         at[i] = bytes[i] == '\n' || bytes[i] == '\r' ? ' ' : bytes[i];
     return at + len;
+}
+
+/* Writes {"id":…, …  up to the members that are JSON. */
+static char *add_head(char *at, struct later_job *job, double time_left)
+{
+    uint64_t fence;
+
+    at = exec_answer_add_text(at, "{\"id\"", later_job_id(job));
+    at = exec_answer_add_text(at, ",\"type\"", later_job_type(job));
+    at = exec_answer_add_text(at, ",\"queue\"", later_job_queue(job));
+    at = exec_answer_add_numbers(at, job, time_left);
+    at = exec_answer_add_text(at, ",\"token\"", later_job_token(job));
+    at = exec_answer_add_text(at, ",\"trace\"", later_job_trace(job));
+    return ask_fence(job, &fence) ? at + sprintf(at, ",\"lock_fence\":%ju", (uintmax_t)fence) : at;
+}
+
+/* At most how many bytes has the head? Each of a text may be two. */
+static size_t head_max(const struct later_job *job)
+{
+    const char *trace = later_job_trace(job);
+
+    return NUMBERS_MAX + 2 * (strlen(later_job_id(job)) + strlen(later_job_type(job)) +
+                              strlen(later_job_queue(job)) + strlen(later_job_token(job)) +
+                              (trace ? strlen(trace) : 0));
 }
 
 char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
@@ -67,29 +102,23 @@ char *exec_answer_ask(struct later_job *job, double time_left, size_t *len)
                   { ",\"checkpoint\":", NULL, 0 },
                   { ",\"document\":", NULL, 0 } };
     const size_t count = sizeof parts / sizeof *parts;
-    char *head = make_head(job, time_left), *line = NULL, *at;
+    size_t most = head_max(job);
+    char *line, *at;
 
-    if (!head)
-        return NULL;
     parts[0].bytes = later_job_values(job, &parts[0].len);
     parts[1].bytes = later_job_flow(job, &parts[1].len);
     parts[2].bytes = later_job_resumes(job, &parts[2].len);
     parts[3].bytes = later_job_document(job, &parts[3].len);
-    *len = strlen(head) + 1;
     for (size_t i = 0; i < count; i++)
-        *len += parts[i].bytes ? strlen(parts[i].name) + parts[i].len : 0;
-    line = malloc(*len);
-    at =
-        line ? exec_answer_add(line, head, strlen(head) - 1) : NULL; /* without its closing brace */
-    for (size_t i = 0; at && i < count; i++) {
-        if (!parts[i].bytes)
-            continue;
-        at = exec_answer_add(at, parts[i].name, strlen(parts[i].name));
-        at = exec_answer_add(at, parts[i].bytes, parts[i].len);
-    }
-    if (at)
-        memcpy(at, "}\n", 2);
-    free(head);
+        most += parts[i].bytes ? parts[i].len : 0;
+    line = malloc(most);
+    if (!line)
+        return NULL;
+    at = add_head(line, job, time_left);
+    for (size_t i = 0; i < count; i++)
+        at = exec_answer_add_json(at, parts[i].name, parts[i].bytes, parts[i].len);
+    at = stpcpy(at, "}\n");
+    *len = (size_t)(at - line);
     return line;
 }
 

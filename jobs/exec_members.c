@@ -140,12 +140,13 @@ char *exec_members_text(const struct exec_members *members, enum exec_member whi
 {
     const char *bytes = members->of[which].bytes;
     size_t len = members->of[which].len;
-    json_t *string;
+    json_t *string = NULL;
     char *text;
 
     if (!bytes || *bytes != '"')
         return NULL;
-    string = exec_members_json(members, which);
+    if (memchr(bytes, '\\', len)) /* else it is as it stands */
+        string = exec_members_json(members, which);
     bytes = string ? json_string_value(string) : bytes + 1;
     len = string ? json_string_length(string) : len - 2;
     text = malloc(len + 1);

@@ -43,9 +43,23 @@ void exec_task_free(struct exec_task *task)
     free(task);
 }
 
+/* Returns where the tasks begin whose ids have the same hash (FNV-1a). */
+static struct exec_task **exec_peer_alike(struct exec_peer *peer, const char *id)
+{
+    uint32_t hash = 2166136261;
+
+    for (; *id; id++)
+        hash = (hash ^ (unsigned char)*id) * 16777619;
+    return &peer->by_id[hash % EXEC_PEER_HASH];
+}
+
 static void exec_peer_append(struct exec_peer *peer, struct exec_task *task)
 {
+    struct exec_task **alike = exec_peer_alike(peer, task->id);
+
     task->peer = peer;
+    task->alike = *alike;
+    *alike = task;
     task->next = NULL;
     task->before = peer->last;
     *(peer->last ? &peer->last->next : &peer->first) = task;
@@ -57,7 +71,11 @@ static void exec_peer_append(struct exec_peer *peer, struct exec_task *task)
 static void take_out(struct exec_task *task)
 {
     struct exec_peer *peer = task->peer;
+    struct exec_task **at = exec_peer_alike(peer, task->id);
 
+    while (*at != task)
+        at = &(*at)->alike;
+    *at = task->alike;
     *(task->before ? &task->before->next : &peer->first) = task->next;
     *(task->next ? &task->next->before : &peer->last) = task->before;
     task->next = task->before = NULL;
@@ -65,17 +83,16 @@ static void take_out(struct exec_task *task)
     peer->open -= task->job != NULL;
 }
 
-/* Answers mostly come in the order of the jobs, so the search begins at the oldest. */
-static struct exec_task *task_of(const struct exec_peer *peer, const char *id)
+static struct exec_task *task_of(struct exec_peer *peer, const char *id)
 {
-    struct exec_task *task = peer->first;
+    struct exec_task *task = *exec_peer_alike(peer, id);
 
     while (task && strcmp(task->id, id) != 0)
-        task = task->next;
+        task = task->alike;
     return task;
 }
 
-bool exec_peer_has(const struct exec_peer *peer, const char *id)
+bool exec_peer_has(struct exec_peer *peer, const char *id)
 {
     return task_of(peer, id) != NULL;
 }

@@ -23,13 +23,16 @@ struct exec_task {
     struct later_job *job; /* NULL = settled without an answer, which may still come */
     struct exec_peer *peer;
     struct exec_task *next, *before;
-    struct event *patience; /* the timer while the program is asked to give the job up */
-    uint64_t begin;         /* where its line begins in the peer's stream */
+    struct exec_task *alike; /* the next in its place of by_id */
+    struct event *patience;  /* the timer while the program is asked to give the job up */
+    uint64_t begin;          /* where its line begins in the peer's stream */
     uint64_t end;   /* and where it ends, if limits wait to be told that it has begun; else 0 */
     unsigned tries; /* programs that ended without having read it */
     bool timed_out;
     char id[];
 };
+
+enum { EXEC_PEER_HASH = 256 }; /* places where tasks are found by their ids */
 
 /* A running program. */
 struct exec_peer {
@@ -38,8 +41,9 @@ struct exec_peer {
     struct evbuffer *out; /* bytes not written yet */
     uint64_t queued;      /* bytes ever put into it */
     struct event *input, *output, *answers, *ended, *timer, *look;
-    double look_in; /* seconds until the next look at what it has read */
-    struct exec_task *first, *last;
+    double look_in;                 /* seconds until the next look at what it has read */
+    struct exec_task *first, *last; /* in the order in which it got them */
+    struct exec_task *by_id[EXEC_PEER_HASH];
     size_t count;       /* tasks */
     size_t open;        /* tasks that are not settled */
     unsigned long jobs; /* jobs it ever got */
@@ -65,7 +69,7 @@ bool exec_peer_starts(struct exec_peer *peer);
 int exec_peer_hand(struct exec_peer *peer, struct exec_task *task);
 
 /* Has it a task of this id? Answers are matched to tasks by id only, so an id may be there once. */
-bool exec_peer_has(const struct exec_peer *peer, const char *id);
+bool exec_peer_has(struct exec_peer *peer, const char *id);
 
 /* Asks it to give up a task, whose job its answer then ends. Without an answer within a second the
  * job is settled here, and the program retires. */

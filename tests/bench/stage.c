@@ -214,6 +214,7 @@ void stage_flush(struct stage *stage)
 
 static void write_config(const struct stage *stage, int workers, const char *queues)
 {
+    const char *program = getenv("BENCH_PROGRAM");
     char path[128], dir[4096];
     FILE *file;
 
@@ -226,8 +227,8 @@ static void write_config(const struct stage *stage, int workers, const char *que
     fprintf(file,
             "redis = { url = \"%s\"; };\nstate_dir = \"%s\";\n"
             "log = { level = \"warn\"; };\n"
-            "plugins = { dir = \"%s\"; config = { probe = { file = \"%s/probe\"; }; }; };\n",
-            stage->url, stage->folder, dir, stage->folder);
+            "plugins = { dir = \"%s\"; config = { probe = { file = \"%s/probe\"; }; %s }; };\n",
+            stage->url, stage->folder, dir, stage->folder, program ? program : "");
     if (workers)
         fprintf(file, "workers = %d;\n", workers);
     fprintf(file, "%s = %s;\n", workers ? "queues" : "pools",

@@ -1,18 +1,22 @@
 #!/bin/sh
-# run.sh: the same work, jobs that do nothing, on laterd, beanstalkd, Sidekiq and BullMQ, in turns,
-# each with one worker process, everything on 127.0.0.1. One JSON object a line, and then the
-# medians ("bench":"peer").
+# run.sh: the same work, jobs that do nothing, on laterd, beanstalkd, Sidekiq, BullMQ and Laravel, in
+# turns, each with one worker process, everything on 127.0.0.1; and on laterd by handlers in Node, Python, PHP, Ruby
+# and Go. One JSON object a line, and then the medians ("bench":"peer").
 #
-#   tests/bench/peers/run.sh [ROUNDS]      from the build tree; `make bench-peers`
+#   tests/bench/peers/run.sh [ROUNDS [PEER...]]      from the build tree; `make bench-peers`
 #
-# What is missing is installed: beanstalkd and ruby-sidekiq by apt-get (as root), bullmq by npm into
-# a temporary folder. What cannot be installed is left out.
+# What is missing is installed: beanstalkd, ruby-sidekiq, php-redis and php-laravel-framework by apt-get (as root),
+# bullmq by npm into a temporary folder. What cannot be installed is left out. $CLIENTS, $EXEC: the clients and the
+# plugin exec, if not those of the tree.
 
 LC_ALL=C
 export LC_ALL
 rounds=${1:-3}
+[ $# -eq 0 ] || shift
+asked=$*
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-tests/bench}
+clients=${CLIENTS:-$(cd "$here/../../../clients" && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-peers-XXXXXX") || exit 1
 port=${PEERS_PORT:-17391}
 redis_pid='' beanstalkd_pid=''
@@ -31,15 +35,17 @@ say()
     echo "bench-peers: $*" >&2
 }
 
-# package PROGRAM NAME: installed, or to be installed now.
+# package PACKAGE TEST...: it is there if the command says so; or it is installed now.
 package()
 {
-    command -v "$1" >/dev/null && return
-    [ "$(id -u)" -eq 0 ] || { say "$2 is not installed, and we are not root"; return 1; }
-    say "installing $2"
-    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2" >"$work/apt.log" 2>&1 ||
-        { say "apt-get cannot install $2"; return 1; }
-    command -v "$1" >/dev/null
+    name=$1
+    shift
+    "$@" >/dev/null 2>&1 && return
+    [ "$(id -u)" -eq 0 ] || { say "$name is not installed, and we are not root"; return 1; }
+    say "installing $name"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$name" >"$work/apt.log" 2>&1 ||
+        { say "apt-get cannot install $name"; return 1; }
+    "$@" >/dev/null 2>&1
 }
 
 bullmq_is_there()
@@ -75,6 +81,53 @@ run_laterd()
     "$bench/bench" peer 2>/dev/null
 }
 
+# by_program LANGUAGE OPTIONS ARGV...: laterd with a program of handlers that do nothing (noop/).
+by_program()
+{
+    language=$1 options=$2
+    shift 2
+    [ -d "$work/jobs" ] || { mkdir "$work/jobs" && cp "${EXEC:-jobs/exec.so}" "$bench/probe.so" "$work/jobs"; }
+    words=$(printf ', "%s"' "$@")
+    BENCH_PROGRAM=$(cat <<CONF
+exec = { noop = {
+    argv = ( ${words#, } ); dir = "$here/noop"; types = ( "null" ); lines = true; hello = true; $options
+    env = { CLIENT = "$clients/$language"; PYTHONPATH = "$clients/python"; PYTHONDONTWRITEBYTECODE = "1"; };
+}; };
+CONF
+    ) BENCH_PEER=laterd_$language BENCH_JOBS=$work/jobs "$bench/bench" peer 2>/dev/null
+}
+
+run_laterd_node()
+{
+    by_program node 'parallel = 100;' "$(command -v node)" noop.mjs
+}
+
+run_laterd_python()
+{
+    by_program python 'parallel = 100;' "$(command -v python3)" -m laterd noop:app
+}
+
+run_laterd_php()
+{
+    by_program php '' "$(command -v php)" noop.php
+}
+
+run_laterd_ruby()
+{
+    by_program ruby 'parallel = 100;' "$(command -v ruby)" noop.rb
+}
+
+run_laterd_go()
+{
+    if [ ! -e "$work/noop" ]; then
+        mkdir -p "$work/go/src"
+        ln -s "$clients/go" "$work/go/src/laterd"
+        (cd "$here/noop" && GOPATH=$work/go:/usr/share/gocode GO111MODULE=off GOCACHE=$work/cache GOFLAGS=-p=2 \
+            go build -o "$work/noop" noop.go) >&2 || return
+    fi
+    by_program go 'parallel = 100;' "$work/noop"
+}
+
 run_beanstalkd()
 {
     beanstalkd -l 127.0.0.1 -p "$((port + 1))" &
@@ -90,7 +143,7 @@ run_sidekiq()
 {
     start_redis
     (
-        JOBS=20000 REDIS_URL=redis://127.0.0.1:$port
+        JOBS=60000 REDIS_URL=redis://127.0.0.1:$port
         export JOBS REDIS_URL
         cd "$work" || exit
         ruby "$here/sidekiq.rb" push 2>/dev/null
@@ -102,7 +155,19 @@ run_sidekiq()
 run_bullmq()
 {
     start_redis
-    JOBS=20000 REDIS_PORT=$port NODE_PATH=$BULLMQ/node_modules node "$here/bullmq.js" 2>/dev/null
+    JOBS=100000 REDIS_PORT=$port NODE_PATH=$BULLMQ/node_modules node "$here/bullmq.js" 2>/dev/null
+    stop_redis
+}
+
+run_laravel()
+{
+    start_redis
+    app=$work/laravel
+    if [ ! -d "$app" ]; then
+        cp -R "$here/../../clients/laravel" "$app"
+        mkdir -p "$app/bootstrap/cache" "$app/storage/framework/cache"
+    fi
+    APP=$app CLIENT=$clients/php NOTES=$work SOCKET='' JOBS=20000 REDIS_PORT=$port php "$here/laravel.php" 2>/dev/null
     stop_redis
 }
 
@@ -116,10 +181,28 @@ medians()
     done
 }
 
-peers=laterd
-package beanstalkd beanstalkd && peers="$peers beanstalkd"
-package sidekiq ruby-sidekiq && peers="$peers sidekiq"
-bullmq_is_there && peers="$peers bullmq"
+# is_there PEER
+is_there()
+{
+    case $1 in
+        laterd) ;;
+        beanstalkd) package beanstalkd command -v beanstalkd ;;
+        sidekiq) package ruby-sidekiq command -v sidekiq ;;
+        bullmq) bullmq_is_there ;;
+        laravel)
+            package php-redis php -r 'exit(extension_loaded("redis") ? 0 : 1);' &&
+                package php-laravel-framework php -r 'exit(@include "Illuminate/autoload.php" ? 0 : 1);'
+            ;;
+        laterd_python) command -v python3 >/dev/null ;;
+        *) command -v "${1#laterd_}" >/dev/null ;;
+    esac
+}
+
+peers=''
+for peer in ${asked:-laterd beanstalkd sidekiq bullmq laravel laterd_node laterd_python laterd_php
+    laterd_ruby laterd_go}; do
+    is_there "$peer" && peers="$peers $peer"
+done
 round=0
 while [ "$round" -lt "$rounds" ]; do
     round=$((round + 1))
