@@ -110,8 +110,9 @@ export function checkJson(what, value) {
  * nothing run again: what is no JSON buries the job, and what is too much for laterd is left out,
  * with a line for the log.
  */
-export function linesOf({ value, ...rest }) {
-    if (value === undefined) return [`${JSON.stringify(rest)}\n`];
+export function linesOf(answer) {
+    if (answer.value === undefined) return [`${JSON.stringify(answer)}\n`];
+    const { value, ...rest } = answer;
     try {
         return [`${JSON.stringify(rest).slice(0, -1)},"value":${valueText(value)}}\n`];
     } catch (error) {

@@ -68,20 +68,27 @@ export class Job {
     #put;
     #end;
     #told = -PROGRESS_EVERY;
-    #abort = new AbortController();
+    #abort = null; // made when its signal is asked for
     #stops = false;
     #knows = false; // it has been told that laterd stops
     #left = false; // it has left a checkpoint
 
     constructor(line, put) {
-        const { id, type, queue, attempt, max_attempts: maxAttempts, token, trace, document } = line;
-        Object.assign(this, { id, type, queue, attempt, maxAttempts, token, trace, document });
-        this.payload = document.payload ?? null;
-        this.context = document.context ?? {};
+        this.id = line.id;
+        this.type = line.type;
+        this.queue = line.queue;
+        this.attempt = line.attempt;
+        this.maxAttempts = line.max_attempts;
+        this.token = line.token;
+        this.trace = line.trace;
+        this.document = line.document;
+        this.payload = line.document.payload ?? null;
+        this.context = line.document.context ?? {};
         this.lockFence = line.lock_fence;
         this.values = line.values ?? {};
         this.flow = line.flow ?? null;
         this.resumes = line.checkpoint ?? null;
+        this.cancelled = false;
         this.#put = put;
         this.#end = performance.now() + (line.time_left ?? 0) * 1000;
     }
@@ -89,11 +96,15 @@ export class Job {
     /** Aborts when the job's time is over or it was cancelled. Pass it to fetch(), timers and
      * streams. */
     get signal() {
+        if (!this.#abort) {
+            this.#abort = new AbortController();
+            if (this.cancelled) this.#tellSignal();
+        }
         return this.#abort.signal;
     }
 
-    get cancelled() {
-        return this.#abort.signal.aborted;
+    #tellSignal() {
+        this.#abort.abort(new Error("cancelled"));
     }
 
     /** Returns the seconds until it is asked to stop. */
@@ -133,7 +144,8 @@ export class Job {
     }
 
     cancel() {
-        this.#abort.abort(new Error("cancelled"));
+        this.cancelled = true;
+        if (this.#abort) this.#tellSignal();
     }
 }
 
@@ -320,18 +332,24 @@ export class Handlers {
         return this.#functions.get(this.#match(type));
     }
 
-    /** Performs one job and returns its answer. */
-    async perform(job) {
+    /** Performs one job and returns its answer, or what `end` returns for it. */
+    async perform(job, end = (answer) => answer) {
         const name = this.#match(job.type);
         const handler = this.#functions.get(name);
-        if (!handler) return { result: "bury", error: `the program has no handler for type ${job.type}` };
+        if (!handler) return end({ result: "bury", error: `the program has no handler for type ${job.type}` });
+        let answer;
         try {
             const value = job.endWith(await current.run(job, this.#withHooks(handler), job));
-            return value === undefined ? { result: "done" } : { result: "done", value };
+            answer = value === undefined ? { result: "done" } : { result: "done", value };
         } catch (error) {
-            if (this.#bury.get(name).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
-            return { ...answerOf(error), ...await this.#waitOf(name, job, error) };
+            answer = await this.#answerOf(name, job, error);
         }
+        return end(answer);
+    }
+
+    async #answerOf(name, job, error) {
+        if (this.#bury.get(name).some((one) => error instanceof one)) return { result: "bury", error: errorOf(error) };
+        return { ...answerOf(error), ...await this.#waitOf(name, job, error) };
     }
 
     /** Asks a function; one that fails, or has no number, leaves it to laterd. */
@@ -489,12 +507,13 @@ class Program {
             this.#rest.push(Buffer.from(chunk));
             return;
         }
-        const lines = Buffer.concat([...this.#rest, chunk.subarray(0, last)]).toString().split("\n");
+        const whole = this.#rest.length ? Buffer.concat([...this.#rest, chunk.subarray(0, last)]) : chunk.subarray(0, last);
+        const lines = whole.toString().split("\n");
         this.#rest = last + 1 < chunk.length ? [Buffer.from(chunk.subarray(last + 1))] : [];
         for (const line of lines) this.#begin(JSON.parse(line));
     }
 
-    async #begin(line) {
+    #begin(line) {
         if (line.cancel) {
             this.#jobs.get(line.id)?.cancel();
             return;
@@ -506,7 +525,7 @@ class Program {
         const job = new Job(line, (told) => this.put(told));
         this.#begun++;
         this.#jobs.set(job.id, job);
-        this.#finish(job, await this.handlers.perform(job));
+        this.handlers.perform(job, (answer) => this.#finish(job, answer));
     }
 
     #finish(job, answer) {

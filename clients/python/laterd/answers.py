@@ -127,11 +127,11 @@ def lines_of(answer: Dict[str, Any]) -> List[str]:
 
 
 class Answers:
-    """Descriptor 3. The lines of one turn of the loop are written together; but while a function
-    runs in the loop's own thread (`inline`), each line is written at once."""
+    """Descriptor 3. The lines of one turn of the loop are written together; but each is written at once
+    while a function runs in the loop's own thread (`inline`), or where jobs come one by one (`at_once`)."""
 
     def __init__(self, fd: int):
-        self.inline = False
+        self.inline = self.at_once = False
         self.read: Callable[[], None] = lambda: None  # takes what laterd has written, without waiting
         self._fd = fd
         self._waiting: Deque[str] = collections.deque()
@@ -158,7 +158,7 @@ class Answers:
 
     def put_line(self, line: str) -> None:
         self._waiting.append(line)
-        if self.inline:
+        if self.inline or self.at_once:
             self.flush()
         elif self._loop and not self._flushing:
             self._flushing = True

@@ -496,6 +496,7 @@ class Program:
         self.handlers, self.answers = handlers, answers
         self.max_jobs, self.max_memory = max_jobs, max_memory
         self.parallel = int(os.environ.get("LATER_PARALLEL") or 0)
+        answers.at_once = not self.parallel
         self.tasks: Dict[str, Any] = {}  # id → (job, asyncio.Task, or None for a thread)
         self.buffer = b""
         self.begun = 0
@@ -623,13 +624,9 @@ class Program:
         del self.tasks[job.id]
         if len(answer) == 1 and not self.ending:  # most answers are a plain "done"
             self.answers.put_line('{"result":"%s","id":%s}' % (answer["result"], _quote(job.id)))
-            if not self.parallel:
-                self.answers.flush()
             return
         answer["id"] = job.id
         if self.ending and not self.tasks:
             answer["last"] = True
         self.answers.put(answer)
-        if not self.parallel:
-            self.answers.flush()
         self.end_if_idle()
