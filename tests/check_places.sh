@@ -55,12 +55,30 @@ options=$(sed '1,/^# option  /d; /^#/d' lib/job/options.tab)
 kind "an option of a job" "$(echo "$options" | sed -n 's/^\([a-z_]*\) *|.*/\1/p')"
 in_each tests/clients/conformance.json tests/clients/conformance.json
 in_each "tests/unit/*.c" tests/unit/*.c
+# As a client spells it: max_attempts, maxAttempts, MaxAttempts.
+for file in clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php \
+    clients/ruby/test/test_testing.rb clients/go/testing_test.go; do
+    sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' "$file" | tr '[:upper:]' '[:lower:]' >"$tested"
+    in_each "$file" "$tested"
+done
 kind "an option of a job on the pages" "$(echo "$options" | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/system/web_*.py" tests/system/web_*.py
 
 kind "a counter" "$(strings lib/queue/inspect.c counters)"
 in_each doc/protocol.md doc/protocol.md
 in_each "tests/scripts/*.c" tests/scripts/*.c
+
+kind "an ending" "$(sed -n '/^enum later_ending {/,/^};/p' lib/job/ending.h | grep -o 'LATER_ENDED_[A-Z_]*')"
+in_each "lib/job/ending.c" lib/job/ending.c
+in_each "what leads to it, daemon/*/*.c or lib/job/verdict.c" daemon/*/*.c lib/job/verdict.c
+in_each "tests/unit/*.c" tests/unit/*.c
+
+kind "a service of queues" "$(sed -n 's/^ *{ \.make = \([a-z_]*\)_new,.*/\1/p' daemon/queues/services.c)"
+sed -n '1,/\*\//p' daemon/queues/services.h >"$tested"
+in_each "the head of daemon/queues/services.h" "$tested"
+in_each daemon/queues/queues.h daemon/queues/queues.h
+in_each doc/architecture.md doc/architecture.md
+in_each "a test, tests/unit/*.c or tests/system/daemon_*.sh" tests/unit/*.c tests/system/daemon_*.sh
 
 kind "a trouble" "$(strings lib/trouble/trouble.c later_rules)"
 for file in doc/later.1 tests/system/trouble_lib.sh; do

@@ -71,6 +71,40 @@ func pages(_ context.Context, job *laterd.Job) (interface{}, error) {
 	return from, nil
 }
 
+func TestOptions(t *testing.T) {
+	queues, end := laterd.NewFake(), time.Unix(4e9, 0)
+	push := func(job laterd.NewJob) string {
+		job.Type, job.Payload = "all", 1
+		pushed, err := queues.Push("default", job)
+		must(t, err)
+		return pushed.ID
+	}
+	stateOf := func(job laterd.NewJob) string {
+		known, err := queues.Show("default", push(job))
+		must(t, err)
+		return known.State
+	}
+	push(laterd.NewJob{ID: "all", Priority: 2, MaxAttempts: 3, RetryFor: time.Minute, Timeout: 5 * time.Second, Backoff: []int{1, 2},
+		ExpiresAt: end, Result: time.Minute, Lock: "l", Group: "g", Trace: "t", Description: "d", OnDead: "a", OnDone: "b@c"})
+	known, err := queues.Show("default", "all")
+	must(t, err)
+	var document object
+	must(t, json.Unmarshal(known.Document, &document))
+	same(t, document, object{"type": "all", "id": "all", "priority": 2.0, "max_attempts": 3.0, "retry_for": 60.0, "timeout": 5.0,
+		"backoff": []interface{}{1.0, 2.0}, "expires_at": 4e9, "result": 60.0, "lock": "l", "group": "g", "trace": "t",
+		"description": "d", "on_dead": "a", "on_done": "b@c", "payload": 1.0})
+	same(t, stateOf(laterd.NewJob{ExpiresIn: time.Minute}), "ready")
+	same(t, stateOf(laterd.NewJob{At: end}), "delayed")
+	same(t, stateOf(laterd.NewJob{ID: "d", Debounce: 5 * time.Second, MaxWait: time.Minute}), "delayed")
+	_, err = queues.Flow("one", "wide", []laterd.NewJob{{Type: "flow"}}, true)
+	must(t, err)
+	_, err = queues.Push("two", laterd.NewJob{Type: "flow", Flow: "wide", Step: "c", Home: "one"})
+	must(t, err)
+	flow, err := queues.ShowFlow("one", "wide")
+	must(t, err)
+	same(t, flow.Total, 2)
+}
+
 func TestPaused(t *testing.T) {
 	s, queues := newShop()
 	inline := laterd.NewFake(&s.app)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Schedules: each tick comes once, whichever laterd dies. Those of the configuration come and go
-# with it. Missed ticks follow the policy. Many idle ones cost nothing. LATER_SOAK=N: another laterd of
-# this host comes, reloads and goes N times.
+# Schedules, by the service ticker: each tick comes once, whichever laterd dies. Those of the configuration
+# come and go with it. Missed ticks follow the policy. Many idle ones cost nothing. LATER_SOAK=N: another
+# laterd of this host comes, reloads and goes N times.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 crontab=$(key crontab) cron=$(key cron)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A Redis that came back with less: laterd says so in one line with numbers, and `later check` too.
-# What was forgotten on purpose is no loss.
+# A Redis that came back with less, which the service losses sees: laterd says so in one line with numbers,
+# and `later check` too. What was forgotten on purpose is no loss.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis 'appendonly yes' 'appendfsync always' 'auto-aof-rewrite-percentage 0'
 queues='queues = ( { name = "default"; }, { name = "mail"; }, { name = "p-*"; } );'

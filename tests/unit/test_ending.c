@@ -73,6 +73,35 @@ START_TEST(test_the_last_attempt)
 }
 END_TEST
 
+/* What had not begun is no attempt. If it is buried, its error says why; what is used up keeps its
+ * last one. */
+START_TEST(test_what_had_not_begun)
+{
+    static const struct {
+        enum later_ending ending;
+        enum later_verb verb;
+        const char *how, *kind;
+    } rows[] = { { LATER_ENDED_HELD, LATER_VERB_RETURN, "held", NULL },
+                 { LATER_ENDED_LAPSED, LATER_VERB_RELEASE, NULL, "lapse" },
+                 { LATER_ENDED_BAD, LATER_VERB_BURY, "unrun", "bad" },
+                 { LATER_ENDED_UNKNOWN, LATER_VERB_RETURN, "unknown", NULL },
+                 { LATER_ENDED_UNSERVED, LATER_VERB_BURY, "unrun", "unknown" },
+                 { LATER_ENDED_EXPIRED, LATER_VERB_EXPIRE, NULL, NULL },
+                 { LATER_ENDED_USED_UP, LATER_VERB_BURY, "unrun", NULL },
+                 { LATER_ENDED_LINE, LATER_VERB_RETURN, "line", NULL },
+                 { LATER_ENDED_PAUSED, LATER_VERB_RETURN, "type", NULL } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct later_ending_row *row = &later_endings[rows[i].ending];
+
+        ck_assert_int_eq(row->verb, rows[i].verb);
+        ck_assert_pstr_eq(row->how, rows[i].how);
+        ck_assert_pstr_eq(row->kind, rows[i].kind);
+        ck_assert_int_eq(row->counted, LATER_OUTCOME_NONE);
+    }
+}
+END_TEST
+
 START_TEST(test_outcomes)
 {
     static const struct {
@@ -185,6 +214,7 @@ static TCase *table(void)
 
     tcase_add_test(tc, test_each_row_is_whole);
     tcase_add_test(tc, test_the_last_attempt);
+    tcase_add_test(tc, test_what_had_not_begun);
     tcase_add_test(tc, test_outcomes);
     tcase_add_test(tc, test_kinds);
     return tc;

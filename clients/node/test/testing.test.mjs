@@ -56,6 +56,22 @@ it("keeps what was pushed", async () => {
                      { ready: 0, delayed: 1, reserved: 0, dead: 0, paused: false, oldestReady: null });
 });
 
+it("keeps each option", async () => {
+    const push = (options) => queues.push("all", 1, options);
+    await push({ id: "all", priority: 2, maxAttempts: 3, retryFor: 60, timeout: 5, backoff: [1, 2], expiresAt: 4e9, result: 60,
+                 lock: "l", group: "g", trace: "t", description: "d", onDead: "a", onDone: "b@c" });
+    assert.deepEqual(JSON.parse((await queues.show("all")).document), {
+        type: "all", id: "all", priority: 2, max_attempts: 3, retry_for: 60, timeout: 5, backoff: [1, 2], expires_at: 4e9, result: 60,
+        lock: "l", group: "g", trace: "t", description: "d", on_dead: "a", on_done: "b@c", payload: 1 });
+    const stateOf = async (options) => (await queues.show((await push(options)).id)).state;
+    assert.equal(await stateOf({ expiresIn: 60 }), "ready");
+    assert.equal(await stateOf({ at: 4e9 }), "delayed");
+    assert.equal(await stateOf({ id: "d", debounce: 5, maxWait: 60 }), "delayed");
+    await queues.flow("wide", [{ type: "flow" }], { queue: "one", open: true });
+    await queues.push("flow", null, { queue: "two", flow: "wide", step: "c", home: "one" });
+    assert.equal((await queues.showFlow("wide", { queue: "one" })).total, 2);
+});
+
 it("performs nothing of a paused queue", async () => {
     const inline = new Fake(app);
     await inline.pause({ seconds: 60 });

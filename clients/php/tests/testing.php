@@ -366,4 +366,18 @@ foreach (['c' => 'later', 'd' => 'busy'] as $id => $to) {
 same(array_column($telling->events(after: $page->bookmark)->ends, 'id'), ['d'], 'those after a bookmark');
 same(array_column($telling->events(after: 'default:1', limit: 1)->ends, 'id'), ['b'], 'one of them');
 same($telling->events(after: 'now')->bookmark, 'default:3', 'none before now');
+
+// each option is kept
+$all = new Fake();
+$all->push('all', 1, id: 'all', priority: 2, maxAttempts: 3, retryFor: 60, timeout: 5, backoff: [1, 2], expiresAt: 4e9, result: 60,
+    lock: 'l', group: 'g', trace: 't', description: 'd', onDead: 'a', onDone: 'b@c');
+same(json_decode($all->show('all')->document, true), ['type' => 'all', 'id' => 'all', 'priority' => 2, 'max_attempts' => 3,
+    'retry_for' => 60, 'timeout' => 5, 'backoff' => [1, 2], 'expires_at' => 4e9, 'result' => 60, 'lock' => 'l', 'group' => 'g',
+    'trace' => 't', 'description' => 'd', 'on_dead' => 'a', 'on_done' => 'b@c', 'payload' => 1], 'the options in a document');
+$whens = [['expiresIn' => 60], ['at' => 4e9], ['id' => 'd', 'debounce' => 5, 'maxWait' => 60]];
+same(array_map(fn ($when) => $all->show($all->push('a', ...$when)->id)->state, $whens), ['ready', 'delayed', 'delayed'],
+    'those that say when');
+$all->flow('wide', [new Laterd\NewJob('flow')], queue: 'one', open: true);
+$all->push('flow', queue: 'two', flow: 'wide', step: 'c', home: 'one');
+same($all->showFlow('wide', 'one')->total, 2, 'home');
 echo "all passed\n";

@@ -112,6 +112,14 @@ class Keeps(unittest.TestCase):
             queues.push("a", dealy=5)
         queues.assert_nothing_pushed()
 
+    def test_each_option_is_kept(self):
+        options = {"priority": 2, "max_attempts": 3, "retry_for": 60, "timeout": 5, "backoff": [1, 2], "expires_at": 4e9, "result": 60,
+                   "lock": "l", "group": "g", "trace": "t", "description": "d", "on_dead": "a", "on_done": "b@c"}
+        queues.push("all", 1, id="all", **options)
+        self.assertEqual(json.loads(queues.show("all").document), {"type": "all", "id": "all", "payload": 1, **options})
+        whens = ({"expires_in": 60}, {"at": 4e9}, {"id": "d", "debounce": 5, "max_wait": 60})
+        self.assertEqual([queues.show(queues.push("a", **when).id).state for when in whens], ["ready", "delayed", "delayed"])
+
     def test_an_id_is_one_job(self):
         queues.push("a", 1, id="x")
         self.assertEqual(vars(queues.push("a", 2, id="x")), {"id": "x", "result": "exists", "state": "ready"})

@@ -80,6 +80,18 @@ class TestingTest < Minitest::Test
     assert_equal [0, 1, 0, 0, false, nil], [size.ready, size.delayed, size.reserved, size.dead, size.paused, size.oldest_ready]
   end
 
+  def test_each_option_is_kept
+    options = { priority: 2, max_attempts: 3, retry_for: 60, timeout: 5, backoff: [1, 2], expires_at: 4e9, result: 60, lock: "l",
+                group: "g", trace: "t", description: "d", on_dead: "a", on_done: "b@c" }
+    queues.push("all", 1, id: "all", **options)
+    assert_equal({ type: "all", id: "all", payload: 1, **options }, JSON.parse(queues.show("all").document, symbolize_names: true))
+    whens = [{ expires_in: 60 }, { at: 4e9 }, { id: "d", debounce: 5, max_wait: 60 }]
+    assert_equal %w[ready delayed delayed], whens.map { |one| queues.show(queues.push("a", **one).id).state }
+    queues.flow("wide", [Laterd::NewJob.new("flow")], queue: "one", open: true)
+    queues.push("flow", queue: "two", flow: "wide", step: "c", home: "one")
+    assert_equal 2, queues.show_flow("wide", queue: "one").total
+  end
+
   def test_nothing_of_a_paused_queue_is_performed
     inline = Laterd::Testing::Fake.new(APP)
     inline.pause(seconds: 60)
