@@ -43,17 +43,32 @@ mark(OnJob("mail.send", { retries: 3 }), "send");
 mark(OnGivenUp("mail.send"), "gone");
 
 const [what, socket] = process.argv.slice(2), redis = what === "test" ? null : new Redis(socket ?? process.env.SOCKET);
+// Returns a class with a handler for the type.
+function handling(type) {
+    class Handling {
+        handle() {
+            return type;
+        }
+    }
+    OnJob(type)(Handling.prototype, "handle", Object.getOwnPropertyDescriptor(Handling.prototype, "handle"));
+    return Handling;
+}
+const [One, Two, Three] = ["of.class", "of.value", "of.factory"].map(handling);
+
 class AppModule {}
 Module({
     imports: [LaterdModule.forRootAsync({ useFactory: async () => redis ? new Laterd(redis) : new Fake() })],
-    providers: [Smtp, Mailer],
+    providers: [Smtp, Mailer, { provide: "one", useClass: One }, { provide: "two", useValue: new Two() },
+        { provide: "three", useFactory: () => new Three() }, { provide: "no instance", useValue: null }],
 })(AppModule);
 const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
 
 async function test() {
     const handlers = app.get(Handlers), queues = app.get(QUEUES);
-    assert.deepEqual(handlers.hello.types.map(({ name }) => name), ["mail.send", "mail.send.given_up"]);
+    assert.deepEqual(handlers.hello.types.map(({ name }) => name),
+                     ["mail.send", "mail.send.given_up", "of.class", "of.factory", "of.value"]);
     assert.equal(handlers.hello.types[0].max_attempts, 4);
+    for (const type of ["of.class", "of.factory", "of.value"]) assert.equal((await perform(handlers, type)).value, type);
     assert.equal((await perform(handlers, "mail.send", { to: "a@b.c" })).value, "sent to a@b.c");
     queues.assertPushed("log", { to: "a@b.c" });
     await queues.push("mail.send", { to: "bad" }, { id: "m" });

@@ -124,4 +124,18 @@ is "$(refused 'laterd://a/b' '{}')" 'The DSN "laterd://a/b" is not laterd://QUEU
 is "$(refused 'laterd://a?typ=x' '{}')" \
     'A transport of laterd has no option "typ", only url, password, prefix, type, redeliver_timeout.' "an unknown option"
 is "$(refused 'laterd://a' '{"redeliver_timeout":0}')" 'redeliver_timeout is a number of seconds, at least 1.' "a time-out of 0"
+refuses() { php -r 'require "Symfony/Component/Messenger/autoload.php"; require $argv[1];
+    use Symfony\Component\Messenger\{Envelope, Exception\TransportException, Transport\Serialization\SerializerInterface};
+    $serializer = new class implements SerializerInterface {
+        public function encode(Envelope $envelope): array { return ["body" => "\xB1"]; }
+        public function decode(array $encoded): Envelope { return new Envelope(new stdClass()); }
+    };
+    try {
+        (new Laterd\Symfony\LaterdTransportFactory())->createTransport("laterd://a", ["url" => $argv[2]], $serializer)
+            ->send(new Envelope(new stdClass()));
+        echo "sent";
+    } catch (TransportException $e) {
+        echo $e->getMessage();
+    }' "$CLIENT/autoload.php" "$LATER_REDIS_URL"; }
+contains "$(refuses 2>&1)" 'payload: Malformed UTF-8' "what is no JSON is an exception of Messenger's"
 finish

@@ -189,7 +189,7 @@ final class LaterdTransport implements TransportInterface, ListableReceiverInter
     {
         try {
             return $call();
-        } catch (\Laterd\Error $e) {
+        } catch (\Laterd\Error | \InvalidArgumentException $e) { // the latter: a job that cannot be
             throw new TransportException($e->getMessage(), 0, $e);
         }
     }
