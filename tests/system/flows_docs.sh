@@ -183,6 +183,11 @@ later push count 5000 -q counting --id many --result 600 >/dev/null
 run timeout 300 env -C "$box" PYTHONPATH="$source/clients/python" later work counting --until-empty --lines -- \
     "$python" -m laterd recipes:app
 is "$status $(later wait many -q counting --timeout 0)" '0 "many"' "recipes.py: who waits gets the result of the job in its place"
+seq 30 | sed 's/.*/{"type":"insert","payload":&}/' | later push -q rows --file - >/dev/null
+run timeout 300 env -C "$box" PYTHONPATH="$source/clients/python" later work rows -p 30 --until-empty --lines -- \
+    "$python" -m laterd recipes:app
+is "$status $(tr ' ' '\n' <"$box/rows" | sort -n | tr '\n' ' ')" "0 $(seq 30 | tr '\n' ' ')" "recipes.py: rows of many jobs"
+at_most "$(wc -l <"$box/rows")" 29 "and many in one go"
 is "$(later flow --json | grep -v '"flow":"[a-z]*-[0-9]' | grep -vc '"state":"done"')" 0 "all of their flows are done"
 is "$(counts import-8), $(counts celery-chord), $(counts celery-graph), $(counts rq), $(counts oban)" \
     "51 0 0 1, 11 0 0 0, 4 0 0 0, 4 0 0 0, 4 0 0 0" "and all of their jobs"
