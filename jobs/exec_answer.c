@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS_MAX = 200 }; /* bytes of the numbers of a line, and of all its names */
+enum { NUMBERS_MAX = 256 }; /* bytes of the numbers of a line, and of all its names */
 
 /* Asks for the fencing number of the job's own lock, but only if the document may have a lock. */
 static bool ask_fence(struct later_job *job, uint64_t *fence)

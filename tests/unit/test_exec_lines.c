@@ -33,6 +33,22 @@ START_TEST(what_it_gets)
 }
 END_TEST
 
+/* Each character of a name may be two in its line. */
+START_TEST(the_longest_names)
+{
+    static char id[201], trace[257];
+
+    memset(id, '"', 200);
+    memset(trace, '\\', 256);
+    job->id = id;
+    job->trace = trace;
+    job->attempt = 1000000;
+    each_line("case $line in *'\\\\\"'*'}}') exit 7 ;; esac");
+    expect(LATER_RETRY);
+    expect_error("the program died: exit status 7");
+}
+END_TEST
+
 static const struct {
     const char *answer;
     enum later_result result;
@@ -464,6 +480,7 @@ static TCase *lines_case(void)
 
     exec_fixture(tc);
     tcase_add_test(tc, what_it_gets);
+    tcase_add_test(tc, the_longest_names);
     tcase_add_loop_test(tc, what_it_answers, 0, COUNT(answers));
     tcase_add_test(tc, one_for_many);
     tcase_add_test(tc, recycled);
