@@ -660,12 +660,33 @@ try:
     check(browser.wait('document.querySelectorAll(".levels > li").length >= 2'), 'a flow, level by level', browser.text('main'))
     same(browser.script('return [...document.querySelectorAll(".levels > li")].map((e) => [...e.querySelectorAll("li a")].map((a) => a.innerText).sort())')[0],
          ['a', 'b'], 'its first level')
+    drawn = """
+        const box = document.querySelector('.edges').getBoundingClientRect(), near = (a, b) => Math.abs(a - b) < 2;
+        const at = (x, y, side) => [...document.querySelectorAll('.levels ul > li')].find((e) => {
+            const of = e.getBoundingClientRect();
+            return near(of.left - box.left + of.width / 2, x) && near(of[side] - box.top, y);
+        })?.querySelector('a').innerText;
+        return [...document.querySelectorAll('.edges path')].map((e) => {
+            const [x, y, , , , , right, down] = e.getAttribute('d').match(/-?[\\d.]+/g).map(Number);
+            return `${at(x, y, 'bottom')} ${at(x + right, y + down, 'top')}`;
+        }).sort();"""
+    for width in (360, 1440):
+        browser.look(width, 900, False)
+        check(wait_until(lambda: browser.script(drawn) == ['a c', 'b c', 'c end']), f'lines from step to step, {width} px', browser.script(drawn))
+    check('after a,b' in browser.text('.levels'), 'in words, too', browser.text('.levels'))
     check(browser.wait('document.querySelector("main [role=status]").innerText.startsWith("✕ a is dead: buried: " + arguments[0])', hostile[4]), 'what blocks it',
           browser.text('main'))
     browser.click('Kick its dead', 'main')
     browser.click('Kick', 'dialog')
     check(wait_until(lambda: '"state":"ready"' in run('show', 'night.a', '-q', 'steps', '--json')), 'its dead are kicked')
     check(browser.wait('!document.querySelector("main").innerText.includes("is dead")'), 'the page shows it', browser.text('main'))
+    steps = [{'type': 't', 'step': f's{i}', **({'after': [f's{i - 1}']} if i % 20 else {})} for i in range(41)]
+    run('push', '--flow', 'many', '--file', '-', '-q', 'steps', input='\n'.join(json.dumps(step) for step in steps))
+    go('flow?name=many&queue=steps')
+    check(browser.wait('document.querySelectorAll(".levels ul > li").length === 41'), 'a flow of many steps', browser.text('main'))
+    same(browser.script('return document.querySelectorAll(".edges path").length'), 0, 'has no lines')
+    run('flow', 'cancel', 'many', '-q', 'steps')
+    go('flow?name=night&queue=steps')
     browser.click('a', '.levels')
     check(browser.wait('[...document.querySelectorAll("dl.facts a")].some((e) => e.innerText === "night")'), 'a job leads to its flow', browser.text('main'))
 

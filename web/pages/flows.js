@@ -2,6 +2,7 @@
 import { button, confirm, perform } from './action.js';
 import { get } from './api.js';
 import { age, badge, command, empty, h, link, number, setChildren, table } from './dom.js';
+import { edges } from './edges.js';
 import { errorLine } from './jobs.js';
 
 const SHOWN = 40; // jobs of a level; the others are counted
@@ -66,12 +67,15 @@ function node(job) {
              after && h('small', { title: after }, after));
 }
 
-// The jobs of one level: those that are dead or open first, then those that wait.
-function level(jobs, n) {
+// The jobs of one level: those that are dead or open first, then those that wait. spots: gets job → its element.
+function level(jobs, n, spots) {
     const rank = ({ state }) => (state === 'dead' ? 0 : state === 'waiting' ? 2 : state === 'done' ? 3 : 1);
     const sorted = [...jobs].sort((a, b) => rank(a) - rank(b)), rest = sorted.slice(SHOWN), states = new Map();
     for (const { state } of rest) states.set(state, (states.get(state) ?? 0) + 1);
-    return h('li', {}, h('h2', {}, `Level ${n}`), h('ul', {}, sorted.slice(0, SHOWN).map(node),
+    return h('li', {}, h('h2', {}, `Level ${n}`), h('ul', {}, sorted.slice(0, SHOWN).map((job) => {
+        spots.set(job, node(job));
+        return spots.get(job);
+    }),
         rest.length ? h('li', {}, `and ${[...states].map(([state, count]) => `${number(count)} ${state}`).join(', ')}`) : ''));
 }
 
@@ -79,7 +83,8 @@ export function flow(main, parameters) {
     const name = parameters.get('name') || '', queue = parameters.get('queue');
     const facts = h('p', { class: 'lead' }), blocks = h('div', { role: 'status' }), levels = h('ol', { class: 'levels' });
     const typed = h('div'), buttons = h('p', { class: 'buttons' }), note = h('div', { role: 'status' });
-    main.append(h('h1', {}, h('small', {}, 'Flow'), ' ', name), facts, blocks, buttons, note, levels, typed);
+    main.append(h('h1', {}, h('small', {}, 'Flow'), ' ', name), facts, blocks, buttons, note, h('div', { class: 'flow' }, levels), typed);
+    const draw = edges(levels);
     let shown = '';
 
     const act = async (where, question, count, verb, done) => {
@@ -103,9 +108,10 @@ export function flow(main, parameters) {
             note.replaceChildren();
             if (now === shown) return; // what is being read stays
             shown = now;
-            const byLevel = Map.groupBy ? Map.groupBy(one.answers, (job) => job.level) : one.answers.reduce((map, job) =>
+            const spots = new Map(), byLevel = Map.groupBy ? Map.groupBy(one.answers, (job) => job.level) : one.answers.reduce((map, job) =>
                 map.set(job.level, [...map.get(job.level) ?? [], job]), new Map());
-            setChildren(levels, ...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n)));
+            setChildren(levels, ...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n, spots)));
+            draw(one.answers, spots);
             const dead = one.answers.filter((job) => job.state === 'dead');
             await tellBlocks(dead, signal);
             facts.replaceChildren(...(sum ? [stateOf(sum), ` · ${number(sum.done)} of ${number(sum.total)} done, ${number(sum.open)} open, ${
