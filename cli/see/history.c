@@ -7,6 +7,7 @@
 #include "see/past.h"
 #include "text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,13 +65,31 @@ static void history_add_row(struct printing *printing, const struct row *row,
         add_duration(printing, later_histogram_quantile(&tally->run, parts[i]));
 }
 
-/* Prints `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`. Without attempts there are no
- * numbers. */
-static void print_times(struct jsonl *json, const char *name,
+/* Writes `,"octaves":[[N,COUNT],…]`: so many took more than 2^(N-1) and at most 2^N seconds. Those
+ * without any are left out. Returns its length. */
+static int put_octaves(char *text, size_t room, const struct later_histogram *histogram)
+{
+    int len = snprintf(text, room, ",\"octaves\":[");
+    uint64_t within = 0;
+
+    for (int n = -LATER_OCTAVES; n <= LATER_OCTAVES; n++) {
+        uint64_t before = within;
+
+        within = later_histogram_within(histogram, ldexp(1, n));
+        if (within > before)
+            len += snprintf(text + len, room - (size_t)len, "%s[%d,%llu]", before ? "," : "", n,
+                            (unsigned long long)(within - before));
+    }
+    return len + snprintf(text + len, room - (size_t)len, "]");
+}
+
+/* Prints `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`, of a type with its octaves. Without
+ * attempts there are no numbers. */
+static void print_times(struct jsonl *json, const char *name, bool of_type,
                         const struct later_histogram *histogram, uint64_t sum_us)
 {
     uint64_t count = later_histogram_count(histogram);
-    char text[400], number[48];
+    char text[2000], number[48];
     int len = snprintf(text, sizeof text, "{\"count\":%llu,\"sum\":%s", (unsigned long long)count,
                        text_put_real(number, sizeof number, (double)sum_us / 1e6));
 
@@ -78,6 +97,8 @@ static void print_times(struct jsonl *json, const char *name,
         len += snprintf(
             text + len, sizeof text - (size_t)len, ",\"%s\":%s", part_names[i],
             text_put_real(number, sizeof number, later_histogram_quantile(histogram, parts[i])));
+    if (of_type)
+        len += put_octaves(text + len, sizeof text - (size_t)len, histogram);
     snprintf(text + len, sizeof text - (size_t)len, "}");
     jsonl_raw(json, name, text);
 }
@@ -96,8 +117,8 @@ static void history_print_json(const struct row *row, const struct later_tally *
     jsonl_int(&json, "failed", (int64_t)later_tally_failed(tally));
     for (int i = 0; i < LATER_OUTCOMES; i++)
         jsonl_int(&json, later_outcome_name((enum later_outcome)i), (int64_t)tally->outcomes[i]);
-    print_times(&json, "wait", &tally->wait, tally->wait_us);
-    print_times(&json, "run", &tally->run, tally->run_us);
+    print_times(&json, "wait", row->type, &tally->wait, tally->wait_us);
+    print_times(&json, "run", row->type, &tally->run, tally->run_us);
     jsonl_end(&json);
 }
 

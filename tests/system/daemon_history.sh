@@ -50,6 +50,9 @@ is "$("$tools/json_lines" type wait <"$work/json" | sed -n 's/^"bytes".*"sum": *
 is "$("$tools/json_lines" type wait <"$work/json" |
     sed -n 's/^"note".*"count": *\([0-9]*\),.*/\1/p')" 200 "each wait is counted"
 
+is "$("$tools/json_lines" type run <"$work/json" | sed -n '/^"note"/{s/.*"octaves": *//; s/[^0-9,-]/ /g; p;}' | tr , ' ' |
+    awk '{ for (i = 2; i <= NF; i += 2) all += $i; print all, ($1 >= -20 && $1 < 6) }')" "200 1" "how many ran for how long"
+
 # ---- shards, and a laterd that comes later
 
 later push note -q spread >/dev/null && later push note -q spread >/dev/null

@@ -172,6 +172,11 @@ try:
         times = [(row[head], one[of].get(part)) for of, heads in (('wait', ('Wait p50', 'p95', 'p99')), ('run', ('Run p50', 'p95 2', 'p99 2')))
                  for part, head in zip(('p50', 'p95', 'p99'), heads)]
         check(all(close(text, seconds) for text, seconds in times), f'history: {row["Queue"]}, {row["Type"]}: its times', times)
+        told = browser.script('return [...document.querySelectorAll("main tr")].find((r) => r.querySelector("th")?.innerText === arguments[0]'
+                              ' && r.querySelector("td")?.innerText === arguments[1]).querySelector(".bars").ariaLabel', row['Type'], row['Queue'])
+        same([int(text.split()[0].replace(',', '')) for text in told.split(', ')], [count for _, count in one['run']['octaves']],
+             f'history: {row["Queue"]}, {row["Type"]}: how many ran how long')
+        same(sum(count for _, count in one['run']['octaves']), one['run']['count'], 'which are all of them')
     shows(lambda: len(browser.script('return [...document.querySelectorAll(".marks li")].map((e) => e.innerText)')), len(lines('history', '--marks')),
           'history: what else happened')
     shows(lambda: {(row['Queue'], row['Type']): row['Failing'] for row in rows('Change')},

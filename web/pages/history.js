@@ -2,7 +2,7 @@
 import { busiest, get } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
-import { command, duration, empty, h, link, number, path, rate, setChildren, table } from './dom.js';
+import { command, duration, empty, h, link, number, path, rate, setChildren, svg, table } from './dom.js';
 import { live } from './live.js';
 import { draw, list } from './marks.js';
 
@@ -33,6 +33,19 @@ function points(rows, by, seconds) {
                    wait: point.wait || {}, run: point.run || {} });
     }
     return all;
+}
+
+const upTo = (n) => (n < -9 ? `${number(2 ** n * 1e6)} µs` : duration(2 ** n)); // of an octave
+
+const octavesOf = ({ run }) => run.octaves ?? [];
+
+// Draws how many runs took how long: a bar for each octave from the least to the most of all types.
+function bars(octaves, from, to) {
+    if (!octaves.length) return h('td');
+    const most = Math.max(...octaves.map(([, count]) => count)), wide = 120 / (to - from + 1);
+    const words = octaves.map(([n, count]) => `${number(count)} up to ${upTo(n)}`).join(', ');
+    return h('td', { title: words }, svg('svg', { class: 'curve bars', viewBox: '0 0 120 24', role: 'img', 'aria-label': words },
+        svg('path', { d: octaves.map(([n, count]) => `M${((n - from + .5) * wide).toFixed(1)} 24V${(23 - 22 * count / most).toFixed(1)}`).join(''), 'stroke-width': wide * .8 })));
 }
 
 // Returns since when there have been attempts: in each queue and, under '', in any.
@@ -71,17 +84,17 @@ export function history(main, parameters) {
         chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
     const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
                                   ['Failed', 'n'], ['Failing', 'n'], ...['Wait', 'Run'].flatMap((of) =>
-                                      [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]])]);
+                                      [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]]), ['Runs', '']]);
     const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
         location.hash = path('history', { since, queue, against: against.value });
     } });
-    const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' });
+    const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' }), scale = h('p', { class: 'facts' });
 
     main.append(h('h1', {}, 'History'), tabs,
         h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose,
           !queue && names.length > most && h('span', {}, `, of which the ${number(most)} with the most attempts`)),
         h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
-        happened, h('h2', {}, 'By type'), types.element, note, typed,
+        happened, h('h2', {}, 'By type'), types.element, scale, note, typed,
         h('h2', {}, 'What has changed'), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, 'Against'), against), change);
 
     async function showChange(marks) {
@@ -103,6 +116,7 @@ export function history(main, parameters) {
             [pace, ...times].forEach(({ box }) => draw(box, noted.answers, seconds * 1000, all.at(-1).at));
             happened.replaceChildren(...(noted.answers.length ? [list(noted.answers)] : []));
             const began = begins(periods.answers), now = Date.now() / 1000;
+            const known = kinds.answers.flatMap((row) => octavesOf(row).map(([n]) => n)), from = Math.min(...known), to = Math.max(...known);
             const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
             types.set(kinds.answers.map((row) => h('tr', {},
@@ -112,7 +126,8 @@ export function history(main, parameters) {
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${(100 * row.failed / row.attempts).toFixed(1)} %` : '–'),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
-                    h('td', { class: 'n' }, duration(row[of][name])))))));
+                    h('td', { class: 'n' }, duration(row[of][name])))), bars(octavesOf(row), from, to))));
+            scale.textContent = known.length ? `Runs: a bar for each doubling, from ${upTo(from - 1)} to ${upTo(to)}.` : '';
             note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
             await showChange(noted.answers);
