@@ -122,6 +122,28 @@ START_TEST(turns)
 }
 END_TEST
 
+/* It does not matter that the others change all the time, and the clock has just begun. */
+START_TEST(new_ones_first)
+{
+    struct snapshot *snapshot = snapshot_new();
+    const char *names[2];
+    char name[16];
+
+    snapshot_list(snapshot);
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "q%d", i);
+        see(snapshot, name, 0, "null", 0.5);
+        see(snapshot, name, 1, "null", 1);
+    }
+    snapshot_name(snapshot, "z", 1);
+    snapshot_listed(snapshot);
+    ck_assert_uint_eq(snapshot_due(snapshot, 10, names, 2), 2);
+    ck_assert_str_eq(names[0], "z");
+    ck_assert_str_ne(names[1], "z");
+    snapshot_free(snapshot);
+}
+END_TEST
+
 START_TEST(few)
 {
     struct snapshot *snapshot = snapshot_new();
@@ -144,6 +166,7 @@ static TCase *all(void)
     tcase_add_test(tc, changes);
     tcase_add_test(tc, other_lines);
     tcase_add_test(tc, turns);
+    tcase_add_test(tc, new_ones_first);
     tcase_add_test(tc, few);
     return tc;
 }

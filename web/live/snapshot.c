@@ -213,8 +213,8 @@ bool snapshot_see(struct snapshot *snapshot, const char *line, size_t len, doubl
 
 static double urgency(const struct row *row, double now)
 {
-    if (row->hurry)
-        return HUGE_VAL;
+    if (row->hurry || row->asked == 0)
+        return HUGE_VAL; /* a new one is shown once it has been asked about */
     return (now - row->asked) * (row->changed > 0 && now - row->changed < LATELY ? OFTEN : 1);
 }
 

@@ -3,7 +3,7 @@
  * looked at next, and what has changed since the last output. Pure.
  *
  * If there are many queues, they are not all looked at each time. Queues that changed lately come
- * up eight times as often as the others, but every queue comes up.
+ * up eight times as often as the others, but every queue comes up. New ones come first.
  */
 #ifndef LATER_WEB_SNAPSHOT_H
 #define LATER_WEB_SNAPSHOT_H
