@@ -5,6 +5,7 @@
 #include "lock/needs.h"
 #include "output/jsonl.h"
 #include "queues/laid.h"
+#include "see/marks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,6 +187,8 @@ static int set_run_one(struct cli *cli, const struct setting *setting, bool set,
     changed = cli_count(cli_call(cli, &cmd, err));
     if (changed < 0)
         return -1;
+    if (changed > 0)
+        marks_note_set(cli, setting->name, set, setting->seconds);
     set_tell(cli, setting, set, changed > 0);
     return LATER_OK;
 }

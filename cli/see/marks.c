@@ -8,10 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static void marks_note(struct cli *cli, enum later_note note, double now, const char *words)
+{
+    struct later_command cmds[LATER_NOTE_COMMANDS];
+    struct later_error ignored;
+
+    memset(cmds, 0, sizeof cmds);
+    later_marks_note(cmds, later_call_prefix(cli->client), note, now, words);
+    for (int i = 0; i < LATER_NOTE_COMMANDS; i++)
+        later_reply_free(cli_call(cli, &cmds[i], &ignored));
+}
+
 void marks_note_pause(struct cli *cli, const char *queue, const char *type, bool paused,
                       double seconds)
 {
-    struct later_command cmds[LATER_NOTE_COMMANDS];
     struct later_error ignored;
     char words[LATER_QUEUE_MAX + LATER_TYPE_MAX + 32], until[32] = "";
     double now;
@@ -21,11 +31,20 @@ void marks_note_pause(struct cli *cli, const char *queue, const char *type, bool
     if (paused)
         snprintf(until, sizeof until, " %.3f", seconds > 0 ? now + seconds : 0);
     snprintf(words, sizeof words, "%s%s%s%s", queue, until, type ? " " : "", type ? type : "");
-    memset(cmds, 0, sizeof cmds);
-    later_marks_note(cmds, later_call_prefix(cli->client),
-                     paused ? LATER_NOTE_PAUSE : LATER_NOTE_RESUME, now, words);
-    for (int i = 0; i < LATER_NOTE_COMMANDS; i++)
-        later_reply_free(cli_call(cli, &cmds[i], &ignored));
+    marks_note(cli, paused ? LATER_NOTE_PAUSE : LATER_NOTE_RESUME, now, words);
+}
+
+void marks_note_set(struct cli *cli, const char *name, bool set, double seconds)
+{
+    struct later_error ignored;
+    char words[LATER_MARKS_NOTE];
+    double now;
+
+    if (cli_clock(cli, &now, &ignored) < 0)
+        return;
+    if (set)
+        snprintf(words, sizeof words, "%.3f %s", seconds > 0 ? now + seconds : 0, name);
+    marks_note(cli, set ? LATER_NOTE_SET : LATER_NOTE_UNSET, now, set ? words : name);
 }
 
 static bool marks_is_asked(const struct cli *cli, const struct later_mark *mark)
@@ -50,6 +69,8 @@ static void marks_print_json(const struct later_mark *mark)
         jsonl_text(&json, "type", mark->type);
     if (*mark->version)
         jsonl_text(&json, "version", mark->version);
+    if (*mark->set)
+        jsonl_text(&json, "set", mark->set);
     jsonl_real(&json, "from", mark->from);
     jsonl_real(&json, "to", mark->to);
     jsonl_bool(&json, "open", mark->open);
@@ -58,7 +79,7 @@ static void marks_print_json(const struct later_mark *mark)
 
 static void marks_add_row(struct table *table, const struct later_mark *mark)
 {
-    char text[48], of[sizeof mark->queue + sizeof mark->type + 1];
+    char text[48], of[sizeof mark->queue + sizeof mark->type + sizeof mark->set];
 
     table_text(table, PLAIN, text_put_time(text, sizeof text, mark->from));
     if (mark->open)
@@ -66,8 +87,8 @@ static void marks_add_row(struct table *table, const struct later_mark *mark)
     else
         table_text(table, PLAIN, text_put_time(text, sizeof text, mark->to));
     table_text(table, PLAIN, later_mark_name(mark->what));
-    snprintf(of, sizeof of, "%s%s%s", *mark->queue ? mark->queue : mark->version,
-             *mark->type ? " " : "", mark->type);
+    snprintf(of, sizeof of, "%s%s%s%s", *mark->queue ? mark->queue : mark->version,
+             *mark->type ? " " : "", mark->type, mark->set);
     table_text(table, PLAIN, of);
     table_text(table, PLAIN, later_mark_words(mark->what));
 }

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKS_NOTE_MAX 200   /* bytes */
-#define TOGETHER       600.0 /* seconds: starts and reloads of a fleet, one after the other */
+#define TOGETHER 600.0 /* seconds: starts and reloads of a fleet, one after the other */
 
 /* each: what laterds do is told once in so many seconds, what people do each time. last: the last
  * of them counts, not the first. */
@@ -18,7 +17,8 @@ static const struct {
     [LATER_NOTE_START] = { "start", 60, false },     [LATER_NOTE_STOP] = { "stop", 60, true },
     [LATER_NOTE_RELOAD] = { "reload", 60, false },   [LATER_NOTE_ALONE] = { "alone", 60, false },
     [LATER_NOTE_AWAY] = { "away", 60, true },        [LATER_NOTE_PAUSE] = { "pause", 0.001, true },
-    [LATER_NOTE_RESUME] = { "resume", 0.001, true },
+    [LATER_NOTE_RESUME] = { "resume", 0.001, true }, [LATER_NOTE_SET] = { "set", 0.001, true },
+    [LATER_NOTE_UNSET] = { "unset", 0.001, true },
 };
 
 static const struct {
@@ -30,6 +30,7 @@ static const struct {
     [LATER_MARK_DOWN] = { "down", "no laterd was alive" },
     [LATER_MARK_AWAY] = { "away", "a laterd had no answer from Redis" },
     [LATER_MARK_PAUSE] = { "pause", "paused" },
+    [LATER_MARK_SET] = { "set", "other numbers than configured" },
 };
 
 const char *later_mark_name(enum later_mark_what what)
@@ -47,7 +48,7 @@ const char *later_mark_words(enum later_mark_what what)
 void later_marks_note(struct later_command cmds[LATER_NOTE_COMMANDS], const char *prefix,
                       enum later_note note, double at, const char *words)
 {
-    char key[LATER_KEY_MAX], text[MARKS_NOTE_MAX];
+    char key[LATER_KEY_MAX], text[LATER_MARKS_NOTE];
 
     later_key_marks(key, prefix);
     snprintf(text, sizeof text, "%s %.0f %s", notes[note].name, at / notes[note].each, words);
@@ -146,11 +147,25 @@ static char *marks_cut(char *words)
     return space + 1;
 }
 
+/* until: UNIX time, 0 or less: it is not known. */
+static void marks_lasts(const struct marks_reading *reading, struct later_mark *mark, double until)
+{
+    mark->open = until <= 0 || until > reading->now;
+    mark->to = mark->open ? reading->now : until;
+}
+
+static void marks_end(struct later_mark *mark, double at)
+{
+    if (!mark || (!mark->open && mark->to <= at))
+        return;
+    mark->to = at;
+    mark->open = false;
+}
+
 /* words: `QUEUE UNTIL TYPE`, or without a type. A pause that is made longer goes on. */
 static void marks_paused(struct marks_reading *reading, double at, char *words)
 {
     char *time = marks_cut(words), *type = marks_cut(time);
-    double until = strtod(time, NULL);
     struct later_mark *mark;
 
     if (!later_key_queue_valid(words) && !later_key_shard_valid(words))
@@ -158,8 +173,7 @@ static void marks_paused(struct marks_reading *reading, double at, char *words)
     mark = marks_last(reading, LATER_MARK_PAUSE, words, type);
     if (!mark || (!mark->open && mark->to < at))
         mark = marks_add(reading, LATER_MARK_PAUSE, at, at);
-    mark->open = until <= 0 || until > reading->now;
-    mark->to = mark->open ? reading->now : until;
+    marks_lasts(reading, mark, strtod(time, NULL));
     snprintf(mark->queue, sizeof mark->queue, "%s", words);
     snprintf(mark->type, sizeof mark->type, "%s", type);
 }
@@ -168,12 +182,34 @@ static void marks_paused(struct marks_reading *reading, double at, char *words)
 static void marks_resumed(struct marks_reading *reading, double at, char *words)
 {
     char *type = marks_cut(words);
-    struct later_mark *mark = marks_last(reading, LATER_MARK_PAUSE, words, type);
 
-    if (mark && (mark->open || mark->to > at)) {
-        mark->to = at;
-        mark->open = false;
+    marks_end(marks_last(reading, LATER_MARK_PAUSE, words, type), at);
+}
+
+static void marks_unset(struct marks_reading *reading, double at, const char *name)
+{
+    for (size_t i = reading->count; i-- > 0;) {
+        struct later_mark *mark = &reading->marks[i];
+
+        if (mark->what == LATER_MARK_SET && strcmp(mark->set, name) == 0) {
+            marks_end(mark, at);
+            return;
+        }
     }
+}
+
+/* words: `UNTIL NAME`. Other numbers end those before. */
+static void marks_set(struct marks_reading *reading, double at, char *words)
+{
+    const char *name = marks_cut(words);
+    struct later_mark *mark;
+
+    if (!*name)
+        return;
+    marks_unset(reading, at, name);
+    mark = marks_add(reading, LATER_MARK_SET, at, at);
+    marks_lasts(reading, mark, strtod(words, NULL));
+    snprintf(mark->set, sizeof mark->set, "%s", name);
 }
 
 static void marks_take(struct marks_reading *reading, double at, char *text)
@@ -201,6 +237,10 @@ static void marks_take(struct marks_reading *reading, double at, char *text)
         marks_paused(reading, at, words);
     else if (note == LATER_NOTE_RESUME)
         marks_resumed(reading, at, words);
+    else if (note == LATER_NOTE_SET)
+        marks_set(reading, at, words);
+    else if (note == LATER_NOTE_UNSET)
+        marks_unset(reading, at, words);
 }
 
 static int marks_by_beginning(const void *a, const void *b)
@@ -224,7 +264,7 @@ size_t later_marks_read(struct later_mark marks[LATER_MARKS_MAX], const struct l
     struct marks_reading reading = { .marks = marks, .now = now };
 
     for (size_t i = 1; i < later_reply_count(reply) && i < 2 * LATER_MARKS_MAX; i += 2) {
-        char text[MARKS_NOTE_MAX];
+        char text[LATER_MARKS_NOTE];
 
         snprintf(text, sizeof text, "%s", later_reply_text(later_reply_at(reply, i - 1), NULL));
         marks_take(&reading, later_reply_seconds(later_reply_at(reply, i), 0), text);

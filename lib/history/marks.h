@@ -3,8 +3,9 @@
  * "Marks"). Encoders and a decoder like queue.h.
  *
  * Notes are written when a laterd starts, stops, reloads or has been without Redis, and when
- * somebody pauses or resumes a queue: never for a job. A reader makes marks of them: a note of a
- * pause and one of a resume are one mark, and so are the starts of many hosts.
+ * somebody pauses or resumes a queue, or sets numbers of a limit: never for a job. A reader makes
+ * marks of them: a note of a pause and one of a resume are one mark, and so are the starts of many
+ * hosts.
  *
  *     struct later_command cmds[LATER_NOTE_COMMANDS] = { 0 };
  *     later_marks_note(cmds, prefix, LATER_NOTE_START, now, VERSION);      … send each …
@@ -23,8 +24,9 @@
 
 #define LATER_MARKS_MAX 1000 /* notes; the oldest go */
 #define LATER_MARKS_SECONDS                                                                        \
-    7776000                  /* 90 days after the last one; the coarsest scale of history.h */
-#define LATER_MARKS_GAP 30.0 /* seconds without a laterd that are an outage */
+    7776000                   /* 90 days after the last one; the coarsest scale of history.h */
+#define LATER_MARKS_NOTE 256  /* bytes of a note, with its NUL */
+#define LATER_MARKS_GAP  30.0 /* seconds without a laterd that are an outage */
 
 /* --- writing --- */
 
@@ -37,6 +39,8 @@ enum later_note {
     LATER_NOTE_AWAY,   /* a laterd had no answer from Redis; words: since when, UNIX time */
     LATER_NOTE_PAUSE,  /* words: the queue, and until when, UNIX time, or 0; of a type: and that */
     LATER_NOTE_RESUME, /* words: the queue; of a type: and that */
+    LATER_NOTE_SET,    /* words: until when, UNIX time, or 0, and the name of the override */
+    LATER_NOTE_UNSET,  /* words: its name */
     LATER_NOTES
 };
 
@@ -56,16 +60,18 @@ enum later_mark_what {
     LATER_MARK_DOWN, /* no laterd was alive */
     LATER_MARK_AWAY, /* one had no answer from Redis */
     LATER_MARK_PAUSE,
+    LATER_MARK_SET, /* numbers of a limit or of max_running; each change is one */
     LATER_MARKS
 };
 
 struct later_mark {
     enum later_mark_what what;
     double from, to;                   /* UNIX seconds; to = from: a moment */
-    bool open;                         /* a pause that goes on; to = now */
+    bool open;                         /* it goes on; to = now */
     char queue[LATER_QUEUE_MAX + 1];   /* of a pause; else "" */
     char type[LATER_TYPE_MAX + 1];     /* of the pause of a type; else "" */
     char version[LATER_QUEUE_MAX + 1]; /* of a start or deploy; else "" */
+    char set[LATER_MARKS_NOTE];        /* whose numbers are set, as in `overrides`; else "" */
 };
 
 /* "start" …, the word in JSON; and what it means, for people. Static. */

@@ -137,6 +137,9 @@ change set limit type:note --max 5 --per 10m
 awaited 20 "5 of them: those that have begun are known" notes 5
 in_line 'limit:{type:note}' 1
 is $? 0 "the sixth waits"
+is "$(later history --marks --json | sed -n 's/.*"set":"\([^"]*\)".*"open":\(.*\)}/\1 \2/p' | paste -sd' ')" \
+    'permit:type:do false permit:type:do false permit:type:do false permit:queue:thin true limit:type:note false limit:type:note false limit:type:note true' \
+    "the curves of the history have each as a mark"
 change set limit type:note --max 5 --per 1s
 awaited 20 "another time opens it" notes 6
 

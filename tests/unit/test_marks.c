@@ -122,8 +122,26 @@ START_TEST(test_pauses_of_types)
 }
 END_TEST
 
+/* Other numbers end those before. */
+START_TEST(test_numbers_that_are_set)
+{
+    noted(10, "set 1764000010000 0.000 limit:type:sms");
+    noted(20, "set 1764000020000 1764000080.000 permit:queue:mail");
+    noted(30, "set 1764000030000 0.000 limit:type:sms");
+    noted(40, "unset 1764000040000 limit:type:sms");
+    noted(50, "unset 1764000050000 limit:type:sms");
+    noted(60, "unset 1764000060000 limit:type:fax");
+    noted(70, "set 1764000070000 0.000 limit:type:fax");
+    ck_assert_str_eq(read_marks(), "set 10 30, set 20 80, set 30 40, set 70 3600+");
+    ck_assert_str_eq(marks[1].set, "permit:queue:mail");
+}
+END_TEST
+
 START_TEST(test_foreign_notes)
 {
+    noted(0, "set 1 0");
+    noted(0, "set 1 ");
+    noted(0, "unset 1 ");
     noted(0, "");
     noted(0, "start");
     noted(0, "start 1");
@@ -180,8 +198,8 @@ static TCase *all(void)
 {
     return UNIT_CASE("marks", set_up, NULL, test_a_fleet_is_one_mark,
                      test_another_version_is_a_deploy, test_nobody_alive, test_without_redis,
-                     test_pauses, test_pauses_of_types, test_foreign_notes,
-                     test_never_more_than_there_is_room, test_what_is_written);
+                     test_pauses, test_pauses_of_types, test_numbers_that_are_set,
+                     test_foreign_notes, test_never_more_than_there_is_room, test_what_is_written);
 }
 
 UNIT_MAIN("marks", all)

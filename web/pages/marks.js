@@ -1,10 +1,10 @@
 // marks.js: what happened besides jobs, drawn on curves and listed: outages, deploys, pauses.
 import { h, moment, since } from './dom.js';
 
-const KINDS = { start: 'start', deploy: 'deploy', reload: 'reload', down: 'no laterd', away: 'no Redis', pause: 'pause' };
+const KINDS = { start: 'start', deploy: 'deploy', reload: 'reload', down: 'no laterd', away: 'no Redis', pause: 'pause', set: 'set' };
 const LISTED = 20, ROOM = 9; // percent of the width that a word needs
 
-const word = (mark) => `${KINDS[mark.mark] || mark.mark} ${mark.queue || mark.version || ''} ${mark.type || ''}`.trim();
+const word = (mark) => `${KINDS[mark.mark] || mark.mark} ${mark.queue || mark.version || mark.set || ''} ${mark.type || ''}`.trim();
 const lasts = (mark) => mark.to - mark.from >= 1;
 
 function times(mark) {
