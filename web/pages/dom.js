@@ -61,7 +61,8 @@ export function duration(seconds) {
     if (seconds === undefined || seconds === null) return '–';
     if (seconds >= 10) return age(seconds);
     if (seconds >= 1) return `${seconds.toFixed(1)} s`;
-    return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+    if (seconds >= 0.001 || seconds === 0) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+    return `${(seconds * 1e6).toFixed(0)} µs`;
 }
 
 const pad = (n) => String(n).padStart(2, '0');

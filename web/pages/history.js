@@ -35,7 +35,7 @@ function points(rows, by, seconds) {
     return all;
 }
 
-const upTo = (n) => (n < -9 ? `${number(2 ** n * 1e6)} µs` : duration(2 ** n)); // of an octave
+const upTo = (n) => duration(2 ** n); // of an octave
 
 const octavesOf = ({ run }) => run.octaves ?? [];
 
