@@ -104,7 +104,7 @@ static int look_at_limit(const struct asking *asking, struct held *held, struct 
     held->left = ms < 0 ? -1 : (double)ms / 1000;
     if (held->kind == LATER_HELD_FIXED)
         return 0;
-    later_held_oldest(&oldest, asking->prefix, held->name);
+    later_held_oldest(&oldest, asking->prefix, held->name, held->count > held->max ? held->max : 0);
     reply = cli_call(asking->cli, &oldest, err);
     if (!reply)
         return -1;
@@ -178,9 +178,9 @@ static int look_at_line(const struct asking *asking, struct held *held, struct l
     return held->line ? 0 : -1;
 }
 
-/* Set kind and name; this fills in the rest: who has it, since when, for how long, who waits. It
- * takes several commands, and things may change in between. now: Redis's clock. Returns 0, or -1
- * with *err. locks_forget() is due in both cases. */
+/* Set kind and name, and max, if it is known; this fills in the rest: who has it, since when, for
+ * how long, who waits. It takes several commands, and things may change in between. now: Redis's
+ * clock. Returns 0, or -1 with *err. locks_forget() is due in both cases. */
 static int locks_look(struct cli *cli, double now, struct held *held, struct later_error *err)
 {
     const struct asking whom = { cli, later_call_prefix(cli->client), now };
@@ -304,9 +304,9 @@ static int locks_tell(struct locks *locks, enum later_held kind, const char *key
 
     if (!later_held_name(held.name, key, &waits))
         return 0;
+    locks_find_max(locks, &held);
     ok = locks_look(locks->cli, locks->now, &held, err);
     if (ok == 0 && (waits ? held.count == 0 && held.waiting > 0 : held.count > 0)) {
-        locks_find_max(locks, &held);
         locks_find_opening(locks, &held);
         if (locks->cli->json)
             locks_print_json(&held);

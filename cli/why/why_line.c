@@ -149,7 +149,7 @@ static void why_line_limit(struct why_look *look, const struct why_need *need)
         at = why_line_real(look, &cmd, 0);
         look->facts->line.opens = at > 0 ? now + at / 1000 : 0;
     } else {
-        later_held_oldest(&cmd, prefix, need->name);
+        later_held_oldest(&cmd, prefix, need->name, need->max);
         at = why_line_real(look, &cmd, 0);
         look->facts->line.opens = at > 0 ? fmin(at, now) + need->per : 0;
     }

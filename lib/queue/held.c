@@ -131,12 +131,16 @@ void later_held_used(struct later_command *cmd, const char *prefix, enum later_h
     later_command_say(cmd, "%s %s", kind == LATER_HELD_FIXED ? "GET" : "LLEN", key);
 }
 
-void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name)
+void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name,
+                       int64_t last)
 {
     char key[LATER_KEY_MAX];
 
     later_key_limit(key, prefix, name);
-    later_command_say(cmd, "LINDEX %s -1", key);
+    if (last > 0)
+        later_command_say(cmd, "LINDEX %s %ju", key, (uintmax_t)(last - 1));
+    else
+        later_command_say(cmd, "LINDEX %s -1", key);
 }
 
 void later_held_left(struct later_command *cmd, const char *prefix, const char *name)

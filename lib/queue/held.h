@@ -51,11 +51,13 @@ void later_held_waiting(struct later_command *cmd, const char *prefix, enum late
 void later_held_waiters(struct later_command *cmd, const char *prefix, enum later_held kind,
                         const char *name, size_t limit);
 
-/* For a limit: how often it was used (GET, LLEN); the first of those times (LINDEX; SLIDING only);
- * the milliseconds until it is forgotten (PTTL). */
+/* For a limit: how often it was used (GET, LLEN); the first of the last so many of those times, 0 =
+ * of all (LINDEX; SLIDING only); the milliseconds until it is forgotten (PTTL). There may be more
+ * times than it allows if it allowed more before. */
 void later_held_used(struct later_command *cmd, const char *prefix, enum later_held kind,
                      const char *name);
-void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name);
+void later_held_oldest(struct later_command *cmd, const char *prefix, const char *name,
+                       int64_t last);
 void later_held_left(struct later_command *cmd, const char *prefix, const char *name);
 
 #endif

@@ -140,6 +140,13 @@ is $? 0 "the sixth waits"
 is "$(later history --marks --json | sed -n 's/.*"set":"\([^"]*\)".*"open":\(.*\)}/\1 \2/p' | paste -sd' ')" \
     'permit:type:do false permit:type:do false permit:type:do false permit:queue:thin true limit:type:note false limit:type:note false limit:type:note true' \
     "the curves of the history have each as a mark"
+change set limit type:note --max 2
+begun() { [ "$(sum "$(redis LINDEX 'later:limit:{type:note}' 0) < $(present)")" = 1.000 ]; }
+awaited 20 "all five are counted from when they began" begun
+second=$(redis LINDEX 'later:limit:{type:note}' 1) before=$(present)
+opens=$(later lock --json | sed -n 's/.*"name":"type:note".*"opens":\([0-9.]*\).*/\1/p')
+at_most "$opens" "$(sum "$second + 600 - $before + 0.01")" "a lower number: it opens when the last but one of five is ten minutes ago"
+at_least "$opens" "$(sum "$second + 600 - $(present) - 0.01")" "and no sooner"
 change set limit type:note --max 5 --per 1s
 awaited 20 "another time opens it" notes 6
 
