@@ -94,6 +94,27 @@ START_TEST(test_report)
 }
 END_TEST
 
+/* What went wrong is told until it is over. */
+START_TEST(test_faults)
+{
+    struct health *health = open_it();
+
+    health_fault(health, "no room");
+    health_reload(health, "line 3");
+    read_it();
+    ck_assert_str_eq(report.fault, "no room");
+    ck_assert_str_eq(report.reload, "line 3");
+    health_fault(health, NULL);
+    read_it();
+    ck_assert_str_eq(report.fault, "");
+    ck_assert_str_eq(report.reload, "line 3");
+    health_reload(health, NULL);
+    read_it();
+    ck_assert_str_eq(report.reload, "");
+    health_close(health);
+}
+END_TEST
+
 START_TEST(test_nothing_there)
 {
     ck_assert_int_lt(health_read(dir, &report, &err), 0);
@@ -250,6 +271,7 @@ static TCase *file(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, test_identity);
     tcase_add_test(tc, test_report);
+    tcase_add_test(tc, test_faults);
     tcase_add_test(tc, test_nothing_there);
     tcase_add_test(tc, test_short_file);
     tcase_add_test(tc, test_no_permission);

@@ -88,9 +88,10 @@ START_TEST(test_without_redis)
 {
     noted(130, "away 29400002 1764000100");
     noted(131, "away 29400002 1764000098"); /* another host tells of the same */
+    noted(135, "away 29400002 1764000110"); /* one that had asked later */
     noted(400, "away 29400007 1764000380");
     noted(500, "away 29400008 1764009999"); /* not yet */
-    ck_assert_str_eq(read_marks(), "away 98 131, away 380 400");
+    ck_assert_str_eq(read_marks(), "away 98 135, away 380 400");
 }
 END_TEST
 

@@ -235,6 +235,8 @@ START_TEST(types_and_rows_are_bounded)
         attempt(page, type, 1);
     }
     ck_assert_uint_eq(counts_used(&page->page->counts), COUNTS_ROWS);
+    ck_assert_ptr_nonnull(counts_row(&page->page->counts, COUNTS_QUEUES - 1, "more", NULL));
+    ck_assert_ptr_null(counts_row(&page->page->counts, COUNTS_QUEUES, "more", NULL));
     recorder_read(recorder, page, &live_config.pools[0]);
     write_all(recorder, NOON);
     ck_assert_uint_eq(totals("t0"), 1);

@@ -48,6 +48,16 @@ START_TEST(test_said_again)
 }
 END_TEST
 
+/* What is needed before the program is there, or is a job's own, is not kept. */
+START_TEST(test_left_out)
+{
+    ck_assert_int_eq(takes("a", "{\"max_attempts\":2,\"timeout\":5,\"payload\":[1]}"), 0);
+    ck_assert_uint_eq(said_find(said, "a")->max_attempts, 2);
+    ck_assert_double_eq(said_find(said, "a")->timeout, 0);
+    ck_assert_ptr_null(said_find(said, "a")->payload);
+}
+END_TEST
+
 /* Members that are wrong are refused as in a document, and nothing changes. */
 START_TEST(test_refused)
 {
@@ -92,6 +102,7 @@ static TCase *words(void)
     tcase_add_checked_fixture(tc, said_setup, said_teardown);
     tcase_add_test(tc, test_exact_before_longest_beginning);
     tcase_add_test(tc, test_said_again);
+    tcase_add_test(tc, test_left_out);
     tcase_add_test(tc, test_refused);
     tcase_add_test(tc, test_bounded);
     return tc;

@@ -56,6 +56,12 @@ START_TEST(posts)
     ck_assert_int_eq(refusal(&ours, good), 0);
     other.origin = "http://localhost:7421";
     ck_assert_int_eq(refusal(&ours, other), 403);
+    other.origin = "http://localhost:7420.example.com"; /* which only begins like ours */
+    ck_assert_int_eq(refusal(&ours, other), 403);
+    other.host = "localhost"; /* the port is the default one */
+    other.origin = "http://localhost.example.com";
+    ck_assert_int_eq(refusal(&ours, other), 403);
+    other.host = good.host;
     other.site = "same-origin"; /* the browser's own word goes before */
     ck_assert_int_eq(refusal(&ours, other), 0);
     other = good;
