@@ -2,9 +2,11 @@
 #include "log.h"
 
 #include "base/clock.h"
+#include "server_log.h"
 #include "tests/support/comma.h"
 #include "unit.h"
 
+#include <event2/event.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
@@ -204,6 +206,29 @@ START_TEST(test_text_long)
     line = text_line();
     ck_assert_uint_gt(strlen(line), 1900);
     ck_assert_ptr_nonnull(strstr(line, "www job=the-id queue=q type=t"));
+}
+END_TEST
+
+/* A line of the embedded redis-server that is too long goes on in the next, and no byte is lost. */
+START_TEST(test_server_long)
+{
+    static char words[2047];
+    struct event_base *base = event_base_new();
+    struct server_log *log = server_log_new(base);
+    int from[2];
+
+    memset(words, 'w', sizeof words);
+    ck_assert_int_eq(pipe(from), 0);
+    ck_assert_int_eq(write(from[1], words, sizeof words), sizeof words);
+    ck_assert_int_eq(write(from[1], "the rest\n", 9), 9);
+    close(from[1]);
+    log_open(LOG_INFO, false, "x");
+    server_log_read(log, from[0]);
+    server_log_free(log);
+    event_base_free(base);
+    read_output();
+    ck_assert_ptr_nonnull(strstr(output, "warn redis: www"));
+    ck_assert_ptr_nonnull(strstr(output, "warn redis: the rest\n"));
 }
 END_TEST
 
@@ -480,7 +505,7 @@ END_TEST
 static TCase *text(void)
 {
     return MAKE("text", set_up_pipe, test_text, test_journal, test_levels, test_text_hostile,
-                test_text_long);
+                test_text_long, test_server_long);
 }
 
 static TCase *json(void)

@@ -102,9 +102,22 @@ START_TEST(test_short_line)
 }
 END_TEST
 
+/* Those that were sent no longer count: the bound is of what enters between two calls. */
+START_TEST(test_more_than_are_kept)
+{
+    for (int i = 0; i < PUT_OFF_MOST + JOBS; i++) {
+        if (enters("q", i))
+            send_all();
+    }
+    send_all();
+    LIVE_UNTIL(left("q") == BACKLOG_LAST);
+}
+END_TEST
+
 static TCase *jobs(void)
 {
-    return LIVE_CASE("put_off", set_up, tear_down, test_all_but_the_last, test_short_line);
+    return LIVE_CASE("put_off", set_up, tear_down, test_all_but_the_last, test_short_line,
+                     test_more_than_are_kept);
 }
 
 UNIT_MAIN("put_off", jobs)
