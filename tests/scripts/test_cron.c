@@ -174,7 +174,7 @@ static const char *const jobs_of[] = { "ready", "delayed", "reserved", "dead" };
 /* The last job of the schedule is in this state; the next tick fires. */
 static const char *overlap(const char *policy, size_t in)
 {
-    const char *lines = text("overlap=%s\n", policy);
+    const char *lines = text("overlap=%s\npriority=5\n", policy);
     long tick;
 
     ask("FLUSHALL");
@@ -232,6 +232,7 @@ START_TEST(overlap_replace)
         ck_assert_str_eq(overlap("replace", in), "FIRED");
         ck_assert_int_eq(size_of("jobs"), in < 2 ? 1 : 2);
         ck_assert_int_eq(stat_of("cancelled"), in < 2);
+        ck_assert_int_eq(size_of("records"), size_of("jobs")); /* of none that has gone */
         check_sums();
     }
 }

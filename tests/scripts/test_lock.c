@@ -66,6 +66,7 @@ START_TEST(a_lock_always_has_an_end)
     ck_assert_int_gt(ask("PTTL " LOCK)->integer, 0);
     run("lock_touch", ANN, "7", NULL);
     ck_assert_int_gt(ask("PTTL " LOCK)->integer, 5000);
+    ck_assert_str_eq(run("lock_show", NULL)->element[4]->str, "7");
     call("lock_free", ANN);
     ck_assert_int_le(ask("PTTL " LOCK)->integer, 2000);
     ck_assert_int_gt(ask("PTTL " LOCK)->integer, 0);

@@ -87,6 +87,8 @@ START_TEST(touched_lasts)
     double now = time_now();
 
     take("a", "3", "1");
+    run("permit_touch", "40", "a", NULL);
+    ck_assert_int_gt(ask("PTTL " RUNNING)->integer, 10000); /* and the key with it */
     take("b", "3", "100");
     ck_assert_str_eq(flat(run("permit_touch", "60", "a", "x", "b", "y", NULL)), "2 4");
     ck_assert_double_ge(ends("a"), now + 60);
@@ -665,6 +667,23 @@ START_TEST(hastened_is_ready)
 }
 END_TEST
 
+/* One that people gave another time waits in no line; one with another priority does. */
+START_TEST(rescheduled_leaves_the_line)
+{
+    double due = 4000000000.25;
+
+    push_when("a", "+100");
+    ask("ZADD later:{q}:delayed %f a", due);
+    ask("HSET later:{q}:records a %s", text("l=%f p n\n", due));
+    ck_assert_str_eq(run("reschedule", "a", "", "3", NULL)->str, "delayed");
+    ck_assert_str_eq(noted("l", "a"), "4000000000.250000 p n");
+    ck_assert_str_eq(run("reschedule", "a", "+900", "", NULL)->str, "delayed");
+    ck_assert_str_eq(noted("l", "a"), "");
+    ck_assert_str_eq(noted("p", "a"), "3");
+    check_sums();
+}
+END_TEST
+
 /* Only what is due when its caller thinks, in `delayed` and by its record. It is still called by
  * the old time. */
 START_TEST(put_off_until_later)
@@ -727,6 +746,7 @@ int main(void)
         called_while_there_is_room,
         the_line_of_a_lock,
         hastened_is_ready,
+        rescheduled_leaves_the_line,
         put_off_until_later,
         NULL,
     };
