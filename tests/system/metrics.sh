@@ -39,18 +39,20 @@ redis SET 'later:{rent}:shards' 2 >/dev/null
 cat >"$work/line" <<'E'
 {"type":"note","queue":"rent","group":"a\"b\\c"}
 E
+printf '%s\n' '{"type":"note","queue":"rent","group":"only\\one"}' >"$work/other"
 {
     for i in $(seq 22); do
         seq "$i" | sed "s|.*|{\"type\":\"note\",\"queue\":\"rent\",\"group\":\"g$i\"}|"
     done
     seq 30 | sed 's|.*|{"type":"note","queue":"rent"}|'
     for i in $(seq 40); do cat "$work/line"; done
+    for i in $(seq 35); do cat "$work/other"; done
 } | later push --file - >/dev/null
 later metrics >"$work/metrics"
 runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
 {
-    printf '%s\n' '"a\"b\\c"} 40' '""} 30'
-    for i in $(seq 22 -1 5); do echo "\"g$i\"} $i"; done
+    printf '%s\n' '"a\"b\\c"} 40' '"only\\one"} 35' '""} 30'
+    for i in $(seq 22 -1 6); do echo "\"g$i\"} $i"; done
 } | sed 's/^/laterd_group_ready_jobs{queue="rent",group=/' >"$work/groups"
 grep '^laterd_group_ready_jobs' "$work/metrics" >"$work/told"
 runs "the 20 groups with most ready jobs, of both shards" cmp "$work/groups" "$work/told"
