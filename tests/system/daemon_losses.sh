@@ -123,6 +123,18 @@ start_laterd
 within 20 "what was lost while laterd was stopped is noticed at its start" \
     said 1 'queue default: 6 jobs had been pushed, now 0'
 said_in_time "$since" "after that"
+
+# ---- with another prefix there are other queues
+
+push_later default 4
+awaited 20 "laterd has seen these jobs" saw default 4
+stop_laterd
+configure 'workers = 1;' "$queues"
+sed 's/^redis = {/& prefix = "other";/' "$work/laterd.conf" >"$work/other.conf"
+mv "$work/other.conf" "$work/laterd.conf"
+start_laterd
+awaited 20 "laterd has seen the queue of the other prefix" saw default 0
+is "$(how_often 'Redis has lost writes:')" 0 "what was seen of another prefix is not missed"
 stop_laterd
 is "$exited" 0 "the end"
 finish

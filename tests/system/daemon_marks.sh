@@ -25,6 +25,9 @@ now=$(redis time | head -n 1)
 redis zadd later:marks $((now - 1000)) "start $((now / 60 - 16)) 0.0.1" >/dev/null
 redis hset later:hosts gone:1 \
     "{\"host\":\"gone\",\"pid\":1,\"started\":$((now - 1000)).5,\"seen\":$((now - 100)).4}" >/dev/null
+# One that came after this one, and is heard first.
+redis hset later:hosts young:1 \
+    "{\"host\":\"young\",\"pid\":1,\"started\":$((now + 900)).5,\"seen\":$((now + 900)).6}" >/dev/null
 start_laterd
 within 20 "that nobody was alive, and a deploy" has_marks "start 0.0.1, down , deploy $version"
 is "$(mark down from)" "$((now - 100))" "since the last one was seen"
