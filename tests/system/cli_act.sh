@@ -225,6 +225,12 @@ redis_all CONFIG SET maxmemory 0 >/dev/null
 later push t -q gone --id 1 >/dev/null
 is "$(later size --names | grep -c '^gone$')" 1 "who pushes to it makes it anew"
 later cancel -q gone --state ready --yes >/dev/null
+redis SADD later:queues bare >/dev/null
+redis ZADD 'later:{bare}:dead' 1 x >/dev/null # the sizes that are looked at first have no job
+run later forget bare
+is "$status $(redis SISMEMBER later:queues bare)" "75 1" "one that is refused at the last moment stays known"
+redis DEL 'later:{bare}:dead' >/dev/null
+later forget bare
 is "$(later forget gone --json)" '{"queue":"gone","result":"forgotten"}' "forget --json names the queue"
 run later forget 'a/1'
 is "$status" 64 "a shard goes with its queue"
