@@ -113,7 +113,8 @@ def close(text, seconds):
     if seconds is None or text == '–':
         return text == '–' and seconds is None
     value, unit = text.split()
-    return abs(float(value) * {'ms': 0.001, 's': 1, 'min': 60}[unit] - seconds) <= max(0.06 * seconds, 0.0006)
+    of, least = {'µs': (1e-6, 1e-6), 'ms': (0.001, 0.0006), 's': (1, 0.0006), 'min': (60, 0.0006)}[unit]
+    return abs(float(value) * of - seconds) <= max(0.06 * seconds, least)
 
 
 try:
