@@ -32,8 +32,9 @@ if not score then
 end
 local texts = records_of({ id })
 if tonumber(score) ~= at then
-    -- Whoever gave it back may have died before it could tell the line.
-    local told = string.match(value_of(texts[1], 'l') or '', '^%S+')
+    -- Whoever gave it back may have died before it could tell the line. A job that a pause keeps
+    -- aside waits for the end of that.
+    local told = string.match(value_of(texts[1], 'l') or '', '^(%S+) [lpfs] ')
     if tonumber(told or 0) ~= tonumber(score) then
         return 0
     end

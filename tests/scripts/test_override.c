@@ -186,6 +186,21 @@ START_TEST(looks_again)
 }
 END_TEST
 
+/* It was in a line before its type was paused, and is called there. */
+START_TEST(no_line_calls_it)
+{
+    push("a");
+    reserve('l', 1);
+    run("return", member('l', "a"), "4000000000", "line:p n", NULL);
+    run("kick", "a", NULL);
+    pause_for("0");
+    keep_all();
+    ck_assert_int_eq(run("hasten", "4000000000", "500", "a", NULL)->integer, 0);
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_str_eq(aside(), "a");
+}
+END_TEST
+
 START_TEST(so_many_a_call)
 {
     for (int i = 0; i < 1200; i++)
@@ -245,6 +260,7 @@ int main(void)
         not_kept_when_it_is_over,
         what_has_changed_stays,
         looks_again,
+        no_line_calls_it,
         so_many_a_call,
         groups_come_back,
         forgotten_with_its_queue,
