@@ -50,6 +50,12 @@ local function paused_due(how)
     return string.format('%.6f', till > 0 and till + 60 or now + 86400)
 end
 
+-- Has that pause kept this job before? Then it only looked again, and keeps the place that it had
+-- first. What the set has of an earlier job with its id is not its place.
+local function kept_before(record, how)
+    return string.match(value_of(record, 'l') or '', '^%S+ t (%S+)$') == string.sub(how, 6)
+end
+
 local list, waits, at_once = {}, {}, false
 for i = 1, #ARGV / 3 do
     local how = ARGV[3 * i]
@@ -64,7 +70,7 @@ for i = 1, #ARGV / 3 do
             'ERR return: how is held, line, type, suspect, interrupted, unknown or why')
     end
     if string.sub(how, 1, 5) == 'type:' then
-        aside[how] = aside[how] or { due = paused_due(how) }
+        aside[how] = aside[how] or { due = paused_due(how), again = {} }
         waits[i] = tonumber(aside[how].due or 0)
     end
     at_once = at_once or waits[i] == 0
@@ -100,9 +106,10 @@ for n = 1, #ids do
     elseif aside[how] then
         local kept = aside[how]
         if kept.due then
+            local into = kept_before(texts[n], how) and kept.again or kept
             texts[n] = with_value(texts[n], 'l', kept.due .. ' t ' .. string.sub(how, 6))
-            kept[#kept + 1] = scores[i] + rank(texts[n])
-            kept[#kept + 1] = id
+            into[#into + 1] = scores[i] + rank(texts[n])
+            into[#into + 1] = id
         end
     elseif string.sub(how, 1, 4) == 'line' then
         local name = waits[i] >= 1e9 and string.match(how, '^line:([lpfs] [!-~]+)$')
@@ -124,8 +131,12 @@ if changed then
     keep_records(ids, texts)
 end
 for how, kept in pairs(aside) do
+    local set = base .. 'aside:' .. string.sub(how, 6)
     if #kept > 0 then
-        redis.call('ZADD', base .. 'aside:' .. string.sub(how, 6), 'NX', unpack(kept))
+        redis.call('ZADD', set, unpack(kept))
+    end
+    if #kept.again > 0 then
+        redis.call('ZADD', set, 'NX', unpack(kept.again))
     end
 end
 place(soon, later)

@@ -186,6 +186,25 @@ START_TEST(looks_again)
 }
 END_TEST
 
+/* Another job with the id of one that was kept, or one with another time, has a place of its own.
+ */
+START_TEST(another_of_its_id)
+{
+    push("old");
+    push("late");
+    push("b");
+    pause_for("0");
+    keep_all();
+    run("cancel", "old", NULL);
+    push("old");
+    run("reschedule", "late", "0", "", NULL);
+    keep_all();
+    run("override", FIELD, "", "", "", NULL);
+    run("heed", NULL);
+    ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "b old late");
+}
+END_TEST
+
 /* It was in a line before its type was paused, and is called there. */
 START_TEST(no_line_calls_it)
 {
@@ -260,6 +279,7 @@ int main(void)
         not_kept_when_it_is_over,
         what_has_changed_stays,
         looks_again,
+        another_of_its_id,
         no_line_calls_it,
         so_many_a_call,
         groups_come_back,
