@@ -3,11 +3,13 @@
 
 #include "harness.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const model_states[STATES] = { "ready", "delayed", "reserved", "dead" };
+const char *const model_types[MODEL_TYPES] = { "bulk", "mail.*" };
 
 static const char *const counters[COUNTERS] = {
     "pushed", "adopted", "duplicate", "replaced", "done",    "released", "returned", "buried",
@@ -113,6 +115,28 @@ void model_leave_wake(struct model *model)
     struct job *ready[MODEL_JOBS];
 
     model->wake = model_sorted(model, READY, ready) > 0 && !model->paused;
+}
+
+/* ---- lines, and pauses of types */
+
+bool model_in_line(const struct job *job)
+{
+    return job->state == DELAYED && *job->waits && *job->waits != 't' && job->told == job->score;
+}
+
+bool model_is_aside(const struct job *job, int type)
+{
+    return job->state == DELAYED && *job->waits == 't' && job->told == job->score &&
+           strcmp(job->waits + 2, model_types[type]) == 0;
+}
+
+struct aside *model_aside(struct pause *pause, const char *id)
+{
+    for (size_t i = 0; i < pause->count; i++) {
+        if (strcmp(pause->aside[i].id, id) == 0)
+            return &pause->aside[i];
+    }
+    return NULL;
 }
 
 /* ---- ids that stay taken */
@@ -288,13 +312,24 @@ static bool group_fits(const struct job *job, const char *record)
     return !job->group || (group && group[1] == job->group && !group[2]);
 }
 
+/* Does tag l say so? */
+static bool wait_fits(const struct job *job, const char *line)
+{
+    char *rest;
+
+    if (!*job->waits)
+        return !*line;
+    return strtod(line, &rest) == job->told && *rest == ' ' && strcmp(rest + 1, job->waits) == 0;
+}
+
 static bool record_fits(const struct job *job, const char *record)
 {
     return group_fits(job, record) && number_fits(record, "a", job->attempts, 0) &&
            number_fits(record, "c", job->crashes, -1) &&
            number_fits(record, "i", job->interrupts, 0) &&
            number_fits(record, "p", job->priority, 0) && atoi(value_in(record, "u")) == job->stay &&
-           error_fits(value_in(record, "e"), job->error) && !*value_in(record, "t");
+           error_fits(value_in(record, "e"), job->error) && !*value_in(record, "t") &&
+           wait_fits(job, value_in(record, "l"));
 }
 
 static void compare_records(struct model *model)
@@ -357,6 +392,39 @@ static void compare_counters(struct model *model)
                       model->counters[i]);
 }
 
+static void compare_aside(struct pause *pause, const char *type)
+{
+    const redisReply *set = ask("ZRANGE %s 0 -1 WITHSCORES", key(text("aside:%s", type)));
+
+    ck_assert_uint_eq(set->elements, 2 * pause->count);
+    for (size_t i = 0; i < set->elements; i += 2) {
+        const struct aside *aside = model_aside(pause, set->element[i]->str);
+        double place = strtod(set->element[i + 1]->str, NULL);
+
+        ck_assert_msg(aside != NULL, "%s is kept aside", set->element[i]->str);
+        ck_assert_msg(fabs(place - aside->place) < DIGIT, "%s had the place %f, not %f", aside->id,
+                      aside->place, place);
+    }
+}
+
+/* What is laid over the queue, and how often `stats` says that something is. */
+static void compare_pauses(struct model *model)
+{
+    int laid = 0;
+
+    for (int i = 0; i < MODEL_TYPES; i++) {
+        struct pause *pause = &model->pauses[i];
+        const char *found = field("overrides", text("type:%s", model_types[i]));
+        const char *until = strchr(found, ' ');
+
+        ck_assert_int_eq(*found != '\0', pause->laid);
+        ck_assert(!pause->laid || (until && strtod(until, NULL) == pause->until));
+        laid += pause->laid;
+        compare_aside(pause, model_types[i]);
+    }
+    ck_assert_str_eq(field("stats", "overrides"), laid ? text("%d", laid) : "");
+}
+
 void model_compare(struct model *model)
 {
     compare_sets(model);
@@ -365,6 +433,7 @@ void model_compare(struct model *model)
     compare_records(model);
     compare_unique(model);
     compare_counters(model);
+    compare_pauses(model);
     if (model->groups)
         compare_fair(model);
     ck_assert_int_eq(size_of("paused"), model->paused);

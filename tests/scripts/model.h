@@ -13,6 +13,7 @@
 #define MODEL_JOBS   400
 #define MODEL_GROUPS 3   /* A, B, C */
 #define MODEL_RANKS  201 /* priorities from -100 on */
+#define MODEL_TYPES  2   /* that are paused now and then */
 
 enum state { READY, DELAYED, RESERVED, DEAD, STATES };
 
@@ -27,9 +28,22 @@ struct job {
     int stay;    /* seconds that its id is to stay taken after it; 0: not at all */
     int error;   /* the attempt that the last error tells of; -1: no error */
     double score;
-    double left; /* of a reserved one: the score it had in ready */
-    char group;  /* 'A' and so on; 0: no job has one */
-    bool placed; /* it has a place in ready by its group */
+    double left;    /* of a reserved one: the score it had in ready */
+    char group;     /* 'A' and so on; 0: no job has one */
+    bool placed;    /* it has a place in ready by its group */
+    double told;    /* tag l of its record: when it was due by that, */
+    char waits[16]; /* and what it waits for, or has waited: KIND NAME; "": nothing so far */
+};
+
+/* The pause of a type, and the jobs that it keeps, or has kept, with the places that they had. */
+struct pause {
+    bool laid;
+    double until; /* 0: it lasts */
+    struct aside {
+        char id[64];
+        double place;
+    } aside[MODEL_JOBS];
+    size_t count;
 };
 
 /* What decides on the next place of a priority (doc/protocol.md, "Groups"): V, and the F of each
@@ -68,6 +82,7 @@ struct unique {
 };
 
 #define MODEL_PAST 1e9
+#define DIGIT      0.000002 /* scores have six places */
 
 struct model {
     struct job jobs[MODEL_JOBS];
@@ -77,11 +92,15 @@ struct model {
     bool paused, wake;
     bool groups; /* each job has one */
     struct front fronts[MODEL_RANKS];
+    struct pause pauses[MODEL_TYPES];
     long long counters[COUNTERS];
 };
 
 /* "ready" … */
 extern const char *const model_states[STATES];
+
+/* The types that are paused. */
+extern const char *const model_types[MODEL_TYPES];
 
 /* Returns the job of this id, or the plain member with these bytes in this state, or NULL. */
 struct job *model_find(struct model *model, const char *id);
@@ -117,6 +136,13 @@ void model_unique_forget(struct model *model, const char *id);
 
 /* Removes those whose time has passed, the earliest first, at most this many. */
 void model_unique_trim(struct model *model, size_t most);
+
+/* What the pause keeps of this job, or NULL. */
+struct aside *model_aside(struct pause *pause, const char *id);
+
+/* Is it in `delayed`, and due as its record says of a line; or of the pause of this type? */
+bool model_in_line(const struct job *job);
+bool model_is_aside(const struct job *job, int type);
 
 /* The wake that some verbs leave. */
 void model_leave_wake(struct model *model);

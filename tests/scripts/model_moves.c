@@ -343,7 +343,7 @@ void step_hasten(void)
     if (count == 0)
         return;
     job = jobs[random_below((int)count)];
-    waits = job->score == LINE_DUE;
+    waits = model_in_line(job);
     begin();
     ck_assert_int_eq(run("hasten", due, "500", job->id, NULL)->integer, waits && !model.paused);
     if (!waits)
@@ -351,6 +351,37 @@ void step_hasten(void)
     job->state = READY;
     take_place(job, 9e15);
     model_leave_wake(&model);
+}
+
+/* The time that somebody may name who does not know of the job's last one. */
+static double wrong_time(const struct job *job)
+{
+    return *job->waits && job->told != job->score ? job->told : job->score - 1;
+}
+
+/* Jobs that wait in a line look for themselves later; any other that is named stays as it is, and
+ * so does one whose time is not the one that is told. */
+void step_put_off(void)
+{
+    struct job *jobs[MODEL_JOBS];
+    size_t count = model_sorted(&model, DELAYED, jobs);
+    size_t first = count ? (size_t)random_below((int)count) : 0;
+    int put = 0;
+
+    for (size_t i = first; i < count && i < first + 4; i++) {
+        bool right = model_in_line(jobs[i]) && random_below(4) > 0;
+        bool named = right || !*jobs[i]->waits; /* without a line its time is not enough */
+        double later = LINE_DUE + random_below(1000) / 4.0;
+
+        arg(jobs[i]->id);
+        argf("%.6f", named ? jobs[i]->score : wrong_time(jobs[i]));
+        argf("%.6f", later);
+        if (!right)
+            continue;
+        jobs[i]->score = jobs[i]->told = later;
+        put++;
+    }
+    ck_assert_int_eq(run("put_off", "nobody", "1", "2", NULL)->integer, put);
 }
 
 /* The place that a ready job leaves still counts where it takes the next one, as in a push that
@@ -373,6 +404,8 @@ void step_reschedule(void)
     if (job->placed)
         model_front(&model, job)->leaving[job->group - 'A']++;
     job->placed = false;
+    if (*when && !was_ready)
+        *job->waits = '\0';
     if (was_ready && !model.groups && !any)
         job->score -= (priority - job->priority) * 1e6;
     job->priority = any ? job->priority : priority;
@@ -443,6 +476,7 @@ void step_move(void)
         *job = gone[i];
         job->state = state == DEAD ? DEAD : DELAYED;
         job->placed = false;
+        *job->waits = '\0';
         if (state == READY || (state == DELAYED && job->score < now()))
             take_score(job, 0);
         if (job->score == LINE_DUE) { /* it waits in no line any more */

@@ -266,7 +266,7 @@ void step_touch(void)
     }
 }
 
-static int wait_of_call;
+static int wait_of_call, type_of_call;
 static const char *how_of_call, *error_of_call;
 
 static void add_release(struct job *job)
@@ -321,48 +321,66 @@ static void add_return(struct job *job)
     arg(how_of_call);
 }
 
+/* One has come back, whatever the call said of it. */
+static void come_back(struct job *job)
+{
+    bool line = strncmp(how_of_call, "line:", 5) == 0;
+
+    if (strcmp(how_of_call, "suspect") == 0 && job->crashes < 0)
+        job->crashes = 0;
+    if (strcmp(how_of_call, "interrupted") == 0 && ++job->interrupts == 10) {
+        job->interrupts = 0;
+        job->attempts++;
+    }
+    if (strncmp(how_of_call, "type:", 5) == 0) {
+        set_aside(job, type_of_call);
+    } else if (line) {
+        job->state = DELAYED;
+        job->score = job->told = LINE_DUE;
+        strcpy(job->waits, how_of_call + 5);
+    } else if (wait_of_call == 0) {
+        place_back(job, job->left);
+    } else {
+        back_to(job, wait_of_call);
+    }
+    model.counters[RETURNED]++;
+}
+
+static void give_back(void)
+{
+    struct job *jobs[3];
+    const char *lost;
+    bool any = false;
+    int count = pick_members(jobs, &lost, add_return);
+
+    begin();
+    ck_assert_str_eq(flat(run("return", NULL)), lost);
+    for (int i = 0; i < count; i++) {
+        if (jobs[i])
+            come_back(jobs[i]);
+        any = any || jobs[i];
+    }
+    if (any)
+        model_leave_wake(&model);
+}
+
 void step_return(void)
 {
     static const char *const hows[] = { "held", "suspect", "interrupted", "interrupted" };
     bool line = model.groups && random_below(3) == 0;
-    struct job *jobs[3];
-    const char *lost;
-    bool any = false;
-    int count;
 
     wait_of_call = line ? LINE_DUE : random_below(3) ? 0 : 300;
     how_of_call = line ? "line:p n" : ONE_OF(hows);
-    count = pick_members(jobs, &lost, add_return);
-    begin();
-    ck_assert_str_eq(flat(run("return", NULL)), lost);
-    for (int i = 0; i < count; i++) {
-        struct job *job = jobs[i];
+    give_back();
+}
 
-        if (!job)
-            continue;
-        any = true;
-        if (strcmp(how_of_call, "suspect") == 0 && job->crashes < 0)
-            job->crashes = 0;
-        if (strcmp(how_of_call, "interrupted") == 0 && ++job->interrupts == 10) {
-            job->interrupts = 0;
-            job->attempts++;
-        }
-        if (line) {
-            job->state = DELAYED;
-            job->score = LINE_DUE;
-        } else if (wait_of_call == 0 && model.groups) {
-            job->state = READY;
-            take_place(job, job->left);
-        } else if (wait_of_call == 0) {
-            job->state = READY;
-            job->score = job->left;
-        } else {
-            back_to(job, wait_of_call);
-        }
-        model.counters[RETURNED]++;
-    }
-    if (any)
-        model_leave_wake(&model);
+/* Their type is paused, or was. */
+void step_aside(void)
+{
+    wait_of_call = random_below(2) ? 0 : 300;
+    type_of_call = random_below(MODEL_TYPES);
+    how_of_call = text("type:%s", model_types[type_of_call]);
+    give_back();
 }
 
 static void add_bury(struct job *job)

@@ -40,6 +40,9 @@ void leave_place(struct job *job);
 /* Drops a job and counts it. Pointers into the model do not outlive a drop. */
 void drop(struct job *job, enum counter counter);
 
+/* It comes back to the place that it had. */
+void place_back(struct job *job, double left);
+
 /* All that a token holds is its own until then. */
 void renew_lease(char token, double until);
 
@@ -56,6 +59,7 @@ void step_trim(void);
 void step_pause(void);
 void step_eat(void);
 void step_hasten(void);
+void step_put_off(void);
 void step_reschedule(void);
 void step_move(void);
 
@@ -69,7 +73,13 @@ void step_expire(void);
 void step_touch(void);
 void step_release(void);
 void step_return(void);
+void step_aside(void);
 void step_bury(void);
+
+/* model_aside.c */
+void set_aside(struct job *job, int type);
+void step_lay(void);
+void step_heed(void);
 
 /* model_lines.c; nobody waits as the walk begins */
 void lines_begin(void);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 3600
-#define DIGIT 0.000002 /* scores have six places */
+#define STEPS 4200
 
 uint64_t seed;
 struct model model;
@@ -113,6 +112,15 @@ void take_score(struct job *job, double after)
     }
 }
 
+void place_back(struct job *job, double left)
+{
+    job->state = READY;
+    if (model.groups)
+        take_place(job, left);
+    else
+        job->score = left;
+}
+
 void drop(struct job *job, enum counter counter)
 {
     model.counters[counter]++;
@@ -128,39 +136,30 @@ static const struct {
     int weight;
     const char *name;
 } steps[] = {
-    { step_push, 30, "push" },
-    { step_plain, 8, "plain" },
-    { step_time, 15, "time" },
-    { step_migrate, 15, "migrate" },
-    { step_kick, 6, "kick" },
-    { step_cancel, 4, "cancel" },
-    { step_purge, 1, "purge" },
-    { step_trim, 6, "trim" },
-    { step_pause, 4, "pause" },
-    { step_eat, 5, "eat" },
-    { step_reserve, 35, "reserve" },
-    { step_ack, 8, "ack" },
-    { step_expire, 2, "expire" },
-    { step_touch, 4, "touch" },
-    { step_release, 12, "release" },
-    { step_return, 14, "return" },
-    { step_bury, 5, "bury" },
-    { step_free, 25, "free" },
-    { step_ack_all, 4, "ack_all" },
-    { step_step, 10, "step" },
-    { step_finish_all, 4, "finish_all" },
-    { step_hasten, 10, "hasten" },
-    { step_move, 3, "move" },
-    { step_reschedule, 8, "reschedule" },
-    { step_take, 24, "take" },
-    { step_give_back, 10, "give back" },
+    { step_push, 30, "push" },       { step_plain, 8, "plain" },
+    { step_time, 15, "time" },       { step_migrate, 15, "migrate" },
+    { step_kick, 6, "kick" },        { step_cancel, 4, "cancel" },
+    { step_purge, 1, "purge" },      { step_trim, 8, "trim" },
+    { step_pause, 4, "pause" },      { step_eat, 5, "eat" },
+    { step_reserve, 35, "reserve" }, { step_ack, 8, "ack" },
+    { step_expire, 2, "expire" },    { step_touch, 4, "touch" },
+    { step_release, 12, "release" }, { step_return, 14, "return" },
+    { step_aside, 24, "aside" },     { step_bury, 5, "bury" },
+    { step_free, 25, "free" },       { step_ack_all, 4, "ack_all" },
+    { step_step, 10, "step" },       { step_finish_all, 4, "finish_all" },
+    { step_hasten, 10, "hasten" },   { step_put_off, 10, "put off" },
+    { step_lay, 6, "lay" },          { step_heed, 4, "heed" },
+    { step_move, 3, "move" },        { step_reschedule, 8, "reschedule" },
+    { step_take, 24, "take" },       { step_give_back, 10, "give back" },
     { step_line, 16, "line" },
 };
 
 /* Plain members have no group; without groups no job waits in a line. */
 static int weight_of(size_t i)
 {
-    return steps[i].step == (model.groups ? step_plain : step_hasten) ? 0 : steps[i].weight;
+    bool of_lines = steps[i].step == step_hasten || steps[i].step == step_put_off;
+
+    return (model.groups ? steps[i].step == step_plain : of_lines) ? 0 : steps[i].weight;
 }
 
 static void walk(void)
