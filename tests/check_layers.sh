@@ -97,7 +97,7 @@ judge "others use only config.h of the configuration" '
         $1 !~ /^lib\/config\// { bad("only lib/config/ may") }'
 
 judge "each library has one door" '
-    $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply may") }
+    $2 ~ /^<hiredis/ && $1 !~ /^lib\/redis\/(conn[a-z_]*|reply_make)\.[ch]$/ { bad("only lib/redis/conn* and lib/redis/reply_make may") }
     $2 ~ /^<openssl\// && $1 !~ /^lib\/redis\/tls[a-z_]*\.[ch]$/ { bad("only lib/redis/tls* may") }
     $2 ~ /^<jansson/ && $1 !~ /^(lib\/later\/job_json\.h|cli\/.*|web\/http\/params\.c|jobs\/.*)$/ {
         bad("only later/job_json.h, cli/, web/http/params.c and plugins may")

@@ -3,6 +3,12 @@
 
 #include <math.h>
 
+void job_clear(struct later_job *job)
+{
+    memset(job, 0, offsetof(struct later_job, line));
+    job->line[0] = job->flow[0] = job->error[0] = '\0';
+}
+
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields)
 {
     *fields = (struct log_job){ .id = job->id,

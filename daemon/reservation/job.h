@@ -35,7 +35,6 @@ struct later_job {
     size_t checkpoint_len;
     const char *log; /* what its earlier attempts have logged; borrowed from batch; "" = nothing */
     size_t log_len;
-    struct later_document doc;
     const struct plugin_type *type;
     const struct config_type *rules; /* its row of `types`, or NULL */
     const char *queue, *id, *token;
@@ -44,14 +43,12 @@ struct later_job {
     double first_failed;            /* when, by Redis's clock, if its retries end by time; else 0 */
     uint32_t in_worker;             /* its number */
     uint32_t asked;                 /* how many of its needs were met */
-    char line[LATER_LINE_TEXT];     /* in which it has waited, or is to wait; "" = none */
     struct lock_lease *asking;      /* the lease whose answer it waits for */
     struct admission_count *counts; /* what limits have counted, until it begins */
     double began, deadline;         /* later_clock() */
     struct later_policy policy;
 
     /* What the handler said. */
-    char error[SLOT_TEXT + 1];
     double retry_in; /* < 0: by the backoff */
     uint32_t kind;   /* enum later_kind */
     void *data;
@@ -63,8 +60,6 @@ struct later_job {
     bool is_step; /* of a flow: its value may be wanted */
 
     /* What it gets from the jobs that it has waited for. */
-    char flow[JOB_FLOW_SIZE]; /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
-                               * "" = none */
     const struct later_reply *given; /* queue/flow.h; NULL: not asked for yet; `values_told`, or the
                                       * batch's */
     struct later_reply *values_told; /* the answer, if it was asked for; owned */
@@ -75,7 +70,18 @@ struct later_job {
     bool event, cancel_sent, told_stopping, ended, in_perform;
     struct timer *timer;
     struct later_job *next, **link;
+
+    /* These are large, and of most jobs empty: job_clear() ends before them, but for first bytes.
+     */
+    char line[LATER_LINE_TEXT]; /* in which it has waited, or is to wait; "" = none */
+    char flow[JOB_FLOW_SIZE];   /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
+                                 * "" = none */
+    char error[SLOT_TEXT + 1];  /* what the handler said */
+    struct later_document doc;
 };
+
+/* Makes it empty but for `doc`, which is read anew in any case. */
+void job_clear(struct later_job *job);
 
 /* Fills in the fields for log_job(). ms < 0: not known. */
 void job_log_fields(const struct later_job *job, double ms, struct log_job *fields);

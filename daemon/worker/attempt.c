@@ -141,7 +141,7 @@ void attempt_settle(struct worker *worker, struct slot *slot)
 
 void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text)
 {
-    memcpy(job->slot->type, job->doc.type, sizeof job->slot->type);
+    strcpy(job->slot->type, job->doc.type);
     slot_finish(job->slot, (struct later_verdict){ .ending = ending, .wait = wait }, text);
     attempt_settle(job->worker, job->slot);
 }

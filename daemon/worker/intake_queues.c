@@ -308,7 +308,7 @@ void intake_limit(struct intake *intake, const struct later_job *job)
     intake->limited -= queue->limited ? 1U : 0;
     queue->limited = limited;
     if (queue->limited && strcmp(queue->limited_name, job->doc.type) != 0)
-        memcpy(queue->limited_name, job->doc.type, sizeof queue->limited_name);
+        strcpy(queue->limited_name, job->doc.type);
 }
 
 /* A job that waits for a program takes its room. */

@@ -143,14 +143,18 @@ void run_end_alone(struct run *run)
         run->load.alone = false;
 }
 
+/* The room of one is kept for the next. */
 static void job_free(struct later_job *job)
 {
+    struct run *run = job->worker->run;
+
     admission_forget(job);
     timer_free(job->timer);
     batch_release(job->batch);
     free(job->value);
     run_forget_values(job);
-    free(job);
+    free(run->spare);
+    run->spare = job;
 }
 
 /* --- one job --- */
@@ -160,8 +164,8 @@ static void run_describe(struct later_job *job)
 {
     struct slot *slot = job->slot;
 
-    memcpy(slot->type, job->doc.type, sizeof slot->type);
-    memcpy(slot->trace, job->doc.trace, sizeof slot->trace);
+    strcpy(slot->type, job->doc.type);
+    strcpy(slot->trace, job->doc.trace);
     slot->attempt = job->attempt;
     slot->max_attempts = job->policy.max_attempts;
     slot->event = job->event;
@@ -230,12 +234,24 @@ static void run_one(struct worker *worker, struct later_job *job)
     job_free(job);
 }
 
+/* What does not fit is left out. */
+static void job_copy(char *to, size_t size, const char *from, size_t len)
+{
+    if (len >= size)
+        len = 0;
+    memcpy(to, from, len);
+    to[len] = '\0';
+}
+
 static struct later_job *job_new(struct worker *worker, const struct held *held, double now)
 {
-    struct later_job *job = calloc(1, sizeof *job);
+    struct run *run = worker->run;
+    struct later_job *job = run->spare ? run->spare : malloc(sizeof *job);
 
     if (!job)
         return NULL;
+    run->spare = NULL;
+    job_clear(job);
     job->worker = worker;
     job->slot = held->slot;
     job->from = held->from;
@@ -253,11 +269,9 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->log = held->log;
     job->log_len = held->log_len;
     job->first_failed = held->first_failed;
-    if (held->flow_len < sizeof job->flow)
-        memcpy(job->flow, held->flow, held->flow_len);
+    job_copy(job->flow, sizeof job->flow, held->flow, held->flow_len);
     job->given = held->given;
-    if (held->line_len < sizeof job->line)
-        memcpy(job->line, held->line, held->line_len);
+    job_copy(job->line, sizeof job->line, held->line, held->line_len);
     job->in_worker = worker->slots->worker;
     job->began = now;
     job->retry_in = -1;
@@ -502,5 +516,6 @@ void run_free(struct run *run)
     timer_free(run->ready);
     for (size_t i = 0; i < RUN_FINISHED; i++)
         free(run->finished[i]);
+    free(run->spare);
     free(run);
 }

@@ -13,7 +13,8 @@ struct run {
     struct later_job *jobs;                   /* event jobs in flight */
     struct later_job *finished[RUN_FINISHED]; /* the last finished ones, owned */
     size_t next_finished;
-    struct timer *watch; /* set while any are in flight */
+    struct later_job *spare; /* room of one that has ended; or NULL */
+    struct timer *watch;     /* set while any are in flight */
 
     struct later_job *passed, **passed_last; /* those that admission has let pass, in order */
     struct later_job *unready;               /* those whose program still starts, in order */

@@ -205,6 +205,7 @@ static int read_fate(struct later_document *doc, const struct member *member,
 
         if (value->len == len && memcmp(value->value, words[i], len) == 0) {
             memcpy(field_of(doc, member), words[i] + 1, len - 2);
+            doc->when[len - 2] = '\0';
             return 0;
         }
     }
@@ -477,13 +478,55 @@ static int read_members(struct later_document *doc, enum later_document_use use,
     return 0;
 }
 
+/* A text is empty once its first byte is 0. To clear all of them would cost more than to parse a
+ * short document. */
+#define CLEAR(field)                                                                               \
+    memset(&doc->field, 0, sizeof doc->field > sizeof(double) ? 1 : sizeof doc->field)
+
+static void document_clear(struct later_document *doc)
+{
+    CLEAR(type);
+    CLEAR(hook_of);
+    CLEAR(queue);
+    /* @options document,line: CLEAR({name}); */
+    CLEAR(id);
+    CLEAR(priority);
+    CLEAR(in);
+    CLEAR(at);
+    CLEAR(max_attempts);
+    CLEAR(retry_for);
+    CLEAR(timeout);
+    CLEAR(backoff);
+    CLEAR(expires_at);
+    CLEAR(expires_in);
+    CLEAR(result);
+    CLEAR(lock);
+    CLEAR(group);
+    CLEAR(trace);
+    CLEAR(description);
+    CLEAR(on_dead);
+    CLEAR(on_done);
+    CLEAR(flow);
+    CLEAR(step);
+    CLEAR(after);
+    CLEAR(when);
+    CLEAR(unique_for);
+    CLEAR(again);
+    CLEAR(debounce);
+    CLEAR(max_wait);
+    CLEAR(throttle);
+    /* @end */
+    doc->has_backoff = false;
+    doc->backoff.base = doc->backoff.max = doc->backoff.jitter = -1;
+    doc->backoff.list_count = 0;
+    doc->payload = "null";
+    doc->payload_len = strlen(doc->payload);
+}
+
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err)
 {
-    memset(doc, 0, sizeof *doc);
-    doc->backoff.base = doc->backoff.max = doc->backoff.jitter = -1;
-    doc->payload = "null";
-    doc->payload_len = strlen(doc->payload);
+    document_clear(doc);
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "no document");
     if (len > max)

@@ -44,13 +44,11 @@ void later_conn_append(struct later_conn *redis, struct pending *pending)
 }
 
 void later_conn_answer(struct pending *pending, enum later_answer_outcome outcome,
-                       enum later_remedy remedy, redisReply *reply, const char *text)
+                       enum later_remedy remedy, struct later_reply *reply, const char *text)
 {
-    struct later_answer told = { .outcome = outcome,
-                                 .remedy = remedy,
-                                 .reply = (struct later_reply *)(void *)reply,
-                                 .text = text,
-                                 .cmd = &pending->cmd };
+    struct later_answer told = {
+        .outcome = outcome, .remedy = remedy, .reply = reply, .text = text, .cmd = &pending->cmd
+    };
 
     if (pending->fn)
         pending->fn(pending->arg, &told);

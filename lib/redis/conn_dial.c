@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "redis/key.h"
+#include "redis/reply_make.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define ELEMENTS_MAX 10000000 /* in an array, more than any of our answers has */
-#define DEPTH_MAX    8        /* arrays in arrays; the same */
 
 /* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
@@ -171,55 +169,11 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
-#if HIREDIS_MAJOR >= 1
-typedef size_t array_size;
-#else
-typedef int array_size;
-#endif
-
-/* Those that it is in. */
-static unsigned depth_of(const redisReadTask *task)
-{
-    unsigned depth = 0;
-
-    for (; task->parent; task = task->parent)
-        depth++;
-    return depth;
-}
-
-/* hiredis allocates at once what the header of an array promises. For `*2147483647` that is 16 GiB,
- * and freeing them takes half a minute, whatever the deadline. And since its version 1 an array may
- * be in any number of others, which are freed by recursion. */
-static void *make_array(const redisReadTask *task, array_size elements)
-{
-    redisReply *reply =
-        elements <= ELEMENTS_MAX && depth_of(task) < DEPTH_MAX ? calloc(1, sizeof *reply) : NULL;
-
-    if (!reply)
-        return NULL;
-    reply->type = REDIS_REPLY_ARRAY;
-    reply->elements = elements > 0 ? (size_t)elements : 0;
-    if (elements > 0 && !(reply->element = calloc(reply->elements, sizeof *reply->element))) {
-        free(reply);
-        return NULL;
-    }
-    if (task->parent)
-        ((redisReply *)task->parent->obj)->element[task->idx] = reply;
-    return reply;
-}
-
-static void conn_dial_bound_arrays(struct later_conn *redis)
-{
-    redis->functions = *redis->reader->fn;
-    redis->functions.createArray = make_array;
-    redis->reader->fn = &redis->functions;
-}
-
 /* Replaces the socket; nobody waits for answers from the old one. The new one is opened before the
  * old one is closed, so that the owner's loop sees another number. */
 static bool move_to(struct later_conn *redis, int fd, double seconds)
 {
-    redisReader *reader = fd < 0 ? NULL : redisReaderCreate();
+    redisReader *reader = fd < 0 ? NULL : later_reply_reader();
 
     if (!reader) {
         if (fd >= 0)
@@ -229,7 +183,6 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     reader->maxbuf = redis->reader->maxbuf;
     redisReaderFree(redis->reader);
     redis->reader = reader;
-    conn_dial_bound_arrays(redis);
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
     later_conn_hang_up(redis);
@@ -266,12 +219,11 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     struct later_conn *redis = (struct later_conn *)base;
     if (redis->base.state != DOWN)
         return 0;
-    redis->reader = redisReaderCreate();
+    redis->reader = later_reply_reader();
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     redis->reader->maxbuf = 256 * 1024; /* the buffer that it may keep while empty */
-    conn_dial_bound_arrays(redis);
-    redis->which += redis->tried; /* the last ones did not answer: begin after them */
+    redis->which += redis->tried;       /* the last ones did not answer: begin after them */
     redis->tried = 0;
     redis->addresses = 1;
     later_turns_begin(&redis->turns);

@@ -32,10 +32,9 @@ struct loading {
 struct later_conn {
     struct later_redis base;
     redisReader *reader;
-    redisReplyObjectFunctions functions; /* of the reader */
-    struct pending *first, *last;        /* in the order of their answers */
-    struct pending *unsent;              /* the first one with bytes to send, or NULL */
-    double earliest;                     /* no deadline is before it; each send asks for it */
+    struct pending *first, *last; /* in the order of their answers */
+    struct pending *unsent;       /* the first one with bytes to send, or NULL */
+    double earliest;              /* no deadline is before it; each send asks for it */
     struct loading loading[2][LATER_SCRIPT_COUNT]; /* [1]: of those that tell */
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */
@@ -70,7 +69,7 @@ void later_conn_disconnect(struct later_conn *redis, const char *why);
 
 /* Calls its function, then frees it; reply is taken over. */
 void later_conn_answer(struct pending *pending, enum later_answer_outcome outcome,
-                       enum later_remedy remedy, redisReply *reply, const char *text);
+                       enum later_remedy remedy, struct later_reply *reply, const char *text);
 
 /* The connection has failed: goes on to the next Sentinel if this was one, else ends it. The second
  * adds errno's words, or says what TLS has found. */

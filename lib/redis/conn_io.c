@@ -127,14 +127,14 @@ static bool is_message(const struct later_conn *redis, const struct later_reply 
 
 /* An error is passed on as the answer; or, for NOSCRIPT, the script is loaded and the command sent
  * again. */
-static void deliver_error(struct later_conn *redis, struct pending *pending, redisReply *raw)
+static void deliver_error(struct later_conn *redis, struct pending *pending,
+                          struct later_reply *reply)
 {
-    struct later_reply *reply = (struct later_reply *)(void *)raw;
     const char *text = later_reply_text(reply, NULL);
     enum later_remedy remedy = later_reply_remedy(text, NULL);
     bool leave;
 
-    later_reply_cut_script(raw->str);
+    later_reply_cut_script(reply);
     if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
         later_reply_free(reply);
         return;
@@ -145,15 +145,14 @@ static void deliver_error(struct later_conn *redis, struct pending *pending, red
     }
     leave =
         redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;
-    later_conn_answer(pending, LATER_REFUSED, remedy, raw, text);
+    later_conn_answer(pending, LATER_REFUSED, remedy, reply, text);
     if (leave && redis->base.state == UP)
         snprintf(redis->why, sizeof redis->why, "%.200s is no longer the master (READONLY)",
                  redis->base.peer);
 }
 
-static void deliver(struct later_conn *redis, redisReply *raw)
+static void deliver(struct later_conn *redis, struct later_reply *reply)
 {
-    struct later_reply *reply = (struct later_reply *)(void *)raw;
     struct pending *pending;
 
     if (is_message(redis, reply)) {
@@ -171,9 +170,9 @@ static void deliver(struct later_conn *redis, redisReply *raw)
     }
     pending = later_conn_pop(redis);
     if (later_reply_is_error(reply))
-        deliver_error(redis, pending, raw);
+        deliver_error(redis, pending, reply);
     else
-        later_conn_answer(pending, LATER_ANSWERED, LATER_REMEDY_ABANDON, raw, "");
+        later_conn_answer(pending, LATER_ANSWERED, LATER_REMEDY_ABANDON, reply, "");
 }
 
 static void announce_up(struct later_conn *redis)

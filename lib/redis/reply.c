@@ -1,7 +1,6 @@
 /* reply.c: reading replies; the table of Redis's errors. */
-#include "redis/reply.h"
+#include "redis/reply_inner.h"
 
-#include <hiredis/hiredis.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,55 +69,50 @@ bool later_reply_away(const char *text)
     return i < sizeof words / sizeof *words;
 }
 
-void later_reply_cut_script(char *text)
+void later_reply_cut_script(struct later_reply *reply)
 {
     static const char tail[] = " script: ";
-    char *at = strstr(text, tail);
+    char *at = later_reply_is_error(reply) ? strstr(reply->text, tail) : NULL;
 
-    if (at && strspn(at + strlen(tail), "0123456789abcdef") == 40)
-        *at = '\0';
-}
-
-static const redisReply *tree(const struct later_reply *reply)
-{
-    return (const redisReply *)(const void *)reply;
+    if (!at || strspn(at + strlen(tail), "0123456789abcdef") != 40)
+        return;
+    *at = '\0';
+    reply->len = (size_t)(at - reply->text);
 }
 
 bool later_reply_is_error(const struct later_reply *reply)
 {
-    return reply && tree(reply)->type == REDIS_REPLY_ERROR;
+    return reply && reply->kind == LATER_REPLY_ERROR;
 }
 
 bool later_reply_is_nil(const struct later_reply *reply)
 {
-    return !reply || tree(reply)->type == REDIS_REPLY_NIL;
+    return !reply || reply->kind == LATER_REPLY_NIL;
 }
 
 size_t later_reply_count(const struct later_reply *reply)
 {
-    return reply && tree(reply)->type == REDIS_REPLY_ARRAY ? tree(reply)->elements : 0;
+    return reply && reply->kind == LATER_REPLY_ARRAY ? reply->len : 0;
 }
 
 const struct later_reply *later_reply_at(const struct later_reply *reply, size_t i)
 {
-    if (i >= later_reply_count(reply))
-        return NULL;
-    return (const struct later_reply *)(const void *)tree(reply)->element[i];
+    return i < later_reply_count(reply) ? &reply->elements[i] : NULL;
 }
 
 const char *later_reply_text(const struct later_reply *reply, size_t *len)
 {
-    bool text = reply && tree(reply)->str;
+    bool has = reply && (reply->kind == LATER_REPLY_TEXT || reply->kind == LATER_REPLY_ERROR);
 
     if (len)
-        *len = text ? (size_t)tree(reply)->len : 0;
-    return text ? tree(reply)->str : "";
+        *len = has ? reply->len : 0;
+    return has ? reply->text : "";
 }
 
 int64_t later_reply_int(const struct later_reply *reply)
 {
-    if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
-        return tree(reply)->integer;
+    if (reply && reply->kind == LATER_REPLY_INTEGER)
+        return reply->integer;
     return strtoll(later_reply_text(reply, NULL), NULL, 10);
 }
 
@@ -145,8 +139,8 @@ double later_reply_seconds(const struct later_reply *reply, double otherwise)
     double number = 0, power = 0;
     int decimals = 0;
 
-    if (reply && tree(reply)->type == REDIS_REPLY_INTEGER)
-        return (double)tree(reply)->integer;
+    if (reply && reply->kind == LATER_REPLY_INTEGER)
+        return (double)reply->integer;
     p += minus;
     if (!reply_take_digits(&p, INT_MAX, &number))
         return otherwise;
@@ -166,10 +160,4 @@ double later_reply_seconds(const struct later_reply *reply, double otherwise)
     if (!isfinite(number))
         return otherwise;
     return minus ? -number : number;
-}
-
-void later_reply_free(struct later_reply *reply)
-{
-    if (reply)
-        freeReplyObject(reply);
 }

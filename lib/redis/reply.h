@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct later_reply; /* hiredis's redisReply, seen only by reply.c and conn*.c */
+struct later_reply; /* made by reply_make.c */
 
 /* What to do about an error reply. */
 enum later_remedy {
@@ -31,8 +31,8 @@ enum later_remedy later_reply_remedy(const char *text, bool *known);
 bool later_reply_away(const char *text);
 
 /* Cuts what Redis 7 adds to the error of a command in a script, " script: <sum>, on
- * @user_script:31.": it says nothing to those who read it. */
-void later_reply_cut_script(char *text);
+ * @user_script:31.": it says nothing to those who read it. What is no error stays as it is. */
+void later_reply_cut_script(struct later_reply *reply);
 
 bool later_reply_is_error(const struct later_reply *reply);
 bool later_reply_is_nil(const struct later_reply *reply);

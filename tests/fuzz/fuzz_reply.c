@@ -11,6 +11,7 @@
 #include "redis/nodes.h"
 #include "queue/queue.h"
 #include "redis/redis.h"
+#include "redis/reply_make.h"
 #include "queue/stock.h"
 
 #include <hiredis/hiredis.h>
@@ -134,7 +135,7 @@ static void decode(const struct later_reply *reply, int depth)
 /* The decoders alone, which is quicker. */
 static void parse(const uint8_t *data, size_t size, size_t piece)
 {
-    redisReader *reader = redisReaderCreate();
+    redisReader *reader = later_reply_reader();
     void *reply = NULL;
 
     while (size > 0) {

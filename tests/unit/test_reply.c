@@ -1,5 +1,6 @@
 /* test_reply.c: reading replies of every shape; what each error asks for. */
 #include "redis/reply.h"
+#include "redis/reply_make.h"
 
 #include "tests/support/comma.h"
 #include "replies.h"
@@ -7,6 +8,8 @@
 
 #include <hiredis/hiredis.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the reply in these bytes, which the end of the test or the next call frees. */
@@ -120,19 +123,30 @@ START_TEST(test_away)
 }
 END_TEST
 
-/* As Redis 7.0 writes it. */
+static const char *cut(const char *bytes, size_t *len)
+{
+    reply_of(bytes);
+    later_reply_cut_script(kept);
+    return later_reply_text(kept, len);
+}
+
+/* As Redis 7.0 writes it. What is no error is data. */
 START_TEST(test_cut_script)
 {
-    char full[] = "OOM command not allowed when used memory > 'maxmemory'. script: "
-                  "d396d55f0e5de9ba2d5b85f9268d54cd12e79bb2, on @user_script:693.";
-    char plain[] = "ERR no script: of that name", empty[] = "";
+    static const char tail[] =
+        " script: d396d55f0e5de9ba2d5b85f9268d54cd12e79bb2, on @user_script:693.";
+    char error[200], text[200];
+    size_t len;
 
-    later_reply_cut_script(full);
-    ck_assert_str_eq(full, "OOM command not allowed when used memory > 'maxmemory'.");
-    later_reply_cut_script(plain);
-    ck_assert_str_eq(plain, "ERR no script: of that name");
-    later_reply_cut_script(empty);
-    ck_assert_str_eq(empty, "");
+    snprintf(error, sizeof error, "-OOM command not allowed when used memory > 'maxmemory'.%s\r\n",
+             tail);
+    snprintf(text, sizeof text, "+done%s\r\n", tail);
+    ck_assert_str_eq(cut(error, &len), "OOM command not allowed when used memory > 'maxmemory'.");
+    ck_assert_uint_eq(len, strlen("OOM command not allowed when used memory > 'maxmemory'."));
+    ck_assert_str_eq(cut("-ERR no script: of that name\r\n", &len), "ERR no script: of that name");
+    ck_assert_str_eq(cut("-\r\n", &len), "");
+    cut(text, &len);
+    ck_assert_uint_eq(len, strlen("done") + strlen(tail));
 }
 END_TEST
 
@@ -200,7 +214,7 @@ END_TEST
 
 START_TEST(test_bytes_with_nul)
 {
-    redisReader *reader = redisReaderCreate();
+    redisReader *reader = later_reply_reader();
     void *reply = NULL;
     size_t len;
     const char *text;
@@ -216,6 +230,93 @@ START_TEST(test_bytes_with_nul)
 END_TEST
 
 /* ---- numbers */
+
+enum { ARRAYS = 3, TEXTS = 400, MOST = 9000 };
+
+/* Writes ARRAYS arrays of TEXTS texts each, of all sizes; returns their end. */
+static char *write_texts(char *end)
+{
+    end += sprintf(end, "*%d\r\n", ARRAYS);
+    for (int i = 0; i < ARRAYS; i++) {
+        end += sprintf(end, "*%d\r\n", TEXTS);
+        for (int k = 0; k < TEXTS; k++) {
+            int size = k * 7919 % MOST;
+
+            end += sprintf(end, "$%d\r\n", size);
+            memset(end, 'a' + (i + k) % 26, (size_t)size);
+            end += size;
+            end += sprintf(end, "\r\n");
+        }
+    }
+    return end;
+}
+
+static void see_texts(const struct later_reply *array, size_t i)
+{
+    ck_assert_uint_eq(later_reply_count(array), TEXTS);
+    for (size_t k = 0; k < TEXTS; k++) {
+        size_t len;
+        const char *text = later_reply_text(later_reply_at(array, k), &len);
+        char of[2] = { (char)('a' + (i + k) % 26), '\0' };
+
+        ck_assert_uint_eq(len, k * 7919 % MOST);
+        ck_assert_uint_eq(strspn(text, of), len);
+        ck_assert_int_eq(text[len], '\0');
+    }
+}
+
+/* In pieces, as the network brings them; each text is what was sent. */
+START_TEST(test_many_texts)
+{
+    char *bytes = malloc((size_t)ARRAYS * TEXTS * (MOST + 20) + 100), *end = write_texts(bytes);
+    redisReader *reader = later_reply_reader();
+    void *reply = NULL;
+
+    for (char *at = bytes; at < end; at += 5000) {
+        ck_assert_ptr_null(reply);
+        redisReaderFeed(reader, at, end - at < 5000 ? (size_t)(end - at) : 5000);
+        ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
+    }
+    ck_assert_uint_eq(later_reply_count(reply), ARRAYS);
+    for (size_t i = 0; i < ARRAYS; i++)
+        see_texts(later_reply_at(reply, i), i);
+    later_reply_free(reply);
+    redisReaderFree(reader);
+    free(bytes);
+}
+END_TEST
+
+/* What has come of an answer is freed with its reader. */
+START_TEST(test_half_an_answer)
+{
+    static const char half[] = "*3\r\n$2\r\nab\r\n*2\r\n:1\r\n";
+    redisReader *reader = later_reply_reader();
+    void *reply = NULL;
+
+    redisReaderFeed(reader, half, strlen(half));
+    ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
+    ck_assert_ptr_null(reply);
+    redisReaderFree(reader);
+}
+END_TEST
+
+/* The header alone promises too much, or arrays are too deep. */
+START_TEST(test_too_much)
+{
+    static const char *const answers[] = {
+        "*10000001\r\n", "*2147483647\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"
+    };
+
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        redisReader *reader = later_reply_reader();
+        void *reply = NULL;
+
+        redisReaderFeed(reader, answers[i], strlen(answers[i]));
+        ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_ERR);
+        redisReaderFree(reader);
+    }
+}
+END_TEST
 
 START_TEST(test_integers)
 {
@@ -323,6 +424,9 @@ static TCase *shapes(void)
     tcase_add_test(tc, test_error_and_nil);
     tcase_add_test(tc, test_wrong_shapes);
     tcase_add_test(tc, test_bytes_with_nul);
+    tcase_add_test(tc, test_many_texts);
+    tcase_add_test(tc, test_half_an_answer);
+    tcase_add_test(tc, test_too_much);
     return tc;
 }
 
