@@ -1,6 +1,7 @@
 /* overlay.c: what operators have laid over the configuration. */
 #include "overlay.h"
 
+#include "base/uncleared.h"
 #include "config/config.h"
 
 #include <stdatomic.h>
@@ -152,7 +153,7 @@ static bool overlay_next(const struct overlay *overlay, uint32_t *i, const char 
 bool overlay_pauses(const struct overlay *overlay, const char *queue, const char *type, double now,
                     char name[LATER_TYPE_MAX + 1])
 {
-    struct overlay_row row;
+    struct overlay_row row LATER_UNCLEARED; /* most often there is none */
 
     for (uint32_t i = 0; overlay_next(overlay, &i, queue, now, &row);) {
         const char *paused = later_override_named(row.name);

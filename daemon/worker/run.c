@@ -7,6 +7,7 @@
 #include "worker/run_inner.h"
 
 #include "base/clock.h"
+#include "base/uncleared.h"
 #include "timer.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static bool read_document(struct worker *worker, struct later_job *job)
 /* Its type is paused: until that ends it is kept aside, whose place is told by Redis. */
 static bool is_paused(struct worker *worker, struct later_job *job)
 {
-    char type[LATER_TYPE_MAX + 1];
+    char type[LATER_TYPE_MAX + 1] LATER_UNCLEARED;
 
     if (!overlay_pauses(worker->start->overlay, job->from->keys.queue, job->doc.type, job->began,
                         type))

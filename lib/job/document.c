@@ -3,6 +3,7 @@
 
 #include "job/document_inner.h"
 
+#include "base/uncleared.h"
 #include "job/json.h"
 #include "job/option.h"
 
@@ -462,7 +463,7 @@ int later_document_member(struct later_document *doc, const struct later_json_me
 static int read_members(struct later_document *doc, enum later_document_use use, const char *bytes,
                         size_t len, struct later_error *err)
 {
-    struct later_json_member found[MEMBERS];
+    struct later_json_member found[MEMBERS] LATER_UNCLEARED; /* len is read only where value is */
     size_t count = 0;
 
     for (; count < MEMBERS && (use == LATER_DOCUMENT_LINE || !members[count].of_line); count++)
