@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 1000 /* of one command, which takes Redis some tenths of a millisecond */
+#define KEYS_MAX 2000 /* of one command, which takes Redis some hundredths of a millisecond */
 #define PARTS    16   /* that a part with something is split into */
 #define FEW      4    /* queues that are not split further */
 
