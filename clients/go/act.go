@@ -1,3 +1,5 @@
+// What a client does with jobs and queues besides pushing: size, kick, cancel, reschedule, pause.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// What a program of handlers writes to laterd, one JSON object per line: later-job(3), section exec.
+
 package laterd
 
 import (

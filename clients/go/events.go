@@ -1,3 +1,5 @@
+// Ends of jobs, as a queue tells of them: doc/protocol.md, "Events".
+
 package laterd
 
 import (

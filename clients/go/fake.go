@@ -1,3 +1,5 @@
+// For tests of programs that use laterd: queues in memory, and handlers that are performed at once.
+
 package laterd
 
 import (

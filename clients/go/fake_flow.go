@@ -1,3 +1,5 @@
+// The flows of a Fake: its jobs wait for each other as those in Redis do.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// Flows: jobs that wait for each other (doc/protocol.md, "Flows").
+
 package laterd
 
 import (

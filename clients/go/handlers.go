@@ -1,3 +1,5 @@
+// Handlers by type, and what they say of their types: attempts, backoff, hooks.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// What is called around the handlers of a program, and for jobs that are given up.
+
 package laterd
 
 import (

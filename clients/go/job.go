@@ -1,3 +1,5 @@
+// A job as its handler is given it.
+
 package laterd
 
 import (

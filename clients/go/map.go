@@ -1,3 +1,5 @@
+// A job for each of many payloads, pushed as they come.
+
 package laterd
 
 import "fmt"

@@ -1,3 +1,5 @@
+// A job to push: its options, their checks, and the document that is made of it.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// A queue that is spread over several: doc/protocol.md, "Shards".
+
 package laterd
 
 import (

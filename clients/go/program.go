@@ -1,3 +1,5 @@
+// The main loop of a program of handlers: reads lines, performs jobs side by side, answers.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// The scripts that a client calls: copies of those that laterd installs. clients/carry.sh makes them.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// Looks through the sets of a queue, the newest first, a page at a time.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// Connections to the master that Sentinels name.
+
 package laterd
 
 import (

@@ -1,3 +1,5 @@
+// An id that says what a job is: doc/protocol.md, "An id of type and payload".
+
 package laterd
 
 import (

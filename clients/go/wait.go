@@ -1,3 +1,5 @@
+// Waits for the results of jobs: doc/protocol.md, "Results".
+
 package laterd
 
 import (
