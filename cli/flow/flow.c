@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_EVERY 200000 /* microseconds between two looks of `wait` */
+#define LOOK_FIRST                                                                                 \
+    5000 /* microseconds until the second look of `wait`; then twice as many each time, */
+#define LOOK_MOST 200000 /* at most */
 
 /* ---- wait */
 
@@ -27,6 +29,7 @@ static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
     struct flow_found found;
     struct table table;
     double seconds, now;
+    useconds_t nap = LOOK_FIRST;
     int ok;
 
     if (wait_option(cli, "timeout", &seconds, err) < 0)
@@ -37,7 +40,8 @@ static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
             cli_say(cli, "%s is %s; it goes on", name, later_flow_state(&found.sizes));
             return LATER_E_LATER;
         }
-        usleep(LOOK_EVERY);
+        usleep(nap);
+        nap = nap < LOOK_MOST / 2 ? nap * 2 : LOOK_MOST;
     }
     if (ok < 0 || cli_clock(cli, &now, err) < 0)
         return -1;
