@@ -1,21 +1,15 @@
 #!/bin/sh
-# embed.sh FILE...: prints C for web/http/asset.h, with each file plain and compressed.
+# embed.sh FILE... bundle=NAME SCRIPT... [bundle=NAME SCRIPT...]: prints C for web/http/asset.h, with each file, each
+# bundle of scripts and its map (bundle.awk), plain and compressed.
 set -eu
+LC_ALL=C
+export LC_ALL
+here=${0%/*}
+awk=${AWK:-awk}
 
 bytes()
 {
     od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$/,/'
-}
-
-# What a browser gets of a file: without indentation, and without comments that have a line to themselves, or stand
-# behind code and have no quotation mark: one in a text has the end of the text behind it. The lines are as many as
-# before, so what it says of a place is true of the file. No text in a script may span lines.
-lean()
-{
-    case $1 in
-    *.js | *.css) sed 's|^ *//.*||; s|  *// [^'"'"'"`]*$||; s/^ *//' "$1" ;;
-    *) cat "$1" ;;
-    esac
 }
 
 type_of()
@@ -24,6 +18,7 @@ type_of()
     *.html) echo 'text/html; charset=utf-8' ;;
     *.css) echo 'text/css; charset=utf-8' ;;
     *.js) echo 'text/javascript; charset=utf-8' ;;
+    *.map) echo 'application/json' ;;
     *.svg) echo 'image/svg+xml' ;;
     *)
         echo "embed.sh: what is $1?" >&2
@@ -32,24 +27,35 @@ type_of()
     esac
 }
 
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+while [ "${1-bundle=}" = "${1#bundle=}" ]; do
+    case $1 in
+    *.css) $awk -f "$here/lean_css.awk" "$1" >"$made/${1##*/}" ;;
+    *) cp "$1" "$made" ;;
+    esac
+    shift
+done
+$awk -v to="$made" -f "$here/lean.awk" -f "$here/bundle.awk" "$@"
+
 echo '/* made by web/embed.sh */'
 echo '#include "http/asset.h"'
 number=0
-for file; do
+for file in "$made"/*; do
     number=$((number + 1))
     echo "static const unsigned char plain${number}[] = {"
-    lean "$file" | bytes
+    bytes <"$file"
     echo '};'
     echo "static const unsigned char packed${number}[] = {"
-    lean "$file" | gzip -9nc | bytes
+    gzip -9nc "$file" | bytes
     echo '};'
 done
 echo 'const struct asset assets[] = {'
 number=0
-for file; do
+for file in "$made"/*; do
     number=$((number + 1))
     type=$(type_of "$file")
-    tag=$(lean "$file" | sha256sum | cut -c 1-16)
+    tag=$(sha256sum <"$file" | cut -c 1-16)
     echo "{ \"/${file##*/}\", \"$type\", \"\\\"$tag\\\"\", plain$number, packed$number,"
     echo "  sizeof plain$number, sizeof packed$number },"
 done

@@ -165,7 +165,7 @@ try:
         performance.getEntriesByType("navigation")).map((e) => [e.name, e.transferSize])''')
     size = sum(entry[1] for entry in loaded)
     check(all(entry[0].startswith(base) for entry in loaded), 'nothing is loaded from elsewhere', loaded)
-    check(size <= 46080, 'the first page has at most 45 KB', size)
+    check(size <= 36864, 'the first page has at most 36 KB', size)
     paint = browser.script('return performance.getEntriesByName("first-contentful-paint")[0]?.startTime')
     print(f'# {len(loaded)} requests, {size} bytes, first paint after {paint} ms')
 
@@ -222,7 +222,11 @@ try:
     run('forget', 'ill')
     check(browser.wait(f'!({ill})'), 'it is mended: it is gone', browser.text('#trouble'))
 
-    # other pages' scripts are loaded when they are opened
+    # the script of all other pages is loaded when one of them is opened
+    browser.go('about:blank')
+    browser.go(base)
+    check(settled(), 'the first page, anew', browser.text())
+    same(browser.script('return performance.getEntriesByType("resource").filter((e) => e.name.endsWith("more.js")).length'), 0, 'needs no script but its own')
     browser.command('Network.enable')
     network = {'latency': 0, 'downloadThroughput': -1, 'uploadThroughput': -1}
     browser.command('Network.emulateNetworkConditions', offline=True, **network)
@@ -234,7 +238,7 @@ try:
     check(browser.wait('document.querySelector("main h1").innerText === "Flows" && !document.querySelector("main .empty")?.innerText.includes("answer")'),
           'is asked for again', browser.text('main'))
     browser.script('''location.hash = "#/history"; dispatchEvent(new Event("hashchange")); location.hash = "#/job?id=job-001&queue=mail";''')
-    check(browser.wait('document.querySelector("pre.document")'), 'a job', browser.text('main'))  # it needs the script of the history, too
+    check(browser.wait('document.querySelector("pre.document")'), 'a job', browser.text('main'))
     same(browser.script('return [...document.querySelectorAll("h1")].map((e) => e.textContent)'), ['Job job-001 ● ready'],
          'a page that is left as it is opened writes nothing into the next one')
     browser.complaints()

@@ -55,7 +55,7 @@ def first(browser, words):
 
 def begin(browser, queue):
     """Kicks the dead as a page does, slowly, and leaves the page that began it."""
-    browser.script('''import("./action.js").then(({ performLong }) => performLong("kick-queue-matching",
+    browser.script('''import("./app.js").then(({ $action: { performLong } }) => performLong("kick-queue-matching",
         { queue: arguments[0], state: "dead", glob: "t", most: arguments[1], rate: 50 }, "Kick", document.createElement("p"), () => ""));''', queue, MANY)
 
 

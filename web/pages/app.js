@@ -6,11 +6,10 @@ import { live, listen, numbersAge, start } from './live.js';
 import { overview } from './overview.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
 
-// All other pages' scripts are loaded when they are opened, so that the first page stays small. A browser
-// may keep in mind that a script did not come; a reload asks for it again.
-const onDemand = (title, file, name) => [title, (to, parameters) => {
+// A browser may keep in mind that the script of these pages did not come; a reload asks for it again.
+const onDemand = (title, name) => [title, (to, parameters) => {
     let end = null, left = false;
-    import(`./${file}.js`).then((module) => { end = left ? null : module[name](to, parameters); }, () => {
+    import('./more.js').then(({ more }) => { end = left ? null : more[name](to, parameters); }, () => {
         if (left) return;
         to.append(h('h1', {}, title), empty('later-web does not answer. ',
                                             h('button', { type: 'button', onclick: () => location.reload() }, 'Try again')));
@@ -23,20 +22,20 @@ const onDemand = (title, file, name) => [title, (to, parameters) => {
 
 const pages = {
     '': ['Overview', overview],
-    queue: onDemand('Queue', 'queue', 'queue'),
-    push: onDemand('New job', 'edit', 'create'),
-    job: onDemand('Job', 'job', 'job'),
-    dead: onDemand('Dead', 'lists', 'dead'),
-    running: onDemand('Running', 'lists', 'reserved'),
-    history: onDemand('History', 'history', 'history'),
-    cron: onDemand('Periodic jobs', 'cron', 'cron'),
-    flows: onDemand('Flows', 'flows', 'flows'),
-    flow: onDemand('Flow', 'flows', 'flow'),
-    hosts: onDemand('Hosts', 'hosts', 'hosts'),
-    redis: onDemand('Redis', 'redis', 'redis'),
-    locks: onDemand('Locks and limits', 'locks', 'locks'),
-    search: onDemand('Search', 'search', 'search'),
-    tasks: onDemand('Tasks', 'tasks', 'tasks'),
+    queue: onDemand('Queue', 'queue'),
+    push: onDemand('New job', 'create'),
+    job: onDemand('Job', 'job'),
+    dead: onDemand('Dead', 'dead'),
+    running: onDemand('Running', 'reserved'),
+    history: onDemand('History', 'history'),
+    cron: onDemand('Periodic jobs', 'cron'),
+    flows: onDemand('Flows', 'flows'),
+    flow: onDemand('Flow', 'flow'),
+    hosts: onDemand('Hosts', 'hosts'),
+    redis: onDemand('Redis', 'redis'),
+    locks: onDemand('Locks and limits', 'locks'),
+    search: onDemand('Search', 'search'),
+    tasks: onDemand('Tasks', 'tasks'),
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';
@@ -133,7 +132,7 @@ document.getElementById('search').addEventListener('submit', (event) => {
 });
 
 // A browser that cannot have the script does without.
-field.addEventListener('focus', () => import('./complete.js').then(({ complete }) => complete(field), () => {}), { once: true });
+field.addEventListener('focus', () => import('./more.js').then(({ more }) => more.complete(field), () => {}), { once: true });
 
 // ---- begin
 

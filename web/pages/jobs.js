@@ -14,7 +14,7 @@ export function when(job) {
 
 const WHEN = { ready: 'Ready', delayed: 'Due', reserved: 'Lease ends', dead: 'Died', done: 'Goes' };
 
-export function errorText(error) {
+function errorText(error) {
     if (!error) return '';
     if (typeof error === 'string') return error;
     return `${error.kind ? `${error.kind}: ` : ''}${error.text ?? JSON.stringify(error)}`;

@@ -1,0 +1,65 @@
+/* test_web_asset.c: what the pages weigh, and where they are found. */
+#include "http/asset.h"
+#include "unit.h"
+
+#include <string.h>
+
+enum {
+    MOST = 60000,       /* bytes of all that a browser can ask for, as they are sent */
+    MOST_FIRST = 26000, /* those of the first page */
+};
+
+static size_t weight(const char *path)
+{
+    const struct asset *asset = asset_find(path);
+
+    ck_assert_msg(asset != NULL, "%s", path);
+    return asset->packed_len;
+}
+
+START_TEST(light)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < asset_count; i++)
+        all += assets[i].packed_len;
+    ck_assert_uint_le(all, MOST);
+    ck_assert_uint_le(weight("/") + weight("/app.css") + weight("/icon.svg") + weight("/base.js") +
+                          weight("/app.js") + weight("/live-worker.js"),
+                      MOST_FIRST);
+}
+END_TEST
+
+START_TEST(found)
+{
+    ck_assert_ptr_eq(asset_find("/"), asset_find("/index.html"));
+    ck_assert_str_eq(asset_find("/more.js")->type, "text/javascript; charset=utf-8");
+    ck_assert_str_eq(asset_find("/more.js.map")->type, "application/json");
+    ck_assert_ptr_null(asset_find("/dom.js"));
+    ck_assert_ptr_null(asset_find("/app.js/"));
+    ck_assert_ptr_null(asset_find(""));
+}
+END_TEST
+
+/* Browsers keep what they have as long as its tag is the same. */
+START_TEST(tags)
+{
+    for (size_t i = 0; i < asset_count; i++) {
+        ck_assert_uint_eq(strlen(assets[i].tag), 18);
+        for (size_t j = 0; j < i; j++)
+            ck_assert_str_ne(assets[i].tag, assets[j].tag);
+    }
+}
+END_TEST
+
+static TCase *all(void)
+{
+    TCase *tc = tcase_create("asset");
+
+    tcase_add_test(tc, light);
+    tcase_add_test(tc, found);
+    tcase_add_test(tc, tags);
+    return tc;
+}
+
+UNIT_MAIN("web_asset", all)
