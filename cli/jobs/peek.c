@@ -348,6 +348,11 @@ struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, co
     return reply;
 }
 
+/* What is known of a job that is not there, and what would keep it; the pages say it, too. */
+#define SHOW_GONE                                                                                  \
+    "it has ended or been cancelled, or never existed; types.keep (laterd.conf) keeps those that " \
+    "are done for a time, and `later wait` tells a result that may still be there"
+
 /* One run of `later show`. */
 struct show {
     struct cli *cli;
@@ -416,7 +421,7 @@ static int show_one(struct show *show, const char *id, struct later_error *err)
     if (found < 0)
         cli_say(cli, "%s", err->text);
     if (found == 0)
-        cli_say(cli, "no job %s%s", id, find_where(cli, where));
+        cli_say(cli, "no job %s%s: " SHOW_GONE, id, find_where(cli, where));
     return found < 0 ? LATER_E_USAGE : found ? LATER_OK : LATER_E_NONE;
 }
 

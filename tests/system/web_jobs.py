@@ -60,11 +60,11 @@ try:
     browser.click('Kick', 'main')
     check(browser.wait('document.querySelector("h1 .state.ready")'), 'kick', heading())
     run('cancel', 'one', '-q', 'mail')
-    check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'it is gone', browser.text('main'))
+    check(browser.wait('document.querySelector("main").innerText.includes("no job one in queue mail")'), 'it is gone', browser.text('main'))
     check('It was ready at ' in browser.text('main'), 'as it was seen last', browser.text('main'))
     check('later wait --queue=mail one' in browser.text('main'), 'how to ask for its result', browser.text('main'))
     browser.script('location.hash = "#/job?id=never&queue=mail"')
-    check(browser.wait('document.querySelector("main").innerText.includes("It has ended, or never existed")'), 'of another nothing is known', browser.text('main'))
+    check(browser.wait('document.querySelector("main").innerText.includes("no job never in queue mail: it has ended or been cancelled, or never existed")'), 'of another nothing is known', browser.text('main'))
     check('types.keep' in browser.text('main'), 'and what would keep it', browser.text('main'))
 
     # what a done job that is kept has given back

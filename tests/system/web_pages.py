@@ -328,7 +328,7 @@ try:
     check('"state":"ready"' in run('show', 'due', '--json'), 'a question that is answered by no')
     browser.click('Cancel', 'main')
     browser.click('Cancel it', 'dialog')
-    check(browser.wait('document.querySelector("main").innerText.includes("There is no such job")'), 'cancel')
+    check(browser.wait('document.querySelector("main").innerText.includes("no job due in queue slow")'), 'cancel')
     same(run('show', 'due', '--json'), '', 'it is gone')
     go('job?id=job-000&queue=mail')
     check('12345678901234567890' in browser.text('pre.document'), 'each digit of a payload is shown')

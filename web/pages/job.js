@@ -110,12 +110,10 @@ function partsOf(job, typed, again) {
     ].filter(Boolean);
 }
 
-// Of a job that is not there it may only be known how it was seen last: {at, state}. typed: the command that looked.
-function missing(last, typed) {
-    return [empty('There is no such job. ', last ? `It was ${last.state} at ${moment(last.at)}, and has ended or been cancelled since.`
-        : 'It has ended, or never existed: nothing is left by which to tell.'),
-            h('p', { class: 'facts' }, 'The option ', h('code', {}, 'types.keep'), ' of ', h('code', {}, 'laterd.conf'),
-              ' keeps jobs that are done, for a time. If this one was to leave a result, that may still be there:'),
+// Of a job that is not there, it may also be known how it was seen last: {at, state}. words, typed: what the command
+// said that looked.
+function missing(last, words, typed = '') {
+    return [empty(words, last && `. It was ${last.state} at ${moment(last.at)}.`),
             typed.includes('--queue') ? command(typed.replace('later show', 'later wait')) : ''];
 }
 
@@ -137,7 +135,7 @@ export function job(main, parameters) {
         gone = error.status === 404;
         shown = new Map();
         main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', parameters.get('id') || ''),
-                             ...(gone ? missing(last, error.command ?? '') : [empty(error.message)]),
+                             ...(gone ? missing(last, error.message, error.command) : [empty(error.message)]),
                              error.command ? command(error.command) : '');
     }
 
