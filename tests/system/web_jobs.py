@@ -191,17 +191,32 @@ try:
     def marks():
         return browser.script('return [...document.querySelectorAll(".plot")].map((plot) => [...plot.querySelectorAll(".mark")].map((e) => e.className.split(" ")[1]).sort())')
 
+    def number_lasts():
+        """Until where the first curve's mark of it goes, in percent: 100 is now."""
+        return browser.script('const { left, width } = document.querySelector(".plot .mark.set").style; return parseFloat(left) + parseFloat(width)')
+
+    def note(what, words):
+        """As later set and later unset note it, which need a laterd."""
+        now = time.time()
+        redis('ZADD', 'later:marks', f'{now:.3f}', f'{what} {1000 * now:.0f} {words}')
+
     browser.go('about:blank')
+    redis('DEL', 'later:marks')
+    note('set', '0 max_running type:bulk')
+    run('pause', 'mail', '--type', 'bulk.*')
     browser.go(base)
-    check(wait_until(lambda: marks() == [['down', 'pause']] * 2), 'a queue is paused, no laterd is alive', marks())
+    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'set']] * 2), 'a queue and a type are paused, a number is set, no laterd is alive', marks())
     tell_host('1', 1000)
     check(browser.wait('document.querySelector(".tiles").innerText.includes("on 1 host")'), 'one comes', browser.text('.tiles'))
-    check(wait_until(lambda: marks() == [['down', 'pause', 'start']] * 2), 'it has started', marks())
+    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'set', 'start']] * 2), 'it has started', marks())
     tell_host('2', 2000)
-    check(wait_until(lambda: marks() == [['down', 'pause', 'start', 'start']] * 2), 'and once more', marks())
+    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'set', 'start', 'start']] * 2), 'and once more', marks())
     run('resume', 'reports')
     run('pause', 'mail')
-    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'start', 'start']] * 2), 'another queue is paused', (marks(), browser.text('.queues'), run('size')))
+    check(wait_until(lambda: marks() == [['down', 'pause', 'pause', 'pause', 'set', 'start', 'start']] * 2), 'another queue is paused', (marks(), browser.text('.queues'), run('size')))
+    check(number_lasts() > 99.9, 'the number is still set', number_lasts())
+    note('unset', 'max_running type:bulk')
+    check(wait_until(lambda: number_lasts() < 99.9), 'it is not any longer', number_lasts())
     same([one for one in browser.complaints() if '404' not in one['message'] and 'type-pause' not in one['message']], [], 'nothing is complained of')
 finally:
     browser.close()

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "tasks/lines_json.h"
+#include "live/marks.h"
 #include "live/snapshot.h"
 #include "live/troubles.h"
 
@@ -28,6 +29,7 @@ struct poller {
     void *arg;
     struct snapshot *snapshot;
     struct troubles *troubles;
+    struct marks marks;
     struct lines_json hosts, new_hosts; /* the known ones, and those of the answer that is coming */
     bool hosts_are_new;                 /* they changed since readers were told */
     bool troubles_are_new;              /* they were asked for since readers were told */
@@ -62,6 +64,8 @@ static char *write_text(const struct poller *poller, bool whole, size_t *len)
         troubles_write(poller->troubles, out);
         putc(',', out);
     }
+    if (whole || poller->marks.news)
+        marks_write(&poller->marks, out);
     snapshot_write(poller->snapshot, out, whole, now);
     putc('}', out);
     if (fclose(out) == 0)
@@ -84,7 +88,7 @@ static void poller_tell(struct poller *poller)
         return;
     poller->fn(poller->arg, text, len);
     free(text);
-    poller->hosts_are_new = poller->troubles_are_new = false;
+    poller->hosts_are_new = poller->troubles_are_new = poller->marks.news = false;
     snapshot_told(poller->snapshot);
 }
 
@@ -129,6 +133,13 @@ static void poller_take_end(void *arg, int status, const char *rest)
     poller_tell(poller);
 }
 
+/* A question begins, whose answer is waited for before the next one. */
+static void poller_begin(struct poller *poller)
+{
+    poller->asked = later_clock();
+    poller->ended = false;
+}
+
 /* Asks about the queues whose turn it is, or about all if they are not known. */
 static void poller_ask(struct poller *poller)
 {
@@ -146,9 +157,19 @@ static void poller_ask(struct poller *poller)
     else
         order.count = 4 + snapshot_due(poller->snapshot, now, order.words + 4, TOGETHER);
     lines_json_begin(&poller->new_hosts);
-    poller->asked = now;
-    poller->ended = false;
+    poller_begin(poller);
     serve_order(poller->serve, &order, &answer);
+}
+
+/* Asks about queues after another question. If that had no answer, this fails too, and reports why;
+ * until then it stays late. */
+static void poller_go_on(struct poller *poller, bool answered)
+{
+    double asked = poller->asked;
+
+    poller_ask(poller);
+    if (!answered)
+        poller->asked = asked;
 }
 
 static void poller_take_name(void *arg, const char *line, size_t len)
@@ -167,7 +188,7 @@ static void take_names(void *arg, int status, const char *rest)
         snapshot_listed(poller->snapshot);
         poller->named = poller->asked;
     }
-    poller_ask(poller); /* this fails too, and reports why */
+    poller_go_on(poller, status == LATER_OK);
 }
 
 static void ask_names(struct poller *poller)
@@ -176,8 +197,7 @@ static void ask_names(struct poller *poller)
     struct serve_answer answer = { .line = poller_take_name, .end = take_names, .arg = poller };
 
     snapshot_list(poller->snapshot);
-    poller->asked = later_clock();
-    poller->ended = false;
+    poller_begin(poller);
     serve_order(poller->serve, &order, &answer);
 }
 
@@ -194,6 +214,17 @@ static double trouble_age(const struct poller *poller)
     double many = (double)snapshot_count(poller->snapshot) / TROUBLES_QUEUES;
 
     return many < TROUBLES_SOON ? TROUBLES_SOON : many < TROUBLES_MANY ? many : TROUBLES_MANY;
+}
+
+static void take_marks(void *arg, bool answered)
+{
+    poller_go_on(arg, answered);
+}
+
+static void ask_marks(struct poller *poller)
+{
+    poller_begin(poller);
+    marks_ask(&poller->marks, poller->serve, poller->asked, take_marks, poller);
 }
 
 static void poller_take_troubles(void *arg)
@@ -249,6 +280,8 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
     } else if (now - poller->asked >= BEAT - 0.25) {
         if (wants_names(poller, now))
             ask_names(poller);
+        else if (poller->named > 0 && marks_are_due(&poller->marks, now))
+            ask_marks(poller);
         else
             poller_ask(poller);
     }
@@ -263,6 +296,7 @@ void poller_hurry(struct poller *poller, const char *queue)
 {
     snapshot_hurry(poller->snapshot, queue);
     troubles_hurry(poller->troubles);
+    marks_hurry(&poller->marks);
 }
 
 void poller_look(struct poller *poller)
@@ -306,5 +340,6 @@ void poller_free(struct poller *poller)
     snapshot_free(poller->snapshot);
     lines_json_free(&poller->hosts);
     lines_json_free(&poller->new_hosts);
+    marks_free(&poller->marks);
     free(poller);
 }

@@ -45,12 +45,13 @@ function addPoint(snap, at) {
     while (at - live.points[0].at > SPAN) live.points.shift();
 }
 
+let seen = [];             // marks of what was seen here
 const lasting = new Map(); // what lasts: its kind and queue → its mark
 let started = null;        // host → when it started
 
 function addMark(mark, at, more) {
     const all = { mark, words: '', from: at, to: at, open: false, ...more };
-    live.marks.push(all);
+    seen.push(all);
     return all;
 }
 
@@ -71,14 +72,22 @@ function addMarks(snap, at) {
     for (const { id, started: began, version } of here)
         if (started && started.get(id) !== began) addMark('start', at, { version });
     started = new Map(here.map((host) => [host.id, host.started]));
-    live.marks = live.marks.filter((mark) => mark.open || (at - mark.to) * 1000 < SPAN);
+    seen = seen.filter((mark) => mark.open || (at - mark.to) * 1000 < SPAN);
+}
+
+// What is told of is what cannot be seen here. It goes on until it is told that it has ended.
+function toldMarks({ marks = [] }, at) {
+    return marks.filter(({ mark, type }) => type || ['set', 'reload'].includes(mark)).map((mark) => (mark.open ? { ...mark, to: at } : mark));
 }
 
 function take({ change, lost }) {
     const state = change ? add(live.snap, change) : live.snap, news = state && state.at !== live.snap?.at;
     live.lost = lost;
     live.snap = state;
-    if (news && state.known) addMarks(state, state.at / 1000);
+    if (news && state.known) {
+        addMarks(state, state.at / 1000);
+        live.marks = [...seen, ...toldMarks(state, state.at / 1000)].sort((a, b) => a.from - b.from);
+    }
     if (news && state.known && !state.away) addPoint(state, state.at);
     for (const [listener, always] of listeners) if (always || live.snap) listener();
 }

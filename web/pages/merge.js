@@ -30,7 +30,7 @@ function trailOf(before, ready, seen) {
     return [...kept.slice(Math.max(0, first)), [kept === before ? seen : last[0], ready]];
 }
 
-// Returns one who hears messages. take(news, at): {whole, known, age, away, queues, gone, hosts, troubles}
+// Returns one who hears messages. take(news, at): {whole, known, age, away, queues, gone, hosts, troubles, marks}
 // becomes a change, or null if it is an update and there was no whole state before it. troubles(list, at): the
 // same for what a page in the background asks for. whole(): a change that has everything; null if nothing is
 // known.
@@ -56,7 +56,7 @@ export function hear() {
         return one.queue;
     }
 
-    function take({ whole, known, age, away, queues, gone = [], hosts, troubles }, at) {
+    function take({ whole, known, age, away, queues, gone = [], hosts, troubles, marks }, at) {
         const before = all;
         if (!whole && !told) return null;
         told = true;
@@ -64,7 +64,7 @@ export function hear() {
         const fresh = queues.map((queue) => see(queue, at, before, Math.max(before.size, queues.length)));
         for (const name of gone) all.delete(name);
         for (const one of all.values()) if (one.pace && at > one.pace.until) fresh.push(rest(one, at));
-        const change = { known, age, away, at, ...(hosts && { hosts }), ...(troubles && note(troubles, at)) };
+        const change = { known, age, away, at, ...(hosts && { hosts }), ...(marks && { marks }), ...(troubles && note(troubles, at)) };
         head = { ...head, ...change };
         return { ...change, whole, queues: fresh, gone };
     }
@@ -91,7 +91,7 @@ function addQueues(known, { whole, queues, gone }) {
     return fresh.size ? now.sort((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0)) : now;
 }
 
-// Returns the state after a change: {known, age, away, at, hosts, troubles, queues}, the queues by name. What has
+// Returns the state after a change: {known, age, away, at, hosts, troubles, marks, queues}, the queues by name. What has
 // not changed is the same object. state: null at first.
 export function add(state, change) {
     const before = state ?? { known: false, age: 0, away: '', at: 0, queues: [], hosts: [] };
