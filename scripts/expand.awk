@@ -11,7 +11,8 @@
 #   -- NAME: a sentence            NAME is the file's
 #   -- KEYS   ready stats          names from `enum later_key` in lib/redis/key.h, or call, claims,
 #                                  fence, fresh, held, history, limit, line_due, line_waiting, lock,
-#                                  flow, lock_wake, result, running, stock, unknown, values, failed
+#                                  flow, lock_wake, lookers, result, running, stock, unknown, values,
+#                                  failed
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
 #   -- reply  words                and then free comment lines
@@ -85,7 +86,7 @@ function known_keys(file,    text, within) {
     key["call"] = key["claims"] = key["fence"] = key["fresh"] = key["held"] = key["history"] = "-1"
     key["limit"] = key["lock"] = key["lock_wake"] = key["running"] = key["stock"] = "-1"
     key["result"] = key["flow"] = key["unknown"] = key["line_waiting"] = key["line_due"] = "-1"
-    key["values"] = key["failed"] = "-1"
+    key["values"] = key["failed"] = key["lookers"] = "-1"
     while ((getline text < file) > 0) {
         if (text ~ /^enum later_key \{/)
             within = 1

@@ -6,7 +6,7 @@
 -- max    dead jobs to keep; 0: any number
 -- age    seconds to keep a dead job; 0: for ever
 --
--- Each laterd with `dead.max` or `dead.days` calls it every ten seconds.
+-- Each laterd with `dead.max` or `dead.days` that looks after its queues calls it every ten seconds.
 
 -- @include now
 -- @include number

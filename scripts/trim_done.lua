@@ -6,7 +6,7 @@
 -- max    done jobs to keep
 -- limit  at most this many are dropped, 1 to 500
 --
--- Each laterd with `types.keep` calls it every ten seconds.
+-- Each laterd with `types.keep` that looks after its queues calls it every ten seconds.
 
 -- @include now
 -- @include guard

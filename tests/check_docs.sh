@@ -22,6 +22,7 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
         -e '/^%\.\*s%\.16s:%$/d' \
         -e 's/^%s:%\.64s$/later:{Q}:reserved:TOKEN/' \
         -e 's/^%s:limit:{%\.200s}$/later:limit:{NAME}/' \
+        -e 's/^%s:lookers:{%\.200s}$/later:lookers:{NAME}/' \
         -e 's/^%s:lock:{%\.200s}%s$/later:lock:{NAME}/' \
         -e 's/^%s:running:{%\.200s}$/later:running:{NAME}/' \
         -e 's/^%s:%s:{%\.200s}:%s$/later:lock:{NAME}:waiting\nlater:lock:{NAME}:due\nlater:running:{NAME}:waiting\nlater:limit:{NAME}:waiting/' \

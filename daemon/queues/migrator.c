@@ -7,6 +7,7 @@
 #include "queues/queues.h"
 #include "timer.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static void migrator_arm(struct queue *queue, double seconds)
 {
     double wait = seconds > LEAST_WAIT ? seconds : LEAST_WAIT;
 
+    if (queue->queues->others_look)
+        return;
     queue->migrate.rests = false;
     queue->migrate.next = later_clock() + wait;
     timer_in(queue->migrate.timer, wait);
@@ -184,7 +187,7 @@ static void migrator_on_answer(void *arg, struct later_answer *answer)
     if (isinf(queue->migrate.lapse_from) || now - queue->migrate.sent > patience(migrator))
         leave_to_keepers(queue, now);
     later_queue_migrated(answer->reply, &migrated);
-    migrator->offset = migrated.now - now;
+    migrator_clock(queue->queues, migrated.now);
     if (queue->queues->told)
         queue->queues->told(queue, &migrated);
     if (now >= lapse_from(queue)) {
@@ -211,7 +214,7 @@ static void migrator_ask(struct queue *queue)
     double now = later_clock();
 
     if (queue->migrate.asked || !queue->config || migrator->queues->paused ||
-        !link_is_up(migrator->queues->link))
+        migrator->queues->others_look || !link_is_up(migrator->queues->link))
         return;
     later_queue_migrate(&cmd, &queue->keys, LATER_BATCH_MAX);
     queue->migrate.sent = now;
@@ -251,6 +254,8 @@ static const char *migrator_key_of(void *arg, uint32_t queue, unsigned k)
 
 static void migrator_look_again(struct migrator *migrator)
 {
+    if (migrator->queues->others_look)
+        return;
     migrator->look_at = later_clock() + LOOK_SECONDS;
     timer_in(migrator->look, LOOK_SECONDS);
 }
@@ -259,6 +264,12 @@ static void migrator_look_again(struct migrator *migrator)
 static void leave_all_to_keepers(struct migrator *migrator, double now)
 {
     migrator->lapse_from = fmax(migrator->lapse_from, keepers_first(migrator, now));
+}
+
+static void migrator_stop_seeking(struct migrator *migrator)
+{
+    seek_free(migrator->seek);
+    migrator->seek = NULL;
 }
 
 static void migrator_on_found(void *arg, bool ok, const uint32_t *found, size_t count)
@@ -275,8 +286,7 @@ static void migrator_on_found(void *arg, bool ok, const uint32_t *found, size_t 
                 ->migrate.rests) /* rights of before, without EXISTS: each by itself */
             migrator_ask(queues_at(migrator->queues, i));
     }
-    seek_free(migrator->seek); /* and `found` */
-    migrator->seek = NULL;
+    migrator_stop_seeking(migrator); /* `found` is gone, too */
     migrator_look_again(migrator);
     link_flush(migrator->queues->link);
 }
@@ -369,6 +379,11 @@ const char *migrator_fault(const struct queues *queues)
     return why;
 }
 
+void migrator_clock(const struct queues *queues, double redis_now)
+{
+    queues->migrator->offset = redis_now - later_clock();
+}
+
 double migrator_redis_now(const struct migrator *migrator)
 {
     return migrator->offset != 0 ? later_clock() + migrator->offset : 0;
@@ -403,10 +418,45 @@ void migrator_drop(struct queue *queue)
     fault_free(&queue->migrate.refused);
     fault_free(&queue->migrate.no_lapse);
     if (migrator->seek) { /* it has numbers of the list of queues */
-        seek_free(migrator->seek);
-        migrator->seek = NULL;
+        migrator_stop_seeking(migrator);
         migrator_look_again(migrator);
     }
+}
+
+static void migrator_look_at_all(struct queues *queues)
+{
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (queues_at(queues, i)->config)
+            migrator_arm(queues_at(queues, i), 0);
+    }
+}
+
+static void migrator_rest(struct queues *queues)
+{
+    migrator_stop_seeking(queues->migrator);
+    timer_stop(queues->migrator->look);
+    for (uint32_t i = 0; i < queues->names.count; i++) {
+        if (queues_at(queues, i)->migrate.timer)
+            timer_stop(queues_at(queues, i)->migrate.timer);
+    }
+}
+
+/* Of a standstill before nothing is known here. */
+void migrator_looks(struct queues *queues)
+{
+    if (queues->others_look) {
+        migrator_rest(queues);
+        return;
+    }
+    leave_all_to_keepers(queues->migrator, later_clock());
+    migrator_look_at_all(queues);
+    migrator_look_again(queues->migrator);
+}
+
+void migrator_describe(const struct config *config, FILE *out)
+{
+    fprintf(out, "%" PRIu64 " %.3f %" PRIu64 " %d %.3f", (uint64_t)config->dead.max,
+            config->dead.days, (uint64_t)config->keep.max, keeps_done(config), config->lease);
 }
 
 void migrator_link_up(struct queues *queues)
@@ -416,10 +466,7 @@ void migrator_link_up(struct queues *queues)
 
     migrator->lapse_from = later_clock() + (migrator->met ? fmax(wait, BACK_SECONDS) : wait);
     migrator->met = true;
-    for (uint32_t i = 0; i < queues->names.count; i++) {
-        if (queues_at(queues, i)->config)
-            migrator_arm(queues_at(queues, i), 0);
-    }
+    migrator_look_at_all(queues);
 }
 
 /* What may stay of dead and done jobs may have changed. */

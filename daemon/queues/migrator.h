@@ -1,6 +1,8 @@
 /*
  * migrator.h: due delayed jobs and lapsed reservations become ready.
  *
+ * All this only while this host looks after its queues (lookers.h).
+ *
  * For each queue a timer is armed at the earliest score of delayed and reserved. A push that is due
  * before all others is announced (subscriber.h). Besides, each queue is looked at every 0.8 s,
  * which also leaves a wake if a plain ZADD left none. Queues that rest, because they have nothing
@@ -18,7 +20,9 @@
 #include "queue/queue.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
+struct config;
 struct migrator;
 struct queue;
 struct queues;
@@ -35,6 +39,16 @@ const char *migrator_fault(const struct queues *queues);
 
 /* The first score in the queue's delayed jobs is now this, in seconds by Redis's clock. */
 void migrator_due(struct queue *queue, double at);
+
+/* Whether others look (lookers.h) is another now. Other hosts do while it does not: then no
+ * queue is asked for anything. */
+void migrator_looks(struct queues *queues);
+
+/* Writes what a configuration says of a look besides the queues, without spaces at its ends. */
+void migrator_describe(const struct config *config, FILE *out);
+
+/* Redis's clock, in seconds, as in an answer that has just come. */
+void migrator_clock(const struct queues *queues, double redis_now);
 
 /* Returns Redis's time, from the last answer and the monotonic clock; 0 before the first answer. */
 double migrator_redis_now(const struct migrator *migrator);

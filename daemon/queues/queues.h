@@ -138,9 +138,11 @@ struct queues {
     struct link *link;
     struct later_names names; /* of struct queue */
     bool paused;              /* nothing is moved or fired */
+    bool others_look;         /* the same, since other hosts do it: lookers.h */
     /* What migrate has answered, for the other services. NULL: nobody. */
     void (*told)(struct queue *queue, const struct later_migrated *migrated);
 
+    struct lookers *lookers;
     struct migrator *migrator;
     struct mover *mover;
     struct ticker *ticker;

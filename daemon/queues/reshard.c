@@ -171,7 +171,7 @@ static void on_swept(void *arg, bool dropped, uint64_t newer)
 
 static void reshard_sweep(struct queue *queue)
 {
-    if (queue->shards.sweep || later_clock() < queue->shards.sweep_at)
+    if (queue->shards.sweep || later_clock() < queue->shards.sweep_at || queue->queues->others_look)
         return;
     if (queue->shards.sweep_wait < SWEEP_SECONDS)
         queue->shards.sweep_wait = SWEEP_SECONDS;

@@ -2,6 +2,7 @@
 #include "queues/services.h"
 
 #include "log.h"
+#include "queues/lookers.h"
 #include "queues/losses.h"
 #include "queues/migrator.h"
 #include "queues/mover.h"
@@ -32,6 +33,11 @@ struct service {
 /* In this order they are told of everything. */
 static const struct service services[] = {
     { .make = recorder_new, .unmake = recorder_free, .busy = recorder_busy },
+    { .make = lookers_new,
+      .unmake = lookers_free,
+      .begin = lookers_begin,
+      .configure = lookers_configure,
+      .link_up = lookers_link_up },
     { .make = ticker_new,
       .unmake = ticker_free,
       .begin = ticker_begin,

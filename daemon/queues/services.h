@@ -1,6 +1,6 @@
 /*
- * services.h: what is done for the queues of this host, a row each: migrator, mover, ticker,
- * overrides, reshard, losses, recorder, subscriber, wake_listener.
+ * services.h: what is done for the queues of this host, a row each: lookers, migrator, mover,
+ * ticker, overrides, reshard, losses, recorder, subscriber, wake_listener.
  *
  * A service has a part in each queue (queues.h) and a struct of its own in struct queues. Of these
  * functions it has those that it needs:

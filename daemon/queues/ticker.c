@@ -397,6 +397,8 @@ static void ticker_on_timer(void *arg)
     struct later_command cmd = { 0 };
 
     queue->tick.at = INFINITY;
+    if (queue->queues->others_look) /* if it does again, migrate tells of the tick */
+        return;
     if (queue->queues->paused || !link_is_up(queue->queues->link)) {
         ticker_arm(queue, AFTER_FAULT);
         return;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "log.h"
 #include "notify.h"
+#include "queues/lookers.h"
 #include "queues/overrides.h"
 #include "timer.h"
 
@@ -192,7 +193,8 @@ static bool wind_up(struct supervisor *supervisor)
         }
         if (now < supervisor->end_by && recorder_open(supervisor->queues->recorder))
             return false;
-        announce_withdraw(supervisor->announce);
+        lookers_leave(supervisor->queues);
+        announce_withdraw(supervisor->announce); /* and both are sent */
         supervisor->ending = true;
         supervisor->end_by = now + SERVER_SECONDS;
         if (supervisor->server)

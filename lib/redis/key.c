@@ -220,6 +220,11 @@ size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix)
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:hosts", prefix);
 }
 
+size_t later_key_lookers(char out[LATER_KEY_MAX], const char *prefix, const char *name)
+{
+    return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lookers:{%.200s}", prefix, name);
+}
+
 size_t later_key_lost(char out[LATER_KEY_MAX], const char *prefix)
 {
     return (size_t)snprintf(out, LATER_KEY_MAX, "%s:lost", prefix);

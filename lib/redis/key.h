@@ -127,6 +127,9 @@ void later_keys_of_limits(struct later_keys *keys, const char *prefix);
 size_t later_key_queues(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_hosts(char out[LATER_KEY_MAX], const char *prefix);
 
+/* `later:lookers:{NAME}`: queue/looker.h. Returns its length. */
+size_t later_key_lookers(char out[LATER_KEY_MAX], const char *prefix, const char *name);
+
 /* `later:lost` (a hash) and `later:forgotten` (a zset): queue/lost.h. */
 size_t later_key_lost(char out[LATER_KEY_MAX], const char *prefix);
 size_t later_key_forgotten(char out[LATER_KEY_MAX], const char *prefix);

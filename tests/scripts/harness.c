@@ -283,6 +283,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
         { "lock_take", LOCK, LOCK ":fence", LOCK ":wake", LOCK ":waiting", LOCK ":due" },
         { "lock_touch", LOCK },
         { "lock_wake", LOCK, LOCK ":wake" },
+        { "looker", "later:lookers:{k}" },
         { "note", "later:{q}:minute:1" },
         { "permit_free", "later:running:{n}" },
         { "permit_line", LINE("later:running:{n}") },

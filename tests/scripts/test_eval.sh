@@ -31,6 +31,7 @@ keys()
     sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
         sed '/^stock$/s/.*/later:stock:{item}/;t
              /^claims$/s/.*/later:stock:{item}:claims/;t
+             /^lookers$/s/.*/later:lookers:{served}/;t
              /^running$/s/.*/later:running:{place}/;t
              /^line_waiting$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':waiting/;t
              /^line_due$/s/.*/later:'"$(case $1 in lock*) echo 'lock:{item}' ;; limit*) echo 'limit:{item}' ;; *) echo 'running:{place}' ;; esac)"':due/;t
@@ -194,6 +195,9 @@ redis zadd 'later:{demo}:delayed' 4000000000 w >/dev/null
 is "$(run put_off w 4000000000 4000000100)" 0 'put_off: its record does not say that it is in a line'
 is "$(run hasten 4000000000 5 w)" 1 'hasten'
 redis del 'later:{demo}:ready' 'later:{demo}:wake' >/dev/null
+
+is "$(run looker web1:1 3 1 | cut -d' ' -f1,3)" '1 0' 'looker'
+is "$(run looker web2:1 3 1 | cut -d' ' -f1,3)" '0 1' 'looker: one that waits'
 
 is "$(run stock_set 1)" 1 'stock_set'
 is "$(run stock_claim ann)" '1 1' 'stock_claim'

@@ -77,6 +77,8 @@ static const char *const calls[][28] = {
     { "permit_take", "new", "2", "30", "q another" },
     { "permit_touch", "40", "held" },
     { "permit_free", "held" },
+    { "looker", "web1:1", "3", "1" },
+    { "looker", "web2:1", "3", "1" },
     { "permit_line", "2", "4000000000", "0", "q another" },
     { "lock_line", "4000000000", "0", "q another" },
     { "put_off", "soon", "99999999999", "99999999999", "x1", "5", "6" },
@@ -125,7 +127,7 @@ const char *const tour_scripts[] = {
     "note",          "cron_look",    "cron_fire",   "cron_put",      "cron_move",   "forget",
     "act",           "limit_take",   "limit_free",  "limit_line",    "limit_begun", "edit",
     "values",        "flow_join",    "flow_park",   "flow_hear",     "flow_seek",   "finish_all",
-    "reschedule",    "override",     "heed",        "put_off",       NULL
+    "reschedule",    "override",     "heed",        "put_off",       "looker",      NULL
 };
 
 void tour_crowd(void)

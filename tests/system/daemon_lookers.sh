@@ -1,0 +1,105 @@
+#!/bin/sh
+# Of five laterds that serve the same queues three look after them. They are killed, stopped and frozen in
+# turn: others take their posts, no due job is more than a second late, each tick comes once.
+# ($LATER_ROUNDS kills, by default 3.)
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+
+configure 'workers = 1;' 'lease = 10.0;' \
+    'cron = ( { name = "second"; at = "* * * * * *"; type = "note"; } );' 'log = { level = "debug"; };'
+laterds=''
+
+# another: starts one more laterd as $other, with a log of its own, and waits for it.
+another()
+{
+    number=$((${number:-0} + 1))
+    sed "s|^state_dir = .*|state_dir = \"$work/state.$number\";|" "$work/laterd.conf" >"$work/$number.conf"
+    "$laterd_bin" -c "$work/$number.conf" </dev/null 2>>"$work/$number.log" &
+    other=$!
+    own "$other"
+    laterds="$laterds $other"
+    awaited 20 "laterd $number starts" grep -q ' ready: ' "$work/$number.log"
+}
+
+# posts MIN MAX: prints the processes of which it is known, with such a score.
+posts()
+{
+    redis ZRANGEBYSCORE "$(redis_all --scan --pattern 'later:lookers:*')" "$1" "$2" | sed 's/.*://'
+}
+lookers() { posts 0 +inf; }
+looks() { lookers | grep -qx "$1"; }
+looks_not() { ! looks "$1"; }
+three_look() { [ "$(lookers | wc -l)" = 3 ]; }
+three_of_five() { three_look && [ "$(posts -inf 0 | wc -l)" = 2 ]; }
+
+# on_time NAME [LIMIT]: pushes a job and sees that it runs in time, once.
+on_time()
+{
+    jobs=$((${jobs:-0} + 1))
+    due=$(sum "$(present) + 0.5")
+    push_job "due-$jobs" '"type":"note"' "$due"
+    awaited 20 "$1: the job runs" ended "due-$jobs"
+    in_time "$(sum "$(began "due-$jobs") - $due")" "${2:-1}" "s after it was due: $1"
+}
+
+start_laterd
+laterds=$laterd_pid
+while [ "${number:-0}" -lt 4 ]; do
+    another
+done
+within 20 "three of five look" three_of_five
+for waiting in $(posts -inf 0); do
+    is "$(echo " $laterds " | grep -c " $waiting ")" 1 "one of the others waits"
+done
+on_time "all are there"
+
+# ---- one after the other
+
+round=0
+while [ $round -lt "${LATER_ROUNDS:-3}" ]; do
+    round=$((round + 1))
+    victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+    kill -KILL "$victim"
+    awaited 10 "it is gone" gone "$victim"
+    on_time "a looker is killed"
+    another
+    awaited 20 "its post ends" looks_not "$victim"
+    within 20 "another has its post" three_of_five
+done
+
+victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+kill -TERM "$victim"
+awaited 20 "it ends" gone "$victim"
+runs "one that stops gives its post up" looks_not "$victim"
+on_time "a looker is stopped"
+within 20 "another has it" three_look
+another
+
+# ---- frozen, and back
+
+victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+kill -STOP "$victim"
+on_time "a looker is frozen"
+within 20 "its post ends" looks_not "$victim"
+within 20 "another has it, too" three_look
+on_time "it is frozen still"
+kill -CONT "$victim"
+within 20 "it goes on, and waits for a post" three_of_five
+on_time "it is back"
+
+# ---- all at once: those that wait find out when their posts end
+
+for victim in $(lookers); do
+    kill -KILL "$victim"
+    [ "$victim" != "$laterd_pid" ] || wait "$victim" 2>/dev/null
+    awaited 10 "it is gone" gone "$victim"
+done
+on_time "all lookers are killed" 5
+
+# ---- each tick once
+
+spelled() { cut -d' ' -f1,2 "$work/begun" | grep '^cron:second:' | sort | uniq -d; }
+is "$(spelled)" '' "each tick was pushed once"
+is "$(cut -d' ' -f1,2 "$work/begun" | grep '^due-' | sort | uniq -d)" '' "so was each job"
+at_least "$(grep -c '^cron:second:' "$work/begun")" 5 "ticks came"
+finish
