@@ -18,6 +18,7 @@
 
 #define POST_SECONDS  3.0
 #define AGAIN_SECONDS 1.0  /* a host with a post asks again */
+#define ALONE_SECONDS 5.0  /* the same while nobody waits for one: all look, and it may end */
 #define LONGEST       20.0 /* the time between two questions of one without, on average */
 #define ASKS_TOGETHER 50.0 /* a second, of all without */
 
@@ -106,8 +107,9 @@ static double lookers_heed(struct queues *queues, struct later_answer *answer)
     later_looker_told(answer->reply, &looker);
     migrator_clock(queues, looker.now);
     lookers_change(queues, looker.looks || migrator_fault(queues));
-    return looker.looks ? AGAIN_SECONDS
-                        : lookers_by_chance(fmin(fmax(looker.others / ASKS_TOGETHER, 1), LONGEST));
+    if (looker.looks)
+        return looker.others ? AGAIN_SECONDS : ALONE_SECONDS;
+    return lookers_by_chance(fmin(fmax(looker.others / ASKS_TOGETHER, 1), LONGEST));
 }
 
 static void lookers_on_answer(void *arg, struct later_answer *answer)
