@@ -8,6 +8,7 @@
 #include "queue/looker.h"
 #include "queues/migrator.h"
 #include "queues/queues.h"
+#include "queues/ticker.h"
 #include "timer.h"
 
 #include <math.h>
@@ -93,6 +94,13 @@ static void lookers_change(struct queues *queues, bool looks)
     migrator_looks(queues);
 }
 
+/* Can we do what a looker does? Else others have the post, and we look beside them as far as we
+ * can. */
+static bool lookers_is_able(const struct queues *queues)
+{
+    return !queues->paused && !migrator_fault(queues) && !ticker_fault(queues);
+}
+
 /* Returns after how many seconds to ask again. */
 static double lookers_heed(struct queues *queues, struct later_answer *answer)
 {
@@ -106,7 +114,7 @@ static double lookers_heed(struct queues *queues, struct later_answer *answer)
     }
     later_looker_told(answer->reply, &looker);
     migrator_clock(queues, looker.now);
-    lookers_change(queues, looker.looks || migrator_fault(queues));
+    lookers_change(queues, looker.looks || !lookers_is_able(queues));
     if (looker.looks)
         return looker.others ? AGAIN_SECONDS : ALONE_SECONDS;
     return lookers_by_chance(fmin(fmax(looker.others / ASKS_TOGETHER, 1), LONGEST));
@@ -160,7 +168,7 @@ static void lookers_ask(struct queues *queues)
     if (lookers->stale)
         lookers_rename(queues);
     lookers->asked =
-        lookers_send(queues, migrator_fault(queues) ? 0 : POST_SECONDS, lookers_on_answer) == 0;
+        lookers_send(queues, lookers_is_able(queues) ? POST_SECONDS : 0, lookers_on_answer) == 0;
     if (!lookers->asked)
         timer_in(lookers->timer, AGAIN_SECONDS);
 }

@@ -10,7 +10,8 @@
  * What it hears is in queues->others_look.
  *
  * It fails open: a host looks until it hears that others do, and when Redis does not say. A host
- * whose looks are refused leaves its post to others, and looks on beside them.
+ * whose looks are refused, or that cannot fire a schedule, leaves its post to others, and looks on
+ * beside them.
  */
 #ifndef LATERD_LOOKERS_H
 #define LATERD_LOOKERS_H

@@ -408,6 +408,18 @@ static void ticker_on_timer(void *arg)
     link_flush(queue->queues->link);
 }
 
+const char *ticker_fault(const struct queues *queues)
+{
+    const char *why = NULL;
+
+    for (uint32_t i = 0; i < queues->names.count && !why; i++) {
+        const struct queue *queue = queues_at(queues, i);
+
+        why = queue->config ? fault_text(&queue->tick.fault) : NULL;
+    }
+    return why;
+}
+
 /* --- the service --- */
 
 static bool ticker_is_ours(const struct queue *queue)

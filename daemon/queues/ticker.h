@@ -30,6 +30,11 @@ void ticker_end(struct queue *queue);
 void ticker_drop(struct queue *queue);
 void ticker_configure(struct queues *queues);
 void ticker_link_up(struct queues *queues);
+
+/* Why a schedule cannot be fired here, such as a time zone that this host does not have; NULL: all
+ * can. Borrowed, until the next event. */
+const char *ticker_fault(const struct queues *queues);
+
 void ticker_told(struct queue *queue, const struct later_migrated *migrated);
 
 #endif

@@ -181,6 +181,28 @@ START_TEST(test_other_trims)
 }
 END_TEST
 
+/* A host that moves nothing, or cannot fire a schedule, leaves its post; it looks as far as it can.
+ */
+START_TEST(test_unable)
+{
+    struct fault *fault = &queues_at(live_queues, 0)->tick.fault;
+
+    LIVE_UNTIL(has_post());
+    live_queues->paused = true;
+    lookers_configure(live_queues);
+    LIVE_UNTIL(!has_post());
+    live_queues->paused = false;
+    fault_note(fault, LOG_DEBUG, "a time zone that is not here");
+    lookers_configure(live_queues);
+    LIVE_FOR(2, !has_post());
+    ck_assert(!live_queues->others_look);
+    fault_over(fault);
+    lookers_configure(live_queues);
+    LIVE_UNTIL(has_post());
+    fault_free(fault);
+}
+END_TEST
+
 START_TEST(test_leave)
 {
     LIVE_UNTIL(has_post());
@@ -197,7 +219,7 @@ END_TEST
 static TCase *lookers(void)
 {
     return MAKE("lookers", test_alone, test_others_look, test_reconnect, test_refused,
-                test_other_queues, test_other_trims, test_leave);
+                test_other_queues, test_other_trims, test_unable, test_leave);
 }
 
 UNIT_MAIN("lookers", lookers)
