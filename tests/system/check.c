@@ -202,16 +202,35 @@ static enum later_result do_exit(struct later_job *job, const json_t *what)
     exit((int)later_json_number(what, "status", 0));
 }
 
-/* Ignores everything that can be blocked, and stays busy. */
+static void block_all(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Ignores everything that can be blocked, and waits. */
 static enum later_result do_hang(struct later_job *job, const json_t *what)
 {
     volatile bool forever = true;
-    sigset_t all;
 
     (void)job;
     (void)what;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
+    block_all();
+    while (forever)
+        check_sleep(1);
+    return LATER_DONE;
+}
+
+/* The same, and stays busy. */
+static enum later_result do_spin(struct later_job *job, const json_t *what)
+{
+    volatile bool forever = true;
+
+    (void)job;
+    (void)what;
+    block_all();
     while (forever)
         ;
     return LATER_DONE;
@@ -510,7 +529,7 @@ static const struct {
     { "sleep", do_sleep }, { "signal", do_signal }, { "spoil", do_spoil },
     { "value", do_value }, { "wander", do_wander }, { "progress", do_progress },
     { "add", do_add },     { "values", do_values }, { "checkpoint", do_checkpoint },
-    { "talk", do_talk },
+    { "talk", do_talk },   { "spin", do_spin },
 };
 
 /* --- types --- */

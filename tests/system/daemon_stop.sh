@@ -45,7 +45,7 @@ rm -f "$work/begun" "$work/ended"
 configure 'workers = 2;' 'drain = 1.0;' 'grace = 1.5;'
 start_laterd
 push_do polite '"do":"sleep","for":30'
-push_do deaf '"do":"hang"'
+push_do deaf '"do":"spin"'
 wait_until 10 begun deaf && wait_until 10 begun polite
 polite=$(pid_of polite) deaf=$(pid_of deaf)
 begin=$(present)
