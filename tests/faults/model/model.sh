@@ -14,10 +14,11 @@ translate()
     cp "$models/$1.pml" . && model=$1 && shift && spin "$@" -a "$model.pml" >spin.log 2>&1
 }
 
-# search OPTION...: prints how many errors pan finds, or nothing if it could not search everything
+# search OPTION...: prints how many errors pan finds, or nothing if it could not search everything. Its table of
+# states is in large pages where there are any: a sixth less time, in a virtual machine.
 search()
 {
-    ./pan -m1000000 "$@" >pan.log 2>&1
+    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./pan -m1000000 "$@" >pan.log 2>&1
     ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
         sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log
 }
