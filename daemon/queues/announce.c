@@ -21,6 +21,7 @@
 
 #define EVERY          5       /* seconds */
 #define SAMPLES        12      /* the rate is over that many beats: a minute */
+#define RARELY         60      /* beats between two writes of what others write, too */
 #define FORGET_EVERY   720     /* beats between searches for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
 #define LEAVE_SECONDS  1.0
@@ -354,7 +355,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], *text;
-    unsigned beat = announce->beats;
+    unsigned beat = announce->beats, every = state->others_look ? RARELY : EVERY;
 
     announce_load_look(&announce->load, later_clock(), state->running);
     if (state->redis_now <= 0 || announce->withdrawn)
@@ -377,7 +378,8 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_told, announce);
-    registry_renew(announce->config, announce->link, beat / EVERY);
+    if (beat % every == 0)
+        registry_renew(announce->config, announce->link, beat / every);
     if (beat % FORGET_EVERY == 0)
         look_for_gone(announce);
     link_flush(announce->link);

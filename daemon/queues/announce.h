@@ -24,6 +24,7 @@ struct announce_state {
     uint64_t performed, failed;      /* attempts */
     uint32_t crashes;                /* of workers */
     bool weighs;                     /* memory is wanted, announce_weighs() */
+    bool others_look;                /* queues.h: they also write the registry */
     uint64_t memory;                 /* bytes that are the own ones of laterd and its workers */
     double redis_now;                /* 0 = not known */
     struct announce_queue {
@@ -66,7 +67,8 @@ const char *announce_fault(const struct announce *announce);
 /* Will the next announce_tell() write our state? Then the memory is asked for. */
 bool announce_weighs(const struct announce *announce);
 
-/* Called every second; every fifth time it writes our state, and the registry again. */
+/* Called every second; every fifth time it writes our state, and the registry again; that only each
+ * minute while others do. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 
 /* Had Redis lost our state when it was written last? Somebody may have emptied it. True once. */

@@ -343,7 +343,7 @@ void losses_beat(struct losses *losses, double now)
         if (queues_at(losses->queues, i)->sums.stirred)
             losses_ask(queues_at(losses->queues, i));
     }
-    if (losses->beats++ % REST_EVERY == 0)
+    if (losses->beats++ % REST_EVERY == 0 && !losses->queues->others_look)
         losses_ask_another(losses);
     if (losses->beats % SAVE_EVERY == 0 && losses->changed)
         losses_save(losses);

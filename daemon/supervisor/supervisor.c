@@ -131,7 +131,8 @@ static void on_beat(void *arg)
     struct announce_state state = { .redis_now = migrator_redis_now(supervisor->queues->migrator),
                                     .reload_refused = supervisor->refused,
                                     .paused = supervisor->paused,
-                                    .weighs = announce_weighs(supervisor->announce) };
+                                    .weighs = announce_weighs(supervisor->announce),
+                                    .others_look = supervisor->queues->others_look };
 
     workers_tick(supervisor->workers);
     supervisor_reload_look(supervisor);
@@ -215,6 +216,8 @@ static void supervisor_on_link_down(void *arg)
 {
     struct supervisor *supervisor = arg;
 
+    if (!supervisor->stopping)
+        workers_doubt(supervisor->workers);
     if (!supervisor->met && !supervisor->stopping &&
         later_redis_other_protocol(link_redis(supervisor->link)))
         supervisor_refuse(supervisor,

@@ -341,6 +341,17 @@ void workers_moved(struct workers *workers, const char *peer)
     workers_each(workers, move_one, copy);
 }
 
+static void doubt_one(struct process *process, void *arg)
+{
+    (void)arg;
+    process_order(process, WORKER_DOUBT);
+}
+
+void workers_doubt(struct workers *workers)
+{
+    workers_each(workers, doubt_one, NULL);
+}
+
 struct expulsion {
     const struct slots *slots;
     const char *why;

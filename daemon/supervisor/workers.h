@@ -63,6 +63,9 @@ bool workers_paused(const struct workers *workers);
 /* Tells all workers that the master is now at `peer` ("host:port"). */
 void workers_moved(struct workers *workers, const char *peer);
 
+/* Tells them that our connection was cut: theirs may be, too, without a word. */
+void workers_doubt(struct workers *workers);
+
 /* Ends the worker of this page, since one of its jobs is over its time. May be called again. */
 void workers_expel(struct workers *workers, const struct slots *slots, const char *why,
                    double grace);

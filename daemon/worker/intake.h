@@ -55,6 +55,9 @@ void intake_flush(struct intake *intake);
 void intake_link_up(struct intake *intake);
 /* Ends a waiting BLPOP. */
 void intake_unblock(struct intake *intake);
+/* Perhaps the connection on which it waits is gone, and Redis has not said so: a long wait is begun
+ * anew on a new one. */
+void intake_doubt(struct intake *intake);
 /* The supervisor has called: there is work in this queue. */
 void intake_called(struct intake *intake, const char *queue);
 

@@ -74,7 +74,9 @@ struct intake {
     bool was_behind;   /* the keeper has given back jobs, perhaps not all of them yet */
     size_t awaits_ids; /* of them, those whose documents are then asked for */
     size_t finding;    /* lost reserves being looked for */
-    bool waiting;      /* a BLPOP is out */
+    bool waiting;      /* a BLPOP is out, */
+    bool waits_long;   /* a long one */
+    unsigned vain;     /* BLPOPs in a row that have brought nothing */
     bool deaf;         /* a BLPOP was refused: none until the timer `again` */
     bool unblocking;   /* the BLPOP was told to end */
     bool apart;        /* the queues are on several servers */

@@ -3,8 +3,10 @@
  *
  * On one server it waits in BLPOP on the wake keys of its queues, at most 5 seconds or a third of
  * the lease. With one queue a reserve for a few jobs is written right after it, which Redis runs as
- * soon as the wake comes. On a Redis Cluster the worker says that it is idle; the supervisor waits
- * for all workers and calls it (wake_listener.h).
+ * soon as the wake comes. A worker that has been idle for half a minute costs Redis less: its BLPOP
+ * is longer and has no reserve behind it, so that its next job comes one round trip later, and it
+ * may be broken off at any time. On a Redis Cluster the worker says that it is idle; the supervisor
+ * waits for all workers and calls it (wake_listener.h).
  */
 #include "worker/intake_inner.h"
 
@@ -15,6 +17,8 @@
 #include <string.h>
 
 #define WAIT_SECONDS    5.0    /* one BLPOP, at most */
+#define VAIN_WAITS      6      /* after so many in a row that have brought nothing, */
+#define WAIT_LONG       20.0   /* it is this one, with nothing behind it */
 #define PRESSED_SECONDS 0.005  /* of being idle, or less: pressed */
 #define QUICK_SECONDS   0.0005 /* a job: a batch of several queues is a matter of milliseconds */
 #define UNTIL_SLACK     0.2    /* how long after the BLPOP's end the reserve may still take jobs */
@@ -27,6 +31,7 @@ static void intake_wake_on_wake(void *arg, struct later_answer *answer)
     const char *key = later_reply_text(later_reply_at(answer->reply, 0), NULL);
 
     intake->waiting = intake->unblocking = false;
+    intake->vain = answer->outcome == LATER_ANSWERED && !*key ? intake->vain + 1 : 0;
     for (uint32_t i = 0; i < intake->queue_count; i++) {
         struct intake_queue *queue = &intake->queues[i];
 
@@ -49,17 +54,19 @@ static void intake_wake_on_wake(void *arg, struct later_answer *answer)
  * BLPOP must not wait long, or the lease would be over before the jobs begin. */
 static double longest_wait(const struct intake *intake)
 {
-    return fmin(WAIT_SECONDS, intake->worker->config->lease / 3);
+    return intake->waits_long ? WAIT_LONG : fmin(WAIT_SECONDS, intake->worker->config->lease / 3);
 }
 
 static void begin_to_wait(struct intake *intake)
 {
     struct later_command cmd = { 0 };
     uint32_t count = intake->queue_count;
-    double wait = longest_wait(intake);
+    double wait;
 
     if (intake->waiting || intake->deaf || !link_is_up(intake->worker->wake))
         return;
+    intake->waits_long = intake->vain >= VAIN_WAITS;
+    wait = longest_wait(intake);
     later_command_begin(&cmd, count + 2);
     later_command_text(&cmd, "BLPOP");
     for (uint32_t i = 0; i < count; i++)
@@ -68,11 +75,17 @@ static void begin_to_wait(struct intake *intake)
     if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, intake_wake_on_wake, intake) < 0)
         return;
     intake->waiting = true;
-    if (count == 1 && intake->worker->redis_offset != 0)
+    if (count == 1 && !intake->waits_long && intake->worker->redis_offset != 0)
         intake_ask_behind(intake, &intake->queues[0],
                           later_clock() + intake->worker->redis_offset + wait + UNTIL_SLACK,
                           wait + LINK_TIMEOUT);
     link_flush(intake->worker->wake);
+}
+
+void intake_doubt(struct intake *intake)
+{
+    if (intake->waiting && intake->waits_long)
+        link_break(intake->worker->wake, "a long wait is begun anew");
 }
 
 /* 0: nobody was blocked. The BLPOP goes by another connection, and may not have arrived yet. */
@@ -80,6 +93,8 @@ static void on_unblocked(void *arg, struct later_answer *answer)
 {
     struct intake *intake = arg;
 
+    if (answer->outcome == LATER_REFUSED)
+        intake_doubt(intake);
     if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
         return;
     intake->unblocking = false;
@@ -94,8 +109,10 @@ void intake_unblock(struct intake *intake)
     if (!intake->waiting || intake->unblocking)
         return;
     id = later_redis_id(link_redis(intake->worker->wake));
-    if (!id)
+    if (!id) {
+        intake_doubt(intake);
         return;
+    }
     later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
     intake->unblocking =
         link_send(intake->worker->main, &cmd, LINK_TIMEOUT, on_unblocked, intake) == 0;

@@ -22,6 +22,7 @@ enum worker_order {
     WORKER_PAUSE = 'p',
     WORKER_RESUME = 'r',
     WORKER_MOVED = 'm',
+    WORKER_DOUBT = 'c', /* the supervisor's connection was cut */
     WORKER_WAKE = 'l'
 };
 #define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */

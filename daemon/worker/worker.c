@@ -147,6 +147,8 @@ static void worker_obey(struct worker *worker, char order, const char *more)
         worker->paused = false;
     } else if (order == WORKER_MOVED) {
         moved(worker, more);
+    } else if (order == WORKER_DOUBT) {
+        intake_doubt(worker->intake);
     } else if (order == WORKER_WAKE) {
         intake_called(worker->intake, more);
     }
