@@ -102,8 +102,10 @@ static void announce_on_quiet(void *arg, struct later_answer *answer)
     if (answer->outcome != LATER_ANSWERED)
         return;
     announce->is_quiet = later_inspect_paused(answer->reply, &announce->quiet);
-    if (announce->is_quiet != was)
-        announce->quieted(announce->arg, announce->is_quiet ? &announce->quiet : NULL);
+    if (announce->is_quiet == was)
+        return;
+    announce->beats = 0; /* the next beat says so */
+    announce->quieted(announce->arg, announce->is_quiet ? &announce->quiet : NULL);
 }
 
 static void announce_ask_quiet(struct announce *announce)
@@ -361,10 +363,6 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
-    if (beat % EVERY == EVERY - 1) {
-        announce_ask_quiet(announce);
-        link_flush(announce->link);
-    }
     if (beat % EVERY)
         return;
     announce->now = state->redis_now;
@@ -378,6 +376,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_told, announce);
+    announce_ask_quiet(announce);
     if (beat % every == 0)
         registry_renew(announce->config, announce->link, beat / every);
     if (beat % FORGET_EVERY == 0)

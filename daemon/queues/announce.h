@@ -1,7 +1,7 @@
 /*
  * announce.h: tells the others every five seconds, in later:hosts, who we are and what we do.
  *
- * A second before that it asks whether somebody wants this host to be quiet.
+ * In the same write it asks whether somebody wants this host to be quiet.
  *
  * Whenever the link comes up, the registry is written (registry.h), and Redis is asked whether it
  * is fit to keep jobs (redis_check.h). Fields of daemons that were not seen for a day are deleted

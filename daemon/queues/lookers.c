@@ -20,8 +20,8 @@
 #define POST_SECONDS  3.0
 #define AGAIN_SECONDS 1.0  /* a host with a post asks again */
 #define ALONE_SECONDS 5.0  /* the same while nobody waits for one: all look, and it may end */
-#define LONGEST       20.0 /* the time between two questions of one without, on average */
-#define ASKS_TOGETHER 50.0 /* a second, of all without */
+#define LONGEST       60.0 /* the time between two questions of one without, on average */
+#define ASKS_TOGETHER 10.0 /* a second, of all without */
 
 struct lookers {
     struct timer *timer;

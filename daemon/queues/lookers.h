@@ -5,7 +5,7 @@
  * does all of it, so that while one of them is left nothing is late. A post among them is for
  * three seconds, and asked for anew each second, or each five while nobody waits for one. A host
  * without a post asks now and then; the more there are, the less often, so that together they ask
- * about fifty times a second.
+ * about ten times a second.
  *
  * What it hears is in queues->others_look.
  *

@@ -18,7 +18,7 @@
 
 #define WAIT_SECONDS    5.0    /* one BLPOP, at most */
 #define VAIN_WAITS      6      /* after so many in a row that have brought nothing, */
-#define WAIT_LONG       20.0   /* it is this one, with nothing behind it */
+#define WAIT_LONG       60.0   /* it is this one, with nothing behind it */
 #define PRESSED_SECONDS 0.005  /* of being idle, or less: pressed */
 #define QUICK_SECONDS   0.0005 /* a job: a batch of several queues is a matter of milliseconds */
 #define UNTIL_SLACK     0.2    /* how long after the BLPOP's end the reserve may still take jobs */

@@ -13,7 +13,7 @@ HOSTS, QUEUES = int(sys.argv[1]), int(sys.argv[2])
 WORKERS = int(sys.argv[3]) if len(sys.argv) > 3 else 10
 SECONDS = float(sys.argv[4]) if len(sys.argv) > 4 else 40
 BEFORE = bool(os.environ.get('BEFORE'))
-WAIT = 5 if BEFORE else 20  # intake_wake.c
+WAIT = 5 if BEFORE else 60  # intake_wake.c
 SCRIPTS = os.path.join(os.environ.get('top_builddir', '.'), 'scripts/expanded')
 LINE = '{"host":"web","pid":1,"version":"0.1.0"' + ',"fact":12345' * 60 + '}'  # in later:hosts
 QUEUE = ['q%d' % i for i in range(QUEUES)]
@@ -88,7 +88,7 @@ def worker():
     waits = command('BLPOP', *[key('wake', queue) for queue in QUEUE], WAIT)
     behind = b''
     if BEFORE and QUEUES == 1:
-        names = ['ready', 'delayed', 'reserved', 'reserved:t', 'dead', 'jobs', 'records', 'wake', 'paused', 'stats']
+        names = ['ready', 'delayed', 'reserved', 'reserved:tokentokentoken7', 'dead', 'jobs', 'records', 'wake', 'paused', 'stats']
         behind = call('reserve', [key(name) for name in names], 'tokentokentoken7', 60, 16, 262144, 1e10)
     wait.done = lambda: wait.send(waits + behind, 4 if behind else 1)
     after(random.random() * WAIT, wait.done)
@@ -100,7 +100,7 @@ def looker(connection, name):
     def heard():
         words = connection.answer.split(b'\r\n')
         looks, others = words[1] == b':1', int(words[4][1:])
-        after(1 if looks else (0.5 + random.random()) * min(max(others / 50, 1), 20), ask)
+        after(1 if looks else (0.5 + random.random()) * min(max(others / 10, 1), 60), ask)
 
     def ask():
         connection.send(call('looker', ['later:lookers:{fleet}'], name, 3, 3), 5)
@@ -115,11 +115,13 @@ def host(number):
         hears.send(command('SUBSCRIBE', *[key(channel, queue) for channel in ('due', 'cancelled', 'overrides')]))
     name = 'web%d:1' % number
     registry = command('SET', 'later:protocol', 2, 'NX') + command('SADD', 'later:queues', *QUEUE)
-    every(5, lambda: link.send(command('HSET', 'later:hosts', name, LINE)))
-    every(5, lambda: link.send(command('GET', key('paused', 'host:web%d' % number))))
+    says = command('HSET', 'later:hosts', name, LINE)
+    quiet = command('GET', key('paused', 'host:web%d' % number))
+    every(5, lambda: link.send(says + (b'' if BEFORE else quiet)))
     every(10, lambda: link.send(command('MGET', *[key('shards', queue) for queue in QUEUE])))
     every(5 if BEFORE else 60, lambda: link.send(registry))
     if BEFORE:
+        every(5, lambda: link.send(quiet))
         names = 'ready delayed reserved jobs records unique wake paused stats cron news away'.split()
         rest = [key(k, queue) for queue in QUEUE for k in ('ready', 'delayed', 'reserved', 'unique', 'cron', 'news', 'away')]
         look = call('migrate', [key(k) for k in names], 500) + command('EXISTS', *rest)
@@ -131,14 +133,20 @@ def host(number):
     return [worker() for _ in range(WORKERS)]
 
 
+def counters():
+    """The CPU seconds that Redis has used, and the commands that it was sent."""
+    lines = subprocess.run(['redis-cli', '-s', path, 'INFO', 'everything'], capture_output=True, text=True).stdout
+    number = lambda name: float(lines.split(name + ':')[1].split()[0])
+    return number('used_cpu_sys') + number('used_cpu_user'), number('total_commands_processed')
+
+
 def busy(seconds):
-    """How busy Redis is meanwhile, in percent of a core."""
-    info = ['redis-cli', '-s', path, 'INFO', 'cpu']
-    used = lambda: sum(float(line.split(':')[1]) for line in subprocess.run(info, capture_output=True, text=True)
-                       .stdout.splitlines() if line.startswith(('used_cpu_sys:', 'used_cpu_user:')))
-    before, since = used(), time.monotonic()
+    """How busy Redis is meanwhile, in percent of a core, and commands a second: of all HOSTS."""
+    before, since = counters(), time.monotonic()
     turn(since + seconds)
-    return 100 * (used() - before) / (time.monotonic() - since) * HOSTS / hosts
+    share = HOSTS / hosts / (time.monotonic() - since)
+    cpu, commands = (now - then for now, then in zip(counters(), before))
+    return 100 * cpu * share, commands * share
 
 
 try:
@@ -156,8 +164,9 @@ try:
     timers = [(late + random.random() * 5, chance, what) for _, chance, what in held]
     heapq.heapify(timers)
     turn(late + 2 * WAIT)
-    print('%d hosts x %d workers, %d queues%s: connections %.2f %%, with their commands %.2f %% of a core (%d hosts made)'
-          % (HOSTS, WORKERS, QUEUES, ', as before' if BEFORE else '', idle, busy(SECONDS), hosts))
+    print('%d hosts x %d workers, %d queues%s: connections %.2f %% of a core; with what they send %.2f %%, %.0f commands'
+          ' a second (%d hosts made)' % (HOSTS, WORKERS, QUEUES, ', as before' if BEFORE else '', idle[0],
+                                         *busy(SECONDS), hosts))
 finally:
     server.terminate()
     server.wait()
