@@ -93,7 +93,7 @@ static void on_unblocked(void *arg, struct later_answer *answer)
 {
     struct intake *intake = arg;
 
-    if (answer->outcome == LATER_REFUSED)
+    if (answer->outcome != LATER_ANSWERED)
         intake_doubt(intake);
     if (answer->outcome != LATER_ANSWERED || later_reply_int(answer->reply) != 0)
         return;
@@ -101,22 +101,27 @@ static void on_unblocked(void *arg, struct later_answer *answer)
     intake_unblock(intake);
 }
 
+/* Returns whether Redis was told. */
+static bool say_unblock(struct intake *intake)
+{
+    int64_t id = later_redis_id(link_redis(intake->worker->wake));
+    struct later_command cmd = { 0 };
+
+    if (!id)
+        return false;
+    later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
+    return link_send(intake->worker->main, &cmd, LINK_TIMEOUT, on_unblocked, intake) == 0;
+}
+
 void intake_unblock(struct intake *intake)
 {
-    struct later_command cmd = { 0 };
-    int64_t id;
-
     if (!intake->waiting || intake->unblocking)
         return;
-    id = later_redis_id(link_redis(intake->worker->wake));
-    if (!id) {
+    intake->unblocking = say_unblock(intake);
+    if (intake->unblocking)
+        link_flush(intake->worker->main);
+    else
         intake_doubt(intake);
-        return;
-    }
-    later_command_say(&cmd, "CLIENT UNBLOCK %ju", (uintmax_t)id);
-    intake->unblocking =
-        link_send(intake->worker->main, &cmd, LINK_TIMEOUT, on_unblocked, intake) == 0;
-    link_flush(intake->worker->main);
 }
 
 /* --- called by the supervisor --- */
