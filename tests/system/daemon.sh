@@ -134,22 +134,7 @@ show_log()
     sed 's/^/# /' "$log"
 }
 
-# ---- processes: from /proc, since a bare machine has neither ps nor pgrep
-
-# state_of PID: prints a letter as in proc(5), or nothing if there is no such process.
-state_of()
-{
-    sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null
-}
-
-# Has it ended? A process of ours that was not waited for counts as ended.
-gone()
-{
-    case $(state_of "$1") in
-    '' | Z | X) return 0 ;;
-    *) return 1 ;;
-    esac
-}
+# ---- processes
 
 alive()
 {

@@ -45,10 +45,27 @@ use_socket()
 }
 use_socket "$work/redis.sock"
 
-# started PID: prints when it began, in ticks since the machine did (proc(5), field 22).
+# process_stat PID: sets $process_stat to what proc(5) says of a process from its state on, without a process for
+# it; status 1 if there is none. (From /proc, since a bare machine has neither ps nor pgrep.)
+process_stat()
+{
+    { read -r process_stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+    process_stat=${process_stat##*) }
+}
+
+# started PID: prints when it began, in ticks since the machine did (field 22). state_of PID: prints a letter.
+# Nothing if there is no such process.
 started()
 {
-    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+    process_stat "$1" || return 0
+    # shellcheck disable=SC2086 # fields
+    set -- $process_stat
+    echo "${20}"
+}
+
+state_of()
+{
+    ! process_stat "$1" || echo "${process_stat%% *}"
 }
 
 # kill_owned: a number may be another process's by now: on a busy machine they come round in minutes.
@@ -147,8 +164,8 @@ wait_until()
 # gone PID: has the process ended? (A process of ours that was not waited for counts as ended.)
 gone()
 {
-    case $(ps -o stat= -p "$1" 2>/dev/null) in
-    '' | Z*) return 0 ;;
+    case $(state_of "$1") in
+    '' | Z | X) return 0 ;;
     *) return 1 ;;
     esac
 }
