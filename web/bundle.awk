@@ -5,7 +5,7 @@
 #
 # writes FOLDER/NAME, and FOLDER/NAME.map, by which a browser's tools say of which file and line something is. In a
 # bundle, a file is a function whose value is what it exports; those that it needs are before it, or in a bundle
-# before this. What the file exports that is called as its bundle, the bundle does; it is the last one.
+# before this; one that awaits something at its top is awaited. What the file exports that is called as its bundle, the bundle does; it is the last one.
 
 function fail(place, words) {
     print "bundle.awk: " place ": " words >"/dev/stderr"
@@ -68,6 +68,8 @@ FNR == 1 {
 }
 
 /^import[^(]/ && !lean_depth { fail(here, "an import says what it takes, and is one line") }
+
+/^(const [^=]*= )?await / && !lean_depth { waits[file] }
 
 {
     if (lean_depth) within[file, FNR] # an empty line is one there, too
@@ -148,7 +150,7 @@ function digits(n,    text, digit) {
 
 # source: which one of the map this file is.
 function body(file, source,    i) {
-    line("const " variable(file) "=(()=>{")
+    line("const " variable(file) "=" (file in waits ? "await(async()=>{" : "(()=>{"))
     for (i = 1; i <= lines[file]; i++)
         if (code[file, i] != "" || (file, i) in within) line(code[file, i], source, i)
     line("return{" substr(gives[file], 2) "}})();")

@@ -1,6 +1,7 @@
 // action.js: performs actions: asks before, and reports afterwards with the command.
 import { act, actLong, Refusal } from './api.js';
-import { command, h, link, number, setText } from './dom.js';
+import { command, h, link, setText } from './dom.js';
+import { many, number, said, t } from './words.js';
 
 export const me = { role: '', read_only: false, who: '' };
 const ROLES = ['reader', 'operator', 'admin']; // each may do what those before may
@@ -13,7 +14,7 @@ const notes = () => document.getElementById('notes');
 export function note(words, typed, bad) {
     const box = h('div', { class: bad ? 'note bad' : 'note', role: bad ? 'alert' : 'status' },
                   h('p', {}, words), typed && command(typed),
-                  h('button', { type: 'button', class: 'quiet small close', 'aria-label': 'Close',
+                  h('button', { type: 'button', class: 'quiet small close', 'aria-label': t`Close`,
                                 onclick: () => box.remove() }, '×'));
     notes().append(box);
     while (notes().children.length > 4) notes().firstChild.remove();
@@ -36,10 +37,10 @@ export function confirm(question, count, verb, more, over) {
             h('form', { method: 'dialog' },
               h('h2', { id: 'confirm-title' }, question),
               more && h('p', { class: 'facts' }, more),
-              wanted && h('label', { for: 'confirm-count' }, `Type ${number(count)} to go on`),
+              wanted && h('label', { for: 'confirm-count' }, t`Type ${number(count)} to go on`),
               field,
               h('p', { class: 'buttons' },
-                yes, h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: !wanted }, 'Leave it'))));
+                yes, h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: !wanted }, t`Leave it`))));
         dialog.addEventListener('close', () => {
             dialog.remove();
             resolve(dialog.returnValue === 'yes');
@@ -57,7 +58,7 @@ export async function perform(where, body, words) {
         note(typeof words === 'function' ? words(answer.answers) : words, answer.command);
         return answer;
     } catch (error) {
-        note(error.message, error.command, true);
+        note(said(error.message), error.command, true);
         return null;
     }
 }
@@ -70,7 +71,7 @@ export function meter(label, stop) {
     const halt = h('button', { type: 'button', class: 'quiet small', onclick: () => {
         halt.disabled = true;
         stop();
-    } }, 'Stop');
+    } }, t`Stop`);
     const element = h('section', { class: 'meter', 'aria-label': label },
                       h('p', {}, h('b', {}, label), ' ', words, halt), bar);
     return {
@@ -102,38 +103,46 @@ export async function performLong(where, body, label, place, told, asked) {
         act(yes ? 'go-on' : 'stop', { task }).catch(() => {});
     };
     const shown = meter(label, () => act('stop', { task }).catch(() => {}));
-    place.replaceChildren(shown.element, h('p', { class: 'facts' }, 'It goes on when this page is left: ', link('tasks', null, 'Tasks')));
+    place.replaceChildren(shown.element, h('p', { class: 'facts' }, t`It goes on when this page is left: ${link('tasks', null, t`Tasks`)}`));
     try {
         const end = await actLong(where, body, (name, line) => {
             if (name === 'task') ({ task } = line);
             else if (line.asks !== undefined) ask(line);
             else if (line.acted !== undefined)
-                shown.tell(line.acted, line.of, `${number(line.acted)} of ${number(line.of)}`);
+                shown.tell(line.acted, line.of, t`${number(line.acted)} of ${number(line.of)}`);
             else if (line.searched !== undefined) {
                 found = line.found;
-                shown.tell(line.searched, line.of, `looking: ${number(line.searched)} of ${
+                shown.tell(line.searched, line.of, t`looking: ${number(line.searched)} of ${
                     number(line.of)}, ${number(found)} match`);
             } else {
                 for (const [key, value] of Object.entries(line))
                     if (typeof value === 'number') sums[key] = (sums[key] || 0) + value;
             }
         }, away.signal);
-        if (!left) note(end.status ? end.words : told(sums), end.command, end.status !== 0 && end.status !== 75);
+        if (!left) note(end.status ? said(end.words) : told(sums), end.command, end.status !== 0 && end.status !== 75);
     } catch (error) {
-        note(error instanceof Refusal ? error.message : away.signal.aborted ? 'Nothing was done.' : 'later-web does not answer', error.command, true);
+        note(error instanceof Refusal ? said(error.message) : away.signal.aborted ? t`Nothing was done.` : 'later-web does not answer', error.command, true);
     }
     over.abort();
     place.replaceChildren();
     return sums;
 }
 
+// What can be done to all that match: its verb, its button, and how it has ended for so many, or none.
+export const ALL = {
+    kicked: { verb: t`Kick`, label: t`Kick all that match`, told: (n) => many(n, '{} job is kicked|{} jobs are kicked'), none: t`No job is kicked: none meets these conditions now.` },
+    buried: { verb: t`Bury`, label: t`Bury all that match`, told: (n) => many(n, '{} job is buried|{} jobs are buried'), none: t`No job is buried: none meets these conditions now.` },
+    cancelled: { verb: t`Cancel`, label: t`Cancel all that match`, told: (n) => many(n, '{} job is cancelled|{} jobs are cancelled'),
+                 none: t`No job is cancelled: none meets these conditions now.` },
+};
+
 // Does this to all that match: they are looked at once, counted, and after a yes it acts on those and on no
-// others.
-export function performAll(where, conditions, verb, done, place) {
-    return performLong(where, { ...conditions, ask: 'line' }, `${verb} all that match`, place,
-        (sums) => (sums[done] ? `${number(sums[done])} jobs are ${done}` : `No job is ${done}: none meets these conditions now.`),
-        ({ asks, found }, over) => confirm(`${asks}?`, found, verb,
-            'They are noted now: it acts on these and on no others, on each if it is still as it was found.', over));
+// others. done: of ALL.
+export function performAll(where, conditions, done, place) {
+    const { verb, label, told, none } = ALL[done];
+    return performLong(where, { ...conditions, ask: 'line' }, label, place, (sums) => (sums[done] ? told(sums[done]) : none),
+        ({ asks, found }, over) => confirm(`${said(asks)}?`, found, verb,
+            t`They are noted now: it acts on these and on no others, on each if it is still as it was found.`, over));
 }
 
 // A button for those who may use it. Others do not see it.

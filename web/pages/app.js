@@ -5,14 +5,15 @@ import { age, clock, empty, h, setAttribute, setText } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
 import { overview } from './overview.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
+import { said, t } from './words.js';
 
 // A browser may keep in mind that the script of these pages did not come; a reload asks for it again.
 const onDemand = (title, name) => [title, (to, parameters) => {
     let end = null, left = false;
     import('./more.js').then(({ more }) => { end = left ? null : more[name](to, parameters); }, () => {
         if (left) return;
-        to.append(h('h1', {}, title), empty('later-web does not answer. ',
-                                            h('button', { type: 'button', onclick: () => location.reload() }, 'Try again')));
+        to.append(h('h1', {}, title), empty(t`later-web does not answer.`, ' ',
+                                            h('button', { type: 'button', onclick: () => location.reload() }, t`Try again`)));
     });
     return () => {
         left = true;
@@ -21,21 +22,21 @@ const onDemand = (title, name) => [title, (to, parameters) => {
 }];
 
 const pages = {
-    '': ['Overview', overview],
-    queue: onDemand('Queue', 'queue'),
-    push: onDemand('New job', 'create'),
-    job: onDemand('Job', 'job'),
-    dead: onDemand('Dead', 'dead'),
-    running: onDemand('Running', 'reserved'),
-    history: onDemand('History', 'history'),
-    cron: onDemand('Periodic jobs', 'cron'),
-    flows: onDemand('Flows', 'flows'),
-    flow: onDemand('Flow', 'flow'),
-    hosts: onDemand('Hosts', 'hosts'),
-    redis: onDemand('Redis', 'redis'),
-    locks: onDemand('Locks and limits', 'locks'),
-    search: onDemand('Search', 'search'),
-    tasks: onDemand('Tasks', 'tasks'),
+    '': [t`Overview`, overview],
+    queue: onDemand(t`Queue`, 'queue'),
+    push: onDemand(t`New job`, 'create'),
+    job: onDemand(t`Job`, 'job'),
+    dead: onDemand(t`Dead`, 'dead'),
+    running: onDemand(t`Running`, 'reserved'),
+    history: onDemand(t`History`, 'history'),
+    cron: onDemand(t`Periodic jobs`, 'cron'),
+    flows: onDemand(t`Flows`, 'flows'),
+    flow: onDemand(t`Flow`, 'flow'),
+    hosts: onDemand(t`Hosts`, 'hosts'),
+    redis: onDemand(t`Redis`, 'redis'),
+    locks: onDemand(t`Locks and limits`, 'locks'),
+    search: onDemand(t`Search`, 'search'),
+    tasks: onDemand(t`Tasks`, 'tasks'),
 };
 const main = document.getElementById('main'), field = document.getElementById('search-field');
 let leave = null, shown = '';
@@ -43,9 +44,8 @@ let leave = null, shown = '';
 function show() {
     const [name, text] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
     const parameters = new URLSearchParams(text || '');
-    const [title, page] = pages[name] || ['Nothing', (to) => {
-        to.append(h('h1', {}, 'There is nothing here'), empty('Back to the ', h('a', { href: '#/' },
-                                                                              'overview'), '.'));
+    const [title, page] = pages[name] || [t`Nothing`, (to) => {
+        to.append(h('h1', {}, t`There is nothing here`), empty(t`Back to the ${h('a', { href: '#/' }, t`overview`)}.`));
     }];
     if (location.hash === '#main') return;
     leave?.();
@@ -70,28 +70,28 @@ const connection = document.getElementById('connection');
 function showPulse() {
     const away = live.lost || live.snap?.away;
     const old = numbersAge(), known = live.snap?.known;
-    const right = known ? `numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
+    const right = known ? t`numbers from ${clock(Date.now() / 1000 - old)}, ${age(Math.round(old))} old` : '';
     const now = trouble();
     setAttribute(connection, 'class', away ? 'away' : known ? `live ${now.level}`.trim() : '');
-    setText(connection, away ? `${away.replace(/^later status: /, '').slice(0, 160)}${right ? ` – ${right}` : ''}`
-                        : known ? `live${now.words && `, ${now.words}`}` : 'one moment');
+    setText(connection, away ? `${said(away.replace(/^later status: /, '').slice(0, 160))}${right ? ` – ${right}` : ''}`
+                        : known ? `${t`live`}${now.words && `, ${now.words}`}` : t`one moment`);
     setAttribute(document.body, 'class', away && known ? 'stale' : '');
 }
 
 // ---- keys
 
-const KEYS = [['/', 'search'], ['g then o, r, d, p, c, f, h, t', 'overview, running, dead, history, periodic jobs, flows, hosts, tasks'],
-              ['j k', 'next row, previous row'], ['Enter', 'open the row'], ['x', 'choose the row'], ['f', 'filter the queues'],
-              ['?', 'this list'], ['Esc', 'back out']];
+const KEYS = [['/', t`search`], [t`g then o, r, d, p, c, f, h, t`, t`overview, running, dead, history, periodic jobs, flows, hosts, tasks`],
+              ['j k', t`next row, previous row`], [t`Enter`, t`open the row`], ['x', t`choose the row`], ['f', t`filter the queues`],
+              ['?', t`this list`], [t`Esc`, t`back out`]];
 const GO = { o: '#/', r: '#/running', d: '#/dead', p: '#/history', c: '#/cron', f: '#/flows', h: '#/hosts', t: '#/tasks' };
 let waiting = false;
 
 function help() {
     const dialog = h('dialog', { 'aria-labelledby': 'keys-title' },
-        h('form', { method: 'dialog' }, h('h2', { id: 'keys-title' }, 'Keys'),
+        h('form', { method: 'dialog' }, h('h2', { id: 'keys-title' }, t`Keys`),
           h('dl', { class: 'keys' }, KEYS.map(([key, does]) =>
               h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, does)))),
-          h('p', { class: 'buttons' }, h('button', { type: 'submit' }, 'Close'))));
+          h('p', { class: 'buttons' }, h('button', { type: 'submit' }, t`Close`))));
     dialog.addEventListener('close', () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -143,10 +143,10 @@ async function enter() {
     Object.assign(me, { role: '' });
     try {
         Object.assign(me, await get('me'));
-        setText(document.getElementById('role'), me.read_only ? 'read-only' : me.role === 'admin' ? '' : me.role);
+        setText(document.getElementById('role'), me.read_only ? t`read-only` : me.role === 'admin' ? '' : said(me.role));
         document.getElementById('tasks').hidden = !may('operator');
     } catch (error) {
-        note(error.message, null, true);
+        note(said(error.message), null, true);
     }
     show();
 }

@@ -1,5 +1,6 @@
 // chart.js: draws lines over time as SVG, and reads them out with the pointer and the arrow keys.
-import { clock, day, h, moment, rate, setText, svg } from './dom.js';
+import { clock, date, h, moment, setText, svg } from './dom.js';
+import { rate, said, t } from './words.js';
 
 const WIDTH = 640, HEIGHT = 132, TOP = 10, BOTTOM = 4;
 const TICKS = [0, 0.25, 0.5, 0.75, 1]; // parts of the time that the axis names
@@ -15,7 +16,7 @@ function ceiling(value) {
 export function chart(label, lines, span, words = rate) {
     const least = words === rate ? 1 : 0.001;
     const time = span > 7200000 ? moment : clock;
-    const tick = (unix) => (span > 86400000 ? day(unix).slice(5) : clock(unix).slice(0, span < 3600000 ? 8 : 5));
+    const tick = (unix) => (span > 86400000 ? date(unix) : clock(unix).slice(0, span < 3600000 ? 8 : 5));
     const grid = svg('g', { class: 'grid' });
     const paths = lines.map((line) => svg('path', { class: `line ${line.kind}` }));
     const area = svg('path', { class: `area ${lines[0].kind}` });
@@ -92,7 +93,7 @@ export function chart(label, lines, span, words = rate) {
         end = all.length ? all[all.length - 1].at : 0;
         points = all.filter((point) => end - point.at <= span);
         most = ceiling(Math.max(...points.flatMap((point) => lines.map((line) => line.of(point))), least));
-        setText(top, words(most).replace(/\.0(?!\d)/, ''));
+        setText(top, words(most).replace(/[.,]0(?!\d)/, ''));
         TICKS.forEach((part, i) => setText(axis.children[i], points.length ? tick((end - span * (1 - part)) / 1000) : ''));
         grid.replaceChildren(...[0, 0.5, 1].map((part) =>
             svg('line', { x1: 0, x2: WIDTH, y1: y(most * part), y2: y(most * part) })));

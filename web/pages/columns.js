@@ -1,6 +1,7 @@
 // columns.js: which columns the lists of jobs have: chosen by whoever looks, and kept in the browser.
 import { note } from './action.js';
-import { badge, h, link, number, since } from './dom.js';
+import { badge, h, link, since } from './dom.js';
+import { number, t } from './words.js';
 
 const KEY = `later columns ${new URL('.', location).pathname}`, MOST = 12; // later search --columns has the same bound
 const FORM = /^[\w.[\]-]{1,128}$/;
@@ -68,19 +69,19 @@ export function chooser(text, chosen) {
     const take = (form) => {
         const checked = [...form.querySelectorAll(':checked')].map((one) => one.name), found = ['id', ...checked, ...list(field.value)].join();
         if (!fits(found)) {
-            note(`At most ${MOST} columns: these, and members of the document such as payload.customer`, null, true);
+            note(t`At most ${MOST} columns: these, and members of the document such as payload.customer`, null, true);
             return;
         }
         keep(found === 'id' ? '' : found);
         chosen(found === 'id' ? '' : found);
     };
-    return h('details', { class: 'columns' }, h('summary', {}, 'Columns'), h('form', { onsubmit: (event) => {
+    return h('details', { class: 'columns' }, h('summary', {}, t`Columns`), h('form', { onsubmit: (event) => {
         event.preventDefault();
         take(event.target);
-    } }, h('fieldset', {}, h('legend', { class: 'hidden' }, 'Columns'), Object.keys(own).map(box)),
-    h('label', {}, 'and ', field), h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'small' }, 'Show these'),
+    } }, h('fieldset', {}, h('legend', { class: 'hidden' }, t`Columns`), Object.keys(own).map(box)),
+    h('label', {}, t`and`, ' ', field), h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'small' }, t`Show these`),
         h('button', { type: 'button', class: 'quiet small', onclick: () => {
             keep('');
             chosen('');
-        } }, 'The usual ones'))));
+        } }, t`The usual ones`))));
 }

@@ -1,6 +1,7 @@
 // compare.js: what has changed against another time: by type the rate, what fails, and p95.
 import { busiest, get } from './api.js';
-import { command, duration, empty, h, rate, setChildren, table } from './dom.js';
+import { command, duration, empty, h, setChildren, table } from './dom.js';
+import { decimal, number, rate, said, t } from './words.js';
 
 const DAY = 86400, WEEK = 604800, KEPT = 90 * DAY;
 const DEPLOYS = ['deploy', 'start', 'reload'];
@@ -11,22 +12,22 @@ export function others(seconds, words, marks) {
     const last = marks.findLast(({ mark }) => DEPLOYS.includes(mark));
     const since = last && Math.max(60, Math.round(Date.now() / 1000 - last.to));
     return Object.fromEntries([
-        ['before', `the ${words} before`, seconds, seconds], ['day', 'yesterday', seconds, DAY], ['week', 'last week', seconds, WEEK],
-        ...(last ? [['deploy', `since the last ${last.mark} with as long before it`, since, since]] : []),
+        ['before', t`the ${words} before`, seconds, seconds], ['day', t`yesterday`, seconds, DAY], ['week', t`last week`, seconds, WEEK],
+        ...(last ? [['deploy', t`since the last ${said(last.mark)} with as long before it`, since, since]] : []),
     ].filter(([, , length, back]) => length <= back && length + back <= KEPT)
         .map(([name, label, length, back]) => [name, { label, length, back }]));
 }
 
-const ratio = (now, was) => (was > 0 ? `${now >= was ? '+' : '−'}${Math.abs((now / was - 1) * 100).toFixed(0)} %` : now > 0 ? 'new' : '–');
-const points = (now, was) => `${now >= was ? '+' : '−'}${Math.abs(now - was).toFixed(1)}`;
-const percent = (number) => `${number.toFixed(1)} %`;
+const ratio = (now, was) => (was > 0 ? `${now >= was ? '+' : '−'}${number(Math.abs((now / was - 1) * 100))} %` : now > 0 ? t`new` : '–');
+const points = (now, was) => `${now >= was ? '+' : '−'}${decimal(Math.abs(now - was))}`;
+const percent = (part) => `${decimal(part)} %`;
 
 // What is compared: its name, its value in a row, how the value and the change are said, and from
 // which change on it is bad.
 const MEASURES = [
-    ['A second', (row) => row.attempts / Math.max(1, row.seconds), rate, ratio, () => false],
-    ['Failing', (row) => (row.attempts ? 100 * row.failed / row.attempts : 0), percent, points, (now, was) => now > was + 1],
-    ...['wait', 'run'].map((of) => [`${of === 'wait' ? 'Wait' : 'Run'} p95`, (row) => row[of].p95, duration,
+    [t`A second`, (row) => row.attempts / Math.max(1, row.seconds), rate, ratio, () => false],
+    [t`Failing`, (row) => (row.attempts ? 100 * row.failed / row.attempts : 0), percent, points, (now, was) => now > was + 1],
+    ...[['wait', t`Wait p95`], ['run', t`Run p95`]].map(([of, heading]) => [heading, (row) => row[of].p95, duration,
         (now, was) => (now === undefined || was === undefined ? '–' : ratio(now, was)), (now, was) => now > 0.01 && now > was * 1.25]),
 ];
 const NONE = { attempts: 0, failed: 0, seconds: 1, wait: {}, run: {} };
@@ -35,7 +36,7 @@ function cells(row, before) {
     return MEASURES.flatMap(([, value, say, change, bad]) => {
         const now = value(row), was = value(before);
         return [h('td', { class: 'n' }, say(now)),
-                h('td', { class: bad(now, was) ? 'n late' : 'n' }, change(now, was), h('small', { class: 'more' }, `was ${say(was)}`))];
+                h('td', { class: bad(now, was) ? 'n late' : 'n' }, change(now, was), h('small', { class: 'more' }, t`was ${say(was)}`))];
     });
 }
 
@@ -48,9 +49,9 @@ export async function compare(place, { length, back }, queue, signal) {
     const here = new Set(now.answers.map(key));
     rows.push(...was.answers.filter((row) => !here.has(key(row))).map((row) => [{ ...NONE, queue: row.queue, type: row.type }, row]));
     rows.sort(([a, b], [c, d]) => c.attempts + d.attempts - a.attempts - b.attempts);
-    const shown = table('Change', [...(queue ? [] : [['Queue', '']]), ['Type', ''],
-                                   ...MEASURES.flatMap(([name]) => [[name, 'n'], ['change', 'n']])]);
+    const shown = table(t`Change`, [...(queue ? [] : [[t`Queue`, '']]), [t`Type`, ''],
+                                   ...MEASURES.flatMap(([name]) => [[name, 'n'], [t`change`, 'n']])]);
     shown.set(rows.map(([row, other]) => h('tr', {}, queue ? null : h('td', { class: 'name' }, row.queue),
-        h('th', { scope: 'row', class: 'name' }, row.type || 'others'), cells(row, other))));
-    setChildren(place, rows.length ? shown.element : empty('No attempts in either time.'), command(now.command), command(was.command));
+        h('th', { scope: 'row', class: 'name' }, row.type || t`others`), cells(row, other))));
+    setChildren(place, rows.length ? shown.element : empty(t`No attempts in either time.`), command(now.command), command(was.command));
 }

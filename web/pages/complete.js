@@ -3,10 +3,11 @@ import { busiest, get } from './api.js';
 import { h, setAttribute, setText } from './dom.js';
 import { live } from './live.js';
 import { NAMES, TURNED } from './query.js';
+import { many, t } from './words.js';
 
-const HINTS = { state: 'such as dead', type: 'such as mail.*|sms.*', older: 'than 1h', newer: 'than 5m', error: 'a regular expression',
-                kind: 'of the last error', host: 'of the last error', attempts: 'such as >3', priority: 'such as >0', queue: 'its name', text: 'anywhere in the document',
-                limit: 'how many are shown', where: 'such as payload.tenant=42', columns: 'such as id,type,payload.to' };
+const HINTS = { state: t`such as dead`, type: t`such as mail.*|sms.*`, older: t`than 1h`, newer: t`than 5m`, error: t`a regular expression`,
+                kind: t`of the last error`, host: t`of the last error`, attempts: t`such as >3`, priority: t`such as >0`, queue: t`its name`, text: t`anywhere in the document`,
+                limit: t`how many are shown`, where: t`such as payload.tenant=42`, columns: t`such as id,type,payload.to` };
 const STATES = ['ready', 'delayed', 'reserved', 'dead', 'waiting', 'done'];
 const KINDS = ['retry', 'timeout', 'crash', 'lapse', 'bad', 'buried', 'unknown', 'return'];
 const SHOWN = 12, OLD = 10000; // ms
@@ -45,7 +46,7 @@ async function completions(text, asks) {
 
 // Makes a combobox of the field (WAI-ARIA, "Combobox": a list, without a value chosen by itself).
 export function complete(field) {
-    const list = h('ul', { role: 'listbox', id: 'completions', 'aria-label': 'Completions', hidden: true });
+    const list = h('ul', { role: 'listbox', id: 'completions', 'aria-label': t`Completions`, hidden: true });
     const told = h('span', { class: 'hidden', role: 'status' });
     let from = 0, active = -1, turn = 0;
 
@@ -87,7 +88,7 @@ export function complete(field) {
         list.hidden = false;
         mark(-1);
         setAttribute(field, 'aria-expanded', 'true');
-        setText(told, `${list.children.length} completions`);
+        setText(told, many(list.children.length, '{} completion|{} completions'));
     }
 
     // Is there one to take?

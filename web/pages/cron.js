@@ -3,39 +3,40 @@ import { button, confirm, note as tell, perform } from './action.js';
 import { act as send, get } from './api.js';
 import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
+import { number, said, t } from './words.js';
 
 const ASKED = 50; // last jobs that are asked for
-const FIELDS = [['name', 'Name', 'report'], ['queue', 'Queue', 'default'], ['expression', 'When', '0 3 * * mon-fri, or @every 90s'],
-                ['zone', 'Time zone', 'UTC; Europe/Berlin'], ['type', 'Type of its jobs', 'report.daily'], ['payload', 'Payload, JSON', 'null']];
+const FIELDS = [['name', t`Name`, 'report'], ['queue', t`Queue`, 'default'], ['expression', t`When`, t`0 3 * * mon-fri, or @every 90s`],
+                ['zone', t`Time zone`, 'UTC; Europe/Berlin'], ['type', t`Type of its jobs`, 'report.daily'], ['payload', t`Payload, JSON`, 'null']];
 
 // Asks for a new schedule, or, of one, for another time. Calls done() once it is set.
 function ask(one, done) {
     const fields = FIELDS.filter(([name]) => !one || name === 'expression' || name === 'zone').map(([name, label, hint]) =>
         [name, label, { placeholder: hint, required: !['zone', 'payload', 'queue'].includes(name), value: { expression: one?.at, zone: one?.zone }[name] }]);
-    fillIn('cron', one ? `When ${one.name} is due` : 'New schedule', 'Set', fields, async (values) => {
+    fillIn('cron', one ? t`When ${one.name} is due` : t`New schedule`, t`Set`, fields, async (values) => {
         const body = { name: one?.name, queue: one?.queue ?? 'default', ...values };
         const answer = await send('cron-set', body);
-        tell(`${body.name} is set`, answer.command);
+        tell(t`${body.name} is set`, answer.command);
         done();
     });
 }
 
 export function cron(main) {
     const stop = new AbortController();
-    const list = table('Periodic jobs', [['Name', ''], ['Queue', ''], ['When', ''], ['Zone', ''], ['Next', ''],
-                                         ['Last', ''], ['State', ''], ['Action', 'do']]);
+    const list = table(t`Periodic jobs`, [[t`Name`, ''], [t`Queue`, ''], [t`When`, ''], [t`Zone`, ''], [t`Next`, ''],
+                                         [t`Last`, ''], [t`State`, ''], [t`Action`, 'do']]);
     const note = h('div', { role: 'status' }), typed = h('div');
-    const add = button('New schedule', () => ask(null, load), {}, 'admin');
+    const add = button(t`New schedule`, () => ask(null, load), {}, 'admin');
     const became = new Map(); // queue and id of a last job → what became of it, a word
-    main.append(h('h1', {}, 'Periodic jobs'), list.element, note, add ? h('p', { class: 'buttons' }, add) : '', typed);
+    main.append(h('h1', {}, t`Periodic jobs`), list.element, note, add ? h('p', { class: 'buttons' }, add) : '', typed);
 
     const act = async (verb, row, done) => {
-        if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, `${row.name} ${done}`)) load();
+        if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, done)) load();
     };
 
     async function drop(one) {
-        if (await confirm(`Delete the schedule ${one.name} of ${one.queue} for good?`, 1, 'Delete it', 'The jobs that it has pushed stay.'))
-            act('delete', one, 'is deleted');
+        if (await confirm(t`Delete the schedule ${one.name} of ${one.queue} for good?`, 1, t`Delete it`, t`The jobs that it has pushed stay.`))
+            act('delete', one, t`${one.name} is deleted`);
     }
 
     // A job that nobody knows any more has ended: dead ones stay.
@@ -48,7 +49,7 @@ export function cron(main) {
             if (state === 'ended' || state === 'dead' || state === 'done') became.set(key, state);
             for (const cell of list.body.querySelectorAll('[data-job]'))
                 if (cell.dataset.job === key && state) {
-                    cell.textContent = `, ${state}`;
+                    cell.textContent = `, ${said(state)}`;
                     cell.className = state === 'dead' ? 'late' : '';
                 }
         }));
@@ -57,9 +58,9 @@ export function cron(main) {
     function last(one) {
         const key = `${one.queue} ${one.job}`, state = became.get(key);
         if (!one.last) return '–';
-        if (!one.job) return `${since(one.last)}${one.outcome ? `, ${one.outcome}` : ''}`;
+        if (!one.job) return `${since(one.last)}${one.outcome ? `, ${said(one.outcome)}` : ''}`;
         return [link('job', { id: one.job, queue: one.queue }, since(one.last)),
-                h('span', { 'data-job': key, class: state === 'dead' ? 'late' : '' }, state ? `, ${state}` : '')];
+                h('span', { 'data-job': key, class: state === 'dead' ? 'late' : '' }, state ? `, ${said(state)}` : '')];
     }
 
     const coming = (one) => (one.coming?.length > 1
@@ -70,18 +71,18 @@ export function cron(main) {
         const paused = one.state === 'paused';
         return h('tr', { class: paused ? 'is-paused' : '', 'data-of': `${one.queue} ${one.name}` },
             h('th', { scope: 'row' }, one.name), h('td', {}, link('queue', { name: one.queue }, one.queue)),
-            h('td', { class: 'words' }, one.words ? [one.words, ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
+            h('td', { class: 'words' }, one.words ? [said(one.words), ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
             h('td', { title: one.next ? moment(one.next) : '' }, coming(one)),
             h('td', { title: one.last ? moment(one.last) : '' }, last(one)),
-            h('td', { class: paused ? 'paused' : '' }, (paused ? '❚❚ paused' : one.state) +
-                   (one.limit ? `, ${one.fired} of ${one.limit}` : '')),
-            h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button('Change', () => ask(one, load),
-                                            { class: 'quiet small', 'aria-label': `Change when ${one.name} is due` }, 'admin'), ' ', button('Run now', () => act('run', one, 'is pushed'),
-                                            { class: 'quiet small', 'aria-label': `Run now: ${one.name}` }, 'admin'), ' ',
-              button(paused ? 'Resume' : 'Pause', () => act(paused ? 'resume' : 'pause', one,
-                     paused ? 'is resumed' : 'is paused'),
-                     { class: 'quiet small', 'aria-label': `${paused ? 'Resume' : 'Pause'} ${one.name}` }, 'admin'), ' ',
-              one.origin?.startsWith('config:') ? '' : button('Delete', () => drop(one), { class: 'danger small', 'aria-label': `Delete ${one.name}` }, 'admin')));
+            h('td', { class: paused ? 'paused' : '' }, (paused ? t`❚❚ paused` : said(one.state)) +
+                   (one.limit ? t`, ${number(one.fired)} of ${number(one.limit)}` : '')),
+            h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button(t`Change`, () => ask(one, load),
+                                            { class: 'quiet small', 'aria-label': t`Change when ${one.name} is due` }, 'admin'), ' ', button(t`Run now`, () => act('run', one, t`${one.name} is pushed`),
+                                            { class: 'quiet small', 'aria-label': t`Run now: ${one.name}` }, 'admin'), ' ',
+              button(paused ? t`Resume` : t`Pause`, () => act(paused ? 'resume' : 'pause', one,
+                     paused ? t`${one.name} is resumed` : t`${one.name} is paused`),
+                     { class: 'quiet small', 'aria-label': paused ? t`Resume ${one.name}` : t`Pause ${one.name}` }, 'admin'), ' ',
+              one.origin?.startsWith('config:') ? '' : button(t`Delete`, () => drop(one), { class: 'danger small', 'aria-label': t`Delete ${one.name}` }, 'admin')));
     }
 
     async function load() {
@@ -93,11 +94,10 @@ export function cron(main) {
             follow(answer.answers);
             list.element.hidden = !answer.answers.length;
             note.replaceChildren(...(answer.answers.length ? [] : [empty(
-                'There are none. ', h('code', {},
-                'later cron set report "0 3 * * *" report.daily'), ' makes one.')]));
+                t`There are none. ${h('code', {}, 'later cron set report "0 3 * * *" report.daily')} makes one.`)]));
             setChildren(typed, command(answer.command));
         } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
+            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
         }
     }
     load();

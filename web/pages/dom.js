@@ -1,4 +1,5 @@
 // dom.js: elements; numbers and times for people. Data reaches the page as text only.
+import { dayOf, decimal, number, said, t } from './words.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -34,52 +35,43 @@ export function setAttribute(element, name, value) {
     else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
-
-export const number = (n) => whole.format(n);
-export const rate = (n) => (n >= 100 ? whole.format(n) : n >= 0.1 || n === 0 ? tenth.format(n) : n.toPrecision(2));
-
 export function age(seconds) {
     if (seconds === null || seconds === undefined) return '–';
     if (seconds < 0) seconds = 0;
-    if (seconds < 10) return `${tenth.format(seconds)} s`;
-    if (seconds < 120) return `${Math.round(seconds)} s`;
-    if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-    if (seconds < 172800) return `${tenth.format(seconds / 3600)} h`;
-    return `${whole.format(seconds / 86400)} d`;
+    if (seconds < 10) return t`${decimal(seconds)} s`;
+    if (seconds < 120) return t`${number(seconds)} s`;
+    if (seconds < 7200) return t`${number(seconds / 60)} min`;
+    if (seconds < 172800) return t`${decimal(seconds / 3600)} h`;
+    return t`${number(seconds / 86400)} d`;
 }
 
 export function bytes(n) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
     for (; n >= 1024 && unit < units.length - 1; unit++) n /= 1024;
-    return `${unit && n < 100 ? tenth.format(n) : whole.format(n)} ${units[unit]}`;
+    return `${(unit && n < 100 ? decimal : number)(n)} ${units[unit]}`;
 }
 
 export function duration(seconds) {
     if (seconds === undefined || seconds === null) return '–';
     if (seconds >= 10) return age(seconds);
-    if (seconds >= 1) return `${seconds.toFixed(1)} s`;
-    if (seconds >= 0.001 || seconds === 0) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
-    return `${(seconds * 1e6).toFixed(0)} µs`;
+    if (seconds >= 1) return t`${decimal(seconds)} s`;
+    if (seconds >= 0.001 || seconds === 0) return t`${(seconds < 0.01 ? decimal : number)(seconds * 1000)} ms`;
+    return t`${number(seconds * 1e6)} µs`;
 }
 
 const pad = (n) => String(n).padStart(2, '0');
 
 export function clock(unix) {
-    const t = new Date(unix * 1000);
-    return `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
+    const at = new Date(unix * 1000);
+    return `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`;
 }
 
-export function day(unix) {
-    const t = new Date(unix * 1000);
-    return `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}`;
-}
+export const date = (unix) => dayOf(unix).replace(/\D?\d{4}\D?/, ''); // without its year
 
 export function moment(unix) {
     if (Number.isNaN(new Date(unix * 1000).getTime())) return '–';
-    return (day(unix) === day(Date.now() / 1000) ? '' : `${day(unix)} `) + clock(unix);
+    return (dayOf(unix) === dayOf(Date.now() / 1000) ? '' : `${dayOf(unix)} `) + clock(unix);
 }
 
 export function since(unix) {
@@ -92,7 +84,7 @@ const MARKS = { ready: '●', delayed: '◔', reserved: '▶', dead: '✕', done
 
 export function badge(state) {
     return h('span', { class: `state ${state}` },
-             h('span', { 'aria-hidden': 'true' }, MARKS[state] || '○'), ` ${state}`);
+             h('span', { 'aria-hidden': 'true' }, MARKS[state] || '○'), ` ${said(state)}`);
 }
 
 export function link(route, parameters, ...children) {
@@ -116,14 +108,14 @@ export function command(text) {
         type: 'button', class: 'quiet small', onclick: async () => {
             try {
                 await navigator.clipboard.writeText(text);
-                setText(copy, 'copied');
+                setText(copy, t`copied`);
             } catch {
                 getSelection().selectAllChildren(code);
-                setText(copy, 'selected');
+                setText(copy, t`selected`);
             }
-            setTimeout(() => setText(copy, 'copy'), 1500);
+            setTimeout(() => setText(copy, t`copy`), 1500);
         },
-    }, 'copy');
+    }, t`copy`);
     return h('p', { class: 'command' }, h('span', { class: 'prompt', 'aria-hidden': 'true' }, '$'),
              code, copy);
 }
@@ -135,11 +127,11 @@ export function empty(words, ...more) {
 // Puts these in the place of what is there. Whoever is at a control there by keyboard stays at the one that says the
 // same.
 export function setChildren(place, ...children) {
-    const said = (e) => `${e.getAttribute('href') ?? ''} ${e.getAttribute('aria-label') ?? e.textContent}`;
+    const wordsOf = (e) => `${e.getAttribute('href') ?? ''} ${e.getAttribute('aria-label') ?? e.textContent}`;
     const at = place.contains(document.activeElement) ? document.activeElement : null;
     place.replaceChildren(...children);
     if (at && !at.isConnected)
-        [...place.querySelectorAll(at.localName)].find((one) => said(one) === said(at))?.focus({ preventScroll: true });
+        [...place.querySelectorAll(at.localName)].find((one) => wordsOf(one) === wordsOf(at))?.focus({ preventScroll: true });
 }
 
 // A table, whose rows are cards on a narrow screen: columns are [heading, class, what its cells are called there].
@@ -160,6 +152,6 @@ export function table(label, columns) {
 
 // The pages of the machines that run it all, side by side; which: the present one.
 export function machines(which) {
-    return h('nav', { class: 'tabs', 'aria-label': 'Machines' }, [['hosts', 'Hosts'], ['redis', 'Redis'], ['locks', 'Locks and limits']]
+    return h('nav', { class: 'tabs', 'aria-label': t`Machines` }, [['hosts', t`Hosts`], ['redis', t`Redis`], ['locks', t`Locks and limits`]]
         .map(([page, words]) => h('a', { href: path(page), 'aria-current': page === which && 'page' }, words)));
 }

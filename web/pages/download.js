@@ -1,8 +1,9 @@
 // download.js: what was found as a file: a line for each job, which `later push --file` takes.
 import { button, note } from './action.js';
 import { getFile, mean } from './api.js';
-import { h, number, path } from './dom.js';
+import { h, path } from './dom.js';
 import { narrow } from './query.js';
+import { many, said, t } from './words.js';
 
 const STATES = ['ready', 'delayed', 'dead', 'waiting', 'done']; // of which there are lines
 
@@ -25,23 +26,23 @@ async function fetchAll(asked, signal) {
         const name = ['later', asked.queue?.replace(/\W/g, '-'), asked.state].filter(Boolean).join('-');
         save(all, `${name}.ndjson`);
         const count = await lines(all);
-        note(`${number(count)} ${count === 1 ? 'job is' : 'jobs are'} in ${name}.ndjson`, command);
+        note(many(count, '{} job is in {}|{} jobs are in {}', `${name}.ndjson`), command);
     } catch (error) {
         if (error.name !== 'AbortError')
-            note('It broke off: it has more than 32 MiB, or Redis went away. The command has no such bound.', command, true);
+            note(t`It broke off: it has more than 32 MiB, or Redis went away. The command has no such bound.`, command, true);
     }
 }
 
 // q: the search; asked: its conditions, as the server names them. Lines are of one state.
 export function download(q, asked) {
     const stop = new AbortController();
-    const get = button('Download', async () => {
+    const get = button(t`Download`, async () => {
         get.disabled = true;
-        await fetchAll(asked, stop.signal).catch((error) => error.name !== 'AbortError' && note(error.message, error.command, true));
+        await fetchAll(asked, stop.signal).catch((error) => error.name !== 'AbortError' && note(said(error.message), error.command, true));
         get.disabled = false;
     }, {}, 'reader');
-    const narrower = (state) => h('a', { href: path('search', { q: narrow(q, 'state', state) }), onclick: () => mean(narrow(q, 'state', state)) }, state);
-    const choose = h('details', { class: 'download' }, h('summary', {}, 'Download'),
-                     h('p', { class: 'facts' }, 'A file has jobs of one state: ', STATES.flatMap((state) => [narrower(state), ' '])));
+    const narrower = (state) => h('a', { href: path('search', { q: narrow(q, 'state', state) }), onclick: () => mean(narrow(q, 'state', state)) }, said(state));
+    const choose = h('details', { class: 'download' }, h('summary', {}, t`Download`),
+                     h('p', { class: 'facts' }, t`A file has jobs of one state:`, ' ', STATES.flatMap((state) => [narrower(state), ' '])));
     return { element: STATES.includes(asked.state) ? get : choose, end: () => stop.abort() };
 }

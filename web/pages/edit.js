@@ -4,29 +4,30 @@ import { may, note } from './action.js';
 import { act } from './api.js';
 import { empty, h, path } from './dom.js';
 import { indent, member } from './text.js';
+import { said, t } from './words.js';
 
 const EMPTY = { state: 'new', type: '', priority: 0, document: '{}' };
 const BODY_MAX = 65000; // bytes that later-web accepts
 
 // What may be changed besides type and payload, and what an empty field means.
 const OPTIONS = [
-    // @options id,form: ['{name}', '{label}', '{empty}'],
-    ['id', 'Id of a new job', 'a new one'],
-    ['priority', 'Priority', '0; -100 to 100'],
-    ['in', 'Not before', 'at once; 90, 5m, 2h'],
-    ['max_attempts', 'Attempts, at most', 'by type'],
-    ['retry_for', 'Retry for', 'no end; 90, 5m, 2h'],
-    ['timeout', 'Timeout', 'by type; 90, 5m, 2h'],
-    ['backoff', 'Waits between attempts', 'by type; 5, or 1,10,5m, or JSON'],
-    ['expires_at', 'Expires', 'never; 2026-01-31T12:00:00Z'],
-    ['expires_in', 'Expires in', 'never; 90, 5m, 2h'],
-    ['result', 'Keep its result for', 'not at all; 90, 5m, 2h'],
-    ['lock', 'Lock', 'none'],
-    ['group', 'Group', 'none'],
-    ['trace', 'Trace', 'none'],
-    ['description', 'Description', 'none'],
-    ['on_dead', 'Push when it is dead', 'by type'],
-    ['on_done', 'Push when it is done', 'by type'],
+    // @options id,form: ['{name}', t`{label}`, t`{empty}`],
+    ['id', t`Id of a new job`, t`a new one`],
+    ['priority', t`Priority`, t`0; -100 to 100`],
+    ['in', t`Not before`, t`at once; 90, 5m, 2h`],
+    ['max_attempts', t`Attempts, at most`, t`by type`],
+    ['retry_for', t`Retry for`, t`no end; 90, 5m, 2h`],
+    ['timeout', t`Timeout`, t`by type; 90, 5m, 2h`],
+    ['backoff', t`Waits between attempts`, t`by type; 5, or 1,10,5m, or JSON`],
+    ['expires_at', t`Expires`, t`never; 2026-01-31T12:00:00Z`],
+    ['expires_in', t`Expires in`, t`never; 90, 5m, 2h`],
+    ['result', t`Keep its result for`, t`not at all; 90, 5m, 2h`],
+    ['lock', t`Lock`, t`none`],
+    ['group', t`Group`, t`none`],
+    ['trace', t`Trace`, t`none`],
+    ['description', t`Description`, t`none`],
+    ['on_dead', t`Push when it is dead`, t`by type`],
+    ['on_done', t`Push when it is done`, t`by type`],
     // @end
 ];
 
@@ -52,7 +53,7 @@ function membersOf(job) {
     try {
         all = JSON.parse(job.document);
     } catch {
-        return { found, others: ['the rest, which cannot be read'] };
+        return { found, others: [t`the rest, which cannot be read`] };
     }
     for (const [name, value] of Object.entries(all)) {
         if (name === 'backoff') found.backoff = member(job.document, name);
@@ -75,14 +76,14 @@ function field(form, name, label, input, hint) {
 
 // Shows the server's message at the field that it names, otherwise in the corner.
 function complain(fields, error) {
-    const said = error.message.replace(/^later push: /, '').replace(/; --text .*/, '');
-    const [, name, words] = /^(?:--)?([a-z]+(?:[-_][a-z]+)*)(?:\.[a-z]+)?: (.*)$/s.exec(said) || [];
-    const at = fields.get(/^too large/.test(said) ? 'payload' : name?.replaceAll('-', '_'));
+    const text = error.message.replace(/^later push: /, '').replace(/; --text .*/, '');
+    const [, name, words] = /^(?:--)?([a-z]+(?:[-_][a-z]+)*)(?:\.[a-z]+)?: (.*)$/s.exec(text) || [];
+    const at = fields.get(/^too large/.test(text) ? 'payload' : name?.replaceAll('-', '_'));
     if (!at) {
-        note(error.message, error.command, true);
+        note(said(error.message), error.command, true);
         return;
     }
-    at.wrong.textContent = /^too large/.test(said) ? said : words;
+    at.wrong.textContent = said(/^too large/.test(text) ? text : words);
     at.wrong.hidden = false;
     at.input.setAttribute('aria-invalid', 'true');
     at.input.focus();
@@ -96,9 +97,9 @@ function taken(fields, job) {
         body[name] = input.value.trim();
         if (!body[name]) delete body[name];
     }
-    if (!body.type) throw new Error('type: a job has one');
+    if (!body.type) throw new Error(`type: ${t`a job has one`}`);
     if (new TextEncoder().encode(JSON.stringify(body)).length > BODY_MAX)
-        throw new Error('payload: a page can push at most 64 KiB; `later push` takes more');
+        throw new Error(`payload: ${t`a page can push at most 64 KiB; later push takes more`}`);
     return body;
 }
 
@@ -106,8 +107,8 @@ function taken(fields, job) {
 async function pushNew(body) {
     const answer = await act('push', body);
     const { id, result, state } = answer.answers[0];
-    if (result === 'exists') throw new Error(`id: there is a job of this id; it is ${state}`);
-    note(`Pushed as ${id}`, answer.command);
+    if (result === 'exists') throw new Error(`id: ${t`there is a job of this id; it is ${said(state)}`}`);
+    note(t`Pushed as ${id}`, answer.command);
     return id;
 }
 
@@ -115,9 +116,9 @@ async function change(job, { id: _, ...body }) {
     if (!body.in && job.state === 'delayed') body.at = String(job.score);
     const answer = await act('replace', { ...body, id: job.id });
     const { result, state } = answer.answers[0];
-    const words = { exists: `${job.id} is ${state} by now, and was left as it is`,
-                    pushed: `${job.id} had ended meanwhile, and was pushed again` }[result];
-    note(words || `${job.id} is changed`, answer.command, result === 'exists');
+    const words = { exists: t`${job.id} is ${said(state)} by now, and was left as it is`,
+                    pushed: t`${job.id} had ended meanwhile, and was pushed again` }[result];
+    note(words || t`${job.id} is changed`, answer.command, result === 'exists');
 }
 
 // The page for a new job of a queue, which may be new, too.
@@ -125,14 +126,14 @@ export function create(main, parameters) {
     const job = { ...EMPTY, queue: parameters.get('queue') || 'default' };
     const queue = h('input', { id: 'new-queue', value: job.queue, autocomplete: 'off', spellcheck: 'false',
                                oninput: () => { job.queue = queue.value.trim(); } });
-    main.append(h('h1', {}, 'New job'), ...(may('admin')
-        ? [h('div', { class: 'edit field' }, h('label', { for: 'new-queue' }, 'Queue'), queue), formOf(job)]
-        : [empty('Only an admin may push a job.')]));
+    main.append(h('h1', {}, t`New job`), ...(may('admin')
+        ? [h('div', { class: 'edit field' }, h('label', { for: 'new-queue' }, t`Queue`), queue), formOf(job)]
+        : [empty(t`Only an admin may push a job.`)]));
 }
 
 // Calls changed() when this job has been changed.
 export function editBox(job, changed) {
-    return h('details', { class: 'edit-box' }, h('summary', {}, 'Edit and push again'), formOf(job, changed));
+    return h('details', { class: 'edit-box' }, h('summary', {}, t`Edit and push again`), formOf(job, changed));
 }
 
 // changed: for a job that can be.
@@ -148,7 +149,7 @@ function formOf(job, changed) {
         },
         instead: async (body) => {
             const id = await pushNew(body);
-            note(`${job.id} is gone`, (await act('cancel', { queue: job.queue, id: job.id })).command);
+            note(t`${job.id} is gone`, (await act('cancel', { queue: job.queue, id: job.id })).command);
             location.hash = path('job', { id, queue: job.queue });
         },
         push: async (body) => {
@@ -170,15 +171,15 @@ function formOf(job, changed) {
             }
             buttons.forEach((one) => { one.disabled = false; });
         },
-    }, field(fields, 'type', 'Type', type), field(fields, 'payload', 'Payload, JSON', payload),
+    }, field(fields, 'type', t`Type`, type), field(fields, 'payload', t`Payload, JSON`, payload),
        h('div', { class: 'options' }, OPTIONS.map(([name, label, hint]) =>
-           field(fields, name, label, h('input'), name === 'in' && job.state === 'delayed' ? 'as it is; 90, 5m' : hint))),
-       others.length ? h('p', { class: 'facts' }, `Not pushed again: ${others.join(', ')}.`) : '',
-       h('p', { class: 'buttons' }, changes && way('change', 'Change this job'),
-         way('push', 'Push a new job', changes),
-         job.state === 'dead' && way('instead', 'Push in its place', true)),
-       h('p', { class: 'facts' }, changes ? 'The changed job keeps its id; its attempts start afresh.'
-           : job.state === 'dead' ? 'Push in its place: the new job is pushed, then this one is cancelled.' : ''));
+           field(fields, name, label, h('input'), name === 'in' && job.state === 'delayed' ? t`as it is; 90, 5m` : hint))),
+       others.length ? h('p', { class: 'facts' }, t`Not pushed again: ${others.join(', ')}.`) : '',
+       h('p', { class: 'buttons' }, changes && way('change', t`Change this job`),
+         way('push', t`Push a new job`, changes),
+         job.state === 'dead' && way('instead', t`Push in its place`, true)),
+       h('p', { class: 'facts' }, changes ? t`The changed job keeps its id; its attempts start afresh.`
+           : job.state === 'dead' ? t`Push in its place: the new job is pushed, then this one is cancelled.` : ''));
 
     type.value = job.type || '';
     payload.value = indent(member(job.document, 'payload') ?? 'null');

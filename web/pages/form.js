@@ -1,5 +1,6 @@
 // form.js: a form in a dialog.
 import { h, setText } from './dom.js';
+import { said, t } from './words.js';
 
 // Asks for these: fields: [name, label, its properties, or an element in the place of an input]. kind: what their ids
 // begin with. more: what stands below them. send(values) gets those in which something is; what it is refused for is
@@ -17,7 +18,7 @@ export function fillIn(kind, title, verb, fields, send, more = '') {
             await send(Object.fromEntries(values));
             dialog.close();
         } catch (error) {
-            setText(wrong, error.message.replace(/^later \w+: (--)?/, ''));
+            setText(wrong, said(error.message.replace(/^later \w+: (--)?/, '')));
         }
     };
     const dialog = h('dialog', { 'aria-labelledby': `${kind}-title` },
@@ -27,7 +28,7 @@ export function fillIn(kind, title, verb, fields, send, more = '') {
         } }, h('h2', { id: `${kind}-title` }, title),
           inputs.map(([, label, input]) => [h('label', { for: input.id }, label), input]), more, wrong,
           h('p', { class: 'buttons' }, h('button', { type: 'submit' }, verb),
-            h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Leave it'))));
+            h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, t`Leave it`))));
     dialog.addEventListener('close', () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();

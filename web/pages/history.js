@@ -2,14 +2,15 @@
 import { busiest, get } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
-import { command, duration, empty, h, link, number, path, rate, setChildren, svg, table } from './dom.js';
+import { command, duration, empty, h, link, path, setChildren, svg, table } from './dom.js';
 import { live } from './live.js';
 import { draw, list } from './marks.js';
+import { decimal, number, rate, said, t } from './words.js';
 
 // The last one is twice as long, if that is kept: to compare with what was before.
-const RANGES = [['1h', 'minute', 'hour', 3600, '2h'], ['8h', 'minute', '8 hours', 28800, '16h'],
-                ['24h', 'ten', 'day', 86400, '48h'], ['7d', 'ten', 'week', 604800, '14d'],
-                ['90d', 'hour', '90 days', 7776000]];
+const RANGES = [['1h', 'minute', t`hour`, 3600, '2h'], ['8h', 'minute', t`8 hours`, 28800, '16h'],
+                ['24h', 'ten', t`day`, 86400, '48h'], ['7d', 'ten', t`week`, 604800, '14d'],
+                ['90d', 'hour', t`90 days`, 7776000]];
 const LENGTH = { minute: 60, ten: 600, hour: 3600 };
 
 // Returns a point for each period. A period without attempts is a zero, not a gap that a line
@@ -43,7 +44,7 @@ const octavesOf = ({ run }) => run.octaves ?? [];
 function bars(octaves, from, to) {
     if (!octaves.length) return h('td');
     const most = Math.max(...octaves.map(([, count]) => count)), wide = 120 / (to - from + 1);
-    const words = octaves.map(([n, count]) => `${number(count)} up to ${upTo(n)}`).join(', ');
+    const words = octaves.map(([n, count]) => t`${number(count)} up to ${upTo(n)}`).join(', ');
     return h('td', { title: words }, svg('svg', { class: 'curve bars', viewBox: '0 0 120 24', role: 'img', 'aria-label': words },
         svg('path', { d: octaves.map(([n, count]) => `M${((n - from + .5) * wide).toFixed(1)} 24V${(23 - 22 * count / most).toFixed(1)}`).join(''), 'stroke-width': wide * .8 })));
 }
@@ -66,9 +67,9 @@ export function history(main, parameters) {
         id: 'history-queue', onchange: () => {
             location.hash = path('history', { since, queue: choose.value });
         },
-    }, h('option', { value: '' }, 'all queues'), names.map((name) => h('option', { value: name }, name)));
+    }, h('option', { value: '' }, t`all queues`), names.map((name) => h('option', { value: name }, name)));
     choose.value = queue;
-    const tabs = h('nav', { class: 'tabs', 'aria-label': 'Time' }, RANGES.map(([name, , label]) => {
+    const tabs = h('nav', { class: 'tabs', 'aria-label': t`Time` }, RANGES.map(([name, , label]) => {
         const tab = link('history', { since: name, queue }, label);
         if (name === since) tab.setAttribute('aria-current', 'page');
         return tab;
@@ -76,33 +77,33 @@ export function history(main, parameters) {
     const part = (of, name) => ({ name, kind: { p50: 'ready', p95: 'reserved', p99: 'dead' }[name],
                                   of: (point) => point[of][name] ?? 0 });
     const span = seconds * 1000;
-    const pace = chart(`Attempts a second, the last ${words}`, [
-        { name: 'all', kind: 'ready', of: (point) => point.rate },
-        { name: 'failed', kind: 'dead', of: (point) => point.failed },
-        ...(twice ? [{ name: `the ${words} before`, kind: 'before', of: (point) => point.before }] : [])], span);
-    const times = queue ? [['wait', 'Wait until an attempt began'], ['run', 'Run of an attempt']].map(([of, label]) =>
-        chart(`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
-    const types = table('Types', [...(queue ? [] : [['Queue', '']]), ['Type', ''], ['Attempts', 'n'], ['A second since the first', 'n'],
-                                  ['Failed', 'n'], ['Failing', 'n'], ...['Wait', 'Run'].flatMap((of) =>
-                                      [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]]), ['Runs', '']]);
+    const pace = chart(t`Attempts a second, the last ${words}`, [
+        { name: t`all`, kind: 'ready', of: (point) => point.rate },
+        { name: t`failed`, kind: 'dead', of: (point) => point.failed },
+        ...(twice ? [{ name: t`the ${words} before`, kind: 'before', of: (point) => point.before }] : [])], span);
+    const times = queue ? [['wait', t`Wait until an attempt began`], ['run', t`Run of an attempt`]].map(([of, label]) =>
+        chart(t`${label}, the last ${words}`, ['p50', 'p95', 'p99'].map((name) => part(of, name)), span, duration)) : [];
+    const types = table(t`Types`, [...(queue ? [] : [[t`Queue`, '']]), [t`Type`, ''], [t`Attempts`, 'n'], [t`A second since the first`, 'n'],
+                                  [t`Failed`, 'n'], [t`Failing`, 'n'], ...[t`Wait`, t`Run`].flatMap((of) =>
+                                      [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]]), [t`Runs`, '']]);
     const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
         location.hash = path('history', { since, queue, against: against.value });
     } });
     const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' }), scale = h('p', { class: 'facts' });
 
-    main.append(h('h1', {}, 'History'), tabs,
-        h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, 'Of'), choose,
-          !queue && names.length > most && h('span', {}, `, of which the ${number(most)} with the most attempts`)),
-        h('section', { class: 'charts', 'aria-label': 'Curves' }, pace.element, times.map((one) => one.element)),
-        happened, h('h2', {}, 'By type'), types.element, scale, note, typed,
-        h('h2', {}, 'What has changed'), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, 'Against'), against), change);
+    main.append(h('h1', {}, t`History`), tabs,
+        h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, t`Of`), choose,
+          !queue && names.length > most && h('span', {}, t`, of which the ${number(most)} with the most attempts`)),
+        h('section', { class: 'charts', 'aria-label': t`Curves` }, pace.element, times.map((one) => one.element)),
+        happened, h('h2', {}, t`By type`), types.element, scale, note, typed,
+        h('h2', {}, t`What has changed`), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, t`Against`), against), change);
 
     async function showChange(marks) {
         const possible = others(seconds, words, marks), chosen = possible[parameters.get('against')] ? parameters.get('against') : Object.keys(possible)[0];
         against.replaceChildren(...Object.entries(possible).map(([name, { label }]) => h('option', { value: name }, label)));
         against.value = chosen ?? '';
         if (chosen) await compare(change, possible[chosen], queue, stop.signal);
-        else change.replaceChildren(empty('Nothing is kept from before.'));
+        else change.replaceChildren(empty(t`Nothing is kept from before.`));
     }
 
     async function load() {
@@ -121,19 +122,19 @@ export function history(main, parameters) {
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
             types.set(kinds.answers.map((row) => h('tr', {},
                 queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
-                h('th', { scope: 'row', class: 'name' }, row.type || 'others'), h('td', { class: 'n' }, number(row.attempts)),
+                h('th', { scope: 'row', class: 'name' }, row.type || t`others`), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
-                h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${(100 * row.failed / row.attempts).toFixed(1)} %` : '–'),
+                h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${decimal(100 * row.failed / row.attempts)} %` : '–'),
                 ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
                     h('td', { class: 'n' }, duration(row[of][name])))), bars(octavesOf(row), from, to))));
-            scale.textContent = known.length ? `Runs: a bar for each doubling, from ${upTo(from - 1)} to ${upTo(to)}.` : '';
-            note.replaceChildren(...(kinds.answers.length ? [] : [empty(`No attempts in the last ${words}.`)]));
+            scale.textContent = known.length ? t`Runs: a bar for each doubling, from ${upTo(from - 1)} to ${upTo(to)}.` : '';
+            note.replaceChildren(...(kinds.answers.length ? [] : [empty(t`No attempts in the last ${words}.`)]));
             types.element.hidden = !kinds.answers.length;
             await showChange(noted.answers);
             setChildren(typed, command(periods.command), command(kinds.command), command(noted.command));
         } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(error.message));
+            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
         }
     }
     load();

@@ -1,17 +1,18 @@
 // hosts.js: the hosts: how busy they are, their memory, their pools; a host can be made quiet.
 import { button, perform } from './action.js';
-import { age, bytes, command, empty, h, machines, moment, number, rate, setAttribute, setText, since, svg, table } from './dom.js';
+import { age, bytes, command, empty, h, machines, moment, setAttribute, setText, since, svg, table } from './dom.js';
 import { listen, live, numbersAge } from './live.js';
+import { number, rate, said, t } from './words.js';
 
 const MINUTES = 30, WIDTH = 120, HEIGHT = 24;
 
 const listOf = (value) => (Array.isArray(value) ? value : []); // what hosts say of themselves may be anything
 
-const quietWords = ({ since: from, until, by }) => ['❚❚ quiet', from ? ` since ${moment(from)}` : '', by ? ` by ${by}` : '',
-                                                    until ? `, until ${moment(until)}` : ''].join('');
+const quietWords = ({ since: from, until, by }) => [t`❚❚ quiet`, from ? t` since ${moment(from)}` : '', by ? t` by ${by}` : '',
+                                                    until ? t`, until ${moment(until)}` : ''].join('');
 
-const stateWords = (host) => (host.gone ? `✕ gone, seen ${since(host.seen)}` : host.fault ? `! ${host.fault}`
-    : host.quiet ? quietWords(host.quiet) : '● alive');
+const stateWords = (host) => (host.gone ? t`✕ gone, seen ${since(host.seen)}` : host.fault ? `! ${said(host.fault)}`
+    : host.quiet ? quietWords(host.quiet) : t`● alive`);
 const stateKind = (host) => (host.gone || host.fault ? 'late' : host.quiet ? 'paused' : 'good');
 
 // How many jobs ran at once in each of the last minutes, as a small picture: its top is the number of
@@ -39,8 +40,8 @@ function curve() {
         });
         line.setAttribute('d', path);
         area.setAttribute('d', shape);
-        picture.setAttribute('aria-label', mean === null ? 'not told' : `${known.length} minutes: ${rate(mean)} at once on average, ${rate(Math.max(...known))} at most`);
-        return mean === null ? '–' : `${rate(mean)} of ${number(workers)}`;
+        picture.setAttribute('aria-label', mean === null ? t`not told` : t`${known.length} minutes: ${rate(mean)} at once on average, ${rate(Math.max(...known))} at most`);
+        return mean === null ? '–' : t`${rate(mean)} of ${number(workers)}`;
     }
     return { picture, update };
 }
@@ -48,23 +49,23 @@ function curve() {
 // name: heading, the words. A host that is gone does nothing now.
 const now = (words) => (host) => (host.gone ? '–' : words(host));
 const COLUMNS = [
-    ['State', stateWords, ''], ['Version', (host) => host.version ?? '', ''],
-    ['Up', now((host) => age(host.seen - host.started + numbersAge()))], ['Workers', now((host) => number(host.workers ?? 0))],
-    ['Running', now((host) => number(host.running ?? 0))], ['Busy, 30 min', null],
-    ['Performed', (host) => number(host.performed ?? 0)], ['Failed', (host) => number(host.failed ?? 0)],
-    ['A second, last minute', now((host) => rate(host.rate ?? 0))], ['Memory', now((host) => (host.memory ? bytes(host.memory) : '–'))],
-    ['Crashes', (host) => number(host.crashes ?? 0)],
-    ['Pools', (host) => listOf(host.pools).map((pool) => `${pool?.name}: ${number(pool?.workers ?? 0)}`).join(', '), 'words'],
-    ['Queues', (host) => listOf(host.queues).join(', '), 'words'],
+    [t`State`, stateWords, ''], [t`Version`, (host) => host.version ?? '', ''],
+    [t`Up`, now((host) => age(host.seen - host.started + numbersAge()))], [t`Workers`, now((host) => number(host.workers ?? 0))],
+    [t`Running`, now((host) => number(host.running ?? 0))], [t`Busy, 30 min`, null],
+    [t`Performed`, (host) => number(host.performed ?? 0)], [t`Failed`, (host) => number(host.failed ?? 0)],
+    [t`A second, last minute`, now((host) => rate(host.rate ?? 0))], [t`Memory`, now((host) => (host.memory ? bytes(host.memory) : '–'))],
+    [t`Crashes`, (host) => number(host.crashes ?? 0)],
+    [t`Pools`, (host) => listOf(host.pools).map((pool) => `${pool?.name}: ${number(pool?.workers ?? 0)}`).join(', '), 'words'],
+    [t`Queues`, (host) => listOf(host.queues).join(', '), 'words'],
 ];
 
 function row(id) {
     const busy = h('span'), { picture, update: draw } = curve();
     const cells = COLUMNS.map(([heading, words, kind = 'n']) => h('td', { class: kind, 'data-head': heading }, words ? [] : [picture, ' ', busy]));
     let host = null;
-    const quiet = button('Quiet', () => (host.quiet
-        ? perform('host-resume', { host: host.host }, `${host.host} goes on within 5 s`)
-        : perform('host-pause', { host: host.host }, `${host.host} will be quiet within 5 s: it begins no more jobs`)),
+    const quiet = button(t`Quiet`, () => (host.quiet
+        ? perform('host-resume', { host: host.host }, t`${host.host} goes on within 5 s`)
+        : perform('host-pause', { host: host.host }, t`${host.host} will be quiet within 5 s: it begins no more jobs`)),
                          { class: 'quiet small' });
     const element = h('tr', {}, h('th', { scope: 'row' }, id), cells, h('td', { class: 'do' }, quiet));
 
@@ -72,23 +73,23 @@ function row(id) {
         host = fresh;
         COLUMNS.forEach(([heading, words], i) => {
             if (words) setText(cells[i], words(host));
-            if (heading === 'Crashes') setAttribute(cells[i], 'class', host.crashes ? 'n late' : 'n');
+            if (heading === t`Crashes`) setAttribute(cells[i], 'class', host.crashes ? 'n late' : 'n');
         });
         setText(busy, draw(host.gone ? {} : host));
         setAttribute(element, 'class', host.gone ? 'gone' : '');
         setAttribute(cells[0], 'class', stateKind(host));
         if (!quiet) return;
         quiet.hidden = host.gone;
-        setText(quiet, host.quiet ? 'Resume' : 'Quiet');
-        setAttribute(quiet, 'aria-label', `${host.quiet ? 'Resume' : 'Quiet'} ${host.host}`);
+        setText(quiet, host.quiet ? t`Resume` : t`Quiet`);
+        setAttribute(quiet, 'aria-label', host.quiet ? t`Resume ${host.host}` : t`Quiet ${host.host}`);
     }
     return { element, update };
 }
 
 export function hosts(main) {
-    const list = table('Hosts', [['Host', ''], ...COLUMNS.map(([heading, , kind = 'n']) => [heading, kind]), ['Action', 'do']]);
+    const list = table(t`Hosts`, [[t`Host`, ''], ...COLUMNS.map(([heading, , kind = 'n']) => [heading, kind]), [t`Action`, 'do']]);
     const words = h('div'), rows = new Map();
-    main.append(h('h1', {}, 'Hosts'), machines('hosts'), list.element, words, command('later status'));
+    main.append(h('h1', {}, t`Hosts`), machines('hosts'), list.element, words, command('later status'));
 
     return listen(() => {
         const all = live.snap.hosts;
@@ -104,7 +105,7 @@ export function hosts(main) {
             one.element.remove();
             rows.delete(id);
         }
-        words.replaceChildren(...(all.length ? [] : [empty('No laterd has announced itself.')]));
+        words.replaceChildren(...(all.length ? [] : [empty(t`No laterd has announced itself.`)]));
         list.element.hidden = !all.length;
     });
 }

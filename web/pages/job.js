@@ -1,19 +1,20 @@
 // job.js: one job: its state, what happened to it, the exact bytes of its document.
 import { button, confirm, may, perform } from './action.js';
 import { get } from './api.js';
-import { badge, command, empty, h, link, moment, number } from './dom.js';
+import { badge, command, empty, h, link, moment } from './dom.js';
 import { editBox } from './edit.js';
 import { described, errorLine, progressText } from './jobs.js';
 import { indent } from './text.js';
 import { timeline } from './timeline.js';
 import { arrange } from './trouble.js';
+import { many, number, said, t } from './words.js';
 
 const EVERY = 2000; // ms between two looks
 const KNOWN = ['why', 'queue', 'id', 'state', 'type', 'score', 'attempts', 'priority', 'error', 'earlier', 'finished', 'progress', 'log', 'result', 'document'];
 
 // Shows JSON in lines, or as its bytes.
-function jsonBox(name, text, asItWas) {
-    const kind = name.toLowerCase(), id = `${kind}-title`;
+function jsonBox(kind, name, text, asItWas) {
+    const id = `${kind}-title`;
     const pre = h('pre', { class: kind, tabindex: '0', 'aria-label': name }, indent(text));
     const raw = h('button', {
         type: 'button', class: 'quiet small', 'aria-pressed': 'false', onclick: () => {
@@ -23,29 +24,29 @@ function jsonBox(name, text, asItWas) {
         },
     }, asItWas);
     return h('section', { 'aria-labelledby': id },
-        h('h2', { id }, `${name} `, h('small', {}, `${number(new TextEncoder().encode(text).length)} bytes`), ' ', raw), pre);
+        h('h2', { id }, `${name} `, h('small', {}, t`${number(new TextEncoder().encode(text).length)} bytes`), ' ', raw), pre);
 }
 
 // Shows the progress that its handler reported.
 function progressBox(progress) {
     const { done, total } = progress;
-    return h('section', { class: 'meter', 'aria-label': 'Progress' },
-             h('p', {}, h('b', {}, 'Progress'), progressText(progress)),
-             total ? h('progress', { max: total, value: done, 'aria-label': 'Progress' }) : '');
+    return h('section', { class: 'meter', 'aria-label': t`Progress` },
+             h('p', {}, h('b', {}, t`Progress`), progressText(progress)),
+             total ? h('progress', { max: total, value: done, 'aria-label': t`Progress` }) : '');
 }
 
 // Shows the last lines that it has logged, the newest last.
 function logBox({ dropped, lines }) {
-    const text = ({ at, attempt, level, text }) => `${moment(at)} ${attempt > 1 ? `attempt ${attempt} ` : ''}${level}: ${text}`;
+    const text = ({ at, attempt, level, text }) => `${moment(at)} ${attempt > 1 ? t`attempt ${attempt} ` : ''}${level}: ${text}`;
     return h('section', { 'aria-labelledby': 'log-title' },
-             h('h2', { id: 'log-title' }, 'Log ', h('small', {}, dropped ? `${number(dropped)} earlier lines are not kept` : '')),
-             h('pre', { class: 'log', tabindex: '0', 'aria-label': 'Log' }, lines.map(text).join('\n')));
+             h('h2', { id: 'log-title' }, t`Log`, ' ', h('small', {}, dropped ? many(dropped, '{} earlier line is not kept|{} earlier lines are not kept') : '')),
+             h('pre', { class: 'log', tabindex: '0', 'aria-label': t`Log` }, lines.map(text).join('\n')));
 }
 
 // Why it does not run, in the words of `later show`; what would hold it next comes after.
 function whyLine({ state, why }) {
-    return h('p', { class: 'why lead' }, h('b', {}, state === 'reserved' ? 'Now: ' : 'Why it does not run: '), why.text,
-             why.also.map((one) => h('span', {}, `; ${one.text}`)));
+    return h('p', { class: 'why lead' }, h('b', {}, state === 'reserved' ? t`Now:` : t`Why it does not run:`), ' ', said(why.text),
+             why.also.map((one) => h('span', {}, `; ${said(one.text)}`)));
 }
 
 // The flow of a job, as far as its page tells it: its id begins with it, or it waits in it. null if it
@@ -63,11 +64,11 @@ function flowOf(job) {
 
 function factList(job) {
     const flow = flowOf(job), facts = [
-        ['Queue', link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state }, job.queue)],
-        ['Type', job.type ?? 'none that can be read'], ...(described(job) ? [['Description', described(job)]] : []),
-        ['Attempts', number(job.finished?.attempt ?? job.attempts)],
-        ['Priority', String(job.priority)],
-        ...(flow ? [['Flow', link('flow', { name: flow, queue: job.queue }, flow)]] : []),
+        [t`Queue`, link('queue', { name: job.queue, state: /ready|done/.test(job.state) ? '' : job.state }, job.queue)],
+        [t`Type`, job.type ?? t`none that can be read`], ...(described(job) ? [[t`Description`, described(job)]] : []),
+        [t`Attempts`, number(job.finished?.attempt ?? job.attempts)],
+        [t`Priority`, String(job.priority)],
+        ...(flow ? [[t`Flow`, link('flow', { name: flow, queue: job.queue }, flow)]] : []),
         ...Object.entries(job).filter(([name, value]) => !KNOWN.includes(name) && value !== null)
             .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])];
     return h('dl', { class: 'facts' }, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
@@ -89,22 +90,22 @@ function partsOf(job, typed, again) {
         box.querySelector('textarea').focus();
     };
     return [
-        ['head', [job.id, state], () => h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', job.id, ' ', badge(state))],
+        ['head', [job.id, state], () => h('h1', { class: 'id' }, h('small', {}, t`Job`), ' ', job.id, ' ', badge(state))],
         job.why && state !== 'dead' && ['why', [state, job.why], () => whyLine(job)],
         error && state !== 'done' && ['error', error, () => h('p', { class: 'error lead' }, errorLine(error))],
         ['facts', { ...job, why: job.why?.for, progress: 0, log: 0, result: 0 }, () => factList(job)],
         ['buttons', [state, job.queue], () => h('p', { class: 'buttons' },
-            (state === 'dead' || state === 'delayed') && button('Kick', () => act('kick', null, '', `${job.id} is ready`)),
-            may('admin') && button('Edit', edit, { class: 'quiet' }),
-            state !== 'done' && button('Cancel', () => act('cancel', state === 'reserved'
-                ? 'Cancel this job? It is running.' : 'Drop this job for good?', 'Cancel it',
-                `${job.id} is gone`), { class: 'danger' }))],
+            (state === 'dead' || state === 'delayed') && button(t`Kick`, () => act('kick', null, '', t`${job.id} is ready`)),
+            may('admin') && button(t`Edit`, edit, { class: 'quiet' }),
+            state !== 'done' && button(t`Cancel`, () => act('cancel', state === 'reserved'
+                ? t`Cancel this job? It is running.` : t`Drop this job for good?`, t`Cancel it`,
+                t`${job.id} is gone`), { class: 'danger' }))],
         progress?.done !== undefined && ['progress', progress, () => progressBox(progress)],
         job.log?.lines && ['log', job.log, () => logBox(job.log)],
         ['time', { ...job, why: 0, progress: 0, log: 0, result: 0 }, () => h('section', { 'aria-labelledby': 'time-title' },
-            h('h2', { id: 'time-title' }, 'What happened'), timeline(job))],
-        job.result !== undefined && ['result', job.result, () => jsonBox('Result', job.result, 'as it was given back')],
-        ['document', job.document, () => jsonBox('Document', job.document, 'as it was pushed')],
+            h('h2', { id: 'time-title' }, t`What happened`), timeline(job))],
+        job.result !== undefined && ['result', job.result, () => jsonBox('result', t`Result`, job.result, t`as it was given back`)],
+        ['document', job.document, () => jsonBox('document', t`Document`, job.document, t`as it was pushed`)],
         may('admin') && ['edit', [job.document, state, job.score], () => editBox(job, again)],
         ['command', typed, () => command(typed)],
     ].filter(Boolean);
@@ -113,7 +114,7 @@ function partsOf(job, typed, again) {
 // Of a job that is not there, it may also be known how it was seen last: {at, state}. words, typed: what the command
 // said that looked.
 function missing(last, words, typed = '') {
-    return [empty(words, last && `. It was ${last.state} at ${moment(last.at)}.`),
+    return [empty(said(words), last && t`. It was ${said(last.state)} at ${moment(last.at)}.`),
             typed.includes('--queue') ? command(typed.replace('later show', 'later wait')) : ''];
 }
 
@@ -134,8 +135,8 @@ export function job(main, parameters) {
         if (error.name === 'AbortError' || (shown.size && error.status !== 404)) return; // what is shown stays
         gone = error.status === 404;
         shown = new Map();
-        main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, 'Job'), ' ', parameters.get('id') || ''),
-                             ...(gone ? missing(last, error.message, error.command) : [empty(error.message)]),
+        main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, t`Job`), ' ', parameters.get('id') || ''),
+                             ...(gone ? missing(last, error.message, error.command) : [empty(said(error.message))]),
                              error.command ? command(error.command) : '');
     }
 

@@ -1,8 +1,9 @@
 // jobs.js: lists of jobs, whose rows can be selected, and the actions on those.
 import { button, confirm, perform } from './action.js';
 import { cells, chooser, chosenColumns, headings } from './columns.js';
-import { badge, h, link, moment, number, path, since, table } from './dom.js';
+import { badge, h, link, moment, path, since, table } from './dom.js';
 import { member } from './text.js';
+import { many, number, t } from './words.js';
 
 // Returns when something happens, or happened, to a job. A score is a time minus a million per
 // priority.
@@ -12,7 +13,7 @@ export function when(job) {
     return job.score;
 }
 
-const WHEN = { ready: 'Ready', delayed: 'Due', reserved: 'Lease ends', dead: 'Died', done: 'Goes' };
+const WHEN = { ready: t`Ready`, delayed: t`Due`, reserved: t`Lease ends`, dead: t`Died`, done: t`Goes` };
 
 function errorText(error) {
     if (!error) return '';
@@ -28,7 +29,7 @@ export function errorLine(error) {
 
 // `3 of 9, page 3`.
 export function progressText({ done, total, text }) {
-    return [total ? `${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
+    return [total ? t`${number(done)} of ${number(total)}` : number(done), text].filter(Boolean).join(', ');
 }
 
 // The beginning of the payload, as its exact bytes.
@@ -41,8 +42,8 @@ export function glance(text) {
 // What its pusher says that it is, or nothing.
 export function described({ document }) {
     try {
-        const said = JSON.parse(member(document, 'description') ?? '""');
-        return typeof said === 'string' ? said : '';
+        const text = JSON.parse(member(document, 'description') ?? '""');
+        return typeof text === 'string' ? text : '';
     } catch {
         return ''; // the document is no JSON
     }
@@ -59,7 +60,7 @@ function words(job) {
 function row(job, mixed, chosen, changed, columns) {
     const at = when(job), attempts = job.finished?.attempt ?? job.attempts;
     const box = button('', null) === false ? null : h('input', {
-        type: 'checkbox', 'aria-label': `Choose ${job.id}`,
+        type: 'checkbox', 'aria-label': t`Choose ${job.id}`,
         onchange: () => {
             if (box.checked) chosen.set(job.id, job);
             else chosen.delete(job.id);
@@ -69,10 +70,10 @@ function row(job, mixed, chosen, changed, columns) {
     return h('tr', { 'data-row': path('job', { id: job.id, queue: job.queue }) },
         h('td', { class: 'pick' }, box),
         h('th', { scope: 'row', class: 'id', title: job.id }, job.id ? link('job', { id: job.id, queue: job.queue }, job.id)
-                                         : h('em', {}, 'not adopted yet')),
+                                         : h('em', {}, t`not adopted yet`)),
         columns ? cells(job, columns) : [
             h('td', {}, badge(job.state)),
-            h('td', { class: 'type' }, job.type ?? h('em', {}, 'none'),
+            h('td', { class: 'type' }, job.type ?? h('em', {}, t`none`),
               mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
             h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
             h('td', { class: attempts ? 'n' : 'n zero' }, number(attempts)),
@@ -87,15 +88,15 @@ export function jobTable(label, again, { state, mixed, columns = chosenColumns()
     let present = [];
     const list = table(label, []);
     const count = h('b');
-    const bar = h('div', { class: 'chosen', hidden: true, role: 'group', 'aria-label': 'Chosen jobs' },
+    const bar = h('div', { class: 'chosen', hidden: true, role: 'group', 'aria-label': t`Chosen jobs` },
         count,
-        button('Kick', () => all('kick', 'Kick', 'is ready')),
-        button('Cancel', () => all('cancel', 'Cancel', 'is gone'), { class: 'danger' }),
-        h('button', { type: 'button', class: 'quiet', onclick: () => clear() }, 'None'));
+        button(t`Kick`, () => all('kick', t`Kick`, (n) => many(n, 'Kick {} job?|Kick {} jobs?'), (id) => t`${id} is ready`)),
+        button(t`Cancel`, () => all('cancel', t`Cancel`, (n) => many(n, 'Cancel {} job?|Cancel {} jobs?'), (id) => t`${id} is gone`), { class: 'danger' }),
+        h('button', { type: 'button', class: 'quiet', onclick: () => clear() }, t`None`));
 
     function changed() {
         bar.hidden = chosen.size === 0;
-        count.textContent = `${number(chosen.size)} chosen`;
+        count.textContent = t`${number(chosen.size)} chosen`;
     }
 
     function clear() {
@@ -104,11 +105,11 @@ export function jobTable(label, again, { state, mixed, columns = chosenColumns()
         changed();
     }
 
-    async function all(where, verb, done) {
+    async function all(where, verb, question, done) {
         const jobs = [...chosen.values()];
-        if (!await confirm(`${verb} ${number(jobs.length)} jobs?`, jobs.length, verb)) return;
+        if (!await confirm(question(jobs.length), jobs.length, verb)) return;
         for (const job of jobs)
-            await perform(where, { id: job.id, queue: job.queue }, `${job.id} ${done}`);
+            await perform(where, { id: job.id, queue: job.queue }, done(job.id));
         clear();
         again();
     }
@@ -117,10 +118,10 @@ export function jobTable(label, again, { state, mixed, columns = chosenColumns()
 
     function begin() {
         const heads = columns ? headings(columns).map((name) => [name, ''])
-            : [['State', ''], [mixed ? 'Type, queue' : 'Type', ''], [WHEN[state] || 'When', ''], ['Attempts', 'n'], ['Error or payload', 'words']];
+            : [[t`State`, ''], [mixed ? t`Type, queue` : t`Type`, ''], [WHEN[state] || t`When`, ''], [t`Attempts`, 'n'], [t`Error or payload`, 'words']];
         list.element.classList.toggle('owned', columns !== '');
         list.element.querySelector('thead tr').replaceChildren(
-            ...[[h('span', { class: 'hidden' }, 'Choose'), 'pick'], ['Job', ''], ...heads].map(([heading, kind]) => h('th', { class: kind, scope: 'col' }, heading)));
+            ...[[h('span', { class: 'hidden' }, t`Choose`), 'pick'], [t`Job`, ''], ...heads].map(([heading, kind]) => h('th', { class: kind, scope: 'col' }, heading)));
     }
 
     const choose = chooser(columns, (text) => {

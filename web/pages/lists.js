@@ -1,9 +1,10 @@
 // lists.js: the dead jobs, and those that run and are reserved.
 import { busiest, get } from './api.js';
-import { age, command, empty, h, link, number, path, setChildren, setText, table } from './dom.js';
+import { age, command, empty, h, link, path, setChildren, setText, table } from './dom.js';
 import { jobTable, progressText } from './jobs.js';
 import { listen, live } from './live.js';
 import { reasonTable } from './reasons.js';
+import { many, number, said, t } from './words.js';
 
 const SHOWN = 50;    // of each queue
 const EVERY = 2000;  // ms between two looks at what has changed
@@ -65,12 +66,11 @@ function gather(state, last, show, fail, follows) {
 }
 
 export function dead(main) {
-    const jobs = jobTable('Dead jobs', () => gathered.load(), { state: 'dead', mixed: true });
+    const jobs = jobTable(t`Dead jobs`, () => gathered.load(), { state: 'dead', mixed: true });
     const why = reasonTable(() => gathered.load());
     const words = h('div', { role: 'status' }), typed = h('div'), queues = h('p', { class: 'examples' });
-    main.append(h('h1', {}, 'Dead'), queues, h('p', {}, link('search', { q: 'state:delayed attempts:>0' },
-        'Retrying'), ': those that have failed and will be tried again.'), h('h2', {}, 'Why they died'), why.element,
-                h('h2', {}, 'The latest of each queue'), jobs.element, words, typed);
+    main.append(h('h1', {}, t`Dead`), queues, h('p', {}, t`${link('search', { q: 'state:delayed attempts:>0' }, t`Retrying`)}: those that have failed and will be tried again.`), h('h2', {}, t`Why they died`), why.element,
+                h('h2', {}, t`The latest of each queue`), jobs.element, words, typed);
 
     const gathered = gather('dead', true, (all, from, commands, again) => {
         all.sort((a, b) => b.score - a.score);
@@ -78,9 +78,9 @@ export function dead(main) {
         why.show(all, from, again);
         queues.replaceChildren(...from.map((queue) =>
             link('queue', { name: queue.queue, state: 'dead' }, queue.queue, ' ', h('b', {}, number(queue.dead)))));
-        words.replaceChildren(...(all.length ? [] : [empty('Nothing is dead.')]));
+        words.replaceChildren(...(all.length ? [] : [empty(t`Nothing is dead.`)]));
         setChildren(typed, ...commands.filter(Boolean).slice(0, 1).map(command));
-    }, (reason) => words.replaceChildren(empty(reason)), () => !jobs.chosen() && !document.querySelector('dialog'));
+    }, (reason) => words.replaceChildren(empty(said(reason))), () => !jobs.chosen() && !document.querySelector('dialog'));
     return () => {
         gathered.end();
         why.end();
@@ -98,8 +98,8 @@ function runningBox() {
     }, () => {}); // then it is not known
 
     function section(id) {
-        const list = table(`Running on ${id}`, [['Job', ''], ['Type, queue', ''], ['Running for', 'n'], ['Usually within', 'n'],
-                                                ['Timeout', 'n'], ['Attempt', 'n'], ['Worker', 'n'], ['Progress', 'words']]);
+        const list = table(t`Running on ${id}`, [[t`Job`, ''], [t`Type, queue`, ''], [t`Running for`, 'n'], [t`Usually within`, 'n'],
+                                                [t`Timeout`, 'n'], [t`Attempt`, 'n'], [t`Worker`, 'n'], [t`Progress`, 'words']]);
         const facts = h('small');
         return { element: h('section', { 'aria-label': id }, h('h2', {}, id, ' ', facts), list.element), facts, list };
     }
@@ -129,8 +129,8 @@ function runningBox() {
             if (heard.get(host.id)?.seen !== host.seen) heard.set(host.id, { seen: host.seen, at: Date.now() });
             const now = host.seen + (Date.now() - heard.get(host.id).at) / 1000;
             box.append(element);
-            setText(facts, `${number(host.running)} running on ${number(host.workers)} worker${host.workers === 1 ? '' : 's'}${
-                jobs.length < host.running ? `, ${jobs.length ? `the ${number(jobs.length)} longest` : 'none for longer than a second'}` : ''}`);
+            setText(facts, `${many(host.workers, '{2} running on {1} worker|{2} running on {1} workers', number(host.running))}${
+                jobs.length < host.running ? jobs.length ? t`, the ${number(jobs.length)} longest` : t`, none for longer than a second` : ''}`);
             list.element.hidden = !jobs.length;
             list.set(jobs.map((job) => row(job, now, progress.get(`${job.queue} ${job.id}`))));
         }
@@ -140,24 +140,24 @@ function runningBox() {
 }
 
 export function reserved(main) {
-    const jobs = jobTable('Reserved jobs', () => gathered.load(), { state: 'reserved', mixed: true });
+    const jobs = jobTable(t`Reserved jobs`, () => gathered.load(), { state: 'reserved', mixed: true });
     const words = h('div', { role: 'status' });
     const refresh = h('button', { type: 'button', class: 'quiet', onclick: () => gathered.load() },
-                      'Look again');
+                      t`Look again`);
     const running = runningBox(), none = h('div'), progress = new Map();
-    main.append(h('h1', {}, 'Running'), running.element, none, h('h2', {}, 'Reserved'),
-                h('p', { class: 'facts' }, 'Jobs that workers hold: they run, or are about to. ', refresh),
+    main.append(h('h1', {}, t`Running`), running.element, none, h('h2', {}, t`Reserved`),
+                h('p', { class: 'facts' }, t`Jobs that workers hold: they run, or are about to.`, ' ', refresh),
                 jobs.element, words);
     const gathered = gather('reserved', false, (all) => {
         jobs.set(all);
         for (const job of all)
             if (job.progress?.done !== undefined) progress.set(`${job.queue} ${job.id}`, progressText(job.progress));
-        words.replaceChildren(...(all.length ? [] : [empty('Nothing is reserved now.')]));
-    }, (reason) => words.replaceChildren(empty(reason)));
+        words.replaceChildren(...(all.length ? [] : [empty(t`Nothing is reserved now.`)]));
+    }, (reason) => words.replaceChildren(empty(said(reason))));
     const stopListening = listen(() => {
         if (!live.snap.known) return;
         const some = running.update(progress);
-        none.replaceChildren(...(some ? [] : [empty('No host reports a job that runs.')]));
+        none.replaceChildren(...(some ? [] : [empty(t`No host reports a job that runs.`)]));
     });
     return () => {
         stopListening();

@@ -1,7 +1,8 @@
 // marks.js: what happened besides jobs, drawn on curves and listed: outages, deploys, pauses.
 import { h, moment, since } from './dom.js';
+import { said, t } from './words.js';
 
-const KINDS = { start: 'start', deploy: 'deploy', reload: 'reload', down: 'no laterd', away: 'no Redis', pause: 'pause', set: 'set' };
+const KINDS = { start: t`start`, deploy: t`deploy`, reload: t`reload`, down: t`no laterd`, away: t`no Redis`, pause: t`pause`, set: t`set` };
 const LISTED = 20, ROOM = 9; // percent of the width that a word needs
 
 const word = (mark) => `${KINDS[mark.mark] || mark.mark} ${mark.queue || mark.version || mark.set || ''} ${mark.type || ''}`.trim();
@@ -9,7 +10,7 @@ const lasts = (mark) => mark.to - mark.from >= 1;
 
 function times(mark) {
     if (!lasts(mark)) return moment(mark.from);
-    return `${moment(mark.from)} to ${mark.open ? 'now' : moment(mark.to)}`;
+    return t`${moment(mark.from)} to ${mark.open ? t`now` : moment(mark.to)}`;
 }
 
 // Draws the marks over the last `span` ms before `end` into a chart's box. A word stands where the one
@@ -30,7 +31,7 @@ export function draw(box, marks, span, end) {
 }
 
 export function list(marks) {
-    return h('ol', { class: 'marks', 'aria-label': 'What else happened' }, marks.slice(-LISTED).reverse().map((mark) =>
+    return h('ol', { class: 'marks', 'aria-label': t`What else happened` }, marks.slice(-LISTED).reverse().map((mark) =>
         h('li', { class: mark.mark }, h('b', {}, word(mark)), ' ',
-            h('time', { title: since(mark.from) }, times(mark)), ` ${mark.words}`)));
+            h('time', { title: since(mark.from) }, times(mark)), ` ${said(mark.words)}`)));
 }

@@ -1,5 +1,6 @@
 // query.js: the language of the search: conditions as people write them.
 import { fits } from './columns.js';
+import { t } from './words.js';
 
 export const NAMES = { state: 'state', type: 'glob', older: 'older', newer: 'newer', error: 'error',
                 kind: 'kind', host: 'host', attempts: 'attempts', priority: 'ranks', limit: 'limit', queue: 'queue', text: 'text', columns: 'columns' };
@@ -25,10 +26,10 @@ function nearest(word) {
 // Why a word is probably not meant as a text that is in the document, or ''.
 function mistake(token, name, value) {
     if (/^(OR|AND|NOT|\|\|?|&&?)$/.test(token))
-        return `${token}: all conditions must hold; type:a|b is one or the other, and -type:a is not`;
+        return t`${token}: all conditions must hold; type:a|b is one or the other, and -type:a is not`;
     if (!name || value.startsWith('//')) return '';
     const near = nearest(name);
-    return `${name}: is not a condition${near ? `; did you mean ${near}:?` : ''} To look for the text, put it in quotes.`;
+    return `${near ? t`${name}: is not a condition; did you mean ${near}:?` : t`${name}: is not a condition`} ${t`To look for the text, put it in quotes.`}`;
 }
 
 // Turns a word into the server's name of the condition, its own name, and its values; null: it is a
@@ -47,7 +48,7 @@ function condition(token) {
 // Turns a word after a minus, too, of which each value is one that must not hold.
 function turned(token) {
     const [, name, values] = condition(token) || ['text', 'text', [token.replace(/^"(.*)"$/s, '$1')]];
-    if (!TURNED.includes(name)) throw new Error(`-${name}: cannot be turned round; these can: ${TURNED.join(', ')}`);
+    if (!TURNED.includes(name)) throw new Error(t`-${name}: cannot be turned round; these can: ${TURNED.join(', ')}`);
     return ['not', 'not', values.map((value) => `${name}:${value}`)];
 }
 
@@ -60,14 +61,14 @@ export function conditions(text) {
     for (const token of tokens(text)) {
         const one = /^-(?:[a-z]+:.|"|[\w.[\]]+=.)/.test(token) ? turned(token.slice(1)) : condition(token);
         if (!one) words.push(token.replace(/^"(.*)"$/s, '$1'));
-        else if (found[one[0]] && !MANY.includes(one[0])) throw new Error(`${one[1]}: can be given only once`);
+        else if (found[one[0]] && !MANY.includes(one[0])) throw new Error(t`${one[1]}: can be given only once`);
         else (found[one[0]] ??= []).push(...one[2]);
     }
     for (const [name, values] of Object.entries(found)) {
-        if (values.includes('')) throw new Error(`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
+        if (values.includes('')) throw new Error(t`${name === 'glob' ? 'type' : name}: a value is missing beside |`);
     }
-    if (found.columns && !fits(found.columns[0])) throw new Error('columns: names with commas between, such as id,type,payload.customer');
-    if (words.length && found.text) throw new Error('text: can be given only once');
+    if (found.columns && !fits(found.columns[0])) throw new Error(t`columns: names with commas between, such as id,type,payload.customer`);
+    if (words.length && found.text) throw new Error(t`${'text'}: can be given only once`);
     if (words.length) found.text = [words.join(' ')];
     return Object.fromEntries(Object.entries(found).map(([name, values]) => [name, MANY.includes(name) ? values : values[0]]));
 }

@@ -1,14 +1,15 @@
 // queue.js: one queue: its counts and its jobs, page by page.
 import { button, confirm, may, note, perform } from './action.js';
 import { act as send, get } from './api.js';
-import { age, command, empty, h, link, moment, number, path, setText, table } from './dom.js';
+import { age, command, empty, h, link, moment, path, setText, table } from './dom.js';
 import { fillIn } from './form.js';
 import { jobTable } from './jobs.js';
 import { listen, live } from './live.js';
 import { waited } from './merge.js';
+import { many, number, said, t } from './words.js';
 
 const PAGE = 50;
-const PAUSES = [['', 'until it is resumed'], ['15m', 'for 15 minutes'], ['1h', 'for an hour'], ['8h', 'for 8 hours'], ['1d', 'for a day']];
+const PAUSES = [['', t`until it is resumed`], ['15m', t`for 15 minutes`], ['1h', t`for an hour`], ['8h', t`for 8 hours`], ['1d', t`for a day`]];
 const STATES = ['ready', 'reserved', 'delayed', 'dead', 'done'];
 
 const times = (properties) => h('select', properties, PAUSES.map(([value, label]) => h('option', { value }, label)));
@@ -17,25 +18,25 @@ const times = (properties) => h('select', properties, PAUSES.map(([value, label]
 function pauseType(queue) {
     const known = h('datalist', { id: 'pause-known' });
     get('types', { since: '1d', queue }).then(({ answers }) => known.append(...answers.map(({ type: value }) => h('option', { value }))), () => {});
-    fillIn('pause', `Pause a type of ${queue}`, 'Pause it', [
-        ['glob', 'Type, or how types begin and *', { required: true, list: known.id, placeholder: 'mail.bulk, or mail.*' }],
-        ['for', 'For how long', times()], ['reason', 'Why', { maxlength: 200 }]], async (values) => {
+    fillIn('pause', t`Pause a type of ${queue}`, t`Pause it`, [
+        ['glob', t`Type, or how types begin and *`, { required: true, list: known.id, placeholder: t`mail.bulk, or mail.*` }],
+        ['for', t`For how long`, times()], ['reason', t`Why`, { maxlength: 200 }]], async (values) => {
         const answer = await send('type-pause', { queue, ...values });
-        note(`${values.glob} of ${queue} is paused: no more of its jobs begin`, answer.command);
+        note(t`${values.glob} of ${queue} is paused: no more of its jobs begin`, answer.command);
     }, known);
 }
 
 // The types that are paused. set(queue) shows those of this queue.
 function pausedTypes() {
-    const list = table('Paused types', [['Type', ''], ['Since', ''], ['Until', ''], ['By', ''], ['Reason', 'words'], ['Action', 'do']]);
-    const element = h('div', { hidden: true }, h('h2', {}, 'Paused types'), list.element);
+    const list = table(t`Paused types`, [[t`Type`, ''], [t`Since`, ''], [t`Until`, ''], [t`By`, ''], [t`Reason`, 'words'], [t`Action`, 'do']]);
+    const element = h('div', { hidden: true }, h('h2', {}, t`Paused types`), list.element);
     let shown = '';
 
     const row = (queue, { type, since, until, by, reason }) => h('tr', {},
         h('th', { scope: 'row', class: 'paused' }, `❚❚ ${type}`), h('td', {}, since ? moment(since) : '–'),
-        h('td', {}, until ? moment(until) : 'it is resumed'), h('td', {}, by ?? '–'), h('td', { class: 'words' }, reason ?? '–'),
-        h('td', { class: 'do' }, button('Resume', () => perform('type-resume', { queue, glob: type }, `${type} of ${queue} is resumed`),
-                                        { class: 'quiet small', 'aria-label': `Resume ${type}` })));
+        h('td', {}, until ? moment(until) : t`it is resumed`), h('td', {}, by ?? '–'), h('td', { class: 'words' }, reason ?? '–'),
+        h('td', { class: 'do' }, button(t`Resume`, () => perform('type-resume', { queue, glob: type }, t`${type} of ${queue} is resumed`),
+                                        { class: 'quiet small', 'aria-label': t`Resume ${type}` })));
     return { element, set({ queue, paused_types: all = [] }) {
         const now = JSON.stringify(all);
         if (now === shown) return; // whoever is at a button stays there
@@ -53,15 +54,15 @@ export function queue(main, parameters) {
     let size = null;
 
     const tabs = STATES.map((one) => link('queue', { name, state: one === 'ready' ? '' : one },
-                                          h('span', {}, one), h('b', {}, one === 'done' ? '' : '–')));
+                                          h('span', {}, said(one)), h('b', {}, one === 'done' ? '' : '–')));
     tabs[STATES.indexOf(state)].setAttribute('aria-current', 'page');
     const apart = state === 'delayed' ? h('p', { class: 'examples' },
         ['retrying', 'planned'].map((one) => link('search', {
             q: `queue:${name} state:delayed attempts:${one === 'planned' ? '0' : '>0'}` },
-            one === 'planned' ? 'Planned: never tried' : 'Retrying: have failed'))) : '';
-    const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': 'Pages of jobs' });
+            one === 'planned' ? t`Planned: never tried` : t`Retrying: have failed`))) : '';
+    const facts = h('p', { class: 'facts' }), pages = h('nav', { class: 'pages', 'aria-label': t`Pages of jobs` });
     const typed = h('div'), words = h('div', { role: 'status' });
-    const jobs = jobTable(`Jobs of ${name}, ${state}`, () => load(), { state });
+    const jobs = jobTable(t`Jobs of ${name}, ${said(state)}`, () => load(), { state });
 
     const act = async (where, body, question, count, verb, done) => {
         if (!question || await confirm(question, count, verb)) {
@@ -69,24 +70,24 @@ export function queue(main, parameters) {
         }
     };
     const counted = (one) => size?.[one] ?? 0; // done jobs have no count
-    const pause = button('Pause', () => act(size?.paused ? 'resume' : 'pause', size?.paused || !until.value ? {} : { for: until.value }, null, 0, '',
-        size?.paused ? `${name} is resumed` : `${name} is paused: no more jobs begin`), { class: 'quiet' });
-    const until = pause && times({ 'aria-label': 'Pause for how long' }), held = pausedTypes();
-    const buttons = h('p', { class: 'buttons' }, pause, until, button('Pause a type', () => pauseType(name), { class: 'quiet' }),
-        may('admin') && h('a', { class: 'button', href: path('push', { queue: name }) }, 'New job'),
-        h('a', { class: 'button', href: path('history', { queue: name }) }, 'History'),
+    const pause = button(t`Pause`, () => act(size?.paused ? 'resume' : 'pause', size?.paused || !until.value ? {} : { for: until.value }, null, 0, '',
+        size?.paused ? t`${name} is resumed` : t`${name} is paused: no more jobs begin`), { class: 'quiet' });
+    const until = pause && times({ 'aria-label': t`Pause for how long` }), held = pausedTypes();
+    const buttons = h('p', { class: 'buttons' }, pause, until, button(t`Pause a type`, () => pauseType(name), { class: 'quiet' }),
+        may('admin') && h('a', { class: 'button', href: path('push', { queue: name }) }, t`New job`),
+        h('a', { class: 'button', href: path('history', { queue: name }) }, t`History`),
         state === 'dead' || state === 'delayed'
-            ? button(`Kick all ${state}`, () => act('kick-all', { state },
-                `Kick ${number(counted(state))} ${state} jobs of ${name}?`, counted(state), 'Kick all',
-                ([answer]) => `${number(answer.kicked)} jobs are ready`)) : null,
+            ? button(t`Kick all ${said(state)}`, () => act('kick-all', { state },
+                many(counted(state), 'Kick {} {} job of {}?|Kick {} {} jobs of {}?', said(state), name), counted(state), t`Kick all`,
+                ([answer]) => many(answer.kicked, '{} job is ready|{} jobs are ready'))) : null,
         state !== 'reserved' && state !== 'done'
-            ? button(`Drop all ${state}`, () => act('cancel-all', { state },
-                `Drop ${number(counted(state))} ${state} jobs of ${name} for good?`, counted(state),
-                'Drop all', ([answer]) => `${number(answer.cancelled)} jobs are gone`),
+            ? button(t`Drop all ${said(state)}`, () => act('cancel-all', { state },
+                many(counted(state), 'Drop {} {} job of {} for good?|Drop {} {} jobs of {} for good?', said(state), name), counted(state),
+                t`Drop all`, ([answer]) => many(answer.cancelled, '{} job is gone|{} jobs are gone')),
                 { class: 'danger' }, 'admin') : null);
 
-    main.append(h('h1', {}, h('small', {}, 'Queue'), ' ', name), facts,
-                h('nav', { class: 'tabs', 'aria-label': 'States' }, tabs), apart, buttons, held.element, jobs.element, words,
+    main.append(h('h1', {}, h('small', {}, t`Queue`), ' ', name), facts,
+                h('nav', { class: 'tabs', 'aria-label': t`States` }, tabs), apart, buttons, held.element, jobs.element, words,
                 pages, typed);
 
     function page(label, at, able) {
@@ -98,11 +99,11 @@ export function queue(main, parameters) {
         const open = state === 'done' && shown === PAGE; // there may be more
         const all = Math.max(counted(state), offset + shown + open);
         const last = Math.max(0, Math.floor((all - 1) / PAGE) * PAGE);
-        pages.replaceChildren(page('« first', 0, offset > 0),
-            page('‹ previous', Math.max(0, offset - PAGE), offset > 0),
+        pages.replaceChildren(page(t`« first`, 0, offset > 0),
+            page(t`‹ previous`, Math.max(0, offset - PAGE), offset > 0),
             h('span', {}, shown ? `${number(offset + 1)}–${number(offset + shown)}${
-                open ? '' : ` of ${number(all)}`}` : ''),
-            page('next ›', offset + PAGE, offset + shown < all), page('last »', last, !open && offset < last));
+                open ? '' : t` of ${number(all)}`}` : ''),
+            page(t`next ›`, offset + PAGE, offset + shown < all), page(t`last »`, last, !open && offset < last));
     }
 
     async function load() {
@@ -110,11 +111,11 @@ export function queue(main, parameters) {
             const answer = await get('jobs', { queue: name, state, number: PAGE, offset }, stop.signal);
             jobs.set(answer.answers);
             words.replaceChildren(...(answer.answers.length ? []
-                : [empty(`No job is ${state} here.`)]));
+                : [empty(t`No job is ${said(state)} here.`)]));
             typed.replaceChildren(command(answer.command));
             showPages(answer.answers.length);
         } catch (error) {
-            if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
+            if (error.name !== 'AbortError') words.replaceChildren(empty(said(error.message)));
         }
     }
 
@@ -122,16 +123,16 @@ export function queue(main, parameters) {
         size = live.snap.queues.find((one) => one.queue === name) || size;
         if (!size) return;
         STATES.forEach((one, i) => size[one] !== undefined && setText(tabs[i].lastChild, number(size[one])));
-        setText(facts, [size.paused ? '❚❚ Paused.' : '',
-                        size.since === null ? 'Nothing waits.' : `The oldest ready job has waited for ${age(waited(size, live.snap))}.`,
+        setText(facts, [size.paused ? t`❚❚ Paused.` : '',
+                        size.since === null ? t`Nothing waits.` : t`The oldest ready job has waited for ${age(waited(size, live.snap))}.`,
                         size.served === null ? '' : size.served
-                            ? `Served by ${number(size.served)} host${size.served > 1 ? 's' : ''}.`
-                            : 'Nobody serves it.',
-                        size.overdue ? `${number(size.overdue)} reservations are overdue.` : '',
-                        size.shards ? `Spread over ${number(size.shards)} shards.` : ''].join(' '));
+                            ? many(size.served, 'Served by {} host.|Served by {} hosts.')
+                            : t`Nobody serves it.`,
+                        size.overdue ? many(size.overdue, '{} reservation is overdue.|{} reservations are overdue.') : '',
+                        size.shards ? t`Spread over ${number(size.shards)} shards.` : ''].join(' '));
         held.set(size);
         if (!pause) return;
-        setText(pause, size.paused ? 'Resume' : 'Pause');
+        setText(pause, size.paused ? t`Resume` : t`Pause`);
         until.hidden = size.paused;
     }
     const stopListening = listen(update);

@@ -1,10 +1,11 @@
 // queues.js: the queues as `later top` knows them. Those in trouble come first, quiet ones are folded;
 // any column sorts, and a filter chooses by name.
 import { button, perform } from './action.js';
-import { age, h, link, moment, number, path, rate, setAttribute, setText, svg } from './dom.js';
+import { age, h, link, moment, path, setAttribute, setText, svg } from './dom.js';
 import { live } from './live.js';
 import { TRAIL, waited } from './merge.js';
 import { MARKS } from './trouble.js';
+import { many, number, rate, said, t } from './words.js';
 
 const FIRST = 25, MORE = 200; // rows that are built at first, and whenever their end comes into sight
 
@@ -25,24 +26,24 @@ const growth = ({ ready, trail }) => (trail.length > 1 ? ready - trail[0][1] : n
 
 // name: heading, the value that sorts, the words. The words of a number are by `put`.
 const COLUMNS = [
-    ['Queue', (queue) => queue.queue],
-    ['Ready', (queue) => queue.ready, number],
-    ['Oldest', (queue) => waited(queue, live.snap), age],
-    ['In a second', (queue) => queue.pace?.in ?? null, rate],
-    ['Done a second', (queue) => queue.pace?.done ?? null, rate],
-    ['Failing', failing, (part) => `${Math.round(100 * part)} %`],
-    ['Empty in', emptyIn, (seconds) => (seconds === Infinity ? 'grows' : age(seconds))],
-    ['Trend', growth], // a picture
-    ['Reserved', (queue) => queue.reserved, number],
-    ['Delayed', (queue) => queue.delayed, number],
-    ['Dead', (queue) => queue.dead, number],
-    ['Hosts', (queue) => queue.served, number],
+    [t`Queue`, (queue) => queue.queue],
+    [t`Ready`, (queue) => queue.ready, number],
+    [t`Oldest`, (queue) => waited(queue, live.snap), age],
+    [t`In a second`, (queue) => queue.pace?.in ?? null, rate],
+    [t`Done a second`, (queue) => queue.pace?.done ?? null, rate],
+    [t`Failing`, failing, (part) => `${Math.round(100 * part)} %`],
+    [t`Empty in`, emptyIn, (seconds) => (seconds === Infinity ? t`grows` : age(seconds))],
+    [t`Trend`, growth], // a picture
+    [t`Reserved`, (queue) => queue.reserved, number],
+    [t`Delayed`, (queue) => queue.delayed, number],
+    [t`Dead`, (queue) => queue.dead, number],
+    [t`Hosts`, (queue) => queue.served, number],
 ];
-const ALWAYS = ['Ready', 'Oldest', 'Done a second', 'Dead']; // on a phone, too, if they are 0
+const ALWAYS = [t`Ready`, t`Oldest`, t`Done a second`, t`Dead`]; // on a phone, too, if they are 0
 
-const LATE = { Oldest: (seconds) => seconds > 60, Failing: (part) => part > 0.05, 'Empty in': (seconds) => seconds === Infinity };
+const LATE = { [t`Oldest`]: (seconds) => seconds > 60, [t`Failing`]: (part) => part > 0.05, [t`Empty in`]: (seconds) => seconds === Infinity };
 
-const OLDEST = COLUMNS.findIndex(([heading]) => heading === 'Oldest'), DRAWN = COLUMNS.findIndex(([, , put], i) => i && !put);
+const OLDEST = COLUMNS.findIndex(([heading]) => heading === t`Oldest`), DRAWN = COLUMNS.findIndex(([, , put], i) => i && !put);
 
 // How many were ready in the last minutes, as steps: a queue of which nothing is heard stays as it is.
 function sparkline() {
@@ -51,24 +52,24 @@ function sparkline() {
         const most = Math.max(...trail.map(([, n]) => n), 1), begin = Math.max(trail[0][0], at - TRAIL);
         const x = (time) => Math.max(0, 100 * (1 - (at - time) / TRAIL)).toFixed(1), y = (n) => (19 - 18 * n / most).toFixed(1);
         setAttribute(line, 'd', `${trail.map(([time, n], i) => `${i ? 'H' : 'M'}${x(time)}${i ? 'V' : ' '}${y(n)}`).join('')}H100`);
-        setAttribute(picture, 'aria-label', `${number(ready)} ready, ${number(trail[0][1])} ${age((at - begin) / 1000)} ago, at most ${
+        setAttribute(picture, 'aria-label', t`${number(ready)} ready, ${number(trail[0][1])} ${age((at - begin) / 1000)} ago, at most ${
             number(most)}`);
     } };
 }
 
 // The types that are paused, in short: two of them; and all, with all that is known.
-const heldShort = (all) => ` ❚❚ ${all.slice(0, 2).map(({ type }) => type).join(', ')}${all.length > 2 ? ` and ${all.length - 2} more` : ''}`;
-const heldWords = (all) => all.map(({ type, since, until, by, reason }) => [type, since && `since ${moment(since)}`, until && `until ${moment(until)}`,
-    by && `by ${by}`, reason].filter(Boolean).join(', ')).join('\n');
+const heldShort = (all) => ` ❚❚ ${all.slice(0, 2).map(({ type }) => type).join(', ')}${all.length > 2 ? t` and ${all.length - 2} more` : ''}`;
+const heldWords = (all) => all.map(({ type, since, until, by, reason }) => [type, since && t`since ${moment(since)}`, until && t`until ${moment(until)}`,
+    by && t`by ${by}`, reason].filter(Boolean).join(', ')).join('\n');
 
 function row(name) {
     const mark = h('span', { class: 'mark' }), state = h('span');
     const cells = COLUMNS.slice(1).map(([heading]) =>
         h('td', { class: 'n', 'data-head': heading }));
     let paused = false, spark = null, drawn = 0, shown = null, ill = null;
-    const pause = button('Pause', async () => {
-        if (paused) await perform('resume', { queue: name }, `${name} is resumed`);
-        else await perform('pause', { queue: name }, `${name} is paused: no more jobs begin`);
+    const pause = button(t`Pause`, async () => {
+        if (paused) await perform('resume', { queue: name }, t`${name} is resumed`);
+        else await perform('pause', { queue: name }, t`${name} is paused: no more jobs begin`);
     }, { class: 'quiet small' });
     const element = h('tr', { 'data-row': path('queue', { name }) },
         h('th', { scope: 'row' }, link('queue', { name }, name), mark, state), cells,
@@ -101,17 +102,17 @@ function row(name) {
         COLUMNS.forEach(([, of], i) => i && put(i, of(queue)));
         const [worst] = troubles;
         setText(mark, worst ? ` ${MARKS[worst.severity] ?? '!'}` : '');
-        setAttribute(mark, 'title', worst ? troubles.map((one) => one.text).join('\n') : null);
+        setAttribute(mark, 'title', worst ? troubles.map((one) => said(one.text)).join('\n') : null);
         setAttribute(mark, 'class', worst ? `mark ${worst.severity}` : 'mark');
         ({ paused } = queue);
-        setText(state, paused ? ' ❚❚ paused' : queue.partly_paused ? ' ❚❚ partly'
+        setText(state, paused ? t` ❚❚ paused` : queue.partly_paused ? t` ❚❚ partly`
             : queue.paused_types ? heldShort(queue.paused_types)
-            : queue.served === 0 && queue.ready ? ' not served' : '');
+            : queue.served === 0 && queue.ready ? t` not served` : '');
         setAttribute(state, 'class', paused || queue.partly_paused || queue.paused_types ? 'paused' : 'late');
         setAttribute(state, 'title', queue.paused_types ? heldWords(queue.paused_types) : null);
         if (pause) {
-            setText(pause, paused ? 'Resume' : 'Pause');
-            setAttribute(pause, 'aria-label', `${paused ? 'Resume' : 'Pause'} ${name}`);
+            setText(pause, paused ? t`Resume` : t`Pause`);
+            setAttribute(pause, 'aria-label', paused ? t`Resume ${name}` : t`Pause ${name}`);
         }
     }
     return { element, update };
@@ -149,7 +150,7 @@ export function queueTable() {
     const heads = COLUMNS.map(([heading], i) => h('th', { class: i ? 'n' : '', scope: 'col' },
         h('button', { type: 'button', class: 'sort', onclick: () => sort(i) }, heading)));
     const filter = h('input', { id: 'filter', type: 'search', value: chosen.filter, autocomplete: 'off',
-                                spellcheck: 'false', placeholder: 'Filter by name',
+                                spellcheck: 'false', placeholder: t`Filter by name`,
                                 oninput: () => { chosen.filter = filter.value; update(); } });
     const quiet = h('button', { type: 'button', class: 'quiet small', onclick: () => {
         chosen.quiet = !chosen.quiet;
@@ -159,11 +160,11 @@ export function queueTable() {
         most += MORE;
         update();
     } });
-    const table = h('div', { class: 'scroll queues cards', tabindex: '0', role: 'region', 'aria-label': 'Queues' },
-        h('table', {}, h('thead', {}, h('tr', {}, heads, h('th', { class: 'do', scope: 'col' }, 'Action'))), body));
+    const table = h('div', { class: 'scroll queues cards', tabindex: '0', role: 'region', 'aria-label': t`Queues` },
+        h('table', {}, h('thead', {}, h('tr', {}, heads, h('th', { class: 'do', scope: 'col' }, t`Action`))), body));
     const none = h('p', { class: 'empty', role: 'status' });
-    const element = h('div', {}, h('div', { class: 'above' }, h('h2', {}, 'Queues'), quiet,
-        h('label', { class: 'hidden', for: 'filter' }, 'Filter queues by name'), filter), table, none,
+    const element = h('div', {}, h('div', { class: 'above' }, h('h2', {}, t`Queues`), quiet,
+        h('label', { class: 'hidden', for: 'filter' }, t`Filter queues by name`), filter), table, none,
         h('p', { class: 'pages' }, more));
     new IntersectionObserver(([one]) => one.isIntersecting && more.click(), { rootMargin: '200px' }).observe(more);
 
@@ -185,8 +186,8 @@ export function queueTable() {
         const shown = chosen.by < 0 ? [...bad, ...busy, ...(fold ? [] : folded)]
             : sorted(fold ? found.filter((queue) => !rests(queue)) : found);
         quiet.hidden = !folded.length || !some || Boolean(words);
-        setText(quiet, chosen.quiet ? 'Fold quiet queues' : `Show ${number(folded.length)} quiet queue${folded.length === 1 ? '' : 's'}`);
-        setText(none, found.length || !queues.length ? '' : 'No queue has such a name.');
+        setText(quiet, chosen.quiet ? t`Fold quiet queues` : many(folded.length, 'Show {} quiet queue|Show {} quiet queues'));
+        setText(none, found.length || !queues.length ? '' : t`No queue has such a name.`);
         return shown;
     }
 
@@ -196,7 +197,7 @@ export function queueTable() {
         const all = choose(queues), shown = all.slice(0, most), rest = all.length - shown.length;
         heads.forEach((head, i) => setAttribute(head, 'aria-sort', chosen.by !== i ? null : chosen.down ? 'descending' : 'ascending'));
         more.hidden = !rest;
-        setText(more, `${number(rest)} more: show ${number(Math.min(MORE, rest))}`);
+        setText(more, t`${number(rest)} more: show ${number(Math.min(MORE, rest))}`);
         const names = new Set(shown.map((queue) => queue.queue));
         for (const [name, one] of rows) {
             if (!names.has(name)) {

@@ -3,8 +3,9 @@
 // others remain, older ones are looked at, too.
 import { button, performAll } from './action.js';
 import { get, getLong, mean } from './api.js';
-import { h, moment, number, path, setText, table } from './dom.js';
+import { h, moment, path, setText, table } from './dom.js';
 import { errorLine } from './jobs.js';
+import { number, said, t } from './words.js';
 
 const SHOWN = 20, COUNTED = 12;
 const AGAIN = 30000;   // ms between two counts
@@ -44,9 +45,9 @@ function groupsOf(jobs) {
     for (const job of jobs) {
         const { kind = '', text = '' } = typeof job.error === 'string' ? { text: job.error } : job.error ?? {};
         const { key, pattern } = fold(text), name = `${kind}: ${key}`;
-        const group = groups.get(name) || { name, kind, pattern, count: 0, types: new Set(), shown: job.error ? errorLine(job.error) : 'no reason is known' };
+        const group = groups.get(name) || { name, kind, pattern, count: 0, types: new Set(), shown: job.error ? errorLine(job.error) : t`no reason is known` };
         group.count++;
-        group.types.add(job.type ?? 'none');
+        group.types.add(job.type ?? t`none`);
         groups.set(name, group);
     }
     return [...groups.values()].sort((a, b) => b.count - a.count);
@@ -58,7 +59,7 @@ const question = (group) => Object.entries(asked(group)).filter(([, value]) => v
 
 // again() is called after something was done to some of them.
 export function reasonTable(again) {
-    const list = table('Reasons', [['Jobs', 'n'], ['Why', 'words'], ['Types', ''], ['Action', 'do']]);
+    const list = table(t`Reasons`, [[t`Jobs`, 'n'], [t`Why`, 'words'], [t`Types`, ''], [t`Action`, 'do']]);
     const words = h('p', { class: 'facts', role: 'status' }), acting = h('div');
     let stop = new AbortController(), counted = 0, timer = 0;
 
@@ -69,7 +70,7 @@ export function reasonTable(again) {
     }
 
     async function kick(group) {
-        await performAll('kick-matching', asked(group), 'Kick', 'kicked', acting);
+        await performAll('kick-matching', asked(group), 'kicked', acting);
         again();
     }
 
@@ -80,8 +81,8 @@ export function reasonTable(again) {
         return { group, cell, element: h('tr', {}, cell, h('td', { class: 'words' }, h('span', { class: 'error' }, group.shown)),
             h('td', {}, [...group.types].join(', ')),
             h('td', { class: 'do' }, can && h('a', { href: path('search', { q }), onclick: () => mean(q),
-                                                     'aria-label': `See all: ${group.shown}` }, 'See all'), ' ',
-              can && button('Kick all', () => kick(group), { class: 'quiet small', 'aria-label': `Kick all: ${group.shown}` }))) };
+                                                     'aria-label': t`See all: ${group.shown}` }, t`See all`), ' ',
+              can && button(t`Kick all`, () => kick(group), { class: 'quiet small', 'aria-label': t`Kick all: ${group.shown}` }))) };
     }
 
     // Returns how many jobs have died for one of them.
@@ -129,9 +130,9 @@ export function reasonTable(again) {
         }
         rows.sort((a, b) => (b.group.all ?? b.group.count) - (a.group.all ?? a.group.count));
         list.set(rows.map((one) => one.element));
-        setText(words, known < all ? `${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
-            : `All ${number(all)} are counted.`);
-        words.append(` As of ${moment(counted / 1000)}.`);
+        setText(words, known < all ? t`${number(all - known)} of ${number(all)} died for other reasons, or as here with more to it.`
+            : t`All ${number(all)} are counted.`);
+        words.append(t` As of ${moment(counted / 1000)}.`);
     }
 
     function show(jobs, queues) {
@@ -141,10 +142,10 @@ export function reasonTable(again) {
         stop = new AbortController();
         counted = Date.now();
         list.set(rows.map((one) => one.element));
-        setText(words, whole ? '' : `The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
+        setText(words, whole ? '' : t`The latest ${number(jobs.length)} of ${number(all)}; all are being counted …`);
         if (whole) return;
         countAll(rows, all, queues).catch((error) => {
-            if (error.name !== 'AbortError') setText(words, error.message);
+            if (error.name !== 'AbortError') setText(words, said(error.message));
         });
     }
 

@@ -1,38 +1,39 @@
 // redis.js: the Redis servers: memory, clients, commands, disk, replicas, slow commands, keys by kind.
 import { get } from './api.js';
-import { age, bytes, command, empty, h, machines, moment, number, rate, setChildren, table } from './dom.js';
+import { age, bytes, command, empty, h, machines, moment, setChildren, table } from './dom.js';
+import { decimal, number, rate, said, t } from './words.js';
 
 const AGAIN = 10000; // ms between two looks
 
 const known = (value, words) => (value === null || value === undefined ? '–' : words(value));
-const state = (word) => h('span', { class: word === 'ok' || word === 'up' ? 'good' : 'late' }, word);
+const state = (word) => h('span', { class: word === 'ok' || word === 'up' ? 'good' : 'late' }, said(word));
 
 // Between two looks, if there were two; else since it was started.
 function cpu(now, before) {
     const used = (one) => one.cpu_user + one.cpu_system;
     if (now.cpu_user === null || !now.uptime) return '–';
     return before && now.at > before.at && used(now) >= used(before)
-        ? `${(100 * (used(now) - used(before)) / (now.at - before.at)).toFixed(1)} %, for ${age(now.at - before.at)}`
-        : `${(100 * used(now) / now.uptime).toFixed(1)} % since its start`;
+        ? t`${decimal(100 * (used(now) - used(before)) / (now.at - before.at))} %, for ${age(now.at - before.at)}`
+        : t`${decimal(100 * used(now) / now.uptime)} % since its start`;
 }
 
 // heading, the words for a server and the look before.
 const FACTS = [
-    ['Version', (one) => [one.version, one.mode, one.role].filter(Boolean).join(', ')],
-    ['Up', (one) => known(one.uptime, age)],
-    ['Memory', (one) => [known(one.memory, bytes), one.memory_limit ? ` of ${bytes(one.memory_limit)} (${Math.round(100 * one.memory / one.memory_limit)} %)`
-        : ', no limit', `; at most ${known(one.memory_most, bytes)}; the process has ${known(one.memory_process, bytes)}`]],
-    ['When it is full', (one) => (one.policy === 'noeviction' ? 'refuses writes' : h('span', { class: 'late' }, `drops keys: ${one.policy ?? '–'}`))],
-    ['Keys dropped', (one) => known(one.evicted, (n) => (n ? h('span', { class: 'late' }, number(n)) : '0'))],
-    ['Clients', (one) => `${known(one.clients, number)} of ${known(one.clients_limit, number)}, ${known(one.clients_waiting, number)} wait, ${
+    [t`Version`, (one) => [one.version, one.mode, one.role].filter(Boolean).join(', ')],
+    [t`Up`, (one) => known(one.uptime, age)],
+    [t`Memory`, (one) => [known(one.memory, bytes), one.memory_limit ? t` of ${bytes(one.memory_limit)} (${Math.round(100 * one.memory / one.memory_limit)} %)`
+        : t`, no limit`, t`; at most ${known(one.memory_most, bytes)}; the process has ${known(one.memory_process, bytes)}`]],
+    [t`When it is full`, (one) => (one.policy === 'noeviction' ? t`refuses writes` : h('span', { class: 'late' }, t`drops keys: ${one.policy ?? '–'}`))],
+    [t`Keys dropped`, (one) => known(one.evicted, (n) => (n ? h('span', { class: 'late' }, number(n)) : '0'))],
+    [t`Clients`, (one) => t`${known(one.clients, number)} of ${known(one.clients_limit, number)}, ${known(one.clients_waiting, number)} wait, ${
         known(one.refused, number)} were refused`],
-    ['Commands a second', (one) => known(one.commands_a_second, rate)],
-    ['CPU', cpu],
-    ['Keys found', (one) => (one.hits + one.misses ? `${Math.round(100 * one.hits / (one.hits + one.misses))} %` : '–')],
-    ['Append-only file', (one) => (one.aof ? ['last write ', state(one.aof_write), ', last rewrite ', state(one.aof_rewrite), `, ${known(one.aof_bytes, bytes)}`]
-        : h('span', { class: 'paused' }, 'none: a crash loses what came after the last snapshot'))],
-    ['Snapshot', (one) => [state(one.snapshot), one.saved ? `, at ${moment(one.saved)}` : '', `; ${known(one.unsaved, number)} changes since then`]],
-    ['Its master', (one) => (one.master_link ? [state(one.master_link), `, heard ${known(one.master_lag, age)} ago`] : null)],
+    [t`Commands a second`, (one) => known(one.commands_a_second, rate)],
+    [t`CPU`, cpu],
+    [t`Keys found`, (one) => (one.hits + one.misses ? `${Math.round(100 * one.hits / (one.hits + one.misses))} %` : '–')],
+    [t`Append-only file`, (one) => (one.aof ? t`last write ${state(one.aof_write)}, last rewrite ${state(one.aof_rewrite)}, ${known(one.aof_bytes, bytes)}`
+        : h('span', { class: 'paused' }, t`none: a crash loses what came after the last snapshot`))],
+    [t`Snapshot`, (one) => [state(one.snapshot), one.saved ? t`, at ${moment(one.saved)}` : '', t`; ${known(one.unsaved, number)} changes since then`]],
+    [t`Its master`, (one) => (one.master_link ? [state(one.master_link), t`, heard ${known(one.master_lag, age)} ago`] : null)],
 ];
 
 // A table of the lines of a server that have such a member; none: the words.
@@ -50,15 +51,15 @@ function section(one, lines, before, keys) {
     return h('section', { 'aria-label': one.server }, h('h2', {}, one.server),
         h('dl', { class: 'facts' }, FACTS.map(([heading, words]) => [heading, words(one, before.get(one.server))])
             .filter(([, words]) => words !== null).map(([heading, words]) => h('div', {}, h('dt', {}, heading), h('dd', {}, words)))),
-        h('h3', {}, 'Replicas'),
-        listOf(`Replicas of ${one.server}`, [['Replica', (line) => line.replica], ['State', (line) => line.state],
-            ['Answered', (line) => known(line.lag, (lag) => `${age(lag)} ago`), 'n'], ['Behind', (line) => known(line.behind, bytes), 'n']], replicas, 'None.'),
-        h('h3', {}, 'Slow commands, the newest'),
-        listOf(`Slow commands of ${one.server}`, [['Command, its first key', (line) => line.slow], ['When', (line) => moment(line.at), 'n'],
-            ['Took', (line) => `${number(1000 * line.seconds)} ms`, 'n']], of('slow'), 'None, or they may not be read.'),
-        kinds.length > 0 && [h('h3', {}, kinds[0].more ? 'Keys of laterd, of the first 10,000' : 'Keys of laterd'),
-            listOf(`Keys of ${one.server}`, [['Kind', (line) => line.keys], ['Keys', (line) => number(line.count), 'n']], kinds, '')],
-        keys && !kinds.length && empty('It has no keys of laterd.'));
+        h('h3', {}, t`Replicas`),
+        listOf(t`Replicas of ${one.server}`, [[t`Replica`, (line) => line.replica], [t`State`, (line) => said(line.state)],
+            [t`Answered`, (line) => known(line.lag, (lag) => t`${age(lag)} ago`), 'n'], [t`Behind`, (line) => known(line.behind, bytes), 'n']], replicas, t`None.`),
+        h('h3', {}, t`Slow commands, the newest`),
+        listOf(t`Slow commands of ${one.server}`, [[t`Command, its first key`, (line) => line.slow], [t`When`, (line) => moment(line.at), 'n'],
+            [t`Took`, (line) => t`${number(1000 * line.seconds)} ms`, 'n']], of('slow'), t`None, or they may not be read.`),
+        kinds.length > 0 && [h('h3', {}, kinds[0].more ? t`Keys of laterd, of the first 10,000` : t`Keys of laterd`),
+            listOf(t`Keys of ${one.server}`, [[t`Kind`, (line) => line.keys], [t`Keys`, (line) => number(line.count), 'n']], kinds, '')],
+        keys && !kinds.length && empty(t`It has no keys of laterd.`));
 }
 
 export function redis(main) {
@@ -68,20 +69,20 @@ export function redis(main) {
         keys = true;
         count.hidden = true;
         load();
-    } }, 'Count keys by kind');
-    main.append(h('h1', {}, 'Redis'), machines('redis'), wrong, all, h('p', {}, count), typed);
+    } }, t`Count keys by kind`);
+    main.append(h('h1', {}, t`Redis`), machines('redis'), wrong, all, h('p', {}, count), typed);
 
     async function load() {
         try {
             const answer = await get(keys ? 'server-keys' : 'server', null, stop.signal);
             const servers = answer.answers.filter((line) => line.version !== undefined).map((one) => ({ ...one, at: Date.now() / 1000 }));
             wrong.replaceChildren(...answer.answers.filter((line) => line.rule).map((line) =>
-                h('p', { class: 'late' }, `! ${line.text}${servers.length > 1 && line.host ? ` (${line.host})` : ''}: ${line.why}. `, h('code', {}, line.command))));
+                h('p', { class: 'late' }, `! ${said(line.text)}${servers.length > 1 && line.host ? ` (${line.host})` : ''}: ${said(line.why)}. `, h('code', {}, line.command))));
             setChildren(all, ...servers.map((one) => section(one, answer.answers, before, keys)));
             before = new Map(servers.map((one) => [one.server, one]));
             setChildren(typed, command(answer.command));
         } catch (error) {
-            if (error.name !== 'AbortError') wrong.replaceChildren(empty(error.message));
+            if (error.name !== 'AbortError') wrong.replaceChildren(empty(said(error.message)));
         }
     }
     load();

@@ -1,31 +1,32 @@
 // search.js: finds jobs that meet conditions, shows them as they come, and acts on all of them.
-import { button, performAll } from './action.js';
+import { ALL, button, performAll } from './action.js';
 import { get, getLong, mean, meant } from './api.js';
-import { command, empty, h, number, path, setText } from './dom.js';
+import { command, empty, h, path, setText } from './dom.js';
 import { download } from './download.js';
 import { facets } from './facets.js';
 import { jobTable } from './jobs.js';
 import { conditions, without } from './query.js';
 import { savedList, saver } from './saved.js';
+import { number, said, t } from './words.js';
 
 const EXAMPLES = ['type:mail.*|sms.* state:dead', '-kind:timeout state:dead', 'kind:timeout older:1h', 'payload.to=a@b.c', 'attempts:>3', 'priority:>0',
                   'error:"connection refused"', '"any text" queue:mail'];
 
 function help() {
-    return h('div', {}, h('p', { class: 'facts' }, 'An id, or conditions that must all hold:'),
+    return h('div', {}, h('p', { class: 'facts' }, t`An id, or conditions that must all hold:`),
         h('ul', { class: 'examples' }, EXAMPLES.map((q) =>
             h('li', {}, h('a', { href: path('search', { q }), onclick: () => mean(q) }, h('code', {}, q))))));
 }
 
 export function search(main, parameters) {
     const q = (parameters.get('q') || '').trim(), stop = new AbortController();
-    const bar = h('progress', { max: 1, 'aria-label': 'Searched' }), words = h('p', { class: 'facts', role: 'status' });
-    const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end('stopped') }, 'Stop');
+    const bar = h('progress', { max: 1, 'aria-label': t`Searched` }), words = h('p', { class: 'facts', role: 'status' });
+    const halt = h('button', { type: 'button', class: 'quiet', onclick: () => end(t`stopped`) }, t`Stop`);
     const typed = h('div'), seen = new Set(), acting = h('div'), wrong = h('div', { role: 'alert' });
-    const more = h('button', { type: 'button', hidden: true, onclick: () => goOn() }, 'Go on from here');
+    const more = h('button', { type: 'button', hidden: true, onclick: () => goOn() }, t`Go on from here`);
     let asked = {}, source = null, last = null, after = parameters.get('after') || '';
 
-    main.append(h('h1', {}, h('small', {}, 'Search'), ' ', q), wrong);
+    main.append(h('h1', {}, h('small', {}, t`Search`), ' ', q), wrong);
     if (!q) {
         main.append(help(), savedList(stop.signal));
         return () => stop.abort();
@@ -45,20 +46,20 @@ export function search(main, parameters) {
         mean(other);
         location.hash = path('search', { q: other });
     };
-    const jobs = jobTable('What was found', () => {}, { state: asked.state, mixed: !asked.queue, columns, recolumn: columns && recolumn });
+    const jobs = jobTable(t`What was found`, () => {}, { state: asked.state, mixed: !asked.queue, columns, recolumn: columns && recolumn });
     const keep = saver(asked, stop.signal);
-    const act = (where, verb, done) => {
-        end('stopped');
-        performAll(asked.queue ? `${where}-queue-matching` : `${where}-matching`, whole, verb, done, acting);
+    const act = (where, done) => {
+        end(t`stopped`);
+        performAll(asked.queue ? `${where}-queue-matching` : `${where}-matching`, whole, done, acting);
     };
     const all = h('p', { class: 'buttons' },
-        button('Kick all that match', () => act('kick', 'Kick', 'kicked')),
-        button('Bury all that match', () => act('bury', 'Bury', 'buried'), { class: 'danger' }),
-        button('Cancel all that match', () => act('cancel', 'Cancel', 'cancelled'), { class: 'danger' }), file.element);
+        button(ALL.kicked.label, () => act('kick', 'kicked')),
+        button(ALL.buried.label, () => act('bury', 'buried'), { class: 'danger' }),
+        button(ALL.cancelled.label, () => act('cancel', 'cancelled'), { class: 'danger' }), file.element);
 
     function tell(why) {
-        const part = last?.of ? `${number(last.searched)} of ${number(Math.max(last.of, last.searched))} jobs searched, ` : '';
-        setText(words, `${part}${number(seen.size)} found${why ? `; ${why}` : '…'}`);
+        const part = last?.of ? t`${number(last.searched)} of ${number(Math.max(last.of, last.searched))} jobs searched, ` : '';
+        setText(words, `${part}${t`${number(seen.size)} found`}${why ? `; ${why}` : '…'}`);
         if (last?.of) bar.value = Math.min(1, last.searched / last.of);
     }
 
@@ -78,8 +79,8 @@ export function search(main, parameters) {
 
     // The reason stands where it is read first, and nothing can be done to jobs that nobody chose.
     function refuse(reason, line) {
-        end('it could not be done');
-        wrong.replaceChildren(empty(reason));
+        end(t`it could not be done`);
+        wrong.replaceChildren(empty(said(reason)));
         for (const part of seen.size ? [all, keep, counts.element] : [all, keep, counts.element, words, jobs.element]) part.hidden = true;
         if (line) typed.replaceChildren(command(line));
     }
@@ -102,7 +103,7 @@ export function search(main, parameters) {
         const mine = source = new AbortController();
         halt.hidden = bar.hidden = false;
         more.hidden = true;
-        words.textContent = 'one moment';
+        words.textContent = t`one moment`;
         try {
             const answer = await getLong(asked.queue ? 'search-queue' : 'search', { ...whole, limit, after }, (name, line) => {
                 if (source === mine) take(line);
@@ -110,7 +111,7 @@ export function search(main, parameters) {
             if (source !== mine) return;
             if (answer.status) refuse(answer.words, answer.command);
             typed.replaceChildren(command(answer.command));
-            end(after ? 'there may be more' : 'that is all');
+            end(after ? t`there may be more` : t`that is all`);
         } catch (error) {
             if (source === mine) refuse(error.message, error.command);
         }
@@ -122,12 +123,12 @@ export function search(main, parameters) {
     }
 
     if (asked.error !== undefined && !meant.has(q)) {
-        const question = h('div', {}, h('p', { class: 'facts' }, 'This search came with the address. Is it yours?'),
+        const question = h('div', {}, h('p', { class: 'facts' }, t`This search came with the address. Is it yours?`),
             h('p', { class: 'buttons' }, h('button', { type: 'button', onclick: () => {
                 mean(q);
                 question.remove();
                 begin();
-            } }, 'Search')));
+            } }, t`Search`)));
         main.append(question);
         return () => {
             counts.end();

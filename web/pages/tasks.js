@@ -1,9 +1,10 @@
 // tasks.js: what was done here, by whom, how far it has come, how it ended; some can be undone.
 import { button, note, perform } from './action.js';
 import { act, get } from './api.js';
-import { command, empty, h, link, moment, number, setAttribute, setText, since, table } from './dom.js';
+import { command, empty, h, link, moment, setAttribute, setText, since, table } from './dom.js';
 import { live } from './live.js';
 import { arrange } from './trouble.js';
+import { number, said, t } from './words.js';
 
 const STOPPED = 75;
 const runs = (one) => one.status === undefined;
@@ -11,18 +12,18 @@ const runs = (one) => one.status === undefined;
 // What its answers add up to, as `1,203 buried`.
 function outcome(one) {
     const sums = {};
-    if (runs(one)) return one.progress?.asks ? `asks whoever began it: ${one.progress.asks}?` : 'under way';
+    if (runs(one)) return one.progress?.asks ? t`asks whoever began it: ${said(one.progress.asks)}?` : t`under way`;
     for (const answer of one.answers)
         for (const [name, value] of Object.entries(answer))
             if (typeof value === 'number') sums[name] = (sums[name] || 0) + value;
-    const done = Object.entries(sums).map(([name, value]) => `${number(value)} ${name}`);
-    return [one.words || (one.status ? `status ${one.status}` : 'done'), ...done].join('; ');
+    const done = Object.entries(sums).map(([name, value]) => `${number(value)} ${said(name)}`);
+    return [said(one.words) || (one.status ? t`status ${one.status}` : t`done`), ...done].join('; ');
 }
 
 function progress({ progress: at, ...one }) {
     if (!at) return '–';
-    const done = at.acted ?? at.searched, text = `${at.acted === undefined ? 'looked at ' : ''}${number(done)} of ${number(at.of)}`;
-    return runs(one) ? [h('progress', { max: at.of || 1, value: done, 'aria-label': 'Progress' }), ' ', text] : text;
+    const done = at.acted ?? at.searched, text = at.acted === undefined ? t`looked at ${number(done)} of ${number(at.of)}` : t`${number(done)} of ${number(at.of)}`;
+    return runs(one) ? [h('progress', { max: at.of || 1, value: done, 'aria-label': t`Progress` }), ' ', text] : text;
 }
 
 // What turns back what changed a pause, of a queue, a type, a host or a schedule, or a schedule's time.
@@ -53,27 +54,28 @@ function undo(one, before, schedules) {
     if (back === 'cron-set') {
         const now = schedules.find((other) => other.queue === of.queue && other.name === of.name);
         return now?.at !== answer.at || now.zone !== answer.zone ? undefined
-            : { where: back, body: { ...of, expression: answer.was, zone: answer.was_zone }, words: `${of.name} is due ${answer.was} again` };
+            : { where: back, body: { ...of, expression: answer.was, zone: answer.was_zone }, words: t`${of.name} is due ${answer.was} again` };
     }
     if (isPaused(one, schedules) !== one.path.endsWith('pause')) return undefined;
     if (one.path.endsWith('resume') && (!last?.path.endsWith('pause') || / --for/.test(last.command))) return undefined;
     const { reason } = one.path === 'type-resume' ? last.answers[0] : {};
-    return { where: back, body: { ...of, reason }, words: `${of.name ?? of.host ?? of.glob ?? of.queue} is ${/\w+$/.exec(back)[0]}d` };
+    const name = of.name ?? of.host ?? of.glob ?? of.queue;
+    return { where: back, body: { ...of, reason }, words: back.endsWith('resume') ? t`${name} is resumed` : t`${name} is paused` };
 }
 
 export function tasks(main) {
     const stop = new AbortController();
-    const list = table('Tasks', [['Began', ''], ['Who', ''], ['Command', ''], ['Progress', ''], ['Outcome', 'words'], ['Action', 'do']]);
+    const list = table(t`Tasks`, [[t`Began`, ''], [t`Who`, ''], [t`Command`, ''], [t`Progress`, ''], [t`Outcome`, 'words'], [t`Action`, 'do']]);
     const words = h('div', { role: 'status' });
     let rows = new Map(); // number → its row
-    main.append(h('h1', {}, 'Tasks'), h('p', { class: 'facts' }, 'What was done from these pages, the latest 500. The log has all of it.'),
+    main.append(h('h1', {}, t`Tasks`), h('p', { class: 'facts' }, t`What was done from these pages, the latest 500. The log has all of it.`),
                 list.element, words);
 
     async function halt(one) {
         try {
             await act('stop', { task: one.number });
         } catch (error) {
-            note(error.message, null, true);
+            note(said(error.message), null, true);
         }
         load();
     }
@@ -86,7 +88,7 @@ export function tasks(main) {
     // Whoever is at its button stays there while the rest changes.
     function row({ number: name, who, command: typed, queue, began }) {
         const cell = (head, text) => h('td', { 'data-head': head }, text);
-        const age = h('th', { scope: 'row', title: moment(began) }), how = cell('Progress'), end = cell('Outcome'), can = h('td', { class: 'do' });
+        const age = h('th', { scope: 'row', title: moment(began) }), how = cell(t`Progress`), end = cell(t`Outcome`), can = h('td', { class: 'do' });
         const quiet = (words, onclick, label, role) => button(words, onclick, { class: 'quiet small', 'aria-label': label }, role) || '';
         let had = '';
 
@@ -98,10 +100,10 @@ export function tasks(main) {
             setAttribute(end, 'class', one.status && one.status !== STOPPED ? 'words bad' : 'words');
             if (now === had) return;
             had = now;
-            can.replaceChildren(now === 'stop' ? quiet('Stop', () => halt(one), `Stop task ${name}`)
-                : now ? quiet('Undo', () => turn(back), `Undo task ${name}: ${back.words}`, back.where.startsWith('cron-') ? 'admin' : 'operator') : '');
+            can.replaceChildren(now === 'stop' ? quiet(t`Stop`, () => halt(one), t`Stop task ${name}`)
+                : now ? quiet(t`Undo`, () => turn(back), t`Undo task ${name}: ${back.words}`, back.where.startsWith('cron-') ? 'admin' : 'operator') : '');
         }
-        return { element: h('tr', {}, age, cell('Who', who), h('td', {}, command(typed), queue && link('queue', { name: queue }, queue)), how, end, can), update };
+        return { element: h('tr', {}, age, cell(t`Who`, who), h('td', {}, command(typed), queue && link('queue', { name: queue }, queue)), how, end, can), update };
     }
 
     function show(all, schedules) {
@@ -114,7 +116,7 @@ export function tasks(main) {
         }));
         arrange(list.body, [...rows.values()].map((one) => one.element));
         list.element.hidden = !all.length;
-        words.replaceChildren(...(all.length ? [] : [empty('Nothing was done here yet.')]));
+        words.replaceChildren(...(all.length ? [] : [empty(t`Nothing was done here yet.`)]));
     }
 
     async function load() {
@@ -122,7 +124,7 @@ export function tasks(main) {
             const { tasks: all } = await get('tasks', null, stop.signal), cron = all.some((one) => one.path.startsWith('cron-') && turned(one));
             show(all, cron ? (await get('cron', null, stop.signal)).answers : []);
         } catch (error) {
-            if (error.name !== 'AbortError') words.replaceChildren(empty(error.message));
+            if (error.name !== 'AbortError') words.replaceChildren(empty(said(error.message)));
         }
     }
     load();

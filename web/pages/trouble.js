@@ -1,7 +1,8 @@
 // trouble.js: what is wrong, above every page: since when, how many, why, and what helps. It is also
 // told by the tab's title and icon, so that it is seen while another tab is open.
-import { age, command, h, moment, number, path, setAttribute, setText } from './dom.js';
+import { age, command, h, moment, path, setAttribute, setText } from './dom.js';
 import { live } from './live.js';
+import { many, number, said, t } from './words.js';
 
 const SHOWN = 5;   // more are folded
 const BUILT = 100; // more are only counted
@@ -31,12 +32,12 @@ function row(trouble) {
     const href = place(trouble), facts = h('small');
     const element = h('li', { class: trouble.severity },
         h('p', { class: 'fact' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, MARKS[trouble.severity] ?? '!'), ' ',
-          h(href ? 'a' : 'b', { href }, trouble.text), ' ', facts),
-        h('p', { class: 'because' }, trouble.why), trouble.command ? command(trouble.command) : '');
+          h(href ? 'a' : 'b', { href }, said(trouble.text)), ' ', facts),
+        h('p', { class: 'because' }, said(trouble.why)), trouble.command ? command(trouble.command) : '');
     return {
         element, shown: same(trouble), update({ rule, since, count }) {
             const now = Date.now() / 1000;
-            setText(facts, [rule, since && `since ${moment(since)}, for ${age(Math.max(0, now - since))}`,
+            setText(facts, [said(rule), since && t`since ${moment(since)}, for ${age(Math.max(0, now - since))}`,
                             count > 0 && number(count)].filter(Boolean).join(' · '));
         },
     };
@@ -72,11 +73,11 @@ function show(list) {
     arrange(first, elements.slice(0, SHOWN));
     arrange(others, elements.slice(SHOWN));
     more.hidden = list.length <= SHOWN;
-    setText(more.firstChild, `and ${number(list.length - SHOWN)} more`);
-    setText(beyond, list.length > BUILT ? `The first ${number(BUILT)} are shown; later status --trouble has all.` : '');
+    setText(more.firstChild, t`and ${number(list.length - SHOWN)} more`);
+    setText(beyond, list.length > BUILT ? t`The first ${number(BUILT)} are shown; later status --trouble has all.` : '');
 }
 
-const words = (count) => (count === 1 ? '1 trouble' : `${number(count)} troubles`);
+const words = (count) => many(count, '{} trouble|{} troubles');
 
 // Returns what is known of troubles: how many, and how bad they are. Whether a laterd is alive is known
 // at once, before troubles have been asked for.
@@ -85,7 +86,7 @@ export function trouble() {
     const nobody = known && !hosts.some((host) => !host.gone);
     const bad = nobody || list.some((one) => one.severity === 'critical');
     return { count: list.length, level: bad ? 'bad' : list.length ? 'warn' : '',
-             words: list.length ? words(list.length) : nobody ? 'no laterd is alive' : '' };
+             words: list.length ? words(list.length) : nobody ? t`no laterd is alive` : '' };
 }
 
 function showTitle() {
@@ -110,10 +111,10 @@ export function update() {
     box.hidden = !list.length;
     show(list);
     setText(count, words(list.length));
-    setText(worst, list.length ? `${list.length > 1 ? ', the worst:' : ':'} ${list[0].text}` : '');
+    setText(worst, list.length ? `${list.length > 1 ? t`, the worst:` : ':'} ${said(list[0].text)}` : '');
     setAttribute(heading, 'class', trouble().level);
-    setText(well, troubles?.away ? `Whether there is trouble is not known: ${troubles.away}`
-            : troubles?.known && !list.length ? `✓ No trouble, looked at ${moment(at)}` : '');
+    setText(well, troubles?.away ? t`Whether there is trouble is not known: ${said(troubles.away)}`
+            : troubles?.known && !list.length ? t`✓ No trouble, looked at ${moment(at)}` : '');
     setAttribute(well, 'class', troubles?.away ? 'well late' : 'well');
     well.hidden = !well.textContent || !onOverview;
     showTitle();
