@@ -18,7 +18,7 @@ type_of()
     *.html) echo 'text/html; charset=utf-8' ;;
     *.css) echo 'text/css; charset=utf-8' ;;
     *.js) echo 'text/javascript; charset=utf-8' ;;
-    *.map) echo 'application/json' ;;
+    *.map | *.json) echo 'application/json' ;;
     *.svg) echo 'image/svg+xml' ;;
     *)
         echo "embed.sh: what is $1?" >&2

@@ -67,7 +67,7 @@ export async function perform(where, body, words) {
 // left.
 export function meter(label, stop) {
     const bar = h('progress', { max: 1, 'aria-label': label });
-    const words = h('span', { role: 'status' }, 'one moment');
+    const words = h('span', { role: 'status' }, t`one moment`);
     const halt = h('button', { type: 'button', class: 'quiet small', onclick: () => {
         halt.disabled = true;
         stop();

@@ -71,7 +71,7 @@ export function cron(main) {
         const paused = one.state === 'paused';
         return h('tr', { class: paused ? 'is-paused' : '', 'data-of': `${one.queue} ${one.name}` },
             h('th', { scope: 'row' }, one.name), h('td', {}, link('queue', { name: one.queue }, one.queue)),
-            h('td', { class: 'words' }, one.words ? [said(one.words), ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
+            h('td', { class: 'words' }, one.words ? [said(one.words, 'cron'), ' '] : '', h('code', {}, one.at)), h('td', {}, one.zone),
             h('td', { title: one.next ? moment(one.next) : '' }, coming(one)),
             h('td', { title: one.last ? moment(one.last) : '' }, last(one)),
             h('td', { class: paused ? 'paused' : '' }, (paused ? t`❚❚ paused` : said(one.state)) +

@@ -76,7 +76,7 @@ export function moment(unix) {
 
 export function since(unix) {
     const away = Date.now() / 1000 - unix;
-    return away >= 0 ? `${age(away)} ago` : `in ${age(-away)}`;
+    return away >= 0 ? t`${age(away)} ago` : t`in ${age(-away)}`;
 }
 
 // Each state has a mark of its own, so that colour is not needed to tell them apart.

@@ -76,7 +76,7 @@ function row(job, mixed, chosen, changed, columns) {
             h('td', { class: 'type' }, job.type ?? h('em', {}, t`none`),
               mixed && link('queue', { name: job.queue, state: job.state === 'ready' ? '' : job.state }, job.queue)),
             h('td', { class: 'when', 'data-head': WHEN[job.state], title: at === null ? '' : moment(at) }, at === null ? '–' : since(at)),
-            h('td', { class: attempts ? 'n' : 'n zero' }, number(attempts)),
+            h('td', { class: attempts ? 'n' : 'n zero', 'data-head': t`attempts` }, number(attempts)),
             h('td', { class: 'words' }, words(job))]);
 }
 

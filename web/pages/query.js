@@ -29,7 +29,7 @@ function mistake(token, name, value) {
         return t`${token}: all conditions must hold; type:a|b is one or the other, and -type:a is not`;
     if (!name || value.startsWith('//')) return '';
     const near = nearest(name);
-    return `${near ? t`${name}: is not a condition; did you mean ${near}:?` : t`${name}: is not a condition`} ${t`To look for the text, put it in quotes.`}`;
+    return `${near ? t`${name}: is not a condition; did you mean ${near}:?` : t`${name}: is not a condition.`} ${t`To look for the text, put it in quotes.`}`;
 }
 
 // Turns a word into the server's name of the condition, its own name, and its values; null: it is a

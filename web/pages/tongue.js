@@ -1,18 +1,18 @@
 // tongue.js: says in another language what the pages and the server say. Its catalogue has a text for each text, and
-// never elements: `pages` for texts of the pages, `server` for sentences of the server.
+// never elements: `pages` for texts of the pages, `server` and `cron` for sentences of the server.
 
 const LONG = 1000, KEPT = 500; // letters of a sentence; translated ones that are kept
 
 const mapOf = (part) => new Map(Object.entries(part ?? {}).filter(([, text]) => typeof text === 'string'));
 
-// ---- sentences: `{} is paused` with data for each {}, or {+}: a number, a time, or a sentence itself
+// ---- sentences: `{} is paused{+}` has data for each {}, and for {+} what is said in turn: a number, a time, a
+// sentence, or nothing
 
 function patternOf([text, to]) {
-    const parts = text.split(/\{\+?\}/);
-    return { parts, to, inner: text.match(/\{\+?\}/g).map((one) => one === '{+}'), weight: parts.join('').length };
+    return { parts: text.split(/\{\+?\}/), to, inner: text.match(/\{\+?\}/g).map((one) => one === '{+}') };
 }
 
-// Returns what stands in the place of each {}, or null if the sentence is another one. Only {+} may be nothing.
+// Returns what stands in the place of each {}, or null if the sentence is another one.
 function valuesOf({ parts, inner }, sentence) {
     const values = [];
     let at = parts[0].length;
@@ -41,36 +41,45 @@ function translateAll(language, found) {
 }
 
 // put(text, values): as in words.js.
-export function speak(language, { pages, server }, put) {
-    const texts = mapOf(pages), sentences = mapOf(server), heard = new Map();
-    const found = (text) => texts.get(text) ?? text;
-    // What says most fits best.
-    const patterns = [...sentences].filter(([text]) => text.includes('{')).map(patternOf).sort((a, b) => b.weight - a.weight);
+export function speak(language, catalogue, put) {
+    const texts = mapOf(catalogue.pages), found = (text) => texts.get(text) ?? text;
 
-    // 1,204 or 4.5 min, as the server writes them.
-    function figure(text) {
-        const [, digits, unit] = /^(\d[\d,]*(?:\.\d+)?)(?: (s|min|h|d))?$/.exec(text) ?? [];
+    // 1,204 or 4.5 min or 12th or 3 dead, as the server writes them.
+    function figure(text, sentences) {
+        const [, digits, word] = /^(\d[\d,]*(?:\.\d+)?)(?:st|nd|rd|th)?(?: ([a-z]+))?$/.exec(text) ?? [];
         if (digits === undefined) return null;
         const same = { minimumFractionDigits: digits.split('.')[1]?.length ?? 0 };
-        const number = new Intl.NumberFormat(language, same).format(digits.replaceAll(',', ''));
-        return unit ? put(found(`{} ${unit}`), [number]) : number; // as an age of dom.js
+        const number = new Intl.NumberFormat(language, same).format(digits.replaceAll(',', '')), unit = `{} ${word}`; // as an age of dom.js
+        return !word ? number : texts.has(unit) ? put(texts.get(unit), [number]) : sentences.has(word) ? `${number} ${sentences.get(word)}` : null;
     }
 
-    function translate(sentence) {
-        const known = sentences.get(sentence) ?? figure(sentence);
-        if (known !== null) return known;
-        for (const one of patterns) {
-            const values = valuesOf(one, sentence);
-            if (values) return put(one.to, values.map((value, i) => (one.inner[i] ? translate(value) : value)));
+    // Several of them have commas between.
+    function figures(text, sentences) {
+        const all = text.split(', ').map((one) => figure(one, sentences));
+        return all.includes(null) ? null : all.join(', ');
+    }
+
+    function speaker(part) {
+        const sentences = mapOf(catalogue[part]), patterns = [...sentences].filter(([text]) => text.includes('{')).map(patternOf), heard = new Map();
+
+        function translate(sentence) {
+            const known = sentences.get(sentence) ?? figures(sentence, sentences);
+            if (known !== null) return known;
+            for (const one of patterns) {
+                const values = valuesOf(one, sentence);
+                if (values) return put(one.to, values.map((value, i) => (one.inner[i] ? translate(value) : value)));
+            }
+            return sentence;
         }
-        return sentence;
+
+        return (sentence) => {
+            if (typeof sentence !== 'string' || sentence.length > LONG) return sentence;
+            if (heard.size >= KEPT) heard.clear();
+            if (!heard.has(sentence)) heard.set(sentence, translate(sentence));
+            return heard.get(sentence);
+        };
     }
 
-    function said(sentence) {
-        if (typeof sentence !== 'string' || sentence.length > LONG) return sentence;
-        if (heard.size >= KEPT) heard.clear();
-        if (!heard.has(sentence)) heard.set(sentence, translate(sentence));
-        return heard.get(sentence);
-    }
-    return { language, texts, said, settle: () => translateAll(language, found) };
+    const parts = { server: speaker('server'), cron: speaker('cron') };
+    return { language, texts, said: (sentence, part) => parts[part](sentence), settle: () => translateAll(language, found) };
 }

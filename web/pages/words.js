@@ -72,7 +72,8 @@ export function many(n, text, ...more) {
 }
 
 // What the server says. Words of its own are said in the language of the page; what its catalogue does not know stays.
-export const said = (sentence) => tongue?.said(sentence) ?? sentence;
+// part: of the catalogue, which has patterns for it.
+export const said = (sentence, part = 'server') => tongue?.said(sentence, part) ?? sentence;
 
 tongue?.settle();
 if (chooser) {

@@ -1,0 +1,181 @@
+"""web_languages.py LINK WORDS: later-web's pages in another language. LINK is what later-web printed, WORDS the folder of
+the catalogues.
+
+In a language that is made here, each text is as in English, in ⟦ ⟧: what is outside of them is data, or was forgotten.
+"""
+import getpass
+import json
+import os
+import sys
+
+from web_client import check, run, same
+from web_stock import PAGES, fill
+from webdriver import Browser
+
+link, words = sys.argv[1:]
+work = os.environ['work']
+with open(os.path.join(words, 'de.json'), encoding='utf-8') as file:
+    german = json.load(file)
+
+
+def bracketed(text):
+    return '|'.join(f'⟦{form}⟧' for form in text.replace('{+}', '{}').split('|'))
+
+
+def made(part):
+    return {text: bracketed(text) for text in german[part]}
+
+
+fill()
+run('push', 'note', '-q', 'Dead', '--id', 'in-dead')
+browser = Browser(work, 1440)
+browser.command('Page.enable')
+
+
+def speak(catalogue):
+    """From now on, a page that asks for German gets this."""
+    return browser.command('Page.addScriptToEvaluateOnNewDocument', source=f'''{{
+        const {{ fetch: send }} = window, words = {json.dumps(json.dumps(catalogue))};
+        window.fetch = async (where, ...how) => (where === 'de.json' ? new Response(words) : send(where, ...how));
+    }}''')['identifier']
+
+
+def choose(language):
+    browser.script('const e = document.querySelector("#language"); e.value = arguments[0]; e.dispatchEvent(new Event("change"));', language)
+    return browser.wait('document.documentElement.lang === arguments[0] && document.querySelector("#connection.live")', language)
+
+
+def go(page):
+    browser.script('document.querySelector("main").replaceChildren(); if (location.hash === arguments[0]) dispatchEvent(new Event("hashchange"));'
+                   ' else location.hash = arguments[0];', f'#/{page}')
+    browser.wait('document.querySelector("main h1") && document.querySelector("#connection.live") && document.querySelector("main").ariaBusy === "false"')
+    browser.script('document.querySelectorAll("details").forEach((e) => { e.open = true; })')
+
+
+# What is data, by where it stands; and words that are data wherever they stand.
+PLACES = 'code, pre, kbd, noscript, option, datalist, .error, .fact + .because, h1.id, [data-data], .columns label, .facets h3, .brand'
+browser.command('Page.addScriptToEvaluateOnNewDocument', source='''
+    window.unsaid = (places, data) => {
+        const found = new Set();
+        let depth = 0; // of brackets: a text with elements in it is in several nodes
+        const look = (text) => {
+            let out = '';
+            for (const letter of text) {
+                if (letter === '⟦') depth++;
+                if (!depth) out += letter;
+                if (letter === '⟧') depth = Math.max(0, depth - 1);
+            }
+            const words = (out.replace(/\\b[a-z]+:\\S+/g, '').match(/[A-Za-z][\\w.*-]*/g) ?? []).filter((one) => one.length > 1 && !data.includes(one));
+            if (words.length) found.add(`${text}: ${words}`);
+        };
+        const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (walk.nextNode()) {
+            const at = walk.currentNode.parentElement;
+            if (at.checkVisibility() && !at.closest(places)) look(walk.currentNode.data);
+        }
+        for (const name of ['title', 'aria-label', 'placeholder'])
+            for (const one of document.querySelectorAll(`[${name}]`)) {
+                depth = 0;
+                if (one.checkVisibility() && !one.closest(places)) look(one.getAttribute(name));
+            }
+        depth = 0;
+        look(document.title);
+        return [...found];
+    };''')
+DATA = '''later laterd Redis mail steps night nobody bulk note do report other books long held unserved paused failed dead0 dead1 dead2 kept none in-dead Dead
+type limit max_running permit UTC bulk.* books.a books.b books.c one later-web KiB MiB GiB standalone master noeviction p50 p95 p99 default null
+the relay is slow page today payload.tenant report.daily Europe Berlin unix tmp redis.sock'''.split()
+DATA += [os.uname().nodename, getpass.getuser(), *work.split('/')]  # hosts, who did it, and where Redis is
+DATA += [f'{letter}{i}' for letter in 'np' for i in range(120)]
+
+
+def all_said(name):
+    left = browser.script('return unsaid(arguments[0], arguments[1])', PLACES, DATA)
+    same(left, [], f'all of it is said: {name}')
+
+
+def asks(page, label):
+    """Opens a dialog, by its English label."""
+    go(page)
+    browser.wait('[...document.querySelectorAll("main button")].some((e) => e.innerText.startsWith(arguments[0]))', f'⟦{label}')
+    browser.script('[...document.querySelectorAll("main button")].find((e) => e.innerText.startsWith(arguments[0])).click()', f'⟦{label}')
+    check(browser.wait('document.querySelector("dialog[open]")'), f'{page}: {label} asks', browser.text())
+    all_said(f'{page}: {label}')
+    browser.press('Escape')
+    browser.wait('!document.querySelector("dialog")')
+
+
+try:
+    pseudo = speak({part: made(part) for part in german})
+    browser.go(link)
+    check(browser.wait('document.querySelector("#connection.live")'), 'the pages', browser.text())
+    same(browser.script('return document.documentElement.lang'), 'en', 'are in English')
+    check(choose('de'), 'another language is chosen', browser.text())
+    for page in PAGES:
+        go(page)
+        all_said(page or 'overview')
+    for page, label in (('cron', 'New schedule'), ('cron', 'Change'), ('cron', 'Delete'), ('queue?name=mail', 'Pause a type'), ('locks', 'Set other numbers'),
+                        ('locks', 'Change'), ('job?id=long&queue=mail', 'Cancel'), ('queue?name=mail&state=delayed', 'Drop all'),
+                        ('flow?name=books&queue=steps', 'Kick its dead')):
+        asks(page, label)
+    go('')
+    browser.press('?')
+    check(browser.wait('document.querySelector("dialog[open]")'), '? tells the keys')
+    all_said('keys')
+    browser.press('Escape')
+
+    # a catalogue that is hostile, or no catalogue
+    browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=pseudo)
+    hostile = speak({'pages': {'Overview': '<img src=x onerror="window.ran = 1">', 'Queues': {'toString': 1}, '{} trouble|{} troubles': '<b>{}</b>|{9}{__proto__}'},
+                     'server': {'{+}': '{}', 'dead': '<script>window.ran = 1</script>'}, 'cron': 7})
+    browser.go('about:blank')
+    browser.go(link)
+    check(browser.wait('document.querySelector("#connection.live")'), 'a hostile catalogue', browser.text())
+    same(browser.script('return [document.querySelector("nav a").textContent, window.ran, document.querySelectorAll("img, b b, main script").length]'),
+         ['<img src=x onerror="window.ran = 1">', None, 0], 'is text')
+    browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=hostile)
+    broken = browser.command('Page.addScriptToEvaluateOnNewDocument', source='''{
+        const { fetch: send } = window;
+        window.fetch = async (where, ...how) => { if (where === 'de.json') throw new TypeError(); return send(where, ...how); };
+    }''')['identifier']
+    browser.go('about:blank')
+    browser.go(link)
+    check(browser.wait('document.querySelector("#connection.live")'), 'a catalogue that cannot be had', browser.text())
+    same(browser.script('return [document.documentElement.lang, document.querySelector("nav a").textContent, document.querySelector("#language").value]'),
+         ['en', 'Overview', 'en'], 'is English')
+    browser.command('Page.removeScriptToEvaluateOnNewDocument', identifier=broken)
+
+    # German
+    browser.go('about:blank')
+    browser.go(link)
+    check(browser.wait('document.querySelector("#connection.live")'), 'German', browser.text())
+    same(browser.script('return [document.documentElement.lang, document.querySelector("#language").value]'), ['de', 'de'], 'the choice is kept')
+    go('')
+    check(browser.wait('document.querySelector("#trouble").innerText.includes("niemand bedient nobody, 1 Job ist bereit")'), 'a trouble', browser.text('#trouble'))
+    check(browser.wait('/3 Jobs sind in mail gestorben/.test(document.querySelector("#trouble").innerText)'), 'a plural of the server', browser.text('#trouble'))
+    check(browser.wait('/\\d Störungen/.test(document.querySelector("#trouble").innerText)'), 'a plural of the pages', browser.text('#trouble'))
+    check(browser.wait('document.querySelector(".queues").innerText.includes("Dead") && document.querySelector("#trouble").innerText.includes("niemand bedient Dead, 1 Job ist bereit")'),
+          'a queue that is called Dead stays so', browser.text())
+    check('later size nobody; systemctl reload laterd' in browser.text('#trouble'), 'a command stays', browser.text('#trouble'))
+    go('job?id=unserved&queue=nobody')
+    check(browser.wait('document.querySelector(".why").innerText === "Warum er nicht läuft: kein laterd bedient nobody"'), 'a reason', browser.text('.why'))
+    go('job?id=failed&queue=mail')
+    check(browser.wait('/Warum er nicht läuft: Versuch 2 in \\d+ min, nach retry: /.test(document.querySelector(".why").innerText)'), 'with numbers', browser.text('.why'))
+    go('cron')
+    check(browser.wait('document.querySelector("main").innerText.includes("um 03:00, am Montag–Freitag")'), 'a schedule', browser.text('main'))
+    go('history?since=24h&queue=mail')
+    check(browser.wait('/\\d,\\d %/.test(document.querySelector("main").innerText)'), 'a number', browser.text('main'))
+    check(choose('en'), 'and English again', browser.text())
+    same(browser.script('return document.querySelector("nav a").textContent'), 'Overview', 'as before')
+
+    # what the browser asks for, if nobody has chosen
+    browser.script('localStorage.removeItem(Object.keys(localStorage).find((name) => name.startsWith("later language")))')
+    agent = browser.script('return navigator.userAgent')
+    browser.command('Emulation.setUserAgentOverride', userAgent=agent, acceptLanguage='xx,de-AT,en')
+    browser.go('about:blank')
+    browser.go(link)
+    check(browser.wait('document.documentElement.lang === "de"'), 'the first that is there of those that the browser asks for', browser.text())
+finally:
+    browser.close()
+    with open(f'{work}/end', 'w', encoding='ascii'):
+        pass
