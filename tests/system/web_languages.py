@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from web_client import check, run, same
+from web_client import check, redis, run, same
 from web_stock import PAGES, fill
 from webdriver import Browser
 
@@ -26,6 +26,8 @@ def made(part):
     return {text: bracketed(text) for text in german[part]}
 
 
+redis('CONFIG', 'SET', 'slowlog-log-slower-than', '-1')  # commands are data, and which are slow differs
+redis('SLOWLOG', 'RESET')
 fill()
 run('push', 'note', '-q', 'Dead', '--id', 'in-dead')
 browser = Browser(work, 1440)
@@ -165,6 +167,17 @@ try:
     check(browser.wait('document.querySelector("main").innerText.includes("um 03:00, am Montag–Freitag")'), 'a schedule', browser.text('main'))
     go('history?since=24h&queue=mail')
     check(browser.wait('/\\d,\\d %/.test(document.querySelector("main").innerText)'), 'a number', browser.text('main'))
+    # on a phone, where words that are longer have no room
+    for language in sorted(name[:-5] for name in os.listdir(words)):
+        check(choose(language), f'{language} is chosen', browser.text())
+        browser.look(360, 800, False)
+        for page in ('', 'dead', 'hosts', 'queue?name=mail', 'job?id=failed&queue=mail', 'cron', 'search?q=queue%3Amail+state%3Adead'):
+            go(page)
+            same(browser.script('return [...document.querySelectorAll("html, header *, main *")].filter((e) => e.checkVisibility() && !e.closest("pre, .hidden, thead, svg") &&'
+                                ' (e.getBoundingClientRect().right > innerWidth + 1 || (e.localName === "html" && e.scrollWidth > innerWidth)))'
+                                '.map((e) => e.outerHTML.slice(0, 120)).slice(0, 3)'), [], f'nothing is off the screen of a phone: {language}, {page or "overview"}')
+        browser.look(1440, 900, False)
+
     check(choose('en'), 'and English again', browser.text())
     same(browser.script('return document.querySelector("nav a").textContent'), 'Overview', 'as before')
 
