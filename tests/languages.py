@@ -119,9 +119,12 @@ CRON = [('lib/cron/words.c', r'\bwords_add\(out,[^";]*?' + LITERALS)]
 # Words and turns of the server that are parts of others, or are in no format.
 WORDS = '''ready delayed reserved dead waiting done gone skipped blocked running open ended active paused fired missed reader operator
 admin lock limit permit ok err up down online start deploy reload kicked buried cancelled moved'''.split() + [
-    'skipped: it runs', ' by {} since {}, for {+} more', ' since {}, for {+} more', ' by {}, for {+} more', ', for {+} more', ' by {} since {}', ' since {}', ' by {}',
-    '{+}; that was set{+}', ': it is its turn', ', {+} in line', '{+}: it is its turn', '{+}, {+} in line', 'later {}: {+}'] + ['no search is saved as {}', '{} in any queue', '{} in queue {}', 'no job {+}: it has ended or been cancelled, or never existed; types.keep (laterd.conf) keeps '
-                             'those that are done for a time, and `later wait` tells a result that may still be there'] + [
+    'skipped: it runs', '{+}; that was set{+}', ': it is its turn', ', {+} in line', '{+}: it is its turn', '{+}, {+} in line',
+    ' by {} since {}, for {+} more', ' since {}, for {+} more', ' by {}, for {+} more', ', for {+} more', ' by {} since {}', ' since {}', ' by {}',
+    '{} (bearer of the {+} token)', '{} (user {})', '{} (somebody)', 'bearer of the {+} token', 'user {}', 'somebody',
+    'later {}: {+}', '{} in any queue', '{} in queue {}', 'no search is saved as {}',
+    'no job {+}: it has ended or been cancelled, or never existed; types.keep (laterd.conf) keeps those that are done for a time, and '
+    '`later wait` tells a result that may still be there'] + [
     f'{verb} {{+}} jobs of {place}{end}' for verb, end in (('Kick', ''), ('Bury', ''), ('Cancel', ' for good')) for place in ('queue {}', 'all queues')]
 CRON_WORDS = '''Sunday Monday Tuesday Wednesday Thursday Friday Saturday January February March April May June July August September October November
 December'''.split() + ['first', 'second', 'third', 'fourth', 'fifth', '{+}, {+}', '{+} or {+}', '{+}, if it is {+}', '{+} of every minute', 'every day', 'every hour',

@@ -120,6 +120,15 @@ try:
                         ('locks', 'Change'), ('job?id=long&queue=mail', 'Cancel'), ('queue?name=mail&state=delayed', 'Drop all'),
                         ('flow?name=books&queue=steps', 'Kick its dead')):
         asks(page, label)
+    go('queue?name=nobody')
+    browser.click('⟦Pause⟧', 'main')
+    check(browser.wait('document.querySelector("#notes .note")'), 'an action', browser.text())
+    all_said('what was done')
+    browser.click('⟦Resume⟧', 'main')
+    check(browser.wait('document.querySelectorAll("#notes .note").length === 2'), 'and its end', browser.text())
+    all_said('what was done then')
+    go('tasks')
+    all_said('what is told of it')
     go('')
     browser.press('?')
     check(browser.wait('document.querySelector("dialog[open]")'), '? tells the keys')

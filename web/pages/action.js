@@ -121,7 +121,7 @@ export async function performLong(where, body, label, place, told, asked) {
         }, away.signal);
         if (!left) note(end.status ? said(end.words) : told(sums), end.command, end.status !== 0 && end.status !== 75);
     } catch (error) {
-        note(error instanceof Refusal ? said(error.message) : away.signal.aborted ? t`Nothing was done.` : 'later-web does not answer', error.command, true);
+        note(error instanceof Refusal ? said(error.message) : away.signal.aborted ? t`Nothing was done.` : said('later-web does not answer'), error.command, true);
     }
     over.abort();
     place.replaceChildren();

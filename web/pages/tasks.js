@@ -103,7 +103,7 @@ export function tasks(main) {
             can.replaceChildren(now === 'stop' ? quiet(t`Stop`, () => halt(one), t`Stop task ${name}`)
                 : now ? quiet(t`Undo`, () => turn(back), t`Undo task ${name}: ${back.words}`, back.where.startsWith('cron-') ? 'admin' : 'operator') : '');
         }
-        return { element: h('tr', {}, age, cell(t`Who`, who), h('td', {}, command(typed), queue && link('queue', { name: queue }, queue)), how, end, can), update };
+        return { element: h('tr', {}, age, cell(t`Who`, said(who)), h('td', {}, command(typed), queue && link('queue', { name: queue }, queue)), how, end, can), update };
     }
 
     function show(all, schedules) {
