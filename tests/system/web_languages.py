@@ -28,6 +28,24 @@ def made(part):
 
 redis('CONFIG', 'SET', 'slowlog-log-slower-than', '-1')  # commands are data, and which are slow differs
 redis('SLOWLOG', 'RESET')
+# What the server may say, and how it is said in German: values in values, data that looks like words, numbers.
+SAYINGS = [
+    ('server', 'Dead is 2.0 h behind, 1,204,000 ready', 'Dead ist 2,0 h im Rückstand, 1.204.000 bereit'),
+    ('server', 'mail is paused by ann since 09:12 UTC, for 5.0 min more', 'mail ist angehalten von ann seit 09:12 UTC, noch 5,0 min'),
+    ('server', 'waits for the lock a, held by job 7f on app-1 for 12 s, third in line', 'wartet auf die Sperre a, gehalten von Job 7f auf app-1 seit 12 s, Platz 3 in der Reihe'),
+    ('server', 'waits for the limit api, which opens in 0.8 s, 12th in line; that was set by ann',
+     'wartet auf das Limit api, das sich öffnet in 0,8 s, Platz 12 in der Reihe; das wurde von ann gesetzt'),
+    ('server', 'waits for max_running of type:bulk: 2 of 2 run: it is its turn', 'wartet auf max_running von type:bulk: 2 von 2 laufen: er ist an der Reihe'),
+    ('server', 'its type is paused by ann: no laterd is alive', 'sein Typ ist angehalten von ann: no laterd is alive'),
+    ('server', 'attempt 2 in 55 min, after retry: dead', 'Versuch 2 in 55 min, nach retry: dead'),
+    ('server', 'Kick 1,203 dead, 3 delayed jobs of queue dead', 'Jobs der Warteschlange dead anstoßen: 1.203 tot, 3 verzögert'),
+    ('server', 'later kick: there is no schedule dead', 'later kick: es gibt keinen Zeitplan dead'),
+    ('server', 'nobody has ever said this', 'nobody has ever said this'), ('server', '', ''),
+    ('server', 'x is paused' * 91, 'x is paused' * 91),
+    ('cron', 'every 5 minutes in hours 8 to 17, on Monday to Friday, in March', 'alle 5 Minuten in den Stunden 8–17, am Montag–Freitag, im März'),
+    ('cron', 'at 03:00, 04:30, on the second Monday of the month, if it is day 8', 'um 03:00, 04:30, am zweiten Montag des Monats, wenn es Tag 8 ist'),
+]
+
 fill()
 run('push', 'note', '-q', 'Dead', '--id', 'in-dead')
 browser = Browser(work, 1440)
@@ -176,9 +194,15 @@ try:
     check(browser.wait('document.querySelector("main").innerText.includes("um 03:00, am Montag–Freitag")'), 'a schedule', browser.text('main'))
     go('history?since=24h&queue=mail')
     check(browser.wait('/\\d,\\d %/.test(document.querySelector("main").innerText)'), 'a number', browser.text('main'))
+    said = browser.script('return import("./app.js").then(({ $words }) => arguments[0].map(([part, text]) => $words.said(text, part)))', SAYINGS)
+    for (_, text, wanted), got in zip(SAYINGS, said):
+        same(got, wanted, text[:80] or 'nothing')
+
     # on a phone, where words that are longer have no room
     for language in sorted(name[:-5] for name in os.listdir(words)):
         check(choose(language), f'{language} is chosen', browser.text())
+        go('')
+        same(browser.script('const e = document.querySelector(".queues"); return e.scrollWidth - e.clientWidth'), 0, f'the columns of the queues fit: {language}')
         browser.look(360, 800, False)
         for page in ('', 'dead', 'hosts', 'queue?name=mail', 'job?id=failed&queue=mail', 'cron', 'search?q=queue%3Amail+state%3Adead'):
             go(page)
