@@ -1,6 +1,6 @@
 // action.js: performs actions: asks before, and reports afterwards with the command.
 import { act, actLong, Refusal } from './api.js';
-import { command, h, link, setText } from './dom.js';
+import { command, h, link, setText, showDialog } from './dom.js';
 import { many, number, said, t } from './words.js';
 
 export const me = { role: '', read_only: false, who: '' };
@@ -41,13 +41,9 @@ export function confirm(question, count, verb, more, over) {
               field,
               h('p', { class: 'buttons' },
                 yes, h('button', { type: 'submit', value: 'no', class: 'quiet', autofocus: !wanted }, t`Leave it`))));
-        dialog.addEventListener('close', () => {
-            dialog.remove();
-            resolve(dialog.returnValue === 'yes');
-        });
+        dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'));
         over?.addEventListener('abort', () => dialog.close('no'));
-        document.body.append(dialog);
-        dialog.showModal();
+        showDialog(dialog);
     });
 }
 

@@ -1,7 +1,7 @@
 // app.js: chooses the page, handles keys, and shows how fresh the numbers are.
 import { may, me, note } from './action.js';
 import { get, login, mean } from './api.js';
-import { age, clock, empty, h, setAttribute, setText } from './dom.js';
+import { age, clock, empty, h, setAttribute, setText, showDialog } from './dom.js';
 import { live, listen, numbersAge, start } from './live.js';
 import { overview } from './overview.js';
 import { entitle, trouble, update as showTrouble } from './trouble.js';
@@ -92,9 +92,7 @@ function help() {
           h('dl', { class: 'keys' }, KEYS.map(([key, does]) =>
               h('div', {}, h('dt', {}, h('kbd', {}, key)), h('dd', {}, does)))),
           h('p', { class: 'buttons' }, h('button', { type: 'submit' }, t`Close`))));
-    dialog.addEventListener('close', () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
+    showDialog(dialog);
 }
 
 const rows = () => [...main.querySelectorAll('tr[data-row]')];

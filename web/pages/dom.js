@@ -124,14 +124,29 @@ export function empty(words, ...more) {
     return h('p', { class: 'empty' }, words, ...more);
 }
 
-// Puts these in the place of what is there. Whoever is at a control there by keyboard stays at the one that says the
-// same.
-export function setChildren(place, ...children) {
+// One who was at this control is there again, or, if another one has been put in its place, at the one that says the same.
+function back(at, place) {
     const wordsOf = (e) => `${e.getAttribute('href') ?? ''} ${e.getAttribute('aria-label') ?? e.textContent}`;
+    const alike = () => [...place.querySelectorAll(at.localName)].find((one) => wordsOf(one) === wordsOf(at));
+    (at.isConnected ? at : alike())?.focus({ preventScroll: true });
+}
+
+// Puts these in the place of what is there. Whoever is at a control there by keyboard stays there.
+export function setChildren(place, ...children) {
     const at = place.contains(document.activeElement) ? document.activeElement : null;
     place.replaceChildren(...children);
-    if (at && !at.isConnected)
-        [...place.querySelectorAll(at.localName)].find((one) => wordsOf(one) === wordsOf(at))?.focus({ preventScroll: true });
+    if (at && !at.isConnected) back(at, place);
+}
+
+// Shows a dialog, which is gone once it is closed. By then the page may have been asked for again.
+export function showDialog(dialog) {
+    const at = document.activeElement;
+    dialog.addEventListener('close', () => {
+        dialog.remove();
+        back(at, document);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
 }
 
 // A table, whose rows are cards on a narrow screen: columns are [heading, class, what its cells are called there].

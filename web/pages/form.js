@@ -1,5 +1,5 @@
 // form.js: a form in a dialog.
-import { h, setText } from './dom.js';
+import { h, setText, showDialog } from './dom.js';
 import { said, t } from './words.js';
 
 // Asks for these: fields: [name, label, its properties, or an element in the place of an input]. kind: what their ids
@@ -29,8 +29,6 @@ export function fillIn(kind, title, verb, fields, send, more = '') {
           inputs.map(([, label, input]) => [h('label', { for: input.id }, label), input]), more, wrong,
           h('p', { class: 'buttons' }, h('button', { type: 'submit' }, verb),
             h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, t`Leave it`))));
-    dialog.addEventListener('close', () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
+    showDialog(dialog);
     inputs[0][2].focus();
 }
