@@ -53,10 +53,25 @@ void script(const char *text)
     option("it.argv.2", text);
 }
 
+/* A job waits a second for a program that still starts, and is given back then, as it should be.
+ * On a slow machine that is often too short, so it is performed again, as laterd does. */
+static enum later_result perform(void)
+{
+    double until = now() + 60;
+    enum later_result result = fake_job_perform(plugin, job);
+
+    while (result == LATER_RETURN && strcmp(job->error, "it still starts") == 0 && now() < until) {
+        job->ended = false;
+        job->error[0] = '\0';
+        result = fake_job_perform(plugin, job);
+    }
+    return result;
+}
+
 void expect(enum later_result result)
 {
     ck_assert_msg(plugin->config_done(fake.refusal, sizeof fake.refusal) == 0, "%s", fake.refusal);
-    ck_assert_int_eq(fake_job_perform(plugin, job), result);
+    ck_assert_int_eq(perform(), result);
 }
 
 void large_job(size_t len)
