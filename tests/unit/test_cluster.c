@@ -547,6 +547,7 @@ START_TEST(test_no_script)
     a.answers[0] = moved_to_b;
     b.answers[0] = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
     up();
+    share(5000); /* 5649 is B's now */
     rig_send(2, "ECHO", LATER_SCRIPT_ACK, 5);
     RIG_UNTIL(ANSWERED(2));
     rig_answered(2, 2);
