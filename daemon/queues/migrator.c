@@ -367,16 +367,14 @@ void migrator_due(struct queue *queue, double at)
         migrator_arm(queue, wait < LOOK_SECONDS ? wait : LOOK_SECONDS);
 }
 
+static const struct fault *migrator_fault_of(const struct queue *queue)
+{
+    return &queue->migrate.refused;
+}
+
 const char *migrator_fault(const struct queues *queues)
 {
-    const char *why = NULL;
-
-    for (uint32_t i = 0; i < queues->names.count && !why; i++) {
-        const struct queue *queue = queues_at(queues, i);
-
-        why = queue->config ? fault_text(&queue->migrate.refused) : NULL;
-    }
-    return why;
+    return queues_fault(queues, migrator_fault_of);
 }
 
 void migrator_clock(const struct queues *queues, double redis_now)

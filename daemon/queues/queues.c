@@ -48,6 +48,19 @@ struct queue *queues_need(struct queues *queues, const char *name)
     return NULL;
 }
 
+const char *queues_fault(const struct queues *queues,
+                         const struct fault *(*of)(const struct queue *queue))
+{
+    const char *why = NULL;
+
+    for (uint32_t i = 0; i < queues->names.count && !why; i++) {
+        const struct queue *queue = queues_at(queues, i);
+
+        why = queue->config ? fault_text(of(queue)) : NULL;
+    }
+    return why;
+}
+
 bool queue_is_shard(const struct queue *queue)
 {
     return strchr(queue->keys.queue, '/') != NULL;

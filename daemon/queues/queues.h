@@ -167,6 +167,11 @@ struct queue *queues_need(struct queues *queues, const char *name);
 /* The i-th of names.count, in the order in which they were made. */
 struct queue *queues_at(const struct queues *queues, uint32_t i);
 
+/* The text of the first fault of a queue that is served; of(): where the queue has it. NULL: there
+ * is none. Borrowed, until the next event. */
+const char *queues_fault(const struct queues *queues,
+                         const struct fault *(*of)(const struct queue *queue));
+
 /* Is it a shard (`mail/3`)? What is told or written of the whole is not of shards. */
 bool queue_is_shard(const struct queue *queue);
 

@@ -408,16 +408,14 @@ static void ticker_on_timer(void *arg)
     link_flush(queue->queues->link);
 }
 
+static const struct fault *ticker_fault_of(const struct queue *queue)
+{
+    return &queue->tick.fault;
+}
+
 const char *ticker_fault(const struct queues *queues)
 {
-    const char *why = NULL;
-
-    for (uint32_t i = 0; i < queues->names.count && !why; i++) {
-        const struct queue *queue = queues_at(queues, i);
-
-        why = queue->config ? fault_text(&queue->tick.fault) : NULL;
-    }
-    return why;
+    return queues_fault(queues, ticker_fault_of);
 }
 
 /* --- the service --- */
