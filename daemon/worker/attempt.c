@@ -1,6 +1,7 @@
 /* attempt.c: how an attempt ends, and what stays of it. */
 #include "worker/attempt.h"
 #include "reservation/job.h"
+#include "reservation/logbook.h"
 #include "reservation/value.h"
 #include "worker/admission.h"
 #include "worker/said.h"
@@ -98,6 +99,16 @@ void attempt_log(const struct later_job *job, enum log_level level, const char *
     va_end(args);
 }
 
+void attempt_keep_line(const struct later_job *job, enum log_level level, const char *text)
+{
+    logbook_add(job->worker->slots, job->slot,
+                &(struct logbook_line){ .at = later_clock() + job->worker->redis_offset,
+                                        .attempt = job->attempt,
+                                        .level = log_level_name(level),
+                                        .text = text },
+                job->log, job->log_len);
+}
+
 /* Somebody has cancelled it, or has it now: however it failed, that does not count. */
 bool attempt_is_given_up(const struct slot *slot)
 {
@@ -184,6 +195,17 @@ static void keep_value(struct later_job *job)
     job->value = NULL;
 }
 
+/* Of all errors but the last the record has one line each. Where lines are kept, each is among
+ * them, whole. */
+static void attempt_keep_error(const struct later_job *job)
+{
+    const struct slot *slot = job->slot;
+
+    if (slot->logs_kept > 0 && later_outcome_failed(slot_counted(slot)) &&
+        !attempt_is_given_up(slot))
+        attempt_keep_line(job, LOG_ERROR, slot->text);
+}
+
 /* Counts it for the history, under the queue that a shard is of. */
 static void attempt_count(struct later_job *job, struct attempts_type *type, double seconds)
 {
@@ -218,6 +240,7 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
     job_settle(job, job->slot, result, timed_out, worker_random());
     if (type)
         attempt_count(job, type, seconds);
+    attempt_keep_error(job);
     keep_value(job);
     log_end(job, seconds);
     atomic_fetch_add_explicit(&worker->slots->page->performed, 1, memory_order_relaxed);

@@ -15,6 +15,10 @@
 void attempt_log(const struct later_job *job, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Keeps a line with the job, if its queue keeps any (reservation/logbook.h). Its time is Redis's,
+ * as that of errors and progress is. Any thread may call it while the job runs. */
+void attempt_keep_line(const struct later_job *job, enum log_level level, const char *text);
+
 /* Redis's time when it began; 0 while that is not known. */
 double attempt_began(const struct later_job *job);
 

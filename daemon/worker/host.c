@@ -79,7 +79,6 @@ static int job_cancelled(const struct later_job *job)
            (job->slot && atomic_load(&job->slot->cancelled)) || job_time_left(job) <= 0;
 }
 
-/* Keeps a line with the job. Its time is Redis's, as that of errors and progress is. */
 __attribute__((format(printf, 3, 0))) static void host_keep_line(const struct later_job *job,
                                                                  uint32_t level, const char *format,
                                                                  va_list args)
@@ -90,12 +89,7 @@ __attribute__((format(printf, 3, 0))) static void host_keep_line(const struct la
     va_copy(again, args);
     vsnprintf(words, sizeof words, format, again);
     va_end(again);
-    logbook_add(job->worker->slots, job->slot,
-                &(struct logbook_line){ .at = later_clock() + job->worker->redis_offset,
-                                        .attempt = job->attempt,
-                                        .level = log_level_name((enum log_level)level),
-                                        .text = words },
-                job->log, job->log_len);
+    attempt_keep_line(job, (enum log_level)level, words);
 }
 
 __attribute__((format(printf, 3, 0))) static void job_logv(const struct later_job *job,

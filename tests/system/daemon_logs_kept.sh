@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a job logs is kept with it where its queue says so: the last lines over all attempts, bounded, also of
-# one that kills its worker, while it runs, and when it is done and kept. Elsewhere nothing is kept.
+# What a job logs is kept with it where its queue says so: the last lines over all attempts, each failed one with its
+# whole error, bounded, also of one that kills its worker, while it runs, and when it is done and kept. Elsewhere
+# nothing is kept.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 needs python3
 start_redis
@@ -11,7 +12,7 @@ conf()
         'types = ( { name = "do"; keep = 3600.0; }, { name = "exec.*"; keep = 3600.0; } );'
 }
 conf
-sed -i 's|config = {|& exec = { talks = { argv = ( "/bin/sh", "-c", "echo out; echo err >\&2" ); }; };|' \
+sed -i 's|config = {|& exec = { talks = { argv = ( "/bin/sh", "-c", "echo out; echo err >\&2" ); }; trace = { argv = ( "/bin/sh", "-c", "echo Traceback:; echo \\"  line $LATER_ATTEMPT\\"; echo Error: of attempt $LATER_ATTEMPT; exit 3" ); }; };|' \
     "$work/laterd.conf"
 start_laterd
 
@@ -31,13 +32,14 @@ wait_until 20 finished few
 is "$(log_of few)" '0: 1/info/line 1, 1/debug/line 2' "a job that is done and kept has its lines, whatever the level of the log"
 push_do many '"do":"talk","lines":25,"in":0' '"max_attempts":2'
 wait_until 20 is_dead many
-is "$(log_of many)" "40: $(for i in 16 17 18 19 20 21 22 23 24 25; do
-    printf '2/%s/line %d%s' "$([ $((i % 2)) = 1 ] && echo info || echo debug)" $i "$([ $i = 25 ] || echo ', ')"
-done)" "of a dead one the last ten of fifty"
+is "$(log_of many)" "42: $(for i in 17 18 19 20 21 22 23 24 25; do
+    printf '2/%s/line %d, ' "$([ $((i % 2)) = 1 ] && echo info || echo debug)" $i
+done)2/error/told to fail" "of a dead one the last ten of fifty, and of two errors"
 push_do both '"do":"talk","lines":3,"in":0' '"max_attempts":2'
 wait_until 20 is_dead both
 is "$(log_of both)" \
-    '0: 1/info/line 1, 1/debug/line 2, 1/info/line 3, 2/info/line 1, 2/debug/line 2, 2/info/line 3' "those of both attempts"
+    "0: 1/info/line 1, 1/debug/line 2, 1/info/line 3, 1/error/told to fail, \
+2/info/line 1, 2/debug/line 2, 2/info/line 3, 2/error/told to fail" "those of both attempts"
 push_do killed '"do":"talk","lines":3,"kill":9' '"max_attempts":1'
 wait_until 20 is_dead killed
 is "$(log_of killed)" '0: 1/info/line 1, 1/debug/line 2, 1/info/line 3' "one that kills its worker has its last words"
@@ -54,8 +56,14 @@ is "$(noted o long | grep -o '"text":"[^"]*"' | awk '{ print length($0) - 9 }' |
 push_do odd '"do":"talk","lines":10,"text":"\u0001'"$(printf '%0999d' 0 | sed 's/0/\\u0001/g')"'","in":0' '"max_attempts":1'
 wait_until 20 is_dead odd
 at_most "$(noted o odd | wc -c)" 16512 "what is kept is bounded in bytes, too"
-is "$(noted o odd | python3 -c 'import json, sys; log = json.load(sys.stdin); print(log["dropped"] + len(log["lines"]))')" 10 \
+is "$(noted o odd | python3 -c 'import json, sys; log = json.load(sys.stdin); print(log["dropped"] + len(log["lines"]))')" 11 \
     "and says how much was dropped"
+
+push_job trace '"type":"exec.trace","max_attempts":2'
+wait_until 20 is_dead trace
+like "$(log_of trace | tr '\n' '/')" ' 1/error/exit status 3: Traceback:/  line 1/Error: of attempt 1, ' \
+    "each attempt has its whole error, of several lines, too"
+like "$(log_of trace | tr '\n' '/')" ' 2/error/exit status 3: Traceback:/  line 2/Error: of attempt 2/$' "so has the last one"
 
 push_job talks '"type":"exec.talks"'
 wait_until 20 finished talks
