@@ -25,7 +25,7 @@ type NewJob struct {
 	Type    string      // required; chooses the handler
 	Payload interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
 
-	// @options push: // {Pascal}: {help} ({value})\n{Pascal} {go}
+	// @options option: // {Pascal}: {help} ({value})\n{Pascal} {go}
 	// ID: the same id is the same job (text)
 	ID string
 	// Priority: -100 to 100, higher first (whole number)

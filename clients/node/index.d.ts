@@ -3,7 +3,7 @@ export type RedisClient = object;
 
 /** Durations are seconds, which may have a fraction. What is not given is as laterd is configured. */
 export interface Options {
-    // @options push: /** {help} ({value}) */\n{camel}?: {ts};
+    // @options option: /** {help} ({value}) */\n{camel}?: {ts};
     /** the same id is the same job (text) */
     id?: string;
     /** -100 to 100, higher first (whole number) */

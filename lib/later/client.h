@@ -69,7 +69,7 @@ struct later_new_job {
                            * then used: in, at, expires_in and from adder on */
     size_t document_len;  /* 0: strlen(document) */
 
-    /* @options push: /@ {help} @/\n{job}; */
+    /* @options option: /@ {help} @/\n{job}; */
     /* the same id is the same job */
     const char *id;
     /* -100 to 100, higher first */

@@ -56,7 +56,7 @@ final class NewJob
 
     /**
      * @param $payload anything that json_encode() takes, or Json
-     * @options push: * @param ${camel} {help} ({value})
+     * @options option: * @param ${camel} {help} ({value})
      * @param $id the same id is the same job (text)
      * @param $priority -100 to 100, higher first (whole number)
      * @param $in how long until it may run (seconds)
@@ -95,7 +95,7 @@ final class NewJob
     public function __construct(
         public string $type,
         public mixed $payload = null,
-        // @options push: public {php},
+        // @options option: public {php},
         public ?string $id = null,
         public int $priority = 0,
         public ?float $in = null,

@@ -42,7 +42,7 @@ class NewJob:
 
     type: str
     payload: Any = None
-    # @options push: # {help} ({value})\n{py}: {python}
+    # @options option: # {help} ({value})\n{py}: {python}
     # the same id is the same job (text)
     id: Optional[str] = None
     # -100 to 100, higher first (whole number)

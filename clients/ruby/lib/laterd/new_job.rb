@@ -11,7 +11,7 @@ module Laterd
   # A job to push. Durations are seconds, and may have a fraction; UNIX seconds may be a Time. What is
   # not given has laterd's default for the type.
   #
-  # @options push: #   {name}: {help} ({value})
+  # @options option: #   {name}: {help} ({value})
   #   id: the same id is the same job (text)
   #   priority: -100 to 100, higher first (whole number)
   #   in: how long until it may run (seconds)
