@@ -14,6 +14,29 @@
 
 enum { NUMBERS_MAX = 256 }; /* bytes of the numbers of a line, and of all its names */
 
+#define TEXT_OF_(number) #number
+#define TEXT_OF(number)  TEXT_OF_(number)
+#define TOO_LONG         "longer than " TEXT_OF(EXEC_LINE_MAX) " bytes"
+
+/* clang-format off */
+static const struct {
+    const char *word;
+    uint32_t result;
+    bool value;  /* may it have a value? Else an error */
+    bool reason; /* is it noted if it gives none? */
+    bool wait;   /* may it say when the job runs again? */
+} results[] = {
+    /* @answers answer: { "{name}", {constant}, {value}, {reason}, {wait} }, */
+    { "done", LATER_DONE, true, false, false },
+    { "retry", LATER_RETRY, false, true, true },
+    { "bury", LATER_BURY, false, true, false },
+    { "return", LATER_RETURN, false, false, true },
+    /* @end */
+};
+/* clang-format on */
+
+enum { RESULTS = sizeof results / sizeof *results };
+
 /* Asks for the fencing number of the job's own lock, but only if the document may have a lock. */
 static bool ask_fence(struct later_job *job, uint64_t *fence)
 {
@@ -170,12 +193,13 @@ static void exec_answer_take_value(struct later_job *job, const struct line *lin
                       line->text);
 }
 
-static void exec_answer_take_error(struct later_job *job, const struct line *line, bool returned)
+/* reason: is it noted if there is none? */
+static void exec_answer_take_error(struct later_job *job, const struct line *line, bool reason)
 {
     char *error = exec_members_text(&line->members, EXEC_ERROR);
     const char *hint = error ? exec_output_hint(error, strlen(error)) : "";
 
-    if (!error && !line->members.fault && returned)
+    if (!error && !line->members.fault && !reason)
         return;
     if (!error && line->members.fault)
         exec_answer_bury(job, line->members.fault, line->text);
@@ -185,44 +209,50 @@ static void exec_answer_take_error(struct later_job *job, const struct line *lin
     free(error);
 }
 
+/* Writes "done, retry, bury or return". */
+static void exec_answer_words(char *at, size_t room)
+{
+    for (int i = 0; i < RESULTS && room > 0; i++) {
+        const char *between = i == 0 ? "" : i + 1 < RESULTS ? ", " : " or ";
+        size_t len = (size_t)snprintf(at, room, "%s%s", between, results[i].word);
+
+        at += len < room ? len : room;
+        room -= len < room ? len : room;
+    }
+}
+
 static uint32_t unknown_result(struct later_job *job, const struct line *line, const char *said)
 {
     json_t *json = exec_members_json(&line->members, EXEC_RESULT);
     const char *fault = line->members.fault;
+    char words[100];
 
     if (!fault && !json && line->members.of[EXEC_RESULT].bytes)
         fault = "that is not JSON";
     json_decref(json);
     if (fault)
         return exec_answer_bury(job, fault, line->text);
-    later_job_error(job, "the program answered with result \"%.100s\": done, retry, bury or return",
-                    said);
+    exec_answer_words(words, sizeof words);
+    later_job_error(job, "the program answered with result \"%.100s\": %s", said, words);
     return LATER_RETRY;
 }
 
 static uint32_t exec_answer_take_word(struct later_job *job, const struct line *line,
                                       const char *said)
 {
-    static const struct {
-        const char *word;
-        uint32_t result;
-    } results[] = { { "done", LATER_DONE },
-                    { "retry", LATER_RETRY },
-                    { "bury", LATER_BURY },
-                    { "return", LATER_RETURN } };
-    size_t i = 0;
+    int i = 0;
     double in;
 
-    while (i < sizeof results / sizeof *results && strcmp(results[i].word, said) != 0)
+    while (i < RESULTS && strcmp(results[i].word, said) != 0)
         i++;
-    if (i == sizeof results / sizeof *results)
+    if (i == RESULTS)
         return unknown_result(job, line, said);
-    if (results[i].result == LATER_DONE)
+    if (results[i].value)
         exec_answer_take_value(job, line);
     else
-        exec_answer_take_error(job, line, results[i].result == LATER_RETURN);
+        exec_answer_take_error(job, line, results[i].reason);
     in = exec_answer_number_of(line, EXEC_IN);
-    if (in >= 0 && (results[i].result == LATER_RETRY || results[i].result == LATER_RETURN))
+    if (in >= 0 && results[i].wait)
         later_job_retry_in(job, fmin(in, 315360000));
     return results[i].result;
 }
@@ -337,14 +367,14 @@ enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *p
     *answer = (struct exec_answer){ .id = "" };
     exec_members_read(&line.members, text);
     if (cut)
-        line.members.fault = "longer than 131072 bytes";
+        line.members.fault = TOO_LONG;
     id = exec_members_text(&line.members, EXEC_ID);
     if (id && strlen(id) < sizeof answer->id)
         strcpy(answer->id, id);
     free(id);
     kind = exec_answer_take(answer->id[0] ? find(arg, answer->id) : NULL, &line, answer);
     if (cut && kind != EXEC_ANSWER_REFUSED) /* else the caller logs why */
-        later_log("exec", LATER_WARN,
-                  "%s: skipped the rest of a line longer than 131072 bytes: %.100s", program, text);
+        later_log("exec", LATER_WARN, "%s: skipped the rest of a line longer than %d bytes: %.100s",
+                  program, EXEC_LINE_MAX, text);
     return kind;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const char *const names[EXEC_MEMBERS] = {
+    /* @answers member: [EXEC_{UPPER}] = "{name}", */
     [EXEC_ID] = "id",
     [EXEC_RESULT] = "result",
     [EXEC_ERROR] = "error",
@@ -14,10 +15,11 @@ static const char *const names[EXEC_MEMBERS] = {
     [EXEC_LOG] = "log",
     [EXEC_TEXT] = "text",
     [EXEC_PROGRESS] = "progress",
-    [EXEC_HELLO] = "hello",
-    [EXEC_TYPES] = "types",
     [EXEC_CHECKPOINT] = "checkpoint",
+    [EXEC_HELLO] = "hello",
     [EXEC_STOPPING] = "stopping",
+    [EXEC_TYPES] = "types",
+    /* @end */
 };
 
 static const char *exec_members_skip_space(const char *at)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 enum exec_member {
+    /* @answers member: EXEC_{UPPER}, */
     EXEC_ID,
     EXEC_RESULT,
     EXEC_ERROR,
@@ -27,6 +28,7 @@ enum exec_member {
     EXEC_HELLO,
     EXEC_STOPPING,
     EXEC_TYPES,
+    /* @end */
     EXEC_MEMBERS
 };
 

@@ -8,7 +8,12 @@
 
 #include <stddef.h>
 
-#define EXEC_ERROR_MAX 1000 /* bytes of an error that laterd keeps */
+/* clang-format off */
+/* @answers limit.error,limit.line: #define EXEC_{UPPER}_MAX {most} /@ {help} @/ */
+#define EXEC_ERROR_MAX 1000 /* bytes of an error that are kept */
+#define EXEC_LINE_MAX 131072 /* bytes of a line, in which a value of 64 KiB may take twice as many */
+/* @end */
+/* clang-format on */
 
 /* The last bytes that a program printed. */
 struct exec_output {

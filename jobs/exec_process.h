@@ -9,12 +9,12 @@
 #define LATER_JOBS_EXEC_PROCESS_H
 
 #include "exec_child.h"
+#include "exec_output.h"
 #include "exec_reader.h"
 #include "exec_throttle.h"
 
-#define EXEC_LINE_MAX   131072 /* bytes of an answer: a value of 64 KiB may take twice as many */
-#define EXEC_OUTPUT_MAX 2000   /* bytes of a line that it prints */
-#define EXEC_TAIL       1000   /* bytes of its output that are put into an error */
+#define EXEC_OUTPUT_MAX 2000 /* bytes of a line that it prints */
+#define EXEC_TAIL       1000 /* bytes of its output that are put into an error */
 
 /* Called with a line that the program printed. exec_process_say() logs it as that of a program,
  * which arg is. */

@@ -24,6 +24,12 @@ in_each()
     is "$(comm -23 "$names" "$words" | paste -s -d ' ' -)" "" "$kind: each is in $what"
 }
 
+# rows TABLE SECTION: its rows, of lib/job/TABLE.tab.
+rows()
+{
+    awk -v section="$2" '/^# [a-z]+ +[|] / { inside = $2 == section } inside && /^[a-z]/' "lib/job/$1.tab"
+}
+
 # strings FILE TABLE: the first string of each line of a table in C.
 strings()
 {
@@ -51,18 +57,32 @@ kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^
     grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
 in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.c tests/unit/bad_config/table
 
-options=$(sed '1,/^# option  /d; /^#/d' lib/job/options.tab)
-kind "an option of a job" "$(echo "$options" | sed -n 's/^\([a-z_]*\) *|.*/\1/p')"
+kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
 in_each tests/clients/conformance.json tests/clients/conformance.json
 in_each "tests/unit/*.c" tests/unit/*.c
+of_clients="clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php
+    clients/ruby/test/test_testing.rb clients/go/testing_test.go"
 # As a client spells it: max_attempts, maxAttempts, MaxAttempts.
-for file in clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php \
-    clients/ruby/test/test_testing.rb clients/go/testing_test.go; do
+for file in $of_clients; do
     sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' "$file" | tr '[:upper:]' '[:lower:]' >"$tested"
     in_each "$file" "$tested"
 done
-kind "an option of a job on the pages" "$(echo "$options" | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
+kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/system/web_*.py" tests/system/web_*.py
+
+kind "an answer of a handler" "$(rows answers answer | sed 's/ *|.*//')"
+for file in tests/unit/test_exec_lines.c $of_clients; do
+    in_each "$file" "$file"
+done
+kind "a result" "$(rows answers answer | awk '{ print $3 }')"
+for file in lib/later/job.h doc/later-job.3; do
+    in_each "$file" "$file"
+done
+kind "an answer that handlers throw in PHP" \
+    "$(rows answers answer | grep '| raised' | sed 's/ *|.*//; s/.*/\u&Job/')"
+in_each "clients/php/src/*Job.php" clients/php/src/*Job.php
+kind "a member of a program's lines" "$(rows answers member | sed 's/ *|.*//')"
+in_each "tests/unit/test_exec_lines*.c" tests/unit/test_exec_lines*.c
 
 kind "a counter" "$(strings lib/queue/inspect.c counters)"
 in_each doc/protocol.md doc/protocol.md

@@ -12,10 +12,16 @@ import (
 
 // laterd takes no other line than these, so what a handler says is made fit for one here.
 const (
-	errorMax = 1000  // bytes of an error that laterd keeps
-	textMax  = 16384 // bytes of a text for the log
-	valueMax = 65536 // bytes of a value
-	levels   = 128   // of a value
+	// @answers said: // {camel}Max: {help}\n{camel}Max = {most}
+	// errorMax: bytes of an error that are kept
+	errorMax = 1000
+	// textMax: bytes of a text for the log that a client sends
+	textMax = 16384
+	// valueMax: bytes of a value or a checkpoint
+	valueMax = 65536
+	// levelsMax: levels of a value or a checkpoint
+	levelsMax = 128
+	// @end
 )
 
 // answers is descriptor 3. Many goroutines may write to it.
@@ -61,8 +67,8 @@ func keepable(value interface{}) (text []byte, why string, err error) {
 	text, err = marshal(value)
 	if len(text) > valueMax {
 		why = fmt.Sprintf("it has %d bytes of JSON, and at most %d are kept", len(text), valueMax)
-	} else if err == nil && depth(text) > levels {
-		why = fmt.Sprintf("it is deeper than %d levels", levels)
+	} else if err == nil && depth(text) > levelsMax {
+		why = fmt.Sprintf("it is deeper than %d levels", levelsMax)
 	}
 	return text, why, err
 }

@@ -53,7 +53,7 @@ var (
 
 // Attempt is what became of one attempt: the answer as laterd gets it.
 type Attempt struct {
-	Result   string // "done", "retry", "bury" or "return"
+	Result   string // "done", "retry" …
 	Value    json.RawMessage
 	Error    string
 	In       time.Duration // until the next one, if the handler said so; else 0

@@ -151,15 +151,20 @@ type outcome struct {
 
 func (o *outcome) Unwrap() error { return o.error }
 
-// Retry returns an error that tries the job again after this time, in place of the backoff. After the last
-// attempt the job is buried.
+// @answers so_long: // {Pascal} returns an error that {help}.\nfunc {Pascal}(err error, in time.Duration) error { return &outcome{err, "{name}", secondsOf(in)} }\n
+// Retry returns an error that tries the job again, after the backoff or so many seconds; after the last attempt it is buried.
 func Retry(err error, in time.Duration) error { return &outcome{err, "retry", secondsOf(in)} }
 
+// Return returns an error that gives the job back for so many seconds as if it had not begun; it is no attempt.
+func Return(err error, in time.Duration) error { return &outcome{err, "return", secondsOf(in)} }
+
+// @end
+
+// @answers at_once: // {Pascal} returns an error that {help}.\nfunc {Pascal}(err error) error { return &outcome{err, "{name}", nil} }\n
 // Bury returns an error that buries the job at once, because another try cannot help.
 func Bury(err error) error { return &outcome{err, "bury", nil} }
 
-// Return returns an error that gives the job back for this time as if it had not begun. It is no attempt.
-func Return(err error, in time.Duration) error { return &outcome{err, "return", secondsOf(in)} }
+// @end
 
 func secondsOf(in time.Duration) *float64 {
 	seconds := in.Seconds()
@@ -288,6 +293,23 @@ func (h *Handlers) try(words []string) int {
 	return shown(linesOf(h.perform(job)))
 }
 
+func statusOf(result string) int {
+	switch result {
+	// @answers answer: case "{name}":\n	return {status}
+	case "done":
+		return 0
+	case "retry":
+		return 75
+	case "bury":
+		return 65
+	case "return":
+		return 75
+	// @end
+	default:
+		return 1
+	}
+}
+
 // shown prints what was told, and returns the exit status.
 func shown(lines []string) int {
 	var told struct {
@@ -307,8 +329,5 @@ func shown(lines []string) int {
 	} else {
 		fmt.Println(string(told.Value))
 	}
-	if status, known := map[string]int{"done": 0, "bury": 65}[told.Result]; known {
-		return status
-	}
-	return 75
+	return statusOf(told.Result)
 }

@@ -404,15 +404,22 @@ export class Handlers {
     run(options?: { maxJobs?: number; maxMemory?: number; end?: () => Promise<void> }): Promise<never>;
 }
 
-/** Thrown by a handler. delay is in seconds. */
+// What handlers throw. delay is in seconds.
+// @answers so_long: /@* {Help} @/\nexport class {Pascal} extends Error {\n    constructor(why?: string, delay?: number);\n}
+/** Tries the job again, after the backoff or so many seconds; after the last attempt it is buried. */
 export class Retry extends Error {
     constructor(why?: string, delay?: number);
 }
-export class Bury extends Error {
-    constructor(why?: string);
-}
+/** Gives the job back for so many seconds as if it had not begun; it is no attempt. */
 export class Return extends Error {
     constructor(why?: string, delay?: number);
 }
+// @end
+// @answers at_once: /@* {Help} @/\nexport class {Pascal} extends Error {\n    constructor(why?: string);\n}
+/** Buries the job at once, because another try cannot help. */
+export class Bury extends Error {
+    constructor(why?: string);
+}
+// @end
 
 export function currentJob(): Job | null;

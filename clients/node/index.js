@@ -7,4 +7,11 @@ export {
     FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
     TimeoutError, WrongProtocol,
 } from "./src/errors.js";
-export { Bury, Handlers, Retry, Return, currentJob } from "./src/handlers.js";
+export {
+    // @answers raised: {Pascal},
+    Retry,
+    Bury,
+    Return,
+    // @end
+    Handlers, currentJob,
+} from "./src/handlers.js";

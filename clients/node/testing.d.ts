@@ -5,7 +5,14 @@ export const ANY: unique symbol;
 
 /** What became of one attempt. */
 export interface Attempt {
-    result: "done" | "retry" | "bury" | "return";
+    result:
+        // @answers answer: | "{name}"
+        | "done"
+        | "retry"
+        | "bury"
+        | "return"
+        // @end
+        ;
     value?: unknown;
     error: string;
     /** In seconds. */

@@ -153,8 +153,10 @@ static int host_check_json(const struct later_job *job, const char *call, const 
 
     if (job->worker && !job->slot)
         return host_refuse(job, call, "the job's time was over, it is settled");
-    if (len > LATER_VALUE_MAX)
-        return host_refuse(job, call, "longer than 65536 bytes");
+    if (len > LATER_VALUE_MAX) {
+        later_fail(&err, LATER_E_DATA, "longer than %d bytes", LATER_VALUE_MAX);
+        return host_refuse(job, call, err.text);
+    }
     return later_json_scan(json, len, NULL, 0, &err) < 0 ? host_refuse(job, call, err.text)
                                                          : LATER_YES;
 }

@@ -17,8 +17,7 @@
 #include <stdint.h>
 
 #define LATER_TYPE_MAX     128
-#define LATER_EXPIRES_ROOM 40    /* bytes that a document grows by `expires_in` */
-#define LATER_VALUE_MAX    65536 /* bytes of a job's value */
+#define LATER_EXPIRES_ROOM 40 /* bytes that a document grows by `expires_in` */
 #define LATER_BUCKET_MAX   64
 #define LATER_STEP_MAX     64      /* bytes of a step's name */
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
@@ -26,6 +25,9 @@
 
 /* The most of each option that is a member: seconds, characters, bytes. */
 /* clang-format off */
+/* @answers limit.value: #define LATER_{UPPER}_MAX {most} /@ {help} @/ */
+#define LATER_VALUE_MAX 65536 /* bytes of a value or a checkpoint */
+/* @end */
 /* @options document: #define LATER_{UPPER}_MAX {most} */
 #define LATER_ID_MAX 200
 #define LATER_PRIORITY_MAX 100

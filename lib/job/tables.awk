@@ -57,7 +57,10 @@ function put(table, who, template, indent,    row, text, words, i, n) {
         if (cells[row, "table"] != table || !is_of(row, who)) continue
         text = fill(row, template)
         gsub(/\\n/, "\n" indent, text)
-        print indent text
+        text = indent text
+        gsub(/[ \t]+\n/, "\n", text)
+        sub(/[ \t]+$/, "", text)
+        print text
     }
     n = split(who, words, ",")
     for (i = 1; i <= n; i++) {

@@ -88,6 +88,10 @@ is "$(noting c)" 0 "no other was charged"
 run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
 is "$status" 65 "tried without laterd it says how it went"
 contains "$out" 'no such order' "and why"
+for type in exec.retries exec.throws exec.returns; do
+    run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" "$type"
+    is "$status" 75 "$type, too: another try may help"
+done
 
 tried=
 for type in far.near far.off.there far.off.exact far; do

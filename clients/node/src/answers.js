@@ -4,10 +4,12 @@
  */
 import { inspect } from "node:util";
 
-const ERROR_MAX = 1000; // bytes of an error that laterd keeps
-const TEXT_MAX = 16384; // bytes of a text for the log
-const VALUE_MAX = 65536; // bytes of a value
-const DEPTH_MAX = 128; // its levels
+// @answers said: const {UPPER}_MAX = {most}; // {help}
+const ERROR_MAX = 1000; // bytes of an error that are kept
+const TEXT_MAX = 16384; // bytes of a text for the log that a client sends
+const VALUE_MAX = 65536; // bytes of a value or a checkpoint
+const LEVELS_MAX = 128; // levels of a value or a checkpoint
+// @end
 const OWN = new URL(".", import.meta.url).href;
 const NO_MARK = /"(?:[^"\\]|\\.)*"|[^[\]{}"]+/g;
 const ESCAPE = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
@@ -76,7 +78,7 @@ function encode(value) {
         return JSON.stringify(value, checked);
     } catch (error) {
         throw error instanceof RangeError && /call stack/.test(error.message)
-            ? new TooMuch(`it is deeper than ${DEPTH_MAX} levels`) : error;
+            ? new TooMuch(`it is deeper than ${LEVELS_MAX} levels`) : error;
     }
 }
 
@@ -89,9 +91,9 @@ function valueText(value) {
     const size = Buffer.byteLength(text);
     if (size > VALUE_MAX) throw new TooMuch(`it has ${size} bytes of JSON, and at most ${VALUE_MAX} are kept`);
     let depth = 0;
-    for (const mark of size > 2 * DEPTH_MAX ? text.replace(NO_MARK, "") : "") { // else it has too few brackets
+    for (const mark of size > 2 * LEVELS_MAX ? text.replace(NO_MARK, "") : "") { // else it has too few brackets
         depth += mark === "[" || mark === "{" ? 1 : -1;
-        if (depth > DEPTH_MAX) throw new TooMuch(`it is deeper than ${DEPTH_MAX} levels`);
+        if (depth > LEVELS_MAX) throw new TooMuch(`it is deeper than ${LEVELS_MAX} levels`);
     }
     return text;
 }

@@ -15,41 +15,44 @@ import { LaterdError, Refused } from "./errors.js";
 const READ = 1 << 18;
 const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
 const LEVELS = { error: "error", warn: "warn", info: "info", log: "info", debug: "debug" };
-const STATUS = { done: 0, bury: 65, retry: 75, return: 75 };
+const STATUS = {
+    // @answers answer: {name}: {status},
+    done: 0,
+    retry: 75,
+    bury: 65,
+    return: 75,
+    // @end
+};
 
 const current = new AsyncLocalStorage();
 
+/** What a handler throws to end its attempt; `result` of its class is the answer. delay is in seconds. */
 class Verdict extends Error {
-    constructor(result, why, delay) {
+    constructor(why = new.target.name, delay = undefined) {
         super(why);
         if ((delay ?? 0) !== 0 && !Number.isFinite(delay)) throw new TypeError(`delay: ${textOf(delay)} is no number of seconds`);
-        this.result = result;
+        this.result = new.target.result;
         this.in = delay ?? undefined;
     }
 }
 
-/** Tries the job again, after the backoff or this many seconds. After the last attempt it is
- * buried. */
+// @answers raised: /@* {Help} @/\nexport class {Pascal} extends Verdict {\n    static result = "{name}";\n}\n
+/** Tries the job again, after the backoff or so many seconds; after the last attempt it is buried. */
 export class Retry extends Verdict {
-    constructor(why = "Retry", delay = undefined) {
-        super("retry", why, delay);
-    }
+    static result = "retry";
 }
 
 /** Buries the job at once, because another try cannot help. */
 export class Bury extends Verdict {
-    constructor(why = "Bury") {
-        super("bury", why);
-    }
+    static result = "bury";
 }
 
-/** Returns the job for this many seconds as if it had not begun. It is no attempt. */
+/** Gives the job back for so many seconds as if it had not begun; it is no attempt. */
 export class Return extends Verdict {
-    constructor(why = "Return", delay = undefined) {
-        super("return", why, delay);
-    }
+    static result = "return";
 }
 
+// @end
 /** The job goes on at its checkpoint, in another laterd. */
 class GoesOn extends Return {}
 

@@ -15,6 +15,21 @@ namespace Laterd;
 final class Handlers
 {
     private const SPARE = 65536; // bytes, kept free to report that there are no more
+    private const RESULTS = [
+        // @answers raised: {Pascal}Job::class => '{name}',
+        RetryJob::class => 'retry',
+        BuryJob::class => 'bury',
+        ReturnJob::class => 'return',
+        // @end
+    ];
+    private const STATUS = [
+        // @answers answer: '{name}' => {status},
+        'done' => 0,
+        'retry' => 75,
+        'bury' => 65,
+        'return' => 75,
+        // @end
+    ];
     private const UNBEGUN = ['result' => 'return', 'error' => 'it had not begun'];
 
     /** @var array<string, callable> */
@@ -263,18 +278,20 @@ final class Handlers
             $value = $this->hooked ? $this->withHooks($this->functions[$name], $job)
                 : $job->end(($this->functions[$name])($job));
             return ['result' => 'done'] + ($value === null ? [] : ['value' => $value]);
-        } catch (RetryJob $e) {
-            return ['result' => 'retry', 'error' => self::said($e), ...self::in($e->in ?? $this->wait($name, $job, $e))];
-        } catch (BuryJob $e) {
-            return ['result' => 'bury', 'error' => self::said($e)];
         } catch (GoesOn) {
             return ['result' => 'return', 'in' => 0];
-        } catch (ReturnJob $e) {
-            return ['result' => 'return', 'error' => self::said($e), ...self::in($e->in)];
         } catch (\Throwable $e) {
-            return $this->buries($name, $e) ? ['result' => 'bury', 'error' => self::text($e)]
-                : ['result' => 'retry', 'error' => self::text($e), ...self::in($this->wait($name, $job, $e))];
+            return $this->failedBy($name, $job, $e);
         }
+    }
+
+    private function failedBy(string $name, Job $job, \Throwable $e): array
+    {
+        $said = current(array_filter(array_keys(self::RESULTS), fn ($kind) => $e instanceof $kind));
+        $result = $said ? self::RESULTS[$said] : ($this->buries($name, $e) ? 'bury' : 'retry');
+        $in = $said ? $e->in ?? null : null;
+        return ['result' => $result, 'error' => $said ? self::said($e) : self::text($e),
+            ...self::in($result === 'retry' ? $in ?? $this->wait($name, $job, $e) : $in)];
     }
 
     /** Asks a closure; one that fails, or has no number, leaves it to laterd. */
@@ -392,6 +409,6 @@ final class Handlers
         $answer = array_pop($told);
         fwrite(STDERR, implode('', $told));
         echo $answer;
-        return ['done' => 0, 'bury' => 65, 'return' => 75][json_decode($answer, true)['result']] ?? 1;
+        return self::STATUS[json_decode($answer, true)['result']];
     }
 }

@@ -11,10 +11,12 @@ final class Lines
 
     private const VALUE = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE
         | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR;
-    public const ERROR_MAX = 1000;   // bytes of an error that laterd keeps
-    private const TEXT_MAX = 16384;  // bytes of a text for the log
-    private const VALUE_MAX = 65536; // bytes of a value that laterd keeps
-    private const DEPTH_MAX = 128;   // its levels
+    // @answers said: public const {UPPER}_MAX = {most}; // {help}
+    public const ERROR_MAX = 1000; // bytes of an error that are kept
+    public const TEXT_MAX = 16384; // bytes of a text for the log that a client sends
+    public const VALUE_MAX = 65536; // bytes of a value or a checkpoint
+    public const LEVELS_MAX = 128; // levels of a value or a checkpoint
+    // @end
 
     /** @var string[] jobs that were read while it looked for something else */
     private array $waiting = [];
@@ -101,7 +103,7 @@ final class Lines
         } catch (\Throwable $e) {
             $deep = $e instanceof \JsonException && $e->getCode() === JSON_ERROR_DEPTH;
             return $deep
-                ? self::leftOut($rest, 'it is deeper than ' . self::DEPTH_MAX . ' levels')
+                ? self::leftOut($rest, 'it is deeper than ' . self::LEVELS_MAX . ' levels')
                 : [self::encode(['result' => 'bury',
                     'error' => self::text('its value is not JSON: ' . $e->getMessage(), self::ERROR_MAX)] + $rest)];
         }
@@ -114,7 +116,7 @@ final class Lines
 
     private static function valueOf(mixed $value): string
     {
-        return json_encode($value, self::VALUE, self::DEPTH_MAX);
+        return json_encode($value, self::VALUE, self::LEVELS_MAX);
     }
 
     /** Leaves a checkpoint. @throws \InvalidArgumentException it is no JSON, or more than laterd keeps */

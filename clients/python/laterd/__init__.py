@@ -11,7 +11,13 @@ from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
                      QueueFull, Refused, WrongProtocol)
 from .events import End, Events
 from .flows import Flow, batch, chain
-from .handlers import Bury, Handlers, Job, Retry, Return, TimeIsUp, current_job
+from .handlers import (
+    # @answers raised: {Pascal},
+    Retry,
+    Bury,
+    Return,
+    # @end
+    Handlers, Job, TimeIsUp, current_job)
 from .task import Task
 from .told import Found, Mapped, Outcome, Pushed, Size
 from .unique import unique_id
@@ -21,10 +27,17 @@ if TYPE_CHECKING:
     from .client import Client
 
 __version__ = "0.1.0"
-__all__ = ["Bury", "Client", "End", "Events", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job",
-           "JobFailed", "JobUnknown", "LaterdError", "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed", "QueueFull", "RawJSON", "Refused", "Retry",
-           "Return", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain", "current_job", "testing",
-           "unique_id"]
+__all__ = [
+    # @answers raised: "{Pascal}",
+    "Retry",
+    "Bury",
+    "Return",
+    # @end
+    "Client", "End", "Events", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed",
+    "JobUnknown", "LaterdError", "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed",
+    "QueueFull", "RawJSON", "Refused", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain",
+    "current_job", "testing", "unique_id",
+]
 
 _PLACES = {"Client": ".client", "aio": ".aio", "testing": ".testing"}
 

@@ -22,7 +22,14 @@ from typing import Any, Dict, List
 from .answers import lines_of
 from .handlers import Handlers, Job
 
-STATUS = {"done": 0, "bury": 65, "retry": 75, "return": 75}
+STATUS = {
+    # @answers answer: "{name}": {status},
+    "done": 0,
+    "retry": 75,
+    "bury": 65,
+    "return": 75,
+    # @end
+}
 
 
 class Shown:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     from .handlers import Job
 
-ERROR_MAX = 1000  # bytes of an error that laterd keeps
-TEXT_MAX = 16384  # bytes of a text for the log
-VALUE_MAX = 65536  # bytes of a value
-DEPTH_MAX = 128  # its levels
+# @answers said: {UPPER}_MAX = {most}  # {help}
+ERROR_MAX = 1000  # bytes of an error that are kept
+TEXT_MAX = 16384  # bytes of a text for the log that a client sends
+VALUE_MAX = 65536  # bytes of a value or a checkpoint
+LEVELS_MAX = 128  # levels of a value or a checkpoint
+# @end
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 _OWN = ("laterd", "asyncio")  # packages whose frames above a handler's say nothing
@@ -72,7 +74,7 @@ def error_of(error: BaseException) -> str:
 
 def _is_deep(value: Any) -> bool:
     level: List[Any] = [[value]]  # lists, tuples and dicts
-    for _ in range(DEPTH_MAX + 1):
+    for _ in range(LEVELS_MAX + 1):
         level = [part for one in level for part in (one.values() if isinstance(one, dict) else one)
                  if isinstance(part, (list, tuple, dict))]
         if not level:
@@ -86,7 +88,7 @@ def value_text(value: Any) -> str:
     try:
         text = _ENCODER.encode(value)
     except RecursionError:
-        raise TooMuch("it is deeper than %d levels" % DEPTH_MAX) from None
+        raise TooMuch("it is deeper than %d levels" % LEVELS_MAX) from None
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -94,8 +96,8 @@ def value_text(value: Any) -> str:
         size = len(text.encode())
     if size > VALUE_MAX:
         raise TooMuch("it has %d bytes of JSON, and at most %d are kept" % (size, VALUE_MAX))
-    if size > 2 * DEPTH_MAX and _is_deep(value):  # a shorter one has too few brackets
-        raise TooMuch("it is deeper than %d levels" % DEPTH_MAX)
+    if size > 2 * LEVELS_MAX and _is_deep(value):  # a shorter one has too few brackets
+        raise TooMuch("it is deeper than %d levels" % LEVELS_MAX)
     return text
 
 

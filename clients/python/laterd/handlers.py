@@ -61,9 +61,10 @@ class Outcome(Exception):
         self.delay = None if seconds is None else max(float(seconds), 0.0)
 
 
+# `delay`: seconds or a timedelta.
+# @answers raised: class {Pascal}(Outcome):\n    """{Help}"""\n\n    result = "{name}"\n\n
 class Retry(Outcome):
-    """Tries the job again, after the backoff or `delay` (seconds or a timedelta). After the last
-    attempt it is buried."""
+    """Tries the job again, after the backoff or so many seconds; after the last attempt it is buried."""
 
     result = "retry"
 
@@ -75,11 +76,12 @@ class Bury(Outcome):
 
 
 class Return(Outcome):
-    """Returns the job for `delay` seconds as if it had not begun. It is no attempt."""
+    """Gives the job back for so many seconds as if it had not begun; it is no attempt."""
 
     result = "return"
 
 
+# @end
 class _GoesOn(Return):
     """The job goes on at its checkpoint, in another laterd."""
 

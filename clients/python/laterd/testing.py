@@ -42,7 +42,7 @@ ENDED = ("done", "cancelled", "skipped")
 class Attempt:
     """What became of one attempt: the answer as laterd gets it.
 
-    result    "done", "retry", "bury" or "return"
+    result    the answer: "done", "retry" …
     progress  each as its arguments: done, total, text
     checkpoint   the last one that it has left
     """

@@ -6,7 +6,7 @@ namespace Laterd\Testing;
 final class Attempt
 {
     /**
-     * @param string $result `done`, `retry`, `bury` or `return`
+     * @param string $result the answer: `done`, `retry` …
      * @param ?float $in seconds until the next one, if the handler said so
      * @param array[] $progress each with done, total and text
      * @param mixed $checkpoint the last one that it has left

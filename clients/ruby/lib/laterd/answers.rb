@@ -6,10 +6,12 @@ module Laterd
   # What a program of handlers writes to laterd, one JSON object per line: later-job(3), section exec.
   # laterd takes no other line, so what a handler says is made fit for one here.
   class Answers
-    ERROR_MAX = 1000   # bytes of an error that laterd keeps
-    TEXT_MAX = 16_384  # bytes of a text for the log
-    VALUE_MAX = 65_536 # bytes of a value
-    DEPTH_MAX = 128    # its levels
+    # @answers said: {UPPER}_MAX = {most} # {help}
+    ERROR_MAX = 1000 # bytes of an error that are kept
+    TEXT_MAX = 16384 # bytes of a text for the log that a client sends
+    VALUE_MAX = 65536 # bytes of a value or a checkpoint
+    LEVELS_MAX = 128 # levels of a value or a checkpoint
+    # @end
     PLAIN = [String, Symbol, Integer, TrueClass, FalseClass, NilClass].freeze
 
     # The value is JSON, but laterd does not keep it.
@@ -80,7 +82,7 @@ module Laterd
 
       def generate(value)
         made = fit(value, 0)
-        JSON.generate(made, max_nesting: DEPTH_MAX)
+        JSON.generate(made, max_nesting: LEVELS_MAX)
       end
 
       # Returns the value with its texts made fit. JSON would make a text of any object, and leave halves of
@@ -96,7 +98,7 @@ module Laterd
       end
 
       def inside(level)
-        raise TooMuch, "it is deeper than #{DEPTH_MAX} levels" if level >= DEPTH_MAX
+        raise TooMuch, "it is deeper than #{LEVELS_MAX} levels" if level >= LEVELS_MAX
 
         yield
       end

@@ -26,14 +26,17 @@ module Laterd
     end
   end
 
-  # Tries the job again, after the backoff or `in` seconds. After the last attempt it is buried.
+  # @answers raised: # {Help}\nclass {Pascal} < Verdict; end\n
+  # Tries the job again, after the backoff or so many seconds; after the last attempt it is buried.
   class Retry < Verdict; end
 
   # Buries the job at once, because another try cannot help.
   class Bury < Verdict; end
 
-  # Returns the job for `in` seconds as if it had not begun. It is no attempt.
+  # Gives the job back for so many seconds as if it had not begun; it is no attempt.
   class Return < Verdict; end
+
+  # @end
 
   # The job goes on at its checkpoint, in another laterd.
   class GoesOn < Return; end
@@ -56,8 +59,21 @@ module Laterd
   #
   # What a function returns is the job's value; what it raises ends the attempt; what it prints is logged.
   class Handlers
-    RESULTS = { Retry => "retry", Bury => "bury", Return => "return" }.freeze
-    STATUS = { "done" => 0, "bury" => 65, "retry" => 75, "return" => 75 }.freeze
+    RESULTS = {
+      # @answers raised: {Pascal} => "{name}",
+      Retry => "retry",
+      Bury => "bury",
+      Return => "return",
+      # @end
+    }.freeze
+    STATUS = {
+      # @answers answer: "{name}" => {status},
+      "done" => 0,
+      "retry" => 75,
+      "bury" => 65,
+      "return" => 75,
+      # @end
+    }.freeze
 
     # queues: a Client, or a Fake in a test; tasks push by it
     attr_accessor :queues
