@@ -1,14 +1,17 @@
-// bullmq_flow.js: $JOBS children of one parent on BullMQ, which is its batch: pushes and performs them,
-// prints one row. $REDIS_PORT on 127.0.0.1; NODE_PATH must lead to bullmq.
+// bullmq_flow.js: on BullMQ $JOBS children of one parent, which is its batch, or with $STEPS a chain of so many
+// jobs, each the parent of the one before: pushes and performs them, prints one row. $REDIS_PORT on 127.0.0.1;
+// NODE_PATH must lead to bullmq.
 'use strict';
 
 const { FlowProducer, Worker } = require('bullmq');
 const Redis = require('ioredis');
 
 const jobs = Number(process.env.JOBS);
+const steps = Number(process.env.STEPS || 0);
 const connection = {
     host: '127.0.0.1', port: Number(process.env.REDIS_PORT), maxRetriesPerRequest: null,
 };
+const opts = { removeOnComplete: true };
 
 async function number(redis, section, names) {
     const info = await redis.info(section);
@@ -20,23 +23,22 @@ const serverCpu = (redis) => number(redis, 'cpu', ['used_cpu_sys', 'used_cpu_use
 const memory = (redis) => number(redis, 'memory', ['used_memory']);
 
 const since = (start) => Number(process.hrtime.bigint() - start) / 1e9;
+const round = (value, digits) => Number(value.toFixed(digits));
 
-// The batch has run once its parent has.
-async function perform() {
+// A flow has run once its root has. `begun` gets the second in which each job began.
+async function perform(concurrency, begun) {
     let ended;
     const end = new Promise((resolve) => { ended = resolve; });
     const worker = new Worker('bench', async (job) => {
+        begun.push(Number(process.hrtime.bigint()) / 1e9);
         if (job.name === 'end') ended();
-    }, { connection, concurrency: 100 });
+    }, { connection, concurrency });
 
     await end;
     return worker;
 }
 
-async function main() {
-    const flows = new FlowProducer({ connection });
-    const redis = new Redis(connection);
-    const opts = { removeOnComplete: true };
+async function batch(flows, redis) {
     const bytes = await memory(redis);
     const cpu = await serverCpu(redis);
     let start = process.hrtime.bigint();
@@ -49,14 +51,41 @@ async function main() {
     const peak = await memory(redis);
 
     start = process.hrtime.bigint();
-    await perform();
+    await perform(100, []);
     const run = since(start);
 
-    console.log(JSON.stringify({
-        bench: 'flow', peer: 'bullmq', jobs, push_s: Number(push.toFixed(3)), run_rate: Math.round(jobs / run),
-        redis_us: Math.round(((await serverCpu(redis)) - cpu) / jobs * 1e7) / 10,
-        bytes: Math.round((peak - bytes) / jobs),
-    }));
+    return {
+        bench: 'flow', peer: 'bullmq', jobs, push_s: round(push, 3), run_rate: Math.round(jobs / run),
+        redis_us: round(((await serverCpu(redis)) - cpu) / jobs * 1e6, 1), bytes: Math.round((peak - bytes) / jobs),
+    };
+}
+
+// One at a time: more than that a chain cannot use.
+async function chain(flows, redis) {
+    let root = { name: 'null', queueName: 'bench', data: { at: 1 }, opts };
+
+    for (let at = 2; at <= steps; at++)
+        root = { name: at === steps ? 'end' : 'null', queueName: 'bench', data: { at }, opts, children: [root] };
+    await flows.add(root);
+    const cpu = await serverCpu(redis);
+    const begun = [];
+
+    await perform(1, begun);
+    const used = (await serverCpu(redis)) - cpu;
+    const gaps = begun.slice(1).map((at, i) => at - begun[i]).sort((a, b) => a - b);
+    const part = (p) => round(gaps[Math.ceil(p * gaps.length) - 1] * 1e3, 3);
+
+    return {
+        bench: 'chain', peer: 'bullmq', steps: begun.length, p50_ms: part(0.5), p99_ms: part(0.99),
+        max_ms: part(1), redis_us: round(used / steps * 1e6, 1),
+    };
+}
+
+async function main() {
+    const flows = new FlowProducer({ connection });
+    const redis = new Redis(connection);
+
+    console.log(JSON.stringify(await (steps ? chain : batch)(flows, redis)));
     process.exit(0);
 }
 
