@@ -70,6 +70,11 @@ done
 kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/system/web_*.py" tests/system/web_*.py
 
+kind "a member of a backoff" "$(rows options wait | grep '| member' | sed 's/ *|.*//')"
+for file in tests/unit/test_document.c tests/clients/conformance.json; do
+    in_each "$file" "$file"
+done
+
 kind "an answer of a handler" "$(rows answers answer | sed 's/ *|.*//')"
 for file in tests/unit/test_exec_lines.c $of_clients; do
     in_each "$file" "$file"

@@ -18,6 +18,10 @@ const (
 	bytesMax    = 1 << 20
 	expiresRoom = 40  // bytes that ExpiresIn adds to a document, in Redis
 	depthMax    = 127 // for a payload; the document is one level more
+	// @options wait.list: // {camel}Max: {help}\n{camel}Max = {most}
+	// listMax: waits, one after the other; the last one is used again and again
+	listMax = 32
+	// @end
 )
 
 // NewJob is a job to push. Options that are not set have laterd's defaults for the type.
@@ -97,11 +101,14 @@ type NewJob struct {
 	Context map[string]interface{}
 }
 
-// Backoff is a growing wait: the wait before the second attempt, doubled before each further one,
-// up to a maximum.
+// Backoff is a growing wait.
 type Backoff struct {
+	// @options member: // {Pascal}: {help}\n{Pascal} float64 `json:"{name},omitempty"`
+	// Base: wait before the second attempt, doubled before each further one
 	Base float64 `json:"base,omitempty"`
-	Max  float64 `json:"max,omitempty"`
+	// Max: longest wait
+	Max float64 `json:"max,omitempty"`
+	// @end
 }
 
 // Refused is a bad job or queue name. Nothing was sent.
@@ -397,12 +404,17 @@ func (o option) checkWaits() string {
 			waits = append(waits, float64(wait))
 		}
 	case Backoff:
-		waits = []float64{b.Base, b.Max}
+		waits = []float64{
+			// @options member: b.{Pascal},
+			b.Base,
+			b.Max,
+			// @end
+		}
 	default:
 		return "a number, a list of numbers, or Backoff"
 	}
-	if len(waits) < 1 || len(waits) > 32 {
-		return "a list of 1 to 32 numbers"
+	if len(waits) < 1 || len(waits) > listMax {
+		return fmt.Sprintf("a list of 1 to %d numbers", listMax)
 	}
 	for _, wait := range waits {
 		if !(wait >= o.least && wait <= o.most) {

@@ -11,8 +11,13 @@
 
 #include <stdint.h>
 
+#define LATER_DELAY_MAX 315360000.0 /* ten years in seconds: no wait is longer */
+
+/* clang-format off */
+/* @options wait.list: #define LATER_BACKOFF_{UPPER}_MAX {most} */
 #define LATER_BACKOFF_LIST_MAX 32
-#define LATER_DELAY_MAX        315360000.0 /* ten years in seconds: no wait is longer */
+/* @end */
+/* clang-format on */
 
 struct later_backoff {
     double base;   /* seconds before the second attempt */

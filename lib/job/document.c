@@ -329,20 +329,48 @@ static int read_backoff_list(struct later_backoff *backoff, const char *list,
     return 0;
 }
 
+/* clang-format off */
+static const struct {
+    const char *name, *path;
+    size_t at;
+} backoff_members[] = {
+    /* @options member: { "{name}", "backoff.{name}", offsetof(struct later_backoff, {name}) }, */
+    { "base", "backoff.base", offsetof(struct later_backoff, base) },
+    { "max", "backoff.max", offsetof(struct later_backoff, max) },
+    /* @end */
+};
+static const char backoff_names[] =
+    /* @options member: " {name}," */
+    " base,"
+    " max,"
+    /* @end */
+    "";
+/* clang-format on */
+
+enum { BACKOFF_MEMBERS = sizeof backoff_members / sizeof *backoff_members };
+
 static int read_backoff_object(struct later_backoff *backoff,
                                const struct later_json_member *object, struct later_error *err)
 {
-    struct later_json_member parts[] = { { .name = "base" }, { .name = "max" }, { .name = NULL } };
-    const char **base = &parts[0].value, **max = &parts[1].value;
+    struct later_json_member parts[BACKOFF_MEMBERS + 1] = { 0 }; /* the last one: any other */
+    bool some = false;
 
-    if (later_json_scan(object->value, object->len, parts, 3, err) < 0)
+    for (int i = 0; i < BACKOFF_MEMBERS; i++)
+        parts[i].name = backoff_members[i].name;
+    if (later_json_scan(object->value, object->len, parts, BACKOFF_MEMBERS + 1, err) < 0)
         return -1;
-    if (parts[2].value || (!*base && !*max))
-        return later_fail(err, LATER_E_DATA,
-                          "backoff: an object must have base, max or both, nothing else");
-    if (*base && read_wait("backoff.base", *base, &backoff->base, err) < 0)
-        return -1;
-    return *max ? read_wait("backoff.max", *max, &backoff->max, err) : 0;
+    for (int i = 0; i < BACKOFF_MEMBERS; i++)
+        some = some || parts[i].value;
+    if (!some || parts[BACKOFF_MEMBERS].value)
+        return later_fail(err, LATER_E_DATA, "backoff: an object must have some of%s nothing else",
+                          backoff_names);
+    for (int i = 0; i < BACKOFF_MEMBERS; i++) {
+        double *to = (void *)((char *)backoff + backoff_members[i].at);
+
+        if (parts[i].value && read_wait(backoff_members[i].path, parts[i].value, to, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* A plain number means that many seconds each time. */

@@ -6,6 +6,15 @@ import { LaterdError, Refused } from "./errors.js";
 const DOCUMENT_MAX = 1 << 20;
 const DEPTH_MAX = 128;
 const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
+// @options wait.list: const {UPPER}_MAX = {most}; // {help}
+const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
+// @end
+const WAITS = [
+    // @options member: "{name}", // {help}
+    "base", // wait before the second attempt, doubled before each further one
+    "max", // longest wait
+    // @end
+];
 
 /** A payload that is JSON text already. Its bytes are pushed unchanged. */
 export class RawJSON {
@@ -64,13 +73,13 @@ function whole(name, value, least, most) {
 
 function waits(name, value, least, most) {
     if (Array.isArray(value)) {
-        if (value.length < 1 || value.length > 32) refuse(name, value, "a list of 1 to 32 numbers");
+        if (value.length < 1 || value.length > LIST_MAX) refuse(name, value, `a list of 1 to ${LIST_MAX} numbers`);
         return value.map((wait) => number(name, wait, least, most));
     }
     if (value && typeof value === "object") {
         const names = Object.keys(value);
-        if (!names.length || names.some((part) => part !== "base" && part !== "max")) {
-            throw new Refused(`${name}: must have base, max or both, nothing else`);
+        if (!names.length || names.some((part) => !WAITS.includes(part))) {
+            throw new Refused(`${name}: must have some of ${WAITS.join(", ")}, nothing else`);
         }
         names.forEach((part) => number(`${name}.${part}`, value[part], least, most));
         return value;

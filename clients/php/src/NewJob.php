@@ -10,6 +10,15 @@ final class NewJob
 {
     private const BYTES_MAX = 1048576;
     private const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
+    // @options wait.list: private const {UPPER}_MAX = {most}; // {help}
+    private const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
+    // @end
+    private const WAITS = [
+        // @options member: '{name}', // {help}
+        'base', // wait before the second attempt, doubled before each further one
+        'max', // longest wait
+        // @end
+    ];
     private const FLAGS = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
 
     // What each option is called in Redis, of which kind it is, and its range.
@@ -324,9 +333,9 @@ final class NewJob
 
     private static function wrongWaits(array $waits, float $least, float $most): ?string
     {
-        if (array_is_list($waits) ? count($waits) < 1 || count($waits) > 32
-            : array_diff(array_keys($waits), ['base', 'max'])) {
-            return 'a number, a list of 1 to 32 numbers, or base and max';
+        if (array_is_list($waits) ? count($waits) < 1 || count($waits) > self::LIST_MAX
+            : array_diff(array_keys($waits), self::WAITS)) {
+            return 'a number, a list of 1 to ' . self::LIST_MAX . ' numbers, or some of ' . implode(', ', self::WAITS);
         }
         foreach ($waits as $wait) {
             if (!(is_int($wait) || is_float($wait)) || !($wait >= $least && $wait <= $most)) {

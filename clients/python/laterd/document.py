@@ -14,6 +14,16 @@ DOCUMENT_MAX = 1 << 20
 DEPTH_MAX = 128
 EXPIRES_ROOM = 40  # bytes that expires_in adds to a document, in Redis
 
+# @options wait.list: _{UPPER}_MAX = {most}  # {help}
+_LIST_MAX = 32  # waits, one after the other; the last one is used again and again
+# @end
+_WAITS = (
+    # @options member: "{name}",  # {help}
+    "base",  # wait before the second attempt, doubled before each further one
+    "max",  # longest wait
+    # @end
+)
+
 _TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
 _HOOK = re.compile(r"[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\Z")
 _QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
@@ -197,12 +207,12 @@ def _time(name: str, value: Any, least: float, most: float) -> float:
 
 def _waits(name: str, value: Any, least: float, most: float) -> Any:
     if isinstance(value, (list, tuple)):
-        if not 1 <= len(value) <= 32:
-            raise Refused("%s: must be a list of 1 to 32 numbers (%d)" % (name, len(value)))
+        if not 1 <= len(value) <= _LIST_MAX:
+            raise Refused("%s: must be a list of 1 to %d numbers (%d)" % (name, _LIST_MAX, len(value)))
         return [_seconds(name, wait, least, most) for wait in value]
     if isinstance(value, dict):
-        if not value or set(value) - {"base", "max"}:
-            raise Refused("%s: must have base, max or both, nothing else" % name)
+        if not value or set(value) - set(_WAITS):
+            raise Refused("%s: must have some of %s, nothing else" % (name, ", ".join(_WAITS)))
         return {part: _seconds(name + "." + part, wait, least, most) for part, wait in value.items()}
     return _seconds(name, value, least, most)
 

@@ -49,6 +49,15 @@ module Laterd
     DEPTH_MAX = 127 # the document is one level more
     BYTES_MAX = 1_048_576
     EXPIRES_ROOM = 40 # bytes that expires_in adds to a document, in Redis
+    # @options wait.list: {UPPER}_MAX = {most} # {help}
+    LIST_MAX = 32 # waits, one after the other; the last one is used again and again
+    # @end
+    WAITS = [
+      # @options member: "{name}", # {help}
+      "base", # wait before the second attempt, doubled before each further one
+      "max", # longest wait
+      # @end
+    ].freeze
     # Of each option its kind and its range.
     MEMBERS = {
       # @options document: {name}: [:{kind}, {least}, {most}],
@@ -308,8 +317,8 @@ module Laterd
 
     def check_waits(name, value, least, most)
       parts = value.is_a?(Hash) ? value.values : Array(value)
-      demand((1..32).cover?(parts.size), "#{name}: a number, a list of 1 to 32 numbers, or base and max")
-      demand(!value.is_a?(Hash) || (value.keys.map(&:to_s) - %w[base max]).empty?, "#{name}: base and max")
+      demand((1..LIST_MAX).cover?(parts.size), "#{name}: a number, a list of 1 to #{LIST_MAX} numbers, or an object")
+      demand(!value.is_a?(Hash) || (value.keys.map(&:to_s) - WAITS).empty?, "#{name}: some of #{WAITS.join(", ")}")
       demand(parts.all? { |wait| number?(wait) && wait.between?(least, most) }, "#{name}: seconds, from #{least}")
     end
 
