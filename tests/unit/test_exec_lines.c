@@ -63,6 +63,8 @@ static const struct {
     { "\"result\":\"retry\",\"in\":1e300", LATER_RETRY, "the program gave no reason", 315360000 },
     { "\"result\":\"retry\",\"in\":-5", LATER_RETRY, "the program gave no reason", -1 },
     { "\"result\":\"bury\",\"error\":\"bad %s\"", LATER_BURY, "bad %s", -1 },
+    { "\"result\":\"bury\",\"error\":\"bad\",\"in\":5", LATER_BURY, "bad", -1 },
+    { "\"result\":\"done\",\"in\":5", LATER_DONE, "", -1 },
     { "\"result\":\"return\",\"error\":\"deploying\",\"in\":9", LATER_RETURN, "deploying", 9 },
     { "\"result\":\"DONE\"", LATER_RETRY,
       "the program answered with result \"DONE\": done, retry, bury or return", -1 },
