@@ -1,5 +1,5 @@
 # all.sh: runs every test: `check STRICT QUICK`, each of them yes or no. STRICT counts a skipped test
-# as failed. QUICK runs quick_tests (tests.am) on the plain build, in three minutes on two cores.
+# as failed. QUICK runs quick_tests (tests.am) on the plain build, in some five minutes on two cores.
 # ./quickstart sources this file; it has try and $log.
 # shellcheck shell=sh
 # shellcheck disable=SC2154
