@@ -28,6 +28,7 @@ struct printing {
     struct cli *cli;
     struct table table;
     const char *queue;
+    const char *type; /* only this one; NULL: all */
     const struct past_range *range;
     bool by_period;
     struct later_tallies all; /* all periods together, by type */
@@ -142,22 +143,35 @@ static double seconds_of(const struct past_range *range, int64_t period)
     return gone < length ? gone : length;
 }
 
+static void history_print_period(struct printing *printing, int64_t period,
+                                 const struct later_tallies *tallies)
+{
+    static const struct later_tally none;
+    const struct past_range *range = printing->range;
+    const struct row row = { .queue = printing->queue,
+                             .type = printing->type,
+                             .from = (double)period * later_scales[range->scale].seconds,
+                             .seconds = seconds_of(range, period) };
+    const struct later_tally *one = row.type ? later_tallies_find(tallies, row.type) : NULL;
+    struct later_tally sum;
+
+    if (!row.type)
+        later_tallies_sum(tallies, &sum);
+    history_print(printing, &row, !row.type ? &sum : one ? one : &none);
+}
+
 static void on_period(void *arg, int64_t period, struct later_tallies *tallies)
 {
     struct printing *printing = arg;
-    const struct past_range *range = printing->range;
-    struct later_tally sum;
 
     if (printing->by_period) {
-        const struct row row = { .queue = printing->queue,
-                                 .from = (double)period * later_scales[range->scale].seconds,
-                                 .seconds = seconds_of(range, period) };
-
-        later_tallies_sum(tallies, &sum);
-        history_print(printing, &row, &sum);
+        history_print_period(printing, period, tallies);
         return;
     }
     for (size_t i = 0; i < tallies->count; i++) {
+        if (printing->type && strcmp(printing->type, tallies->rows[i]->type) != 0)
+            continue;
+
         struct later_tally *row = later_tallies_row(&printing->all, tallies->rows[i]->type);
 
         if (row)
@@ -219,6 +233,7 @@ static int history_print_queues(struct cli *cli, const struct queue_list *list,
                                            ">p99",   NULL };
     const char *headings[sizeof by_type / sizeof *by_type];
     struct printing printing = { .cli = cli,
+                                 .type = args_text(&cli->args, "type"),
                                  .range = range,
                                  .by_period = args_text(&cli->args, "by") != NULL };
     int ok = 0;
@@ -272,6 +287,7 @@ static const struct args_option options[] = {
     { "since", 0, "DURATION", "how far to look back (1h; up to 90d)" },
     { "until", 0, "DURATION", "how long ago it ends (0: now), to compare with another time" },
     { "by", 0, "SCALE", "a row for each minute, ten (minutes) or hour, of all types together" },
+    { "type", 0, "TYPE", "only attempts at jobs of this type" },
     { "number", 'n', "N", "at most N queues, those with the most attempts of all time" },
     { "marks", 0, NULL, "what else happened: starts, deploys, reloads, outages, pauses" },
     { 0 },
@@ -280,14 +296,15 @@ static const struct args_option options[] = {
 const struct command command_history = {
     .name = "history",
     .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour] "
-             "[--number N] [--marks]",
+             "[--type TYPE] [--number N] [--marks]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more =
         "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"
         "percentile of their times, within a tenth. Minutes are kept for 8 hours, ten minutes "
         "for 7\n"
         "days, hours for 90 days. Only attempts by laterd count, not those by `later reserve`.\n",
-    .example = "later history\nlater history mail --since 7d --by hour\n",
+    .example = "later history\nlater history mail --since 7d --by hour\n"
+               "later history --type mail.send --by minute\n",
     .options = options,
     .max = -1,
     .run = history_run,

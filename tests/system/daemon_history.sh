@@ -92,6 +92,12 @@ is "$(later history spread --since 1h --until 0s --json | "$tools/json_lines" at
     "and one that ends now"
 is "$(later history spread --since 3h --json | "$tools/json_lines" attempts)" 4 "and both"
 is "$(later history | cut -f 1 | sort -u | tr '\n' ' ')" "default spread " "all queues that have a history"
+is "$(later history default --type note | cut -f 2,3)" "note	250" "of one type"
+is "$(later history default --type note --by minute --since 3h | awk -F '\t' '{ sum += $3 } END { print sum, (NR >= 180) }')" \
+    '250 1' "by minute, too"
+is "$(later history default --type bytes --by minute --since 3h --json | "$tools/json_lines" type "done" | sort | uniq -c | awk '$3 { print $2, $3 }')" \
+    '"bytes" 1' "each row says of which"
+is "$(later history --type no.such)" "" "of a type that nobody had"
 later push note -q unserved >/dev/null
 is "$(later history --number 1 | cut -f 1 | sort -u)" default "the one with the most attempts"
 is "$(later history --number 2 --json | "$tools/json_lines" queue | sort -u | tr '\n' ' ')" '"default" "spread" ' "the two, without one that had none"

@@ -185,6 +185,16 @@ try:
     check(all(abs(float(row['A second']) - by_type[row['Queue'], row['Type']]['attempts'] / 3600) < 0.08 for row in rows('Change')),
           'history: and how many a second', rows('Change'))
 
+    # of one type
+    queue, kind = max(by_type, key=lambda key: by_type[key]['failed'])
+    one = by_type[queue, kind]
+    check(one['failed'] > 0 and len(by_type) > 1, 'one of some types has failed', by_type)
+    browser.script('[...document.querySelectorAll("main th a")].find((e) => e.hash === arguments[0]).click()', f'#/history?since=1h&type={kind}&queue={queue}')
+    shows(lambda: [(row['Type'], *counts(row, ['Attempts', 'Failed'])) for row in rows('Types')], [(kind, one['attempts'], one['failed'])], 'history: of one type')
+    typed = browser.script('return [...document.querySelectorAll("main .command code")].map((e) => e.innerText)')
+    same([f' --type={kind} ' in command for command in typed[:2]], [True, True], 'its curve and its row are by what they say')
+    same(sum(row['failed'] for row in lines('history', queue, '--type', kind, '--by', 'minute')), one['failed'], 'minute by minute these are its failures')
+
     # schedules, flows, tasks
     go('cron')
     [schedule] = lines('cron')

@@ -105,6 +105,9 @@ START_TEST(refusals)
     ck_assert_str_eq(typed("/api/1/types", false, "until=-1"), "400");
     ck_assert_str_eq(typed("/api/1/history", false, "since=90d&by=hour&most=23"),
                      "later history --since=90d --by=hour --number=23");
+    ck_assert_str_eq(typed("/api/1/history", false, "by=ten&type=mail.send&queue=a"),
+                     "later history --by=ten --type=mail.send a");
+    ck_assert_str_eq(typed("/api/1/types", false, "type=a%20b"), "400");
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-// history.js: throughput, failures, waits and runs over hours, days and months, by queue and type.
+// history.js: throughput, failures, waits and runs over hours, days and months, by queue and type, or of one type.
 import { busiest, get } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
@@ -61,16 +61,16 @@ function begins(rows) {
 export function history(main, parameters) {
     const stop = new AbortController();
     const [since, by, words, seconds, twice] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
-    const queue = parameters.get('queue') || '', most = busiest(seconds);
+    const queue = parameters.get('queue') || '', type = parameters.get('type'), most = busiest(seconds);
     const names = [...new Set([...(live.snap?.queues || []).map((one) => one.queue), queue])].filter(Boolean);
     const choose = h('select', {
         id: 'history-queue', onchange: () => {
-            location.hash = path('history', { since, queue: choose.value });
+            location.hash = path('history', { since, type, queue: choose.value });
         },
     }, h('option', { value: '' }, t`all queues`), names.map((name) => h('option', { value: name }, name)));
     choose.value = queue;
     const tabs = h('nav', { class: 'tabs', 'aria-label': t`Time` }, RANGES.map(([name, , label]) => {
-        const tab = link('history', { since: name, queue }, label);
+        const tab = link('history', { since: name, type, queue }, label);
         if (name === since) tab.setAttribute('aria-current', 'page');
         return tab;
     }));
@@ -87,12 +87,13 @@ export function history(main, parameters) {
                                   [t`Failed`, 'n'], [t`Failing`, 'n'], ...[t`Wait`, t`Run`].flatMap((of) =>
                                       [[`${of} p50`, 'n'], ['p95', 'n', `${of} p95`], ['p99', 'n', `${of} p99`]]), [t`Runs`, '']]);
     const change = h('div'), against = h('select', { id: 'history-against', onchange: () => {
-        location.hash = path('history', { since, queue, against: against.value });
+        location.hash = path('history', { since, type, queue, against: against.value });
     } });
     const happened = h('div'), typed = h('div'), note = h('div', { role: 'status' }), scale = h('p', { class: 'facts' });
 
     main.append(h('h1', {}, t`History`), tabs,
         h('p', { class: 'pick-queue' }, h('label', { for: 'history-queue' }, t`Of`), choose,
+          type && h('span', {}, ' ', h('code', {}, type), ' ', link('history', { since, queue }, t`all types`)),
           !queue && names.length > most && h('span', {}, t`, of which the ${number(most)} with the most attempts`)),
         h('section', { class: 'charts', 'aria-label': t`Curves` }, pace.element, times.map((one) => one.element)),
         happened, h('h2', {}, t`By type`), types.element, scale, note, typed,
@@ -109,7 +110,7 @@ export function history(main, parameters) {
     async function load() {
         try {
             const [periods, kinds, noted] = await Promise.all([
-                get('history', { since: twice ?? since, by, queue, most }, stop.signal), get('types', { since, queue, most }, stop.signal),
+                get('history', { since: twice ?? since, by, type, queue, most }, stop.signal), get('types', { since, type, queue, most }, stop.signal),
                 get('marks', { since, queue }, stop.signal)]);
             const all = points(periods.answers, by, seconds);
             pace.update(all);
@@ -122,7 +123,7 @@ export function history(main, parameters) {
             kinds.answers.sort((a, b) => b.attempts - a.attempts);
             types.set(kinds.answers.map((row) => h('tr', {},
                 queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
-                h('th', { scope: 'row', class: 'name' }, row.type || t`others`), h('td', { class: 'n' }, number(row.attempts)),
+                h('th', { scope: 'row', class: 'name' }, !row.type ? t`others` : type ? row.type : link('history', { since, type: row.type, queue: row.queue }, row.type)), h('td', { class: 'n' }, number(row.attempts)),
                 h('td', { class: 'n' }, rate(row.attempts / span(row))),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
                 h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${decimal(100 * row.failed / row.attempts)} %` : '–'),
