@@ -367,6 +367,7 @@ COMMANDS = {
     "check acknowledge": ("check --acknowledge", "write", says(0)),
     "history": ("history {q} --by hour --since 1d", "read", says(0)),
     "history until": ("history {q} --since 2d --until 1d", "read", says(0)),
+    "history type": ("history {q} --type t --by minute --since 1h", "read", says(0)),
     "history number": ("history --number 2 --since 1h", "read", says(0)),
     "history marks": ("history {q} --marks --since 1d", "read", says(0)),
     "events": ("events -q {q} --since 1d --timeout 0", "look", says(0)),
