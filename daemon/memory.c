@@ -1,8 +1,14 @@
-/* memory.c: how much memory a process has for itself. */
+/* memory.c: how much memory a process has for itself, and how much of it is kept. */
 #include "memory.h"
 
 #include <stdio.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#define KEPT_MOST  (8 << 20)
+#define BLOCK_MOST (4 << 20)
 
 uint64_t memory_own(pid_t pid)
 {
@@ -18,4 +24,12 @@ uint64_t memory_own(pid_t pid)
         resident = shared = 0;
     fclose(file);
     return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_keep(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
+    mallopt(M_MMAP_THRESHOLD, BLOCK_MOST);
+#endif
 }

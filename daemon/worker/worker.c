@@ -401,6 +401,7 @@ int worker_main(const struct worker_start *start)
     loop->started = later_clock();
     config_seal(start->config);
     overlay_seal(start->overlay);
+    memory_keep();
     limit_to("memory_max", RLIMIT_AS, start->pool->memory_max << 20);
     limit_to("files_max", RLIMIT_NOFILE, start->pool->files_max);
     if (set_up(loop, &err) < 0) {

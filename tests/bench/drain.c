@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_MAX 9
+#define RUNS_MAX   9
+#define PEER_BYTES 1000000000 /* of all documents beside a peer, at most */
 
 /* laterd is there, idle, its queue paused and filled: how long until all is done? */
 static struct speed drain(struct stage *stage, double count)
@@ -122,11 +123,16 @@ void bench_drain(void)
 }
 
 /* Fills the paused queue and drains it. */
-static struct speed fill_and_drain(struct stage *stage, size_t count)
+static struct speed fill_and_drain_of(struct stage *stage, size_t count, size_t bytes)
 {
     stage_pause(stage, NULL);
-    ceiling_push(stage, count, 100, 0);
+    ceiling_push(stage, count, bytes, 0);
     return drain(stage, (double)count);
+}
+
+static struct speed fill_and_drain(struct stage *stage, size_t count)
+{
+    return fill_and_drain_of(stage, count, 100);
 }
 
 /* One run on a fresh laterd. */
@@ -264,16 +270,19 @@ void bench_aof(void)
  * then. */
 void bench_peer(void)
 {
-    const char *name = getenv("BENCH_PEER");
-    size_t count = quick ? 20000 : 200000;
+    const char *name = getenv("BENCH_PEER"), *size = getenv("BENCH_BYTES");
+    size_t bytes = size ? strtoul(size, NULL, 10) : 100;
+    size_t count = quick || bytes > 100 ? 20000 : 200000;
     struct tally us = { .runs = 0 };
     struct stage stage;
     struct speed speed;
 
     stage_open_tcp(&stage);
     stage_start(&stage, 1, NULL);
-    fill_and_drain(&stage, 1000);
-    speed = fill_and_drain(&stage, count);
+    if (bytes * count > PEER_BYTES)
+        count = PEER_BYTES / bytes;
+    fill_and_drain_of(&stage, count < 1000 ? count : 1000, bytes);
+    speed = fill_and_drain_of(&stage, count, bytes);
     note(&us, &speed, (double)count);
     stage_close(&stage);
     row_begin("peer");

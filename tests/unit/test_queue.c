@@ -200,7 +200,7 @@ START_TEST(test_reserve_beside)
     struct later_reserved job;
 
     later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, LATER_BESIDE_BYTES);
-    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "524288/beside", "0");
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "2097152/beside", "0");
     later_queue_documents(&cmd, &keys, reply);
     ck_assert(later_command_ready(&cmd));
     ck_assert_str_eq(text_of(&cmd), "*4\r\n$5\r\nHMGET\r\n$14\r\nlater:{q}:jobs\r\n"

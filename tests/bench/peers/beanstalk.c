@@ -2,9 +2,9 @@
  * beanstalk.c: a worker of beanstalkd that does nothing, at its best: many commands under way on
  * one connection.
  *
- *     beanstalk PORT JOBS SERVER-PID
+ *     beanstalk PORT JOBS SERVER-PID BYTES
  *
- * Puts the jobs (documents of about 100 bytes), then reserves and deletes them all. Prints one row.
+ * Puts the jobs (documents of so many bytes), then reserves and deletes them all. Prints one row.
  * The protocol: doc/protocol.txt of beanstalkd.
  */
 #include "tests/bench/measure.h"
@@ -18,11 +18,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BODY      100
-#define UNDER_WAY 100
+#define UNDER_WAY  100
+#define LARGE_MOST (8 << 20) /* bytes that are under way, at most */
+#define BYTES_MOST (1 << 20)
 
 static FILE *replies;
 static int fd;
+static size_t bytes, under_way;
+static char body[BYTES_MOST + 3];
 
 static void dial(int port)
 {
@@ -40,14 +43,14 @@ static void dial(int port)
         fatal("no memory");
 }
 
-static void send_all(const char *bytes, size_t len)
+static void send_all(const char *text, size_t len)
 {
     while (len > 0) {
-        ssize_t sent = write(fd, bytes, len);
+        ssize_t sent = write(fd, text, len);
 
         if (sent <= 0)
             fatal("beanstalkd: write");
-        bytes += sent;
+        text += sent;
         len -= (size_t)sent;
     }
 }
@@ -64,17 +67,17 @@ static const char *expect(const char *word)
 
 static void put_all(size_t count)
 {
-    static char commands[UNDER_WAY * (BODY + 32)], body[BODY + 1];
+    static char commands[LARGE_MOST + UNDER_WAY * 64];
 
-    memset(body, 'x', BODY);
-    for (size_t done = 0; done < count; done += UNDER_WAY) {
+    memset(body, 'x', bytes);
+    for (size_t done = 0; done < count; done += under_way) {
         size_t len = 0;
 
-        for (size_t i = 0; i < UNDER_WAY; i++)
+        for (size_t i = 0; i < under_way; i++)
             len += (size_t)snprintf(commands + len, sizeof commands - len,
-                                    "put 0 0 120 %d\r\n%s\r\n", BODY, body);
+                                    "put 0 0 120 %zu\r\n%s\r\n", bytes, body);
         send_all(commands, len);
-        for (size_t i = 0; i < UNDER_WAY; i++)
+        for (size_t i = 0; i < under_way; i++)
             expect("INSERTED ");
     }
 }
@@ -82,12 +85,12 @@ static void put_all(size_t count)
 /* Deletes what came last and reserves as many again, in one write. */
 static void drain(size_t count)
 {
-    static char commands[UNDER_WAY * 64], body[BODY + 3];
+    static char commands[UNDER_WAY * 64];
     unsigned long ids[UNDER_WAY];
     size_t held = 0;
 
     for (size_t done = 0; done < count || held; done += held) {
-        size_t len = 0, deleted = held, asked = count - done < UNDER_WAY ? count - done : UNDER_WAY;
+        size_t len = 0, deleted = held, asked = count - done < under_way ? count - done : under_way;
 
         for (size_t i = 0; i < deleted; i++)
             len +=
@@ -99,7 +102,7 @@ static void drain(size_t count)
             expect("DELETED");
         for (held = 0; held < asked; held++) {
             ids[held] = strtoul(expect("RESERVED "), NULL, 10);
-            if (fread(body, BODY + 2, 1, replies) != 1)
+            if (fread(body, bytes + 2, 1, replies) != 1)
                 fatal("beanstalkd: a body is missing");
         }
     }
@@ -107,12 +110,15 @@ static void drain(size_t count)
 
 int main(int argc, char **argv)
 {
-    size_t count = argc > 2 ? strtoul(argv[2], NULL, 10) / UNDER_WAY * UNDER_WAY : 0;
+    size_t count = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     double start, server, worker;
     pid_t pid = argc > 3 ? (pid_t)atol(argv[3]) : 0;
 
-    if (!count || !pid)
-        fatal("usage: beanstalk PORT JOBS SERVER-PID");
+    bytes = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
+    if (!count || !pid || bytes < 1 || bytes > BYTES_MOST)
+        fatal("usage: beanstalk PORT JOBS SERVER-PID BYTES");
+    under_way = bytes * UNDER_WAY > LARGE_MOST ? LARGE_MOST / bytes : UNDER_WAY;
+    count -= count % under_way;
     dial(atoi(argv[1]));
     put_all(count);
     server = cpu_of(pid);

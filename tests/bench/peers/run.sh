@@ -7,12 +7,13 @@
 #
 # What is missing is installed: beanstalkd, ruby-sidekiq, php-redis and php-laravel-framework by apt-get (as root),
 # bullmq by npm into a temporary folder. What cannot be installed is left out. $CLIENTS, $EXEC: the clients and the
-# plugin exec, if not those of the tree.
+# plugin exec, if not those of the tree. BENCH_BYTES=65536: jobs of so many bytes, for laterd and beanstalkd only.
 
 LC_ALL=C
 export LC_ALL
 rounds=${1:-3}
 [ $# -eq 0 ] || shift
+bytes=${BENCH_BYTES:-100}
 asked=$*
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-tests/bench}
@@ -130,10 +131,12 @@ run_laterd_go()
 
 run_beanstalkd()
 {
-    beanstalkd -l 127.0.0.1 -p "$((port + 1))" &
+    jobs=100000
+    [ "$((bytes * jobs))" -le 1000000000 ] || jobs=$((1000000000 / bytes))
+    beanstalkd -l 127.0.0.1 -p "$((port + 1))" -z "$((bytes + 1000))" &
     beanstalkd_pid=$!
     sleep 0.5
-    "$bench/peers/beanstalk" "$((port + 1))" 100000 "$beanstalkd_pid"
+    "$bench/peers/beanstalk" "$((port + 1))" "$jobs" "$beanstalkd_pid" "$bytes"
     kill "$beanstalkd_pid"
     wait "$beanstalkd_pid" 2>/dev/null
     beanstalkd_pid=''
