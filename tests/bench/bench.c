@@ -27,9 +27,9 @@ static const struct {
     { "aof", bench_aof, false },           { "latency", bench_latency, false },
     { "lateness", bench_lateness, false }, { "due", bench_due, false },
     { "events", bench_events, false },     { "slow", bench_slow, false },
-    { "idle", bench_idle, false },         { "shards", bench_shards, false },
-    { "tls", bench_tls, false },           { "peer", bench_peer, true },
-    { "base", bench_base, true },
+    { "crowd", bench_crowd, false },       { "idle", bench_idle, false },
+    { "shards", bench_shards, false },     { "tls", bench_tls, false },
+    { "peer", bench_peer, true },          { "base", bench_base, true },
 };
 
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

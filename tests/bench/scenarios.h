@@ -21,6 +21,7 @@ void bench_lateness(void); /* lateness */
 void bench_due(void);      /* due: a million at once */
 void bench_events(void);   /* events: 1,000 of a second */
 void bench_slow(void);     /* slow: 2 s in front of 1,000 fast ones */
+void bench_crowd(void);    /* crowd: 1,000 workers, one job of 10 ms each at a time */
 void bench_idle(void);     /* idle */
 void bench_shards(void);   /* shards: eight of them against none, on a Cluster */
 void bench_tls(void);      /* tls: over TCP, plain and by TLS */

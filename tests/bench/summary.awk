@@ -36,6 +36,8 @@ function note(key, names,    list, n, i) {
         note("shards " member("shards"), "ratio busiest_share rate")
     else if (bench == "peer")
         note("peer " member("peer"), "rate")
+    else if (bench == "crowd")
+        note(bench, "rate redis_us")
     else
         note(bench, "ratio cpu_ratio redis_us ceiling_redis_us p50_ms p99_ms least_ms longest_ms seconds " \
                     "sent_per_second laterd_cpu_percent redis_cpu_percent")
@@ -102,6 +104,8 @@ END {
          sum(value["idle laterd_cpu_percent"], value["idle redis_cpu_percent"]))
     line("1,000 event jobs of 1 s: done in, s", "<=", 1.3, value["events seconds"])
     line("1,000 jobs behind a slow one: done in, s", "<=", 0.5, value["slow seconds"])
+    line("1,000 workers, one job of 10 ms at a time: a second", ">=", 25000, value["crowd rate"])
+    line("  Redis CPU, us a job", "<=", 32, value["crowd redis_us"])
     line("8 shards on a Cluster, CPU a job against a plain queue", "<=", 1.25,
          value["shards 8 ratio"])
     line("  share of the busiest of three masters", "<=", 0.45, value["shards 8 busiest_share"])
