@@ -152,10 +152,10 @@ type outcome struct {
 func (o *outcome) Unwrap() error { return o.error }
 
 // @answers so_long: // {Pascal} returns an error that {help}.\nfunc {Pascal}(err error, in time.Duration) error { return &outcome{err, "{name}", secondsOf(in)} }\n
-// Retry returns an error that tries the job again, after the backoff or so many seconds; after the last attempt it is buried.
+// Retry returns an error that tries the job again, after the backoff or the wait given; after the last attempt it is buried.
 func Retry(err error, in time.Duration) error { return &outcome{err, "retry", secondsOf(in)} }
 
-// Return returns an error that gives the job back for so many seconds as if it had not begun; it is no attempt.
+// Return returns an error that gives the job back for the wait given, as if it had not begun; it is no attempt.
 func Return(err error, in time.Duration) error { return &outcome{err, "return", secondsOf(in)} }
 
 // @end

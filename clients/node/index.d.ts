@@ -406,11 +406,11 @@ export class Handlers {
 
 // What handlers throw. delay is in seconds.
 // @answers so_long: /@* {Help} @/\nexport class {Pascal} extends Error {\n    constructor(why?: string, delay?: number);\n}
-/** Tries the job again, after the backoff or so many seconds; after the last attempt it is buried. */
+/** Tries the job again, after the backoff or the wait given; after the last attempt it is buried. */
 export class Retry extends Error {
     constructor(why?: string, delay?: number);
 }
-/** Gives the job back for so many seconds as if it had not begun; it is no attempt. */
+/** Gives the job back for the wait given, as if it had not begun; it is no attempt. */
 export class Return extends Error {
     constructor(why?: string, delay?: number);
 }

@@ -362,8 +362,8 @@ static int read_backoff_object(struct later_backoff *backoff,
     for (int i = 0; i < BACKOFF_MEMBERS; i++)
         some = some || parts[i].value;
     if (!some || parts[BACKOFF_MEMBERS].value)
-        return later_fail(err, LATER_E_DATA, "backoff: an object must have some of%s nothing else",
-                          backoff_names);
+        return later_fail(err, LATER_E_DATA,
+                          "backoff: an object takes%s and has one of them at least", backoff_names);
     for (int i = 0; i < BACKOFF_MEMBERS; i++) {
         double *to = (void *)((char *)backoff + backoff_members[i].at);
 

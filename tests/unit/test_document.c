@@ -370,7 +370,7 @@ END_TEST
 
 START_TEST(test_backoff_wrong)
 {
-    static const char object[] = "backoff: an object must have some of base, max, nothing else";
+    static const char object[] = "backoff: an object takes base, max, and has one of them at least";
     static const char kind[] = "backoff: must be a number, a list or an object";
     static const struct wrong rows[] = {
         { "\"backoff\":-1", "backoff: must be at least 0 seconds" },

@@ -37,7 +37,7 @@ class Verdict extends Error {
 }
 
 // @answers raised: /@* {Help} @/\nexport class {Pascal} extends Verdict {\n    static result = "{name}";\n}\n
-/** Tries the job again, after the backoff or so many seconds; after the last attempt it is buried. */
+/** Tries the job again, after the backoff or the wait given; after the last attempt it is buried. */
 export class Retry extends Verdict {
     static result = "retry";
 }
@@ -47,7 +47,7 @@ export class Bury extends Verdict {
     static result = "bury";
 }
 
-/** Gives the job back for so many seconds as if it had not begun; it is no attempt. */
+/** Gives the job back for the wait given, as if it had not begun; it is no attempt. */
 export class Return extends Verdict {
     static result = "return";
 }

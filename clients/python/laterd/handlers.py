@@ -64,7 +64,7 @@ class Outcome(Exception):
 # `delay`: seconds or a timedelta.
 # @answers raised: class {Pascal}(Outcome):\n    """{Help}"""\n\n    result = "{name}"\n\n
 class Retry(Outcome):
-    """Tries the job again, after the backoff or so many seconds; after the last attempt it is buried."""
+    """Tries the job again, after the backoff or the wait given; after the last attempt it is buried."""
 
     result = "retry"
 
@@ -76,7 +76,7 @@ class Bury(Outcome):
 
 
 class Return(Outcome):
-    """Gives the job back for so many seconds as if it had not begun; it is no attempt."""
+    """Gives the job back for the wait given, as if it had not begun; it is no attempt."""
 
     result = "return"
 

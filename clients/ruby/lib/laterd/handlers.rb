@@ -27,13 +27,13 @@ module Laterd
   end
 
   # @answers raised: # {Help}\nclass {Pascal} < Verdict; end\n
-  # Tries the job again, after the backoff or so many seconds; after the last attempt it is buried.
+  # Tries the job again, after the backoff or the wait given; after the last attempt it is buried.
   class Retry < Verdict; end
 
   # Buries the job at once, because another try cannot help.
   class Bury < Verdict; end
 
-  # Gives the job back for so many seconds as if it had not begun; it is no attempt.
+  # Gives the job back for the wait given, as if it had not begun; it is no attempt.
   class Return < Verdict; end
 
   # @end
