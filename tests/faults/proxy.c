@@ -10,6 +10,7 @@
  *     delay MS    each way
  *     trickle N   1: a byte at a time
  *     cut 0       all connections, now
+ *     hold N      1: nothing passes, and no connection ends, as when a cable is pulled; until 0
  *     count 0     answers how many replies were lost
  *
  * One thread, poll(). Ends with who started it.
@@ -50,7 +51,7 @@ struct pair {
 };
 
 static struct pair pairs[PAIRS];
-static unsigned drop, trickle, count;
+static unsigned drop, trickle, hold, count;
 static double delay;
 
 static double now(void)
@@ -187,6 +188,8 @@ static void obey(int listener)
         delay = number / 1000.0;
     else if (strcmp(word, "trickle") == 0)
         trickle = number;
+    else if (strcmp(word, "hold") == 0)
+        hold = number;
     for (struct pair *pair = pairs; strcmp(word, "cut") == 0 && pair < pairs + PAIRS; pair++) {
         if (pair->used)
             end_pair(pair);
@@ -218,20 +221,20 @@ static void serve(struct pair *pair, short client, short server)
 
 static void turn(int listener, int control, const char *target)
 {
-    struct pollfd polls[2 + 2 * PAIRS] = { { .fd = listener, .events = POLLIN },
+    struct pollfd polls[2 + 2 * PAIRS] = { { .fd = hold ? -1 : listener, .events = POLLIN },
                                            { .fd = control, .events = POLLIN } };
 
     for (int i = 0; i < PAIRS; i++) {
         struct pair *pair = &pairs[i];
 
-        polls[2 + 2 * i].fd = pair->used ? pair->up.from : -1;
-        polls[3 + 2 * i].fd = pair->used ? pair->down.from : -1;
+        polls[2 + 2 * i].fd = pair->used && !hold ? pair->up.from : -1;
+        polls[3 + 2 * i].fd = pair->used && !hold ? pair->down.from : -1;
         polls[2 + 2 * i].events = wanted(&pair->up, &pair->down);
         polls[3 + 2 * i].events = wanted(&pair->down, &pair->up);
     }
     if (poll(polls, 2 + 2 * PAIRS, 5) < 0)
         return;
-    for (int i = 0; i < PAIRS; i++) {
+    for (int i = 0; i < PAIRS && !hold; i++) {
         if (pairs[i].used)
             serve(&pairs[i], polls[2 + 2 * i].revents, polls[3 + 2 * i].revents);
     }
