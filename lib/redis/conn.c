@@ -161,7 +161,8 @@ static bool wants_write(const struct later_redis *base)
 }
 
 /* That of a command answered since may still be the earliest: somebody looks once in vain then,
- * which costs less than to go through thousands of commands after each answer. */
+ * which costs less than to go through thousands of commands after each answer. While a large answer
+ * comes over a slow line, neither it nor those behind it are late. */
 static double conn_deadline_of(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
@@ -171,7 +172,7 @@ static double conn_deadline_of(struct later_redis *base)
     if (!redis->first || redis->earliest <= later_clock()) {
         redis->earliest = INFINITY;
         for (const struct pending *p = redis->first; p; p = p->next)
-            redis->earliest = fmin(redis->earliest, p->deadline);
+            redis->earliest = fmin(redis->earliest, fmax(p->deadline, redis->piece + p->timeout));
     }
     return base->state == UP ? redis->earliest : fmin(redis->earliest, redis->connect_deadline);
 }

@@ -183,6 +183,7 @@ static bool move_to(struct later_conn *redis, int fd, double seconds)
     reader->maxbuf = redis->reader->maxbuf;
     redisReaderFree(redis->reader);
     redis->reader = reader;
+    redis->piece = 0;
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
     later_conn_hang_up(redis);
@@ -222,6 +223,7 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     redis->reader = later_reply_reader();
     if (!redis->reader)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    redis->piece = 0;
     redis->reader->maxbuf = 256 * 1024; /* the buffer that it may keep while empty */
     redis->which += redis->tried;       /* the last ones did not answer: begin after them */
     redis->tried = 0;

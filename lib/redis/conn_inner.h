@@ -35,6 +35,7 @@ struct later_conn {
     struct pending *first, *last; /* in the order of their answers */
     struct pending *unsent;       /* the first one with bytes to send, or NULL */
     double earliest;              /* no deadline is before it; each send asks for it */
+    double piece; /* when the last piece came of an answer that is not whole; or 0 */
     struct loading loading[2][LATER_SCRIPT_COUNT]; /* [1]: of those that tell */
     double connect_deadline;
     struct later_address at;          /* where the connection goes: a Sentinel, or the Redis */

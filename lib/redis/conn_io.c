@@ -227,6 +227,13 @@ static ssize_t conn_io_receive(struct later_conn *redis, char *bytes, size_t roo
                       : recv(redis->base.fd, bytes, room, MSG_DONTWAIT);
 }
 
+static void conn_io_note_piece(struct later_conn *redis)
+{
+    const redisReader *reader = redis->reader;
+
+    redis->piece = reader->ridx >= 0 || reader->pos < reader->len ? later_clock() : 0;
+}
+
 /* The connection has ended, from the other side. */
 static void conn_io_end(struct later_conn *redis)
 {
@@ -259,7 +266,10 @@ static void conn_io_read_some(struct later_conn *redis)
             later_conn_fail(redis, redis->reader->errstr);
             return;
         }
-        if (!deliver_all(redis) || (size_t)got < sizeof bytes)
+        if (!deliver_all(redis))
+            return;
+        conn_io_note_piece(redis);
+        if ((size_t)got < sizeof bytes)
             return;
     }
 }

@@ -108,8 +108,9 @@ int64_t later_redis_id(const struct later_redis *redis);
 double later_redis_since(const struct later_redis *redis);
 
 /* Takes over *cmd, which the next later_redis_flush() or later_redis_handle() sends; it is answered
- * within `timeout` seconds from now. fn may be NULL. Returns 0; or -1, with *cmd freed and fn not
- * called, if the connection is not up or memory is out. That is like UNSENT. */
+ * within `timeout` seconds from now; while an answer comes in pieces, from the last piece. fn may
+ * be NULL. Returns 0; or -1, with *cmd freed and fn not called, if the connection is not up or
+ * memory is out. That is like UNSENT. */
 int later_redis_send(struct later_redis *redis, struct later_command *cmd, double timeout,
                      later_answer_fn *fn, void *arg);
 

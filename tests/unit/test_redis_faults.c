@@ -444,6 +444,37 @@ START_TEST(test_half_an_answer)
 }
 END_TEST
 
+#define PIECES 40
+
+static void answer_in_pieces(struct fake_redis *fake, void *arg)
+{
+    (void)arg;
+    while (fake_shake(fake)) {
+        bool said = fake_read(fake) && fake_say(fake, "$40\r\n");
+
+        for (int i = 0; i < PIECES && said; i++) {
+            fake_pause(fake, 0.03 * rig_slowness());
+            said = fake_say(fake, "x");
+        }
+        if (said && fake_say(fake, "\r\n+b\r\n"))
+            fake_wait_closed(fake);
+    }
+}
+
+/* Neither it nor the one behind it is late while it comes, as over a slow line. */
+START_TEST(test_answer_in_pieces)
+{
+    double timeout = 0.6 * rig_slowness(), from = later_clock();
+
+    rig_up(answer_in_pieces, NULL);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, timeout);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, timeout);
+    RIG_UNTIL(rig.answers == 2 || rig.downs > 0);
+    ck_assert_str_eq(rig.why, "");
+    ck_assert_double_gt(later_clock() - from, timeout); /* or it proves nothing */
+}
+END_TEST
+
 /* Each has a deadline of its own, also the second. */
 START_TEST(test_deadline_of_the_second)
 {
@@ -746,7 +777,7 @@ static TCase *writing(void)
 
 static TCase *answers(void)
 {
-    return ADD("answers", test_half_an_answer, test_deadline_of_the_second,
+    return ADD("answers", test_half_an_answer, test_answer_in_pieces, test_deadline_of_the_second,
                test_deadline_counts_from_the_write, test_garbage, test_unasked,
                test_noscript_then_cut, test_noscript_repeated_then_cut);
 }
