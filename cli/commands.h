@@ -21,19 +21,19 @@ const struct command *command_at(size_t number);
  * line that names the command for a word that others use for it, or the nearest name. */
 const struct command *command_find(const char *name, struct later_error *err);
 
-/* jobs/push.c */
+/* push/push.c */
 extern const struct command command_push;
 /* flow/flow.c */
 extern const struct command command_flow;
-/* jobs/size.c, jobs/peek.c */
+/* queues/size.c, jobs/peek.c */
 extern const struct command command_size, command_peek, command_show;
-/* jobs/search.c, jobs/export.c */
+/* choose/search.c, choose/export.c */
 extern const struct command command_search, command_export;
-/* jobs/kick.c, jobs/bury.c, jobs/cancel.c */
+/* jobs/kick.c, jobs/bury.c, jobs/cancel.c, jobs/edit.c, jobs/move.c */
 extern const struct command command_kick, command_bury, command_cancel, command_edit, command_move;
-/* jobs/pause.c, jobs/forget.c */
+/* queues/pause.c, queues/forget.c */
 extern const struct command command_pause, command_resume, command_forget;
-/* jobs/wait.c */
+/* push/wait.c */
 extern const struct command command_wait;
 /* work/work.c, work/reserve.c, work/settle.c */
 extern const struct command command_work, command_reserve;

@@ -135,11 +135,10 @@ bool later_batch_report(struct later_batch *batch, const struct later_reply *rep
     for (size_t i = 0; i < batch->count; i++) {
         struct later_bulk_told told = { .state = "", .err = err };
         int how = err ? LATER_IS_PUSHED : later_queue_pushed(reply, i, &told.state);
-        struct later_error full;
+        struct later_error refused;
 
-        if (how == LATER_IS_FULL) {
-            later_queue_full(batch->queue, &full);
-            told.err = &full;
+        if (later_queue_refused(how, batch->queue, &refused) < 0) {
+            told.err = &refused;
         } else if (how == LATER_IS_ABSENT) {
             all = false;
             continue;

@@ -126,9 +126,8 @@ static int send_home(struct later_flow_send *send, struct batch *batch, bool clo
         const char *state;
         int how = later_flow_pushed(reply, i, &state);
 
-        if (how == LATER_IS_FULL)
-            ok = later_queue_full(send->home.queue, err);
-        else
+        ok = later_queue_refused(how, send->home.queue, err);
+        if (ok == 0)
             send_tell(send, batch, i, how, state);
     }
     later_reply_free(reply);
@@ -220,11 +219,9 @@ static int send_park(struct later_flow_send *send, struct parking *parking, cons
         const char *state;
         int how = later_flow_pushed(reply, i, &state);
 
-        if (how == LATER_IS_FULL) {
-            ok = later_queue_full(part, err);
-        } else if (how != LATER_IS_ABSENT) {
+        ok = later_queue_refused(how, part, err);
+        if (ok == 0 && how != LATER_IS_ABSENT)
             send_settle(send, parking, some[i], how, state);
-        }
     }
     later_reply_free(reply);
     return ok;

@@ -97,11 +97,10 @@ bool later_flow_was_closed(const struct later_reply *reply)
 
 int later_flow_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
-    int how = later_queue_pushed(reply, i, state);
-
-    if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), "WAITING") == 0)
-        *state = "waiting";
-    return how;
+    if (strcmp(later_reply_text(later_reply_at(reply, i), NULL), "WAITING") != 0)
+        return later_queue_pushed(reply, i, state);
+    *state = "waiting";
+    return LATER_IS_PUSHED;
 }
 
 /* ---- what a job gets */

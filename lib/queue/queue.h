@@ -63,14 +63,15 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
                           const char *number, uint64_t epoch, const struct later_push_item *item);
 bool later_queue_pushed_now(const struct later_reply *reply);
 
-/* Outcomes besides those of enum later_push_result. */
-enum { LATER_IS_ABSENT = LATER_IS_AGAIN + 1, LATER_IS_FULL };
+/* Outcomes besides those of enum later_push_result. STRANGE: a word that we do not know. */
+enum { LATER_IS_ABSENT = LATER_IS_AGAIN + 1, LATER_IS_FULL, LATER_IS_STRANGE };
 
 /* How job i went; *state (may be NULL) gets the state of one that is known, else "". */
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state);
 
-/* What LATER_IS_FULL means to the caller: LATER_E_LATER and words in *err. Returns -1. */
-int later_queue_full(const char *queue, struct later_error *err);
+/* What an outcome means to the caller: 0; or -1 with *err for LATER_IS_FULL (LATER_E_LATER) and
+ * LATER_IS_STRANGE (LATER_E_BUG). */
+int later_queue_refused(int how, const char *queue, struct later_error *err);
 
 /* --- reserve --- */
 

@@ -110,6 +110,14 @@ bool later_queue_pushed_now(const struct later_reply *reply)
 
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)
 {
+    static const struct {
+        const char *word;
+        int how;
+    } words[] = { { "PUSHED", LATER_IS_PUSHED },
+                  { "REPLACED", LATER_IS_REPLACED },
+                  { "AGAIN", LATER_IS_AGAIN },
+                  { "ABSENT", LATER_IS_ABSENT },
+                  { "FULL", LATER_IS_FULL } };
     /* The answer of push_now is not a list. */
     const struct later_reply *answer = later_reply_count(reply) ? later_reply_at(reply, i) : reply;
     const char *text = later_reply_text(answer, NULL);
@@ -119,17 +127,19 @@ int later_queue_pushed(const struct later_reply *reply, size_t i, const char **s
         *state = exists ? text + 7 : "";
     if (exists)
         return LATER_IS_KNOWN;
-    if (strcmp(text, "ABSENT") == 0)
-        return LATER_IS_ABSENT;
-    if (strcmp(text, "FULL") == 0)
-        return LATER_IS_FULL;
-    if (strcmp(text, "AGAIN") == 0)
-        return LATER_IS_AGAIN;
-    return strcmp(text, "REPLACED") == 0 ? LATER_IS_REPLACED : LATER_IS_PUSHED;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        if (strcmp(text, words[w].word) == 0)
+            return words[w].how;
+    }
+    return LATER_IS_STRANGE;
 }
 
-int later_queue_full(const char *queue, struct later_error *err)
+int later_queue_refused(int how, const char *queue, struct later_error *err)
 {
+    if (how == LATER_IS_STRANGE)
+        return later_fail(err, LATER_E_BUG, "queue %s: no answer to a push", queue);
+    if (how != LATER_IS_FULL)
+        return 0;
     return later_fail(err, LATER_E_LATER,
                       "queue %s is full: it has as many jobs as queues.max_jobs of laterd allows",
                       queue);

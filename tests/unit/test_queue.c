@@ -148,10 +148,12 @@ END_TEST
 
 START_TEST(test_pushed)
 {
-    const struct later_reply *reply = reply_of("*6\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
+    const struct later_reply *reply = reply_of("*8\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
                                                "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n"
-                                               "$6\r\nABSENT\r\n$4\r\nFULL\r\n");
+                                               "$6\r\nABSENT\r\n$4\r\nFULL\r\n"
+                                               "$5\r\nAGAIN\r\n$7\r\nLIMITED\r\n");
     const char *state = NULL;
+    struct later_error err;
 
     ck_assert_int_eq(later_queue_pushed(reply, 0, &state), LATER_IS_PUSHED);
     ck_assert_str_eq(state, "");
@@ -164,6 +166,13 @@ START_TEST(test_pushed)
     ck_assert_str_eq(state, "");
     ck_assert_int_eq(later_queue_pushed(reply, 5, &state), LATER_IS_FULL);
     ck_assert_str_eq(state, "");
+    ck_assert_int_eq(later_queue_refused(LATER_IS_FULL, "q", &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_LATER);
+    ck_assert_int_eq(later_queue_pushed(reply, 6, &state), LATER_IS_AGAIN);
+    ck_assert_int_eq(later_queue_refused(LATER_IS_AGAIN, "q", &err), 0);
+    ck_assert_int_eq(later_queue_pushed(reply, 7, &state), LATER_IS_STRANGE); /* never: pushed */
+    ck_assert_int_eq(later_queue_refused(LATER_IS_STRANGE, "q", &err), -1);
+    ck_assert_int_eq(err.code, LATER_E_BUG);
 }
 END_TEST
 
