@@ -44,7 +44,8 @@ in_each "doc/protocol.md or tests/system/protocol_more.txt" doc/protocol.md test
 kind "a command of later" "$(grep -oE '&command_[a-z]+' cli/commands.c | sed 's/&command_//')"
 in_each doc/later.1 doc/later.1
 in_each tests/system/pairs_verbs.py tests/system/pairs_verbs.py
-in_each "a test, tests/system/*.sh" tests/system/*.sh
+grep -ohE '\<later [a-z]+' tests/system/*.sh >"$tested"
+in_each "a test, tests/system/*.sh" "$tested"
 
 kind "a condition that chooses jobs" \
     "$(sed -n '/later_filter_names\[\]/,/;/p' lib/job/filter.c | grep -oE '"[a-z]+"' | tr -d '"')"
@@ -59,7 +60,8 @@ in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.
 
 kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
 in_each tests/clients/conformance.json tests/clients/conformance.json
-in_each "tests/unit/*.c" tests/unit/*.c
+grep -ohE '(\\"|\.|--)[a-z_]+' tests/unit/*.c >"$tested" # "owner" or .owner, not any word
+in_each "tests/unit/*.c" "$tested"
 of_clients="clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php
     clients/ruby/test/test_testing.rb clients/go/testing_test.go"
 # As a client spells it: max_attempts, maxAttempts, MaxAttempts.
@@ -117,6 +119,7 @@ in_each "tests/system/*.sh or tests/unit/test_why.c" tests/system/*.sh "$tested"
 
 kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
 in_each tests/system/web_pages.py tests/system/web_pages.py
+in_each tests/system/web_stock.py tests/system/web_stock.py
 
 kind "a client" "$(basename -a clients/*/)"
 for file in clients/carry.sh tests/system/clients.sh tests/system/clients_packages.sh; do

@@ -1,5 +1,5 @@
 /*
- * size.h: prints the sizes of queues.
+ * size.h: prints queues with their sizes and counters, for `later size` and `later status`.
  */
 #ifndef LATER_CLI_SIZE_H
 #define LATER_CLI_SIZE_H

@@ -1,6 +1,8 @@
 /* slots.c: the pages that supervisor and worker share. */
 #include "reservation/slots.h"
 
+#include "job/ending.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterdC";
+static const char magic[8] = "laterdD";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -84,6 +86,8 @@ struct slots *slots_create(const char *path, uint32_t capacity, struct later_err
     slots->capacity = capacity;
     slots->page->slot_size = sizeof(struct slot);
     slots->page->capacity = capacity;
+    slots->page->endings = LATER_ENDINGS;
+    slots->page->outcomes = LATER_OUTCOMES;
     read_boot(slots->page->boot);
     memcpy(slots->page->magic, magic, sizeof magic);
     return slots;
@@ -93,7 +97,8 @@ struct slots *slots_create(const char *path, uint32_t capacity, struct later_err
 static bool valid(const struct slots_page *page, size_t size)
 {
     return size >= sizeof *page && memcmp(page->magic, magic, sizeof magic) == 0 &&
-           page->slot_size == sizeof(struct slot) && page->queue_count <= SLOTS_QUEUES &&
+           page->slot_size == sizeof(struct slot) && page->endings == LATER_ENDINGS &&
+           page->outcomes == LATER_OUTCOMES && page->queue_count <= SLOTS_QUEUES &&
            size == sizeof *page + (size_t)page->capacity * sizeof(struct slot);
 }
 

@@ -165,12 +165,13 @@ enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
-    _Atomic uint32_t used;             /* slots from here on are FREE */
-    _Atomic uint32_t busy;             /* worker: I hold something; keeper: I am watching */
-    _Atomic uint32_t idle;             /* enum slots_idle */
-    _Atomic uint32_t awaited;          /* supervisor: report when you are idle */
-    _Atomic uint32_t running;          /* jobs that are running */
-    _Atomic uint32_t stopping;         /* supervisor: jobs should stop where they can go on */
+    uint16_t endings, outcomes; /* how many its writer knew: of others a number means another */
+    _Atomic uint32_t used;      /* slots from here on are FREE */
+    _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
+    _Atomic uint32_t idle;      /* enum slots_idle */
+    _Atomic uint32_t awaited;   /* supervisor: report when you are idle */
+    _Atomic uint32_t running;   /* jobs that are running */
+    _Atomic uint32_t stopping;  /* supervisor: jobs should stop where they can go on */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
     _Atomic uint32_t values;           /* slots from here on have no file */
     _Atomic uint64_t performed;        /* attempts that ended */

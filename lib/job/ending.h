@@ -45,7 +45,6 @@ const char *later_outcome_name(enum later_outcome outcome);
 bool later_outcome_is_attempt(enum later_outcome outcome);
 bool later_outcome_failed(enum later_outcome outcome);
 
-/* A new one also changes what a slot page means: slots.c, `magic`. */
 enum later_ending {
     LATER_ENDED_HELD, /* it had not begun. Also whatever is not an ending */
     LATER_ENDED_DONE,

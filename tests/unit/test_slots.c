@@ -116,6 +116,8 @@ START_TEST(test_no_page)
     REFUSED(page->magic[6] = '6');                       /* the last one that kept words */
     REFUSED(memset(page->magic, 0, sizeof page->magic)); /* killed while it was made */
     REFUSED(page->slot_size++);
+    REFUSED(page->endings++);
+    REFUSED(page->outcomes++);
     REFUSED(page->capacity++);
     REFUSED(page->capacity = UINT32_MAX);
     REFUSED(page->queue_count = SLOTS_QUEUES + 1);
