@@ -5,9 +5,10 @@ Starts a redis-server of its own, and makes the connections of HOSTS laterds wit
 serve QUEUES queues. They send what idle laterds send, with the real scripts, as often as these do. Prints how
 busy Redis is over SECONDS (40), as percent of a core: with the connections only, and with the commands. If more
 descriptors were needed than a process may have, fewer hosts are made, and the figures are extrapolated. With
-BEFORE=1 in the environment: as when each host looked for itself and each worker asked every five seconds.
+BEFORE=1 in the environment: as when each host looked for itself and each worker asked every five seconds; with
+REDIS=SOCKET: only makes the fleet, at a Redis that is there, says so, and goes on until it is ended (growth.py).
 Run it from the build tree, after `make`: python3 tests/bench/fleet.py 1000 1"""
-import heapq, os, random, resource, selectors, shutil, socket, subprocess, sys, tempfile, time
+import heapq, math, os, random, resource, selectors, shutil, socket, subprocess, sys, tempfile, time
 
 HOSTS, QUEUES = int(sys.argv[1]), int(sys.argv[2])
 WORKERS = int(sys.argv[3]) if len(sys.argv) > 3 else 10
@@ -22,10 +23,12 @@ random.seed(7)
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 hosts = min(HOSTS, (most - 200) // (2 * WORKERS + 3))
-folder = tempfile.mkdtemp(prefix='fleet')
-path = folder + '/redis'
-server = subprocess.Popen(['redis-server', '--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'yes',
-                           '--dir', folder, '--maxclients', str(most - 100)], stdout=subprocess.DEVNULL)
+path = os.environ.get('REDIS')
+if not path:
+    folder = tempfile.mkdtemp(prefix='fleet')
+    path = folder + '/redis'
+    server = subprocess.Popen(['redis-server', '--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'yes',
+                               '--dir', folder, '--maxclients', str(most - 100)], stdout=subprocess.DEVNULL)
 poll, timers = selectors.DefaultSelector(), []
 
 
@@ -158,6 +161,9 @@ try:
             sha[script] = subprocess.run(['redis-cli', '-s', path, '-x', 'SCRIPT', 'LOAD'], stdin=text,
                                          capture_output=True, text=True).stdout.strip()
     crowd = [host(i) for i in range(hosts)]
+    if 'REDIS' in os.environ:
+        print('ready', flush=True)
+        turn(math.inf)
     held, timers = timers, []
     idle = busy(10)
     late = time.monotonic()
@@ -168,6 +174,7 @@ try:
           ' a second (%d hosts made)' % (HOSTS, WORKERS, QUEUES, ', as before' if BEFORE else '', idle[0],
                                          *busy(SECONDS), hosts))
 finally:
-    server.terminate()
-    server.wait()
-    shutil.rmtree(folder)
+    if 'REDIS' not in os.environ:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(folder)
