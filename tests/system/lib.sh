@@ -146,26 +146,31 @@ soon()
 }
 
 # wait_until SECONDS COMMAND...: waits until the command succeeds. Status 1 when the time is over:
-# at least half a minute, and more on a busy machine, so that only a hang reaches it.
+# at least half a minute, and more on a busy machine, so that only a hang reaches it. It asks 50 times a
+# second at first, then less often, since on a machine where tests run side by side asking takes what
+# the others need.
 wait_until()
 {
     command -v "$2" >/dev/null || { echo "Bail out! wait_until: $2: not found"; exit 99; }
     set_busy
-    rounds=$(($1 * 50 * busy))
-    [ "$rounds" -ge 1500 ] || rounds=1500
+    wait_left=$(($1 * 1000 * busy)) # milliseconds
+    [ "$wait_left" -ge 30000 ] || wait_left=30000
+    wait_pause=20 wait_again=10
     shift
     until "$@" >/dev/null 2>&1; do
-        rounds=$((rounds - 1))
-        [ "$rounds" -gt 0 ] || { echo "# in vain: $*" >&2; return 1; }
-        sleep 0.02
+        [ "$wait_left" -gt 0 ] || { echo "# in vain: $*" >&2; return 1; }
+        sleep "0.0$wait_pause"
+        wait_left=$((wait_left - wait_pause)) wait_again=$((wait_again - 1))
+        [ "$wait_again" -gt 0 ] || [ "$wait_pause" -ge 80 ] || wait_pause=$((wait_pause * 2)) wait_again=10
     done
 }
 
 # gone PID: has the process ended? (A process of ours that was not waited for counts as ended.)
 gone()
 {
-    case $(state_of "$1") in
-    '' | Z | X) return 0 ;;
+    process_stat "$1" || return 0
+    case $process_stat in
+    [ZX]*) return 0 ;;
     *) return 1 ;;
     esac
 }
