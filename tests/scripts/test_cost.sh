@@ -34,21 +34,44 @@ listens()
     grep -q " 00010000 .* $box/socket\$" /proc/net/unix
 }
 
-# keys SCRIPT HELD FRESH: its keys in their order.
-keys()
+# The scripts that are called here. Which keys each has, in their order, is noted once.
+called='reserve ack ack_all step finish push flow_push'
+for script in $called; do
+    echo "$(sed -n 's/^-- KEYS *//p' "$scripts/$script.lua" | tr '\n' ' ')" >"$box/keys.$script"
+done
+
+# set_keys SCRIPT HELD FRESH: sets $keys, and $count to how many they are. Without a process, as all that is
+# done for each job.
+set_keys()
 {
-    sed -n 's/^-- KEYS *//p' "$scripts/$1.lua" | tr ' ' '\n' |
-        sed "s/^held\$/reserved:$2/; s/^fresh\$/reserved:$3/; s/^result\$/result:$3/;
-            s/^flow\$/flow:f/; s/^unknown\$/flow:f:unknown/; s/.*/later:{q}:&/" | tr '\n' ' '
+    read -r names <"$box/keys.$1"
+    keys='' count=0
+    for name in $names; do
+        case $name in
+        held) name=reserved:$2 ;;
+        fresh) name=reserved:$3 ;;
+        result) name=result:$3 ;;
+        flow) name=flow:f ;;
+        unknown) name=flow:f:unknown ;;
+        esac
+        keys="$keys later:{q}:$name" count=$((count + 1))
+    done
 }
 
 # call SCRIPT HELD FRESH ARGUMENT...: a line for redis-cli.
 call()
 {
-    names=$(keys "$1" "$2" "$3")
-    script=$1
+    set_keys "$1" "$2" "$3"
+    read -r sha <"$box/sha.$1"
     shift 3
-    echo "EVALSHA $(cat "$box/sha.$script") $(echo "$names" | wc -w) $names $*"
+    echo "EVALSHA $sha $count$keys $*"
+}
+
+# set_now N: sets $now to the token of round N, and $before to that of the one before.
+set_now()
+{
+    now=$((1000000000000000 + $1)) before=$((1000000000000000 + $1 - 1))
+    now=t${now#1} before=t${before#1}
 }
 
 # crowd_of KIND: lines for redis-cli that push many jobs in calls of 500: all of one group, or each of its own.
@@ -85,7 +108,7 @@ rounds_of()
     case $1 in
     batches)
         for n in $(seq $((crowd / 500))); do
-            now=$(printf 't%015d' "$n")
+            set_now "$n"
             call reserve "$now" '' "$now" 30 500 262144 0
             call ack_all "$now" '' 500
         done
@@ -96,7 +119,7 @@ rounds_of()
     n=0
     while [ "$n" -lt "$rounds" ]; do
         n=$((n + 1))
-        now=$(printf 't%015d' $n) before=$(printf 't%015d' $((n - 1)))
+        set_now "$n"
         case $1 in
         bare)
             printf '%s later:{q}:%s\n' ZRANGE 'ready 0 0 WITHSCORES' HGET "jobs job-$n" ZREM "ready job-$n" \
@@ -133,7 +156,7 @@ run()
         [ $tries -lt 6000 ] || { cat "$box/log" >&2; exit 1; }
         sleep 0.1
     done
-    for script in reserve ack ack_all step finish push flow_push; do
+    for script in $called; do
         redis -x script load <"$scripts/$script.lua" >"$box/sha.$script"
     done
     jobs_of "${2:-$1}" | redis >"$box/pushed"
