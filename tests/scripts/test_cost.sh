@@ -37,7 +37,7 @@ listens()
 # The scripts that are called here. Which keys each has, in their order, is noted once.
 called='reserve ack ack_all step finish push flow_push'
 for script in $called; do
-    echo "$(sed -n 's/^-- KEYS *//p' "$scripts/$script.lua" | tr '\n' ' ')" >"$box/keys.$script"
+    sed -n 's/^-- KEYS *//p' "$scripts/$script.lua" >"$box/keys.$script"
 done
 
 # set_keys SCRIPT HELD FRESH: sets $keys, and $count to how many they are. Without a process, as all that is

@@ -123,13 +123,14 @@ def performed(before, now):
 
 def wait_until(condition, seconds=20):
     """Returns the value of a condition once it holds, or None when the time is over: at least a
-    minute, so that only a hang reaches it."""
-    end = time.monotonic() + max(seconds, 60)
+    minute, so that only a hang reaches it. Asked ever less often, since most ask a process or the browser."""
+    end, pause = time.monotonic() + max(seconds, 60), 0.02
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.1)
     return None
 
 

@@ -11,6 +11,15 @@ import urllib.request
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 KEYS = {'Enter': '\ue007', 'Escape': '\ue00c', 'Tab': '\ue004', 'ArrowUp': '\ue013', 'ArrowDown': '\ue015'}
 
+# For execute/async: asks each 50 ms, as long as its last argument but one says, in milliseconds.
+LOOK = '''const told = arguments[arguments.length - 1], end = performance.now() + arguments[arguments.length - 2];
+    const look = function () { try { return %s; } catch { return null; } }.bind(null, ...arguments);
+    (function again() {
+        const value = look();
+        if (value || performance.now() > end) told(value);
+        else setTimeout(again, 50);
+    })();'''
+
 
 class Browser:
     def __init__(self, work, width=1280, height=900, dark=False, options=()):
@@ -75,13 +84,18 @@ class Browser:
 
     def wait(self, text, *arguments, seconds=60):
         """Returns the value of an expression in the page once it is true, or None when the time
-        is over."""
+        is over. The page itself asks again, which takes far less than a question from here, unless it
+        is left meanwhile."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            value = self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
+            try:
+                value = self.call('POST', 'execute/async', {'script': LOOK % text, 'args': [
+                    *arguments, 1000 * min(5, end - time.monotonic())]})
+            except RuntimeError:
+                value = self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
+                time.sleep(0.05)
             if value:
                 return value
-            time.sleep(0.05)
         return None
 
     def click(self, words, scope='body'):

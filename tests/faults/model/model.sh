@@ -16,8 +16,8 @@ translate()
 
 # How pan is compiled: to optimize takes longer than it saves where few states are searched, as in the versions
 # of a model that are broken.
-large=-Og small=-O0
-optimize=$large
+# shellcheck disable=SC2034 # by the tests
+large=-Og small=-O0 optimize=-Og
 
 # search OPTION...: prints how many errors pan finds, or nothing if it could not search everything. Its table of
 # states is in large pages where there are any: a sixth less time, in a virtual machine.
