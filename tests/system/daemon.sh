@@ -279,8 +279,8 @@ attempts_in()
     awk -v id="$2" '$1 == id' "$work/$1" 2>/dev/null
 }
 
-begun() { [ "$(attempts_in begun "$1" | wc -l)" -ge "${2:-1}" ]; }
-ended() { [ "$(attempts_in ended "$1" | wc -l)" -ge "${2:-1}" ]; }
+begun() { awk -v id="$1" -v n="${2:-1}" '$1 == id { n-- } END { exit n > 0 }' "$work/begun" 2>/dev/null; }
+ended() { awk -v id="$1" -v n="${2:-1}" '$1 == id { n-- } END { exit n > 0 }' "$work/ended" 2>/dev/null; }
 
 # began ID [ATTEMPT], ended_at ID [ATTEMPT]: print when, in UNIX seconds. pid_of ID [ATTEMPT]:
 # prints the worker.

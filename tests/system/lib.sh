@@ -411,9 +411,9 @@ later()
 run()
 {
     "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    out=$(cat "$work/out")
-    err=$(cat "$work/err")
+    status=$? out='' err=''
+    [ ! -s "$work/out" ] || out=$(cat "$work/out")
+    [ ! -s "$work/err" ] || err=$(cat "$work/err")
 }
 
 # like TEXT PATTERN NAME: does a line of the text match the extended regular expression?
@@ -442,6 +442,11 @@ on_terminal()
 # escapes, other values as they are.
 field()
 {
-    sed -n 's/.*"'"$1"'":\("\(\(\\.\|[^"\\]\)*\)"\|[^,}]*\).*/\1/p' | sed 's/^"\(.*\)"$/\1/' |
-        sed 's/\\\(["\\/]\)/\1/g'
+    sed 's/.*"'"$1"'":\("\(\(\\.\|[^"\]\)*\)"\|[^,}]*\).*/\1/; t there
+        d; : there
+        s/^"\(.*\)"$/\1/; s/\\\(["\\/]\)/\1/g'
 }
+
+# A function in $( ) or in a pipe takes a process of its own to start its program; a word that stands for the
+# program does not. (A shell without aliases in scripts has the functions.)
+alias later='"$later_bin"' redis='$redis_cli'

@@ -81,6 +81,7 @@ block()
     done <"$work/pids"
 }
 
+unalias later
 later()
 {
     "$work/bin/later" "$@"
