@@ -105,7 +105,7 @@ fuzz_all()
 # sanitize TARGET...: makes another build in build/sanitizers, from the files that `make dist` ships, with
 # ASan and UBSan. Runs the unit tests (the script tests test Lua) and beside them each fuzz target for 30
 # s. Fuzzing needs clang. Warnings are errors only in a plain build, since sanitizers and clang bring
-# others. Only what is fuzzed is optimized, since it runs for long: to optimize the rest takes longer than it saves.
+# others. Only what is fuzzed for long is optimized: to optimize the rest takes longer than it saves.
 # Failures are listed in build/sanitizers.bad.
 sanitize()
 {
@@ -118,9 +118,10 @@ sanitize()
     rm -rf build/sanitizers
     mkdir -p build/sanitizers
     echo building >build/sanitizers.bad
+    # shellcheck disable=SC2086 # words
     (cd build/sanitizers && ../source/configure "$@" --disable-dependency-tracking CFLAGS='-O0 -g1') &&
         make -C build/sanitizers lib/script_names.h &&
-        make -C build/sanitizers -j "$(nproc)" lib/liblater.a lib/liblater-config.a CFLAGS='-O1 -g1' &&
+        make -C build/sanitizers -j "$(nproc)" $optimized CFLAGS='-O1 -g1' &&
         make -C build/sanitizers -j "$(nproc)" check TESTS= "$sanitized" || return 1
     : >build/sanitizers.bad
     # shellcheck disable=SC2086 # words
@@ -130,6 +131,7 @@ sanitize()
     wait "$!" || echo fuzzing >>build/sanitizers.bad
     ! [ -s build/sanitizers.bad ]
 }
+optimized='lib/liblater.a lib/liblater-config.a tests/fuzz/fuzz_config tests/fuzz/fuzz_document tests/fuzz/fuzz_reply'
 sanitized='check_PROGRAMS=$(unit_tests) $(fuzz_targets)'
 
 # count_sanitized NUMBER: counts what sanitize found, with this many fuzz targets.
