@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""growth.py [ROUNDS]: what each thing costs Redis, and whether these costs foretell what a mix of them takes.
+"""growth.py [ROUNDS]: what each thing costs Redis, and whether these costs predict what a mix of them takes.
 
 Measures the CPU time of a redis-server of its own, in µs for each thing, with real laterds, `later push --file` and
 liblater (pacer.c): a push, a job taken by an idle worker, from a backlog, in batches, and what a result, a delay, a
 group, more queues and larger documents add; and in µs a second what idle hosts, workers and queues cost (fleet.py).
 What comes by itself finds Redis asleep and its caches cold. So single things are measured at 200, 2,000 and 8,000 a
-second. From these costs alone it foretells MIXES, and runs them. All this ROUNDS times (4) in turn; figures are
+second. From these costs alone it predicts MIXES, and runs them. All this ROUNDS times (4) in turn; figures are
 medians, those of idle hosts of the first round. Prints the costs, the mixes, and what one Redis carries.
 
 REDIS_OPTIONS='--appendonly yes' in the environment: options for redis-server.
@@ -324,7 +324,7 @@ def fixed():
     return (of('redis'), of('laterd'), few / 200 - 2 * worker, worker, (of('queues 1000') - of('queues 1')) / 999)
 
 
-def foretold(mix, seconds):
+def predicted(mix, seconds):
     """Microseconds of Redis for all of it."""
     each, (bare, first, host, worker, queue) = costs(), fixed()
     queues, (idle, idle_workers, idle_queues) = mix.get('queues', 1), mix.get('fleet', (0, 0, 0))
@@ -373,9 +373,9 @@ def tell():
     print('us a second: Redis %.0f, the first host %.0f, another %.0f, its worker %.2f, a queue %.1f'
           % (bare, first, host, worker, queue))
     print('bytes: %s' % ', '.join('%s %.0f' % (name, of(name)) for name in found if name[:4] in ('byte', 'left')))
-    print('\n| mix | foretold | measured | ratio | ratios of the rounds')
+    print('\n| mix | predicted | measured | ratio | ratios of the rounds')
     for name in MIXES:
-        pairs = [(foretold(MIXES[name], seconds) / seconds / 1e4, cpu / seconds / 1e4) for cpu, seconds in ran[name]]
+        pairs = [(predicted(MIXES[name], seconds) / seconds / 1e4, cpu / seconds / 1e4) for cpu, seconds in ran[name]]
         told, was = (statistics.median(values) for values in zip(*pairs))
         print('| %s | %.1f %% | %.1f %% | %.2f | %s' % (name, told, was, was / told,
                                                         ' '.join('%.2f' % (b / a) for a, b in pairs)))
