@@ -20,12 +20,13 @@
 LC_ALL=C
 export LC_ALL
 unset LATER_REDIS_PASSWORD_FILE LATER_REDIS_URL NO_COLOR
-later_bin=$(cd "$top_builddir" && pwd)/cli/later
-laterd_bin=$(cd "$top_builddir" && pwd)/daemon/laterd
+built=$(cd "$top_builddir" && pwd)
+later_bin=$built/cli/later
+laterd_bin=$built/daemon/laterd
 export later_bin laterd_bin
 # As under make, for a test that is run by hand.
-: "${PLUGIN_TEST_DIR:=$(cd "$top_builddir" && pwd)/tests/unit/plugins}"
-: "${JOBS_DIR:=$(cd "$top_builddir" && pwd)/jobs}"
+: "${PLUGIN_TEST_DIR:=$built/tests/unit/plugins}"
+: "${JOBS_DIR:=$built/jobs}"
 export PLUGIN_TEST_DIR JOBS_DIR
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-test-XXXXXX") || exit 99
 owned=
@@ -33,7 +34,7 @@ redis_kind=${LATER_TEST_REDIS:-single}
 redis_pids='' set_pid=''
 
 # ask.c is redis-cli at a third of its cost. A tree that is not built has none.
-redis_asker=$(cd "$top_builddir" && pwd)/tests/system/ask
+redis_asker=$built/tests/system/ask
 [ -x "$redis_asker" ] || redis_asker=redis-cli
 
 # use_socket PATH: redis, redis_all and redis_answers use the server there.
@@ -53,14 +54,15 @@ process_stat()
     process_stat=${process_stat##*) }
 }
 
-# started PID: prints when it began, in ticks since the machine did (field 22). state_of PID: prints a letter.
-# Nothing if there is no such process.
-started()
+# set_born PID: sets $born to when it began, in ticks since the machine did (field 22). state_of PID: prints a
+# letter. Nothing if there is no such process.
+set_born()
 {
+    born=
     process_stat "$1" || return 0
     # shellcheck disable=SC2086 # fields
     set -- $process_stat
-    echo "${20}"
+    born=${20}
 }
 
 state_of()
@@ -72,7 +74,8 @@ state_of()
 kill_owned()
 {
     for one in $owned; do
-        [ "$(started "${one%:*}")" != "${one#*:}" ] || kill -KILL "${one%:*}" 2>/dev/null
+        set_born "${one%:*}"
+        [ "$born" != "${one#*:}" ] || kill -KILL "${one%:*}" 2>/dev/null
     done
 }
 
@@ -113,7 +116,8 @@ fi
 # own PID: kills this process at the end.
 own()
 {
-    owned="$owned $1:$(started "$1")"
+    set_born "$1"
+    owned="$owned $1:$born"
 }
 
 # spawn COMMAND...: starts it in the background as $spawned. Standard input is empty. Standard
@@ -202,7 +206,7 @@ redis_ahead=0
 with_clock()
 {
     [ -e "$work/clock" ] || set_clock
-    exec env LD_PRELOAD="$(cd "$top_builddir" && pwd)/tests/support/clock_shim.so" \
+    exec env LD_PRELOAD="$built/tests/support/clock_shim.so" \
         CLOCK_SHIFT="$work/clock" "$@"
 }
 
