@@ -1,4 +1,4 @@
-// What a client does with jobs and queues besides pushing: size, kick, cancel, reschedule, pause.
+// act.go: what a client does besides pushing: size, kick, cancel, reschedule, forget, pause.
 
 package laterd
 

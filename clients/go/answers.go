@@ -1,4 +1,4 @@
-// What a program of handlers writes to laterd, one JSON object per line: later-job(3), section exec.
+// answers.go: what a program of handlers writes to laterd, one JSON object a line: later-job(3).
 
 package laterd
 

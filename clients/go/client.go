@@ -1,3 +1,5 @@
+// client.go: the Client, which pushes jobs over redigo and shows them; the package's documentation.
+
 // Package laterd pushes jobs to the queues of laterd in Redis, and performs them.
 //
 //	later := laterd.New(pool.Get)

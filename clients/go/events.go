@@ -1,4 +1,4 @@
-// Ends of jobs, as a queue tells of them: doc/protocol.md, "Events".
+// events.go: ends of jobs, as a queue tells of them: doc/protocol.md, "Events".
 
 package laterd
 

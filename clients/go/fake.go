@@ -1,4 +1,4 @@
-// For tests of programs that use laterd: queues in memory, and handlers that are performed at once.
+// fake.go: for tests of programs that use laterd: Fake, which keeps queues in memory, and Perform.
 
 package laterd
 

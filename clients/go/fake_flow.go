@@ -1,4 +1,4 @@
-// The flows of a Fake: its jobs wait for each other as those in Redis do.
+// fake_flow.go: the flows of a Fake: its jobs wait for each other as those in Redis do.
 
 package laterd
 

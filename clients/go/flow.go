@@ -1,4 +1,4 @@
-// Flows: jobs that wait for each other (doc/protocol.md, "Flows").
+// flow.go: flows: jobs that wait for each other (doc/protocol.md, "Flows").
 
 package laterd
 

@@ -1,4 +1,4 @@
-// Handlers by type, and what they say of their types: attempts, backoff, hooks.
+// handlers.go: handlers by type, and what they say of their types: attempts, backoff, hooks.
 
 package laterd
 

@@ -1,4 +1,4 @@
-// What is called around the handlers of a program, and for jobs that are given up.
+// hooks.go: hooks around handlers, handlers of jobs that are given up, and tasks.
 
 package laterd
 

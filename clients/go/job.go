@@ -1,4 +1,4 @@
-// A job as its handler is given it.
+// job.go: a job as its handler is given it.
 
 package laterd
 

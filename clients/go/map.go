@@ -1,4 +1,4 @@
-// A job for each of many payloads, pushed as they come.
+// map.go: a job for each of many payloads, pushed as they come.
 
 package laterd
 

@@ -1,4 +1,4 @@
-// A job to push: its options, their checks, and the document that is made of it.
+// new_job.go: a job to push: its options, their checks, and the document made of it.
 
 package laterd
 

@@ -1,4 +1,4 @@
-// A queue that is spread over several: doc/protocol.md, "Shards".
+// plan.go: a queue that is spread over several: doc/protocol.md, "Shards".
 
 package laterd
 

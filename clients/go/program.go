@@ -1,4 +1,4 @@
-// The main loop of a program of handlers: reads lines, performs jobs side by side, answers.
+// program.go: the main loop of a program of handlers: reads lines, performs jobs side by side.
 
 package laterd
 

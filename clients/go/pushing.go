@@ -1,3 +1,5 @@
+// pushing.go: what a Client and a Fake have in common: hooks before and after a push.
+
 package laterd
 
 // pushing is what a Client and a Fake have in common: what is called before and after a push.

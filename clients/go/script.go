@@ -1,4 +1,4 @@
-// The scripts that a client calls: copies of those that laterd installs. clients/carry.sh makes them.
+// script.go: the scripts that a client calls: copies of laterd's, made by clients/carry.sh.
 
 package laterd
 

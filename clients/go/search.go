@@ -1,4 +1,4 @@
-// Looks through the sets of a queue, the newest first, a page at a time.
+// search.go: looks through the sets of a queue, the newest first, a page at a time.
 
 package laterd
 

@@ -1,4 +1,4 @@
-// Connections to the master that Sentinels name.
+// sentinel.go: connections to the master that Sentinels name.
 
 package laterd
 

@@ -1,4 +1,5 @@
-// laterd.Fake and laterd.Perform, as a user's tests use them.
+// testing_test.go: laterd.Fake and laterd.Perform, as a user's tests use them.
+
 package laterd_test
 
 import (

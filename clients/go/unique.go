@@ -1,4 +1,4 @@
-// An id that says what a job is: doc/protocol.md, "An id of type and payload".
+// unique.go: an id that says what a job is: doc/protocol.md, "An id of type and payload".
 
 package laterd
 

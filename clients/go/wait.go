@@ -1,4 +1,4 @@
-// Waits for the results of jobs: doc/protocol.md, "Results".
+// wait.go: waits for the results of jobs: doc/protocol.md, "Results".
 
 package laterd
 

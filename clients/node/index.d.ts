@@ -1,3 +1,5 @@
+// index.d.ts: the types of the package, for TypeScript: Laterd, Options, Handlers, Job, flows.
+
 /** A connected client of ioredis (Redis, Cluster) or node-redis (client, sentinel, cluster). */
 export type RedisClient = object;
 

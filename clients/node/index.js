@@ -1,4 +1,4 @@
-/** laterd: pushes jobs to its queues in Redis, and performs them. See README.md. */
+/** index.js: what the package laterd exports: pushes jobs, and performs them. See README.md. */
 export { Laterd } from "./src/client.js";
 export { RawJSON } from "./src/document.js";
 export { batch, chain } from "./src/flow.js";

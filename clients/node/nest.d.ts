@@ -1,3 +1,5 @@
+// nest.d.ts: the types of laterd/nest, for NestJS in TypeScript.
+
 import { Handlers, Laterd, Policy } from "./index.js";
 
 /** What is injected for a Laterd, or for a Fake in a test. */

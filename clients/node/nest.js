@@ -1,5 +1,5 @@
 /**
- * laterd in a NestJS application: https://docs.nestjs.com.
+ * nest.js: laterd in a NestJS application: https://docs.nestjs.com.
  *
  *     @Module({ imports: [LaterdModule.forRoot({ queues: new Laterd(redis) })], providers: [Mailer] })
  *     class AppModule {}

@@ -1,3 +1,5 @@
+// testing.d.ts: the types of laterd/testing, for TypeScript: Fake, perform, Attempt.
+
 import { Conditions, Events, Flow, Found, Handlers, NewJob, Options, Outcome, Pushed, Pushing, Size } from "./index.js";
 
 /** Any payload, for assertPushed(). */

@@ -1,6 +1,6 @@
 <?php
 
-/** For programs without Composer: require this file. */
+// autoload.php: for programs without Composer, which require this file: loads the classes.
 
 spl_autoload_register(function (string $class): void {
     if (str_starts_with($class, 'Laterd\\')) {

@@ -1,4 +1,4 @@
-"""Carries laterd's scripts into the package first; all else is in pyproject.toml."""
+"""setup.py: carries laterd's scripts into the package first; all else is in pyproject.toml."""
 import os
 import subprocess
 

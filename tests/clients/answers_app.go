@@ -1,4 +1,5 @@
-// For handlers_answers.sh: takes the place of perform in the template, and does what the job's payload says.
+// answers_app.go: for handlers_answers.sh, in the place of perform in Go's template.
+
 package main
 
 import (

@@ -1,4 +1,4 @@
-/** Handlers for handlers_answers.sh, in Node: each does what its job's payload says. */
+/** answers_app.mjs: handlers for handlers_answers.sh: each does what its job's payload says. */
 import { appendFileSync } from "node:fs";
 
 const { Bury, Handlers, Retry } = await import(`${process.env.CLIENT}/index.js`);

@@ -1,6 +1,6 @@
 <?php
 
-/** Handlers for handlers_answers.sh, in PHP: each does what its job's payload says. */
+// answers_app.php: handlers for handlers_answers.sh: each does what its job's payload says.
 
 require $_SERVER['CLIENT'] . '/autoload.php';
 

@@ -1,4 +1,4 @@
-"""Handlers for handlers_answers.sh, in Python: each does what its job's payload says."""
+"""answers_app.py: handlers for handlers_answers.sh: each does what its job's payload says."""
 import asyncio
 import datetime
 import logging

@@ -1,4 +1,4 @@
-# For handlers_answers.sh: takes the place of perform in the template, and does what the job's payload says.
+# answers_app.rb: for handlers_answers.sh, in the place of perform in Ruby's template.
 
 ODD = { "big" => 12_345_678_901_234_567_890, "no JSON" => [Time.now], "nan" => Float::NAN, "infinite" => [-Float::INFINITY], "half" => "a\xf0b", "nul" => "a\0b",
         "half and nul" => "a\0b\xf0c" }.freeze

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Handlers for handlers_answers.sh, in Ruby by the client: each does what its job's payload says.
+# answers_gem.rb: handlers for handlers_answers.sh, by the Ruby client: as a job's payload says.
+
 $LOAD_PATH.unshift "#{ENV["CLIENT"]}/lib"
 require "laterd"
 require_relative "answers_app"

@@ -1,4 +1,5 @@
-// For handlers_answers.sh, together with answers_app.go: a program of Go's client.
+// answers_gopkg.go: for handlers_answers.sh, with answers_app.go: a program of the Go client.
+
 package main
 
 import (

@@ -1,4 +1,5 @@
-// The Go client, or its Fake, driven by judge.py. README.md describes the protocol.
+// driver.go: the Go client, or its Fake, driven by judge.py. README.md says what is spoken.
+
 package main
 
 import (

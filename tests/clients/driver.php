@@ -1,9 +1,9 @@
 <?php
 
-declare(strict_types=1);
+// driver.php: the PHP client, or its Fake, driven by judge.py. README.md says what is spoken.
+// It is called as `php driver.php phpredis|predis|fake`.
 
-/** The PHP client, or its Fake, driven by judge.py: `php driver.php phpredis|predis|fake`. README.md describes the
- * protocol. */
+declare(strict_types=1);
 
 require dirname(__DIR__, 2) . '/clients/php/autoload.php';
 if ($argv[1] === 'predis') {

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The Ruby client, or its Fake, under judge.py. README.md says what is spoken.
+# driver.rb: the Ruby client, or its Fake, driven by judge.py. README.md says what is spoken.
 
 $LOAD_PATH.unshift File.expand_path("../../clients/ruby/lib", __dir__)
 require "laterd"

@@ -1,6 +1,6 @@
 <?php
 
-/** Handlers for clients_php.sh. Each is named after what it does to its job. */
+// handlers.php: handlers for clients_php.sh, each named after what it does to its job.
 
 require $_SERVER['CLIENT'] . '/autoload.php';
 

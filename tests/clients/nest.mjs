@@ -1,5 +1,6 @@
-/** A NestJS application, for clients_nest.sh. `nest.mjs test`: as a user's test has it; `nest.mjs push SOCKET`; else the
- * program that laterd runs. It is JavaScript, so what TypeScript writes with @ is called here. */
+/** nest.mjs: a NestJS application, for clients_nest.sh.
+ * `nest.mjs test`: as a user's test has it; `nest.mjs push SOCKET`; else the program that laterd runs.
+ * It is JavaScript, so what TypeScript writes with @ is called here. */
 import assert from "node:assert/strict";
 import "reflect-metadata";
 import { Inject, Injectable, Module } from "@nestjs/common";

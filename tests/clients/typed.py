@@ -1,5 +1,7 @@
-"""A user's program, for mypy --strict: clients_types.sh. What must not pass is ignored by its
-error code, and mypy reports an ignore that was not needed."""
+"""typed.py: a user's program, for mypy --strict: clients_types.sh.
+
+What must not pass is ignored by its error code, and mypy reports an ignore that was not needed.
+"""
 import asyncio
 import datetime
 from typing import Dict, List, Optional

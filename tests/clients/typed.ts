@@ -1,4 +1,4 @@
-/** A user's program, for tsc --strict: clients_types.sh. */
+/** typed.ts: a user's program, for tsc --strict: clients_types.sh. */
 import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, type Size, currentJob, uniqueId } from "laterd";
 
 const queues = new Laterd({}, { prefix: "shop:later" });

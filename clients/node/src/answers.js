@@ -1,6 +1,7 @@
 /**
- * What a program of handlers writes to laterd, one JSON object per line: later-job(3), section exec.
- * laterd takes no other line, so what a handler says is made fit for one here.
+ * answers.js: what a program of handlers writes to laterd, one JSON object per line.
+ * later-job(3), section exec, describes it. laterd takes no other line, so what a handler says is
+ * made fit for one here.
  */
 import { inspect } from "node:util";
 

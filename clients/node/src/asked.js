@@ -1,4 +1,4 @@
-/** What pause(), reschedule(), search() and waitMany() are asked: checked here for clients and for Fakes. */
+/** asked.js: what pause(), reschedule(), search(), waitMany() are asked, for clients and Fakes. */
 import { KINDS, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Refused, TimeoutError } from "./errors.js";
 

@@ -1,4 +1,4 @@
-/** Pushes jobs through a client of ioredis or node-redis. */
+/** client.js: pushes jobs through a client of ioredis or node-redis. */
 import { setTimeout as nap } from "node:timers/promises";
 
 import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";

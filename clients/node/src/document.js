@@ -1,4 +1,4 @@
-/** A job, and the document that is pushed for it. */
+/** document.js: a job, and the document that is pushed for it. */
 import { randomBytes } from "node:crypto";
 
 import { LaterdError, Refused } from "./errors.js";

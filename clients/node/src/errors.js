@@ -1,4 +1,5 @@
-/** The errors of this package. Errors of the Redis client are passed on unchanged. */
+/** errors.js: the errors of this package. Those of the Redis client are passed on unchanged. */
+
 export class LaterdError extends Error {
     constructor(message) {
         super(message);

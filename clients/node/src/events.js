@@ -1,4 +1,4 @@
-/** Ends of jobs, as a queue tells of them: doc/protocol.md, "Events". */
+/** events.js: ends of jobs, as a queue tells of them: doc/protocol.md, "Events". */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { KINDS, checkQueue } from "./document.js";

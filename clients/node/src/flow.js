@@ -1,4 +1,4 @@
-/** Flows: jobs that wait for each other (doc/protocol.md, "Flows"). */
+/** flow.js: flows: jobs that wait for each other (doc/protocol.md, "Flows"). */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { checkLabel, checkQueue, prepare } from "./document.js";

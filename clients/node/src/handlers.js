@@ -1,5 +1,5 @@
 /**
- * Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines = true`.
+ * handlers.js: functions that perform jobs, in a program of the plugin exec with `lines = true`.
  * later-job(3), section exec, describes the lines that it reads and writes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

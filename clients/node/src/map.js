@@ -1,4 +1,4 @@
-/** A job for each of many payloads, pushed as they come. */
+/** map.js: a job for each of many payloads, pushed as they come. */
 import { Refused } from "./errors.js";
 import { batch } from "./flow.js";
 

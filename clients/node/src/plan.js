@@ -1,4 +1,5 @@
-/** A queue that is spread over several: doc/protocol.md, "Shards". */
+/** plan.js: a queue that is spread over several: doc/protocol.md, "Shards". */
+
 const SHARDS_MAX = 32;
 
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {

@@ -1,3 +1,4 @@
+/** pushing.js: what clients and fakes have in common: hooks before and after a push. */
 import { map } from "./map.js";
 import { named } from "./unique.js";
 

@@ -1,5 +1,4 @@
-/** The differences between Redis clients: ioredis and node-redis, with one server, Sentinel or
- * Cluster. */
+/** redis.js: the differences between ioredis and node-redis: one server, Sentinel, Cluster. */
 import { PrefixRefused } from "./errors.js";
 
 const REPLIES = new Set(["ReplyError", "SimpleError", "BlobError", "ErrorReply", "MultiErrorReply"]);

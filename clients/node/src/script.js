@@ -1,6 +1,6 @@
 /**
- * The scripts that a client calls: copies of those that laterd installs. clients/carry.sh makes them
- * when the source tree or the package is built.
+ * script.js: the scripts that a client calls: copies of those that laterd installs.
+ * clients/carry.sh makes them when the source tree or the package is built.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

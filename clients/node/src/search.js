@@ -1,4 +1,4 @@
-/** Looks through the sets of a queue, the newest first, a page at a time. */
+/** search.js: looks through the sets of a queue, the newest first, a page at a time. */
 import { PEEK } from "./script.js";
 
 const PAGE = 500;

@@ -1,5 +1,5 @@
 /**
- * For tests of programs that use laterd: they run without Redis, and without a client for it.
+ * testing.js: for tests of programs that use laterd, without Redis and without a client for it.
  *
  *     import { Fake, perform } from "laterd/testing";
  *

@@ -1,4 +1,4 @@
-/** Flows in a Fake of laterd/testing: what becomes of jobs that wait, as doc/protocol.md says ("Flows"). */
+/** testing_flows.js: flows in a Fake: what becomes of jobs that wait (doc/protocol.md, "Flows"). */
 import { stateOf } from "./flow.js";
 
 const LETTERS = { waiting: "w", ready: "o", delayed: "o", reserved: "o", dead: "x", done: "d", cancelled: "g", skipped: "s" };

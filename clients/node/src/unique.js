@@ -1,4 +1,4 @@
-/** An id that says what a job is: doc/protocol.md, "An id of type and payload". */
+/** unique.js: an id that says what a job is: doc/protocol.md, "An id of type and payload". */
 import { createHash } from "node:crypto";
 
 import { payloadOf } from "./document.js";

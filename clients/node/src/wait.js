@@ -1,4 +1,4 @@
-/** Waits for a job's result: doc/protocol.md, "Results". */
+/** wait.js: waits for a job's result: doc/protocol.md, "Results". */
 import { setTimeout as pause } from "node:timers/promises";
 
 import { JobFailed, TimeoutError } from "./errors.js";

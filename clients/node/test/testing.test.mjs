@@ -1,4 +1,4 @@
-// laterd/testing, as a user's tests use it: npm test. It needs no client of Redis.
+// testing.test.mjs: laterd/testing, as a user's tests use it: npm test. Needs no Redis client.
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";

@@ -1,5 +1,7 @@
 <?php
 
+// Client.php: pushes jobs over phpredis or Predis, and asks for them: show, wait, search, flows.
+
 namespace Laterd;
 
 use Laterd\Redis\Link;

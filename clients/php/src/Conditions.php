@@ -1,5 +1,7 @@
 <?php
 
+// Conditions.php: the conditions of search(), and whether a job fits them.
+
 namespace Laterd;
 
 /** What search() looks for; null: any. */

@@ -1,5 +1,7 @@
 <?php
 
+// End.php: an attempt that has ended, as events() tells of it.
+
 namespace Laterd;
 
 /** An attempt that has ended: see events(). */

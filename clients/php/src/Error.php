@@ -1,5 +1,7 @@
 <?php
 
+// Error.php: the base of this package's exceptions.
+
 namespace Laterd;
 
 /** The base of this package's exceptions. A job document that laterd would not take is an

@@ -1,5 +1,7 @@
 <?php
 
+// Events.php: ends of jobs, as a queue tells of them: doc/protocol.md, "Events".
+
 namespace Laterd;
 
 /** Ends of jobs, as a queue tells of them (doc/protocol.md, "Events"): what events() has found. */

@@ -1,5 +1,7 @@
 <?php
 
+// Flow.php: how a flow stands, and how many of its jobs are in which state.
+
 namespace Laterd;
 
 /** How a flow stands: jobs that wait for each other (doc/protocol.md, "Flows"). */

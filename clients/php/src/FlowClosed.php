@@ -1,5 +1,7 @@
 <?php
 
+// FlowClosed.php: the error when a flow is added to, but by no running job of it.
+
 namespace Laterd;
 
 /** Only a running job of the flow may add to it (`adder`). Nothing was pushed by this call. */

@@ -1,5 +1,7 @@
 <?php
 
+// FlowUnknown.php: the error for a flow that is not in the queue.
+
 namespace Laterd;
 
 /** There is no flow of this name in the queue. */

@@ -1,5 +1,7 @@
 <?php
 
+// Flows.php: what a client does with flows: push, add, look, wait, close, kick, cancel.
+
 namespace Laterd;
 
 /** @internal What a client does with flows. */

@@ -1,5 +1,7 @@
 <?php
 
+// GoesOn.php: ends an attempt of a job that goes on at its checkpoint, in another laterd.
+
 namespace Laterd;
 
 /** @internal The job goes on at its checkpoint, in another laterd. */

@@ -1,5 +1,7 @@
 <?php
 
+// Handlers.php: handlers by type, and the program of laterd's plugin exec that performs jobs.
+
 namespace Laterd;
 
 /**

@@ -1,5 +1,7 @@
 <?php
 
+// Job.php: a job as its handler is given it: payload, progress, checkpoint, cancelled.
+
 namespace Laterd;
 
 /** A job that is being performed. */

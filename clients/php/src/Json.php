@@ -1,5 +1,7 @@
 <?php
 
+// Json.php: a payload that is JSON already, pushed unchanged.
+
 namespace Laterd;
 
 /** A payload that is JSON already. Its bytes are pushed unchanged. */

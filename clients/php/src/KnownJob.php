@@ -1,5 +1,7 @@
 <?php
 
+// KnownJob.php: a job that is in Redis, as show() and search() tell of it.
+
 namespace Laterd;
 
 /** A job that is in Redis. */

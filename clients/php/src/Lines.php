@@ -1,5 +1,7 @@
 <?php
 
+// Lines.php: the lines that a program of handlers reads and writes: later-job(3).
+
 namespace Laterd;
 
 /** The lines that a long-lived program of the plugin exec reads and writes. later-job(3) describes

@@ -1,5 +1,7 @@
 <?php
 
+// Logger.php: PSR-3's logger for handlers: its lines appear in laterd's log.
+
 namespace Laterd;
 
 use Psr\Log\AbstractLogger;

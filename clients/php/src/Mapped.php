@@ -1,5 +1,7 @@
 <?php
 
+// Mapped.php: what map() has done: how many jobs were new, and how many were known.
+
 namespace Laterd;
 
 /** What map() has done: how many jobs were new, and how many were known. */

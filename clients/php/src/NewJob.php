@@ -1,5 +1,7 @@
 <?php
 
+// NewJob.php: a job to push: its options, their checks, and the document made of it.
+
 namespace Laterd;
 
 /**

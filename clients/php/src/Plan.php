@@ -1,5 +1,7 @@
 <?php
 
+// Plan.php: a queue that is spread over several: doc/protocol.md, "Shards".
+
 namespace Laterd;
 
 /** Over how many shards a queue is spread: doc/protocol.md, "Shards". */

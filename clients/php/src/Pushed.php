@@ -1,5 +1,7 @@
 <?php
 
+// Pushed.php: what became of a push: pushed, replaced, again, exists, full.
+
 namespace Laterd;
 
 /** What became of a job that was pushed. */

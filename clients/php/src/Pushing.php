@@ -1,5 +1,7 @@
 <?php
 
+// Pushing.php: what a client and a fake have in common: hooks before and after a push.
+
 namespace Laterd;
 
 /** What a client and a fake have in common: what is called before and after a push. */

@@ -1,5 +1,7 @@
 <?php
 
+// QueueFull.php: the error when a queue has as many jobs as queues.max_jobs allows.
+
 namespace Laterd;
 
 /** The queue has as many jobs as laterd's option queues.max_jobs allows: try again later. */

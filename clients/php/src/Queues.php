@@ -1,5 +1,7 @@
 <?php
 
+// Queues.php: the interface of Client and Testing\Fake, for programs that push.
+
 namespace Laterd;
 
 /** What a program needs of a Client: an interface to ask for, so that a test can give it a Testing\Fake. */

@@ -1,5 +1,7 @@
 <?php
 
+// Refused.php: the error when Redis answers with an error.
+
 namespace Laterd;
 
 /** Redis answered with an error, which is the message. Nothing was changed. */

@@ -1,5 +1,7 @@
 <?php
 
+// Reservation.php: a job that was reserved by hand, until done, retry or bury.
+
 namespace Laterd;
 
 /** A job that was reserved by hand. One of these methods settles it, or it lapses. */

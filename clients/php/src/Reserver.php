@@ -1,5 +1,7 @@
 <?php
 
+// Reserver.php: a worker by hand, for use without laterd: reserves, settles, migrates.
+
 namespace Laterd;
 
 /**

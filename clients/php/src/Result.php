@@ -1,5 +1,7 @@
 <?php
 
+// Result.php: how a job that was pushed with `result` has ended, as wait() gives it.
+
 namespace Laterd;
 
 /** How a job that was pushed with `result` has ended. */

@@ -1,5 +1,7 @@
 <?php
 
+// RetryJob.php: what a handler throws to have its job tried again.
+
 namespace Laterd;
 
 /** Thrown by a handler: the attempt has failed. Tries again in this many seconds; null: after the

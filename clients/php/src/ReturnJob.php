@@ -1,5 +1,7 @@
 <?php
 
+// ReturnJob.php: what a handler throws that cannot run the job now: it is no attempt.
+
 namespace Laterd;
 
 /** Thrown by a handler that cannot run the job now. The job is returned for this many seconds, which

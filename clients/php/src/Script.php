@@ -1,5 +1,7 @@
 <?php
 
+// Script.php: the scripts that a client calls: copies of laterd's, made by clients/carry.sh.
+
 namespace Laterd;
 
 /** One of laterd's scripts. This package contains copies of those that laterd installs. */

@@ -1,5 +1,7 @@
 <?php
 
+// Search.php: looks through the sets of a queue, the newest first, a page at a time.
+
 namespace Laterd;
 
 /**

@@ -1,5 +1,7 @@
 <?php
 
+// Settlement.php: the interface of what receives the end of an attempt: done, retry, bury.
+
 namespace Laterd;
 
 /** Receives the end of an attempt. */

@@ -1,5 +1,7 @@
 <?php
 
+// Size.php: how many jobs of a queue are in each state.
+
 namespace Laterd;
 
 /** How many jobs of a queue are in each state. */

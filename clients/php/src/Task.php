@@ -1,5 +1,7 @@
 <?php
 
+// Task.php: a type whose jobs are pushed by its program: what Handlers::task() returns.
+
 namespace Laterd;
 
 /** A type whose jobs are pushed by its program: what Handlers::task() returns. */

@@ -1,5 +1,7 @@
 <?php
 
+// TimeIsUp.php: what is thrown in a handler when laterd ends its attempt.
+
 namespace Laterd;
 
 /**

@@ -1,5 +1,7 @@
 <?php
 
+// UniqueId.php: an id that says what a job is: doc/protocol.md, "An id of type and payload".
+
 namespace Laterd;
 
 /** An id that says what a job is: doc/protocol.md, "An id of type and payload". */

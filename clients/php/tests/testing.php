@@ -1,6 +1,7 @@
 <?php
 
-// Laterd\Testing, as a user's tests use it: composer test. It needs no client of Redis.
+// testing.php: Laterd\Testing, as a user's tests use it: composer test. Needs no Redis client.
+
 require __DIR__ . '/../autoload.php';
 
 use Laterd\Testing\Fake;

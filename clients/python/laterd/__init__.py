@@ -1,3 +1,4 @@
+# __init__.py: the package laterd: what `import laterd` gives.
 """laterd: pushes jobs to its queues in Redis, and performs them.
 
 Pushing needs redis-py. It is imported on first use, so that a program of handlers that pushes

@@ -1,3 +1,4 @@
+# __main__.py: `python -m laterd`, the program that performs jobs with Handlers.
 """python -m laterd MODULE:NAME: performs jobs with the Handlers of this name.
 
 laterd runs this program with its plugin exec (`lines = true`). By hand it tries a handler

@@ -1,4 +1,4 @@
-"""Pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
+"""aio.py: pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
 from typing import Any, Coroutine, Iterable, List, Optional, Sequence, Union
 

@@ -1,4 +1,4 @@
-"""What pause(), reschedule(), search() and wait_many() are asked: checked here for clients and for Fakes."""
+"""asked.py: what pause(), reschedule(), search(), wait_many() are asked, for clients and Fakes."""
 import json
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple

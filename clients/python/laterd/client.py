@@ -1,4 +1,4 @@
-"""Pushes jobs over redis.Redis or redis.RedisCluster."""
+"""client.py: pushes jobs over redis.Redis or redis.RedisCluster."""
 import time
 from typing import Any, Iterable, List, Optional, Sequence, Union
 

@@ -1,4 +1,4 @@
-"""A job, and the document that is pushed for it."""
+"""document.py: a job, and the document that is pushed for it."""
 import base64
 import datetime
 import json

@@ -1,5 +1,4 @@
-"""The errors of this package. Errors of Redis itself are redis.RedisError, and passed on
-unchanged."""
+"""errors.py: the errors of this package. Those of Redis are redis.RedisError, passed on."""
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Ends of jobs, as a queue tells of them: doc/protocol.md, "Events". It needs no redis-py."""
+"""events.py: ends of jobs, as a queue tells of them (doc/protocol.md). It needs no redis-py."""
 import json
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a client does with flows: steps, as in steps.py, of a State."""
+"""flow_steps.py: what a client does with flows: steps, as in steps.py, of a State."""
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 

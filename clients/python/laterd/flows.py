@@ -1,5 +1,4 @@
-"""Flows: jobs that wait for each other (doc/protocol.md, "Flows"), before they are pushed. It needs
-no redis-py."""
+"""flows.py: flows before a push: jobs that wait for each other. It needs no redis-py."""
 from dataclasses import dataclass, replace
 from typing import Dict, Iterable, List, Optional, Sequence, Set
 

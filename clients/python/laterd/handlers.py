@@ -1,5 +1,4 @@
-"""Handlers: functions that perform jobs, in a program of laterd's plugin exec with `lines =
-true`.
+"""handlers.py: functions that perform jobs, in a program of the plugin exec with `lines = true`.
 
     app = laterd.Handlers()
 

@@ -1,4 +1,4 @@
-"""A job for each of many payloads, pushed as they come: map() of the clients and fakes."""
+"""mapping.py: a job for each of many payloads, pushed as they come: map() of clients and fakes."""
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Iterable, Iterator, List, Optional, Sequence, Union

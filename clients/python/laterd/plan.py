@@ -1,4 +1,4 @@
-"""A queue that is spread over several: doc/protocol.md, "Shards"."""
+"""plan.py: a queue that is spread over several: doc/protocol.md, "Shards"."""
 from binascii import crc_hqx
 from dataclasses import dataclass, field
 from typing import List

@@ -1,4 +1,4 @@
-"""What all clients and fakes have in common: push() with named options, and what is called before and after."""
+"""pushing.py: what clients and fakes share: push() with named options, hooks before and after."""
 from typing import Any, Callable, Generic, Iterable, List, Optional, Tuple, TypeVar
 
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits

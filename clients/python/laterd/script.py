@@ -1,4 +1,4 @@
-"""The scripts that a client calls: copies of those that laterd installs.
+"""script.py: the scripts that a client calls: copies of those that laterd installs.
 
 clients/carry.sh makes them when the source tree or the package is built. So a client needs no
 file of laterd's at run time.

@@ -1,4 +1,4 @@
-"""search(), as steps of a client: the sets of a queue, the newest first, a page at a time."""
+"""search_steps.py: search() as steps: looks through a queue, the newest first, a page at a time."""
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from .asked import LOOKED_MAX, Search

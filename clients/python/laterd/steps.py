@@ -1,7 +1,8 @@
-"""The logic of a client without its input and output: generators that yield what to ask Redis,
-get the answers, and return the caller's result. client.py and aio.py drive them, so that both
-share one implementation. A Call is a script (script.py), a list is a plain command, a float
-is a pause in seconds. Errors of Redis are thrown into them.
+"""steps.py: the logic of a client without its input and output.
+
+Generators yield what to ask Redis, get the answers, and return the caller's result. client.py
+and aio.py drive them, so that both share one implementation. A Call is a script (script.py), a list
+is a plain command, a float is a pause in seconds. Errors of Redis are thrown into them.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""A handler that can be asked to run later: what @app.on() makes of a function."""
+"""task.py: a handler that can be asked to run later: what @app.on() makes of a function."""
 import functools
 from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, TypeVar
 

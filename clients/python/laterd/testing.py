@@ -1,4 +1,4 @@
-"""For tests of programs that push or perform, without Redis and without laterd.
+"""testing.py: for tests of programs that push or perform, without Redis and without laterd.
 
     queues = laterd.testing.Fake()                       # in the place of laterd.Client
     sign_up(queues, "a@b.c")

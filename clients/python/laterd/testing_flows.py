@@ -1,4 +1,4 @@
-"""Flows in a laterd.testing.Fake: what becomes of jobs that wait, as doc/protocol.md says ("Flows")."""
+"""testing_flows.py: flows in a Fake: what becomes of jobs that wait (doc/protocol.md, "Flows")."""
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, Tuple

@@ -1,4 +1,4 @@
-"""What a client is told of jobs and queues. It needs no redis-py."""
+"""told.py: what a client is told of jobs and queues. It needs no redis-py."""
 import json
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Sequence

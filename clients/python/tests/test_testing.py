@@ -1,4 +1,7 @@
-"""laterd.testing, as a user's tests use it: python3 -m unittest, in the folder above. It needs no redis-py."""
+"""test_testing.py: laterd.testing, as a user's tests use it: python3 -m unittest.
+
+It is called in the folder above, and needs no redis-py.
+"""
 import asyncio
 import base64
 import contextlib

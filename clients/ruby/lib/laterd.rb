@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# laterd.rb: what `require "laterd"` loads; the client and the gem redis come at first use.
+
 # Push jobs to the queues of laterd in Redis, and perform them. See Laterd::Client and Laterd::Handlers.
 # The gem redis is loaded at the first use of the client, so a program of handlers that pushes nothing
 # does without it.

@@ -1,4 +1,4 @@
-# laterd/testing, as a user's tests use it: rake test. It needs no gem redis.
+# test_testing.rb: laterd/testing, as a user's tests use it: rake test. It needs no gem redis.
 require "minitest/autorun"
 require "laterd/testing"
 require "zlib"

@@ -1,6 +1,6 @@
 <?php
 
-/** A small Laravel application from Debian's packages, for clients_laravel.sh and `artisan`. */
+// boot.php: a small Laravel of Debian's packages, for clients_laravel.sh and `artisan`.
 
 require 'Illuminate/autoload.php';
 spl_autoload_register(function (string $class): void {

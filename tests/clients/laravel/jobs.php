@@ -1,6 +1,6 @@
 <?php
 
-/** The jobs of an application, which know nothing of laterd. Each notes what happens to it. */
+// jobs.php: the jobs of an application, which know nothing of laterd and note what happens.
 
 use Illuminate\Bus\Queueable;
 use Illuminate\Contracts\Queue\ShouldQueue;

@@ -1,9 +1,9 @@
 <?php
 
 /**
- * Asks the connector what Laravel's own tests ask of its Redis queue (RedisQueueIntegrationTest,
- * QueueRedisQueueTest, QueueRedisJobTest). Prints `ok NAME`, `no NAME: why` or `differs NAME: how`,
- * one per line.
+ * scenarios.php: asks the connector what Laravel's own tests ask of its Redis queue.
+ * They are RedisQueueIntegrationTest, QueueRedisQueueTest and QueueRedisJobTest. Prints `ok NAME`,
+ * `no NAME: why` or `differs NAME: how`, one per line.
  */
 
 use Illuminate\Queue\Events\JobQueued;

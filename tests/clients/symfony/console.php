@@ -1,8 +1,9 @@
 <?php
 
 /**
- * A small application on Symfony Messenger from Debian's packages, for clients_symfony.sh: what Symfony's
- * FrameworkBundle would wire from a messenger.yaml with the transports `jobs` and `failed`.
+ * console.php: a small application on Symfony Messenger, for clients_symfony.sh.
+ * It is made of Debian's packages, and has what Symfony's FrameworkBundle would wire from a messenger.yaml
+ * with the transports `jobs` and `failed`.
  *
  *     console.php send WORD...      sends a message for each word, KIND:NAME, and prints its id; see handle()
  *     console.php count             how many wait

@@ -1,5 +1,7 @@
 <?php
 
+// LaterdConnector.php: the connection `laterd` of Laravel's config/queue.php, with its members.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Contracts\Container\Container;

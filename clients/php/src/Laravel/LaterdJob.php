@@ -1,5 +1,7 @@
 <?php
 
+// LaterdJob.php: a job of laterd's as Laravel's worker is given it.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Container\Container;

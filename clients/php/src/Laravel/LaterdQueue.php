@@ -1,5 +1,7 @@
 <?php
 
+// LaterdQueue.php: Laravel's queue in laterd: push, later, bulk, pop, size.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Contracts\Queue\ClearableQueue;

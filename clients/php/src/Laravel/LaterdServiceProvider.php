@@ -1,5 +1,7 @@
 <?php
 
+// LaterdServiceProvider.php: registers the queue driver and the commands in Laravel.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Support\ServiceProvider;

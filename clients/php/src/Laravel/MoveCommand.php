@@ -1,5 +1,7 @@
 <?php
 
+// MoveCommand.php: artisan laterd:move: moves jobs of Laravel's own Redis queues to laterd.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Console\Command;

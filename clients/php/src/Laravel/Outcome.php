@@ -1,5 +1,7 @@
 <?php
 
+// Outcome.php: the outcome of a Laravel job, which is told to laterd when the job is over.
+
 namespace Laterd\Laravel;
 
 use Laterd\BuryJob;

@@ -1,5 +1,7 @@
 <?php
 
+// PerformCommand.php: artisan laterd:perform: performs Laravel's jobs under laterd.
+
 namespace Laterd\Laravel;
 
 use Illuminate\Console\Command;

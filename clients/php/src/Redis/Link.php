@@ -1,5 +1,7 @@
 <?php
 
+// Link.php: the interface of what is needed of a Redis client.
+
 namespace Laterd\Redis;
 
 /**

@@ -1,5 +1,7 @@
 <?php
 
+// Phpredis.php: Redis by the extension phpredis: one server or a Cluster.
+
 namespace Laterd\Redis;
 
 use Laterd\Refused;

@@ -1,5 +1,7 @@
 <?php
 
+// Predis.php: Redis by Predis: one server, Sentinels or a Cluster.
+
 namespace Laterd\Redis;
 
 use Laterd\Refused;

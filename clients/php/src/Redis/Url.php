@@ -1,5 +1,7 @@
 <?php
 
+// Url.php: connects by the URL of a Redis: unix, redis, rediss, sentinel, cluster.
+
 namespace Laterd\Redis;
 
 use Laterd\Error;

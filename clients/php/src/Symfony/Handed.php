@@ -1,5 +1,7 @@
 <?php
 
+// Handed.php: the jobs that a laterd hands to a program of Symfony Messenger.
+
 namespace Laterd\Symfony;
 
 use Laterd\Handlers;

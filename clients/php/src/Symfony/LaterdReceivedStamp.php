@@ -1,5 +1,7 @@
 <?php
 
+// LaterdReceivedStamp.php: the stamp of a received message: its attempt, its transport.
+
 namespace Laterd\Symfony;
 
 use Laterd\Settlement;

@@ -1,5 +1,7 @@
 <?php
 
+// LaterdStamp.php: the stamp that says what laterd does with a message: id, priority, lock.
+
 namespace Laterd\Symfony;
 
 use Laterd\NewJob;

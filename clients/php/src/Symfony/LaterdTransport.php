@@ -1,5 +1,7 @@
 <?php
 
+// LaterdTransport.php: a queue of laterd's as a transport of Symfony Messenger.
+
 namespace Laterd\Symfony;
 
 use Laterd\Client;

@@ -1,5 +1,7 @@
 <?php
 
+// LaterdTransportFactory.php: makes the transports of Symfony Messenger for laterd://QUEUE.
+
 namespace Laterd\Symfony;
 
 use Laterd\Client;

@@ -1,5 +1,7 @@
 <?php
 
+// Attempt.php: what became of one attempt, as Fake::perform() gives it.
+
 namespace Laterd\Testing;
 
 /** What became of one attempt. */

@@ -1,5 +1,7 @@
 <?php
 
+// Fake.php: keeps what is pushed, for tests of programs that use laterd.
+
 namespace Laterd\Testing;
 
 use Laterd\Client;

@@ -1,5 +1,7 @@
 <?php
 
+// Kept.php: a job that was pushed to a Fake.
+
 namespace Laterd\Testing;
 
 use Laterd\KnownJob;

@@ -1,5 +1,7 @@
 <?php
 
+// KeptFlow.php: a flow that was pushed to a Fake: what becomes of jobs that wait.
+
 namespace Laterd\Testing;
 
 use Laterd\Flow;

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# active_job.rb: the queue adapter of Rails' Active Job: pushes and performs its jobs.
+
 require "active_job"
 
 require_relative "../laterd"

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# answers.rb: what a program of handlers writes to laterd, a JSON object a line: later-job(3).
+
 require "json"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# asked.rb: what pause, reschedule, search, wait_many are asked, for clients and fakes.
+
 require "json"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# client.rb: pushes jobs over redis-rb, and asks for them: show, wait, search, flows.
+
 require "redis"
 
 require_relative "asked"

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# errors.rb: the errors of the gem: Refused, QueueFull, FlowClosed, JobFailed ...
+
 module Laterd
   # The errors of this gem. Errors of Redis itself are Redis::BaseError, and passed on unchanged.
   class Error < StandardError; end

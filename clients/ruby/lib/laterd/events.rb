@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# events.rb: ends of jobs, as a queue tells of them: doc/protocol.md, "Events".
+
 require "json"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# flow.rb: flows: jobs that wait for each other (doc/protocol.md, "Flows").
+
 module Laterd
   # How a flow stands (doc/protocol.md, "Flows"), and how many of its jobs are in which state. state:
   # "open": more may be added; "running"; "blocked": what is left waits for a dead job, and a kick lets it

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# handlers.rb: handlers by type, their hooks, and the verdicts that they raise: Retry, Bury, Return.
+
 require "json"
 require "rbconfig"
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# job.rb: a job as its handler is given it: payload, progress, checkpoint, cancelled?
+
 require_relative "answers"
 
 module Laterd

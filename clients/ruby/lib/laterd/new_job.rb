@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# new_job.rb: a job to push: its options, their checks, and the document made of it.
+
 require "json"
 
 require_relative "unique_id"

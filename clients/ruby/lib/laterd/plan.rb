@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# plan.rb: a queue that is spread over several: doc/protocol.md, "Shards".
+
 module Laterd
   # Over how many shards a queue is spread: doc/protocol.md, "Shards".
   class Plan

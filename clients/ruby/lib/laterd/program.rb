@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# program.rb: the main loop of a program of handlers: reads lines, performs jobs in threads.
+
 require "etc"
 require "json"
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# pushing.rb: what a client and a fake have in common: hooks before and after a push.
+
 module Laterd
   # What a client and a fake have in common: what is called before and after a push.
   module Pushing

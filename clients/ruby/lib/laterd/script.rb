@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# script.rb: the scripts that a client calls: copies of laterd's, made by clients/carry.sh.
+
 require "digest"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# search.rb: looks through the sets of a queue, the newest first, a page at a time.
+
 module Laterd
   # Looks through the sets of a queue, the newest first, a page at a time. What moves meanwhile may be missed, but
   # nothing is found twice.

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# task.rb: a type whose jobs are pushed by its program: what Handlers#task returns.
+
 require_relative "errors"
 
 module Laterd

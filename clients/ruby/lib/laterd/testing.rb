@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# testing.rb: for tests of programs that use laterd: Fake, which keeps what is pushed, and perform.
+
 require "digest"
 require_relative "../laterd"
 require_relative "asked"

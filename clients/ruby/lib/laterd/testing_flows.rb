@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# testing_flows.rb: flows in a Fake: what becomes of jobs that wait (doc/protocol.md, "Flows").
+
 require_relative "flow"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# told.rb: what a client is told of jobs and queues: Pushed, KnownJob, Outcome, Size.
+
 require "json"
 
 module Laterd

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# unique_id.rb: an id that says what a job is: doc/protocol.md, "An id of type and payload".
+
 require "digest"
 require "json"
 

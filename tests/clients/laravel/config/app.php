@@ -1,5 +1,7 @@
 <?php
 
+// app.php: the settings of the Laravel application of clients_laravel.sh.
+
 return [
     'name' => 'shop',
     'env' => 'testing',

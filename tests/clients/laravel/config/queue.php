@@ -1,5 +1,7 @@
 <?php
 
+// queue.php: the connections of Laravel's queue that the test compares: laterd, redis.
+
 return [
     'default' => 'laterd',
     'connections' => [
