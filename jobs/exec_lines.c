@@ -329,7 +329,8 @@ static void exchange(struct talk *talk)
 {
     struct exec_end end;
 
-    exec_process_forget_tail(talk->process);
+    if (talk->process->jobs > 0) /* else it may be ending, and this says why */
+        exec_process_forget_tail(talk->process);
     talk->written = talk->process->ahead;
     talk->process->ahead = false;
     talk->sent = 0;

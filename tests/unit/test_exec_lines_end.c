@@ -275,6 +275,16 @@ START_TEST(says_hello)
 }
 END_TEST
 
+/* What it printed while it started is not forgotten when its first job comes. */
+START_TEST(last_words_before_its_job)
+{
+    lines("echo no licence; echo '{\"hello\":1,\"types\":[]}' >&3; sleep 0.3; exit 1");
+    option("it.hello", "true");
+    expect(LATER_RETURN);
+    expect_error("it ends before it has read a job: exit status 1: no licence");
+}
+END_TEST
+
 START_TEST(says_no_hello)
 {
     lines("echo importing >&2; sleep 60 & wait");
@@ -501,6 +511,7 @@ static TCase *starting(void)
 
     exec_fixture(tc);
     tcase_add_test(tc, says_hello);
+    tcase_add_test(tc, last_words_before_its_job);
     tcase_add_test(tc, says_no_hello);
     tcase_add_test(tc, starts_slowly);
     tcase_add_test(tc, never_reads);
