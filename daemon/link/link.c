@@ -31,6 +31,7 @@ struct link {
     double retry_at;     /* 0: no try is due */
     double down_since;   /* 0: not in an outage */
     bool told;           /* this outage was logged */
+    bool rests;          /* it is not wanted for now */
     char *password_file; /* owned; NULL = none */
 };
 
@@ -142,15 +143,11 @@ static void link_on_up(void *arg)
         link->options.up(link->options.arg);
 }
 
-static void link_on_down(void *arg, const char *why)
+/* After a while, which is longer each time. */
+static void link_try_again(struct link *link, const char *why)
 {
-    struct link *link = arg;
     uint32_t random;
 
-    if (link->fd >= 0) {
-        event_del(link->io); /* the descriptor is closed and must not be watched */
-        link->fd = -1;
-    }
     if (link->down_since <= 0) {
         link->down_since = later_clock();
     } else if (!link->told && !link->options.quiet &&
@@ -162,6 +159,18 @@ static void link_on_down(void *arg, const char *why)
     later_random(&random, sizeof random);
     link->retry_at = later_clock() + link->wait * ((double)random / UINT32_MAX);
     link->wait = link->wait * 2 < LONGEST_WAIT ? link->wait * 2 : LONGEST_WAIT;
+}
+
+static void link_on_down(void *arg, const char *why)
+{
+    struct link *link = arg;
+
+    if (link->fd >= 0) {
+        event_del(link->io); /* the descriptor is closed and must not be watched */
+        link->fd = -1;
+    }
+    if (!link->rests)
+        link_try_again(link, why);
     if (link->options.down)
         link->options.down(link->options.arg);
     arm_timer(link);
@@ -281,6 +290,24 @@ void link_break(struct link *link, const char *why)
 {
     later_redis_disconnect(link->redis, why);
     link_watch(link);
+}
+
+void link_rest(struct link *link)
+{
+    link->rests = true;
+    link->retry_at = 0;
+    later_redis_disconnect(link->redis, "it is not needed for now");
+    link_watch(link);
+}
+
+void link_resume(struct link *link)
+{
+    if (!link->rests)
+        return;
+    link->rests = false;
+    link->wait = FIRST_WAIT;
+    link->retry_at = later_clock();
+    arm_timer(link);
 }
 
 void link_moved(struct link *link, const char *peer)

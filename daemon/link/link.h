@@ -55,6 +55,11 @@ struct later_redis *link_redis(const struct link *link);
 /* Breaks the connection, because an answer of Redis asks for a new one. */
 void link_break(struct link *link, const char *why);
 
+/* Closes the connection, on which nothing may be open, until link_resume(), which makes it again at
+ * the loop's next turn. A link that does not rest is not changed by that. */
+void link_rest(struct link *link);
+void link_resume(struct link *link);
+
 /* Sentinels say that the master is now at `peer` ("host:port"). A link to another one is broken and
  * made again at once. A link that is there already, or that uses no Sentinels, is left alone. */
 void link_moved(struct link *link, const char *peer);

@@ -114,6 +114,7 @@ static double lookers_heed(struct queues *queues, struct later_answer *answer)
     }
     later_looker_told(answer->reply, &looker);
     migrator_clock(queues, looker.now);
+    queues->others = looker.others;
     lookers_change(queues, looker.looks || !lookers_is_able(queues));
     if (looker.looks)
         return looker.others ? AGAIN_SECONDS : ALONE_SECONDS;

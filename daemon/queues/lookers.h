@@ -7,7 +7,7 @@
  * without a post asks now and then; the more there are, the less often, so that together they ask
  * about ten times a second.
  *
- * What it hears is in queues->others_look.
+ * What it hears is in queues->others_look, and how many hosts wait for a post in queues->others.
  *
  * It fails open: a host looks until it hears that others do, and when Redis does not say. A host
  * whose looks are refused, or that cannot fire a schedule, leaves its post to others, and looks on

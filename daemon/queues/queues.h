@@ -139,6 +139,7 @@ struct queues {
     struct later_names names; /* of struct queue */
     bool paused;              /* nothing is moved or fired */
     bool others_look;         /* the same, since other hosts do it: lookers.h */
+    uint32_t others;          /* hosts that serve the same and do not look, as last heard */
     /* What migrate has answered, for the other services. NULL: nobody. */
     void (*told)(struct queue *queue, const struct later_migrated *migrated);
 

@@ -14,7 +14,7 @@
 
 #define KEEP_MAX 31536000.0 /* seconds; a year */
 
-static const char magic[8] = "laterdD";
+static const char magic[8] = "laterdE";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -311,6 +311,28 @@ bool slots_is_idle(struct slots *slots)
         return true;
     atomic_store(&slots->page->awaited, 1);
     return atomic_load(&slots->page->idle) == SLOTS_IDLE_FREE;
+}
+
+/* --- who may be without connections --- */
+
+bool slots_move_sleep(struct slots *slots, enum slots_sleep from, enum slots_sleep to)
+{
+    uint32_t expected = (uint32_t)from;
+
+    return atomic_compare_exchange_strong(&slots->page->sleep, &expected, (uint32_t)to);
+}
+
+/* As above, each writes its own word before it reads the other's. */
+bool slots_stir(struct slots *slots)
+{
+    atomic_store(&slots->page->waits, 0);
+    return atomic_load(&slots->page->watched) && atomic_exchange(&slots->page->watched, 0);
+}
+
+bool slots_watch(struct slots *slots)
+{
+    atomic_store(&slots->page->watched, 1);
+    return atomic_load(&slots->page->waits);
 }
 
 /* --- what a handler may have written over --- */

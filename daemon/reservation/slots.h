@@ -162,6 +162,14 @@ struct lock_lease {
  * jobs are quick is QUICK instead of OFF: it may be told of some more queues. */
 enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE_QUICK };
 
+/* Where many hosts serve the same queues, a worker that has long waited in vain may go without
+ * connections (supervisor/sleepers.h):
+ *
+ *     AWAKE ◄──► MAY ──► ASLEEP ──► AWAKE, with WORKER_ROUSE
+ *
+ * The worker falls asleep, the supervisor makes all other moves. */
+enum slots_sleep { SLOTS_AWAKE, SLOTS_MAY_SLEEP, SLOTS_ASLEEP };
+
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
@@ -170,6 +178,9 @@ struct slots_page {
     _Atomic uint32_t busy;      /* worker: I hold something; keeper: I am watching */
     _Atomic uint32_t idle;      /* enum slots_idle */
     _Atomic uint32_t awaited;   /* supervisor: report when you are idle */
+    _Atomic uint32_t sleep;     /* enum slots_sleep */
+    _Atomic uint32_t waits;     /* worker: I wait for wakes myself */
+    _Atomic uint32_t watched;   /* supervisor: report when you do not wait any more */
     _Atomic uint32_t running;   /* jobs that are running */
     _Atomic uint32_t stopping;  /* supervisor: jobs should stop where they can go on */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
@@ -250,6 +261,14 @@ bool slots_is_idle(struct slots *slots);
 bool slots_takes_more(struct slots *slots);
 /* Moves `idle` from one state to another, if it is still in the first. */
 bool slots_move_idle(struct slots *slots, enum slots_idle from, enum slots_idle to);
+
+/* Moves `sleep` from one state to another, if it is still in the first. */
+bool slots_move_sleep(struct slots *slots, enum slots_sleep from, enum slots_sleep to);
+/* For the worker: it waits no longer, or has got jobs without having waited. Returns whether to
+ * tell the supervisor. */
+bool slots_stir(struct slots *slots);
+/* For the supervisor: does the worker wait? If so, it will tell when it stirs. */
+bool slots_watch(struct slots *slots);
 
 /* Return how many slots to look at, and how many queues there are: never more than the mapping
  * holds. */

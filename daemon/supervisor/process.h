@@ -29,6 +29,7 @@ struct process {
     void (*on_report)(void *arg, struct process *process, char report);
     void *arg;
     double started;
+    double roused; /* when it was told to make its connections again; 0: it has stirred since */
     bool ready;
     bool draining;
     bool dismissed;                   /* its end is expected */

@@ -10,6 +10,7 @@
 #include "notify.h"
 #include "reservation/value.h"
 #include "supervisor/pages.h"
+#include "supervisor/sleepers.h"
 #include "supervisor/wake_dispatch.h"
 #include "timer.h"
 
@@ -81,6 +82,14 @@ static void on_idle(void *arg)
     wake_listener_idle(supervisor->queues);
 }
 
+static void on_stirred(void *arg)
+{
+    const struct supervisor *supervisor = arg;
+
+    sleepers_look(supervisor->workers, supervisor->generation, supervisor->queues->others,
+                  link_is_up(supervisor->link));
+}
+
 static void on_uncalled(void *arg, const char *queue)
 {
     const struct supervisor *supervisor = arg;
@@ -135,6 +144,7 @@ static void on_beat(void *arg)
                                     .others_look = supervisor->queues->others_look };
 
     workers_tick(supervisor->workers);
+    on_stirred(supervisor);
     supervisor_reload_look(supervisor);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
@@ -321,6 +331,7 @@ static struct workers *make_workers(struct supervisor *supervisor)
                                              .listens = wake_listener_wanted(
                                                  supervisor->generation->config),
                                              .idle = on_idle,
+                                             .stirred = on_stirred,
                                              .uncalled = on_uncalled,
                                              .spent = on_spent,
                                              .quota = supervisor->quota,

@@ -121,6 +121,10 @@ static void on_report(void *arg, struct process *process, char report)
         keeper_busy(workers->options.keeper);
     if (report == WORKER_IDLE)
         workers->options.idle(workers->options.arg);
+    if (report == WORKER_STIRS) {
+        process->roused = 0;
+        workers->options.stirred(workers->options.arg);
+    }
     if (report == WORKER_SPENT)
         workers->options.spent(workers->options.arg);
     if (report != WORKER_READY)

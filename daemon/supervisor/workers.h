@@ -29,7 +29,8 @@ struct workers_options {
     /* For wake listeners: a worker has become idle; a worker has ended without having looked at the
      * queue that it was called for. */
     void (*idle)(void *arg);
-    void (*spent)(void *arg); /* the last job of the quota has begun */
+    void (*stirred)(void *arg); /* for sleepers.h: one has got jobs, and waits no longer */
+    void (*spent)(void *arg);   /* the last job of the quota has begun */
     void (*uncalled)(void *arg, const char *queue);
     void *arg;
 };

@@ -58,6 +58,11 @@ void intake_unblock(struct intake *intake);
 /* Perhaps the connection on which it waits is gone, and Redis has not said so: a long wait is begun
  * anew on a new one. */
 void intake_doubt(struct intake *intake);
+/* The worker may go without connections, which it does when it has waited long: ends a long BLPOP.
+ */
+void intake_end_long_wait(struct intake *intake);
+/* The supervisor wants a worker that is without connections to make them again, and to look. */
+void intake_rouse(struct intake *intake);
 /* The supervisor has called: there is work in this queue. */
 void intake_called(struct intake *intake, const char *queue);
 

@@ -282,6 +282,7 @@ static void intake_ask_take_answer(struct asking *asking, struct later_reply *re
                           memory_order_release);
     if (ours && count) {
         worker_busy(intake->worker);
+        worker_stir(intake->worker);
         intake_wait(intake, false); /* it may have become idle before this late answer */
     } else if (count) {
         intake_ask_look_for(intake, asking->queue, asking->call);

@@ -5,13 +5,16 @@
  * the lease. With one queue a reserve for a few jobs is written right after it, which Redis runs as
  * soon as the wake comes. A worker that has been idle for half a minute costs Redis less: its BLPOP
  * is longer and has no reserve behind it, so that its next job comes one round trip later, and it
- * may be broken off at any time. On a Redis Cluster the worker says that it is idle; the supervisor
- * waits for all workers and calls it (wake_listener.h).
+ * may be broken off at any time. If the supervisor allows it (supervisor/sleepers.h), the worker
+ * then closes its connections until it is roused. On a Redis Cluster the worker says that it is
+ * idle; the supervisor waits for all workers and calls it (wake_listener.h).
  */
 #include "worker/intake_inner.h"
 
 #include "base/clock.h"
+#include "log.h"
 #include "redis/script.h"
+#include "worker/admission.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +25,40 @@
 #define PRESSED_SECONDS 0.005  /* of being idle, or less: pressed */
 #define QUICK_SECONDS   0.0005 /* a job: a batch of several queues is a matter of milliseconds */
 #define UNTIL_SLACK     0.2    /* how long after the BLPOP's end the reserve may still take jobs */
+
+/* --- without connections --- */
+
+/* Does nothing need them? */
+static bool intake_wake_is_still(const struct intake *intake)
+{
+    const struct worker *worker = intake->worker;
+
+    return !worker->draining && !worker->paused && !intake->held_count && !intake_is_open(intake) &&
+           !worker->load->in_flight && !worker->load->in_admission &&
+           outbox_open(worker->outbox) == 0 && !admission_open(worker->admission);
+}
+
+/* Returns whether it may. */
+static bool fall_asleep(struct intake *intake)
+{
+    struct worker *worker = intake->worker;
+
+    if (!intake_wake_is_still(intake) ||
+        !slots_move_sleep(worker->slots, SLOTS_MAY_SLEEP, SLOTS_ASLEEP))
+        return false;
+    log_line(LOG_DEBUG, "asleep: without connections until others are busy");
+    link_rest(worker->wake);
+    link_rest(worker->main);
+    return true;
+}
+
+void intake_rouse(struct intake *intake)
+{
+    intake->vain = 0;
+    link_resume(intake->worker->main);
+    if (intake->worker->wake)
+        link_resume(intake->worker->wake);
+}
 
 /* --- in BLPOP --- */
 
@@ -43,6 +80,8 @@ static void intake_wake_on_wake(void *arg, struct later_answer *answer)
             intake_full(intake))
             link_wake(intake->worker->main, &queue->known.keys);
     }
+    if (intake->vain == 0)
+        worker_stir(intake->worker);
     if (answer->outcome == LATER_REFUSED)
         intake_deaf(intake);
     if (answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_RECONNECT)
@@ -66,6 +105,8 @@ static void begin_to_wait(struct intake *intake)
     if (intake->waiting || intake->deaf || !link_is_up(intake->worker->wake))
         return;
     intake->waits_long = intake->vain >= VAIN_WAITS;
+    if (intake->waits_long && fall_asleep(intake))
+        return;
     wait = longest_wait(intake);
     later_command_begin(&cmd, count + 2);
     later_command_text(&cmd, "BLPOP");
@@ -75,6 +116,7 @@ static void begin_to_wait(struct intake *intake)
     if (link_send(intake->worker->wake, &cmd, wait + LINK_TIMEOUT, intake_wake_on_wake, intake) < 0)
         return;
     intake->waiting = true;
+    atomic_store(&intake->worker->slots->page->waits, 1);
     if (count == 1 && !intake->waits_long && intake->worker->redis_offset != 0)
         intake_ask_behind(intake, &intake->queues[0],
                           later_clock() + intake->worker->redis_offset + wait + UNTIL_SLACK,
@@ -122,6 +164,12 @@ void intake_unblock(struct intake *intake)
         link_flush(intake->worker->main);
     else
         intake_doubt(intake);
+}
+
+void intake_end_long_wait(struct intake *intake)
+{
+    if (intake->waits_long)
+        intake_unblock(intake);
 }
 
 /* --- called by the supervisor --- */

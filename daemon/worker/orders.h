@@ -23,16 +23,20 @@ enum worker_order {
     WORKER_RESUME = 'r',
     WORKER_MOVED = 'm',
     WORKER_DOUBT = 'c', /* the supervisor's connection was cut */
-    WORKER_WAKE = 'l'
+    WORKER_WAKE = 'l',
+    WORKER_SLEEP = 's', /* you may go without connections (supervisor/sleepers.h) */
+    WORKER_ROUSE = 'u'  /* make them again */
 };
 #define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */
 
 /* Reports on the status pipe: the plugins are loaded; the worker holds something again; it is idle,
- * which the supervisor wanted to know (slots.h); the last job of the quota has begun. */
+ * or has stirred, which the supervisor wanted to know (slots.h); the last job of the quota has
+ * begun. */
 enum worker_report {
     WORKER_READY = 'R',
     WORKER_BUSY = 'B',
     WORKER_IDLE = 'I',
+    WORKER_STIRS = 'T',
     WORKER_SPENT = 'S',
     WORKER_REFUSED = 'X' /* it cannot start and ends; the reason follows */
 };

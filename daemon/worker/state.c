@@ -23,6 +23,12 @@ void worker_busy(struct worker *worker)
         worker_report(worker, WORKER_BUSY);
 }
 
+void worker_stir(struct worker *worker)
+{
+    if (slots_stir(worker->slots))
+        worker_report(worker, WORKER_STIRS);
+}
+
 uint64_t worker_random(void)
 {
     static uint64_t state; /* xorshift64 (Marsaglia 2003) is good enough for jitter */

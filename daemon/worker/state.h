@@ -87,6 +87,8 @@ void worker_pump_soon(struct worker *worker);
 void worker_report(struct worker *worker, enum worker_report what);
 /* Tells the keeper that this page is worth looking at. */
 void worker_busy(struct worker *worker);
+/* Tells the supervisor, if it wants to know, that the worker waits no longer or has got jobs. */
+void worker_stir(struct worker *worker);
 /* Returns 64 random bits, for jitter, not for secrets. */
 uint64_t worker_random(void);
 

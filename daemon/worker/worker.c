@@ -32,6 +32,7 @@ struct loop {
     char orders[1024]; /* the beginning of one that has not come whole */
     size_t orders_len;
     struct timer *count;
+    struct timer *age; /* it may be old enough, even if nothing happens */
     double started;
     double weighed; /* when recycle.memory was looked at last */
 };
@@ -121,6 +122,11 @@ static void worker_on_count(void *arg)
     connections_add(connections, later_call_redis(worker->client));
 }
 
+static void worker_on_age(void *arg)
+{
+    worker_pump_soon(arg);
+}
+
 /* The master is elsewhere now. What a plugin waits for on its client fails by itself. */
 static void moved(struct worker *worker, const char *peer)
 {
@@ -151,6 +157,10 @@ static void worker_obey(struct worker *worker, char order, const char *more)
         intake_doubt(worker->intake);
     } else if (order == WORKER_WAKE) {
         intake_called(worker->intake, more);
+    } else if (order == WORKER_SLEEP) {
+        intake_end_long_wait(worker->intake);
+    } else if (order == WORKER_ROUSE) {
+        intake_rouse(worker->intake);
     }
 }
 
@@ -293,10 +303,13 @@ static int make_events(struct loop *loop)
 
     worker->pump = event_new(worker->base, -1, 0, on_pump, loop);
     loop->count = timer_new(worker->base, worker_on_count, worker);
+    loop->age = timer_new(worker->base, worker_on_age, worker);
     loop->control =
         event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST, on_control, loop);
-    if (!worker->pump || !loop->control || !loop->count)
+    if (!worker->pump || !loop->control || !loop->count || !loop->age)
         return -1;
+    if (worker->config->recycle.age > 0)
+        timer_in(loop->age, worker->config->recycle.age);
     if (worker->start->listens)
         timer_every(loop->count, COUNT_SECONDS);
     return event_add(loop->control, NULL);
@@ -354,6 +367,7 @@ static void worker_tear_down(struct loop *loop)
     if (loop->control)
         event_free(loop->control);
     timer_free(loop->count);
+    timer_free(loop->age);
     intake_free(worker->intake);
     run_free(worker->run);
     if (worker->base)

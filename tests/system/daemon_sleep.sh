@@ -1,0 +1,83 @@
+#!/bin/sh
+# daemon_sleep.sh: where many hosts serve the same queues, all but one of a pool's idle workers close their
+# connections. They are roused when jobs come, and no job waits for that as long as a person would notice.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short wait is a third of a second
+
+# fleet N: so many other hosts seem to serve the same.
+fleet()
+{
+    seq "$1" | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
+}
+posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+connections() { redis_all CLIENT LIST | grep -c ' name=laterd-'; }
+are() { [ "$(connections)" = "$1" ]; }
+waits_long() { redis_all CLIENT LIST | grep -c ' name=laterd-wake-.* idle=[2-9] .*cmd=blpop'; }
+all_wait_long() { [ "$(waits_long)" = 4 ]; }
+asleep() { how_often ' asleep: '; }
+
+# ---- few hosts: nobody sleeps
+
+start_laterd
+awaited 20 "it has a post" posts_of
+fleet 30
+within 30 "among few hosts they wait long, each with its connections" all_wait_long
+is "$(connections):$(asleep)" 10:0 "two of the host, and two of each worker"
+stop_laterd
+
+# ---- many
+
+fleet 31
+start_laterd
+within 30 "among many, all but one sleep" are 4
+is "$(workers | wc -l)" 4 "all are there"
+
+push_job one '"type":"note"'
+within 5 "a job comes to the one that waits" ended one
+within 5 "another was roused meanwhile" are 6
+within 30 "and sleeps again" are 4
+
+for i in 1 2 3 4; do
+    push_do "slow-$i" '"do":"sleep","for":60'
+done
+within 10 "four jobs of a minute have begun: each worker has one" reached begun 5
+is "$(grep '^slow-' "$work/begun" | cut -d' ' -f5 | sort -u | wc -l)" 4 "each in another worker"
+is "$(connections)" 10 "all have connections"
+for i in 1 2 3 4; do
+    later cancel "slow-$i" >/dev/null
+done
+within 30 "when they are over, all but one sleep" are 4
+
+# ---- what happens to one that waits while others sleep
+
+sentry() { redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p'; }
+kill -KILL "$(sentry)"
+within 10 "it is killed: a new one waits" are 4
+push_job two '"type":"note"'
+within 5 "a job comes to that" ended two
+within 30 "all but one sleep" are 4
+
+redis_all CLIENT KILL TYPE normal SKIPME yes >/dev/null
+push_job three '"type":"note"'
+within 10 "its connections are cut: a job comes to it, or to another" ended three
+within 30 "again all but one sleep" are 4
+
+# ---- pauses, reloads, the end
+
+kill -TSTP "$laterd_pid"
+awaited 10 "paused" logged 'paused'
+push_job four '"type":"note"'
+kill -CONT "$laterd_pid"
+within 10 "after a pause a job is done" ended four
+
+echo 'recycle = { age = 3.0; };' >>"$work/laterd.conf"
+kill -HUP "$laterd_pid"
+within 20 "reloaded" logged 'reloaded'
+old=$(workers | sort | paste -sd ' ' -)
+all_new() { for pid in $old; do ! alive "$pid" || return 1; done; }
+within 30 "workers that sleep are replaced when they are old" all_new
+push_job five '"type":"note"'
+within 5 "and work" ended five
+end_well
+finish
