@@ -12,6 +12,7 @@
 
 -- @include number
 -- @include now
+-- @include tell_host
 
 local ms, who = ARGV[1] or '0', ARGV[2] or ''
 local least = #ARGV == 1 and 1 or 0
@@ -24,7 +25,9 @@ local held = string.format('%.3f %.3f %s', now, till, who)
 redis.call('DEL', paused) -- after this write, a full Redis does not refuse the next one
 if till > 0 then
     redis.call('SET', paused, held, 'PX', ms)
+    tell_host()
     return 1
 end
 redis.call('SET', paused, held)
+tell_host()
 return endless and 0 or 1

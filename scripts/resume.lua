@@ -5,8 +5,10 @@
 
 -- @include guard
 -- @include wake
+-- @include tell_host
 
 guard(0, { ready }, {})
 local ended = redis.call('DEL', paused)
 leave_wake()
+tell_host()
 return ended

@@ -30,11 +30,6 @@ static uint64_t hosts_count_of(const json_t *host, const char *name)
     return number > 0 && number < 9e15 ? (uint64_t)number : 0;
 }
 
-static bool hosts_is_gone(const json_t *host, double now)
-{
-    return now - real_of(host, "seen") > SERVED_GONE_AFTER;
-}
-
 static const struct host_state {
     const char *word;
     enum colour colour;
@@ -42,7 +37,7 @@ static const struct host_state {
 
 static const struct host_state *hosts_state_of(const json_t *host, double now)
 {
-    if (hosts_is_gone(host, now))
+    if (served_is_gone(host, now))
         return &host_gone;
     return json_object_get(host, "quiet") ? &host_quiet : &host_alive;
 }
@@ -195,7 +190,7 @@ static void tell_quiet(const struct cli *cli, const json_t *host, double now)
     char at[LATER_SAY_SIZE], from[80] = "", till[80] = "";
     const char *by = text_of(quiet, "by");
 
-    if (!quiet || hosts_is_gone(host, now))
+    if (!quiet || served_is_gone(host, now))
         return;
     if (since > 0)
         snprintf(from, sizeof from, " since %s", later_say_since(at, since, now));
@@ -213,7 +208,7 @@ static void tell_reasons(const struct cli *cli, const json_t *host, double now)
     } reasons[] = { { "fault", "" }, { "reload_refused", "the last reload was refused: " } };
 
     tell_quiet(cli, host, now);
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !hosts_is_gone(host, now); i++) {
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !served_is_gone(host, now); i++) {
         const char *why = text_of(host, reasons[i].name);
 
         if (*why)
@@ -226,7 +221,7 @@ static void hosts_print_json(json_t *host, const char *id, double now)
     char *line;
 
     json_object_set_new(host, "id", json_string(id));
-    json_object_set_new(host, "gone", json_boolean(hosts_is_gone(host, now)));
+    json_object_set_new(host, "gone", json_boolean(served_is_gone(host, now)));
     json_object_set_new(host, "rate", json_real(rate_of(host)));
     line = json_dumps(host, JSON_COMPACT | JSON_REAL_PRECISION(16));
     if (line)
@@ -263,7 +258,7 @@ int hosts_print(struct cli *cli, const struct served *served)
             hosts_add_row(&table, host, now);
             tell_reasons(cli, host, now);
         }
-        if (!hosts_is_gone(host, now))
+        if (!served_is_gone(host, now))
             served_add_up(nodes, json_object_get(host, "nodes"));
         count++;
     }
@@ -286,7 +281,7 @@ size_t hosts_list(const struct served *served, struct host **hosts)
 
         if (!json)
             continue;
-        *host = (struct host){ .gone = hosts_is_gone(json, now),
+        *host = (struct host){ .gone = served_is_gone(json, now),
                                .workers = hosts_count_of(json, "workers"),
                                .running = hosts_count_of(json, "running"),
                                .failed = hosts_count_of(json, "failed"),

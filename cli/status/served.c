@@ -29,12 +29,19 @@ void served_add_up(json_t *sums, json_t *counts)
     }
 }
 
+bool served_is_gone(const json_t *host, double now)
+{
+    double after = SERVED_GONE_TIMES * json_number_value(json_object_get(host, "every"));
+
+    return now - json_number_value(json_object_get(host, "seen")) >
+           (after > SERVED_GONE_AFTER ? after : SERVED_GONE_AFTER);
+}
+
 bool served_is_alive(const struct served *served, size_t i)
 {
     const json_t *host = json_array_get(served->hosts, i);
 
-    return host &&
-           served->now - json_number_value(json_object_get(host, "seen")) <= SERVED_GONE_AFTER;
+    return host && !served_is_gone(host, served->now);
 }
 
 /* Returns a member of what a daemon says, NULL if the daemon is gone. */

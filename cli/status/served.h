@@ -8,7 +8,10 @@
 
 #include <jansson.h>
 
-#define SERVED_GONE_AFTER 30.0 /* seconds after which a daemon that was not seen counts as gone */
+/* A daemon that was not seen for so many seconds counts as gone, or for so many times what is
+ * between two signs of its life, if that is longer. */
+#define SERVED_GONE_AFTER 30.0
+#define SERVED_GONE_TIMES 3
 
 struct served;
 
@@ -23,7 +26,9 @@ size_t served_count(const struct served *served);
 json_t *served_host(const struct served *served, size_t i, const char **id);
 double served_at(const struct served *served);
 
-/* Was this one seen within SERVED_GONE_AFTER? */
+/* Is a daemon that says this (later:hosts) gone at `now`? */
+bool served_is_gone(const json_t *host, double now);
+/* Is this one there, and not gone? */
 bool served_is_alive(const struct served *served, size_t i);
 
 /* Does this daemon say that it serves a queue, by name or by a pattern? A shard counts as its

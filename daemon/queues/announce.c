@@ -19,10 +19,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY          5       /* seconds */
-#define SAMPLES        12      /* the rate is over that many beats: a minute */
-#define RARELY         60      /* beats between two writes of what others write, too */
-#define FORGET_EVERY   720     /* beats between searches for daemons that are long gone */
+#define EVERY          5       /* seconds, */
+#define EVERY_MOST     20      /* with so many hosts that together they would write */
+#define EVERY_TOGETHER 25      /* more than so many lines a second */
+#define RATE_SECONDS   65.0    /* the rate is over so long at most, */
+#define SAMPLES        12      /* and over so many lines */
+#define RARELY         60      /* seconds between two writes of what others write, too */
+#define FORGET_EVERY   720     /* the same between searches for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
 #define LEAVE_SECONDS  1.0
 
@@ -37,7 +40,11 @@ struct announce {
     const char *host;
     char field[320];
     struct redis_check *check;
-    unsigned beats;
+    unsigned beats; /* seconds */
+    struct {
+        unsigned state, registry, quiet, forget;
+    } due; /* the beats at which each is done next; 0: at the next one */
+    unsigned renewed;
     double since, now;
     struct marker marker;
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
@@ -104,11 +111,11 @@ static void announce_on_quiet(void *arg, struct later_answer *answer)
     announce->is_quiet = later_inspect_paused(answer->reply, &announce->quiet);
     if (announce->is_quiet == was)
         return;
-    announce->beats = 0; /* the next beat says so */
+    announce->due.state = 0; /* the next beat says so */
     announce->quieted(announce->arg, announce->is_quiet ? &announce->quiet : NULL);
 }
 
-static void announce_ask_quiet(struct announce *announce)
+static void send_quiet(struct announce *announce)
 {
     struct later_command cmd = { 0 };
 
@@ -116,6 +123,12 @@ static void announce_ask_quiet(struct announce *announce)
         return;
     later_inspect_why_paused(&cmd, &announce->keys);
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_quiet, announce);
+}
+
+void announce_ask_quiet(struct announce *announce)
+{
+    send_quiet(announce);
+    link_flush(announce->link);
 }
 
 /* Writes `,"quiet":{…}`, or nothing. Whoever set it may have written what they like. */
@@ -135,10 +148,10 @@ static void write_quiet(const struct announce *announce, bool paused, FILE *out)
 
 void announce_link_up(struct announce *announce)
 {
-    announce_ask_quiet(announce);
+    send_quiet(announce);
     redis_check_ask(announce->check, announce->link);
     registry_write(announce->config, announce->link);
-    announce->beats = 0;
+    memset(&announce->due, 0, sizeof announce->due);
     link_flush(announce->link);
 }
 
@@ -230,9 +243,14 @@ static void write_reason(const char *name, const char *why, FILE *out)
 static double announce_rate(struct announce *announce, const struct announce_state *state)
 {
     unsigned count = announce->sampled < SAMPLES ? announce->sampled : SAMPLES;
-    struct sample *oldest = &announce->samples[(announce->sampled - count) % SAMPLES];
-    struct sample now = { state->redis_now, state->performed }, before = count ? *oldest : now;
+    struct sample now = { state->redis_now, state->performed }, before = now;
 
+    for (unsigned i = 1; i <= count; i++) {
+        struct sample one = announce->samples[(announce->sampled - i) % SAMPLES];
+
+        if (now.at - one.at <= RATE_SECONDS)
+            before = one;
+    }
     announce->samples[announce->sampled++ % SAMPLES] = now;
     return now.at > before.at && now.performed > before.performed
                ? (double)(now.performed - before.performed) / (now.at - before.at)
@@ -305,17 +323,26 @@ const char *announce_fault(const struct announce *announce)
     return fault_text(&announce->refused);
 }
 
+/* Seconds between two lines of ours. */
+static unsigned announce_every(uint32_t others)
+{
+    unsigned every = others / EVERY_TOGETHER;
+
+    return every < EVERY ? EVERY : every > EVERY_MOST ? EVERY_MOST : every;
+}
+
 static void announce_write_line(struct announce *announce, const struct announce_state *state,
                                 FILE *out)
 {
     fprintf(out,
             "{\"host\":\"%s\",\"pid\":%ld,\"version\":\"" VERSION "\",\"started\":%.3f,"
-            "\"seen\":%.3f,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
+            "\"seen\":%.3f,\"every\":%u,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"crashes\":%u,\"memory\":%" PRIu64
             ",\"queues\":",
             announce->host, (long)getpid(), announce->since, state->redis_now,
-            (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
-            announce_rate(announce, state), (unsigned)state->crashes, state->memory);
+            announce_every(state->others), (unsigned)state->workers, (unsigned)state->running,
+            state->performed, state->failed, announce_rate(announce, state),
+            (unsigned)state->crashes, state->memory);
     write_queues(announce->config, out);
     fputs(",\"runs\":{", out);
     write_running(state, out);
@@ -350,36 +377,46 @@ static char *line(struct announce *announce, const struct announce_state *state)
 
 bool announce_weighs(const struct announce *announce)
 {
-    return announce->beats % EVERY == 0;
+    return announce->beats >= announce->due.state;
+}
+
+/* Is this done at this beat? Then it is again after so many. */
+static bool announce_is_due(const struct announce *announce, unsigned *due, unsigned every)
+{
+    if (announce->beats < *due)
+        return false;
+    *due = announce->beats + every;
+    return true;
 }
 
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
     char key[LATER_KEY_MAX], *text;
-    unsigned beat = announce->beats, every = state->others_look ? RARELY : EVERY;
 
     announce_load_look(&announce->load, later_clock(), state->running);
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
-    if (beat % EVERY)
+    if (!announce_is_due(announce, &announce->due.state, announce_every(state->others)))
         return;
     announce->now = state->redis_now;
     if (announce->since <= 0)
         announce->since = state->redis_now;
     text = line(announce, state);
     if (!text)
-        return; /* it is tried again in five seconds */
+        return; /* it is tried again with the next line */
     marker_beat(&announce->marker, announce->config, announce->link, state->redis_now);
     later_key_hosts(key, announce->config->redis.prefix);
     later_command_say(&cmd, "HSET %s %s %s", key, announce->field, text);
     free(text);
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_told, announce);
-    announce_ask_quiet(announce);
-    if (beat % every == 0)
-        registry_renew(announce->config, announce->link, beat / every);
-    if (beat % FORGET_EVERY == 0)
+    if (announce_is_due(announce, &announce->due.quiet, RARELY) ||
+        announce->is_quiet) /* it may end by itself, of which nobody tells */
+        send_quiet(announce);
+    if (announce_is_due(announce, &announce->due.registry, state->others_look ? RARELY : EVERY))
+        registry_renew(announce->config, announce->link, announce->renewed++);
+    if (announce_is_due(announce, &announce->due.forget, FORGET_EVERY))
         look_for_gone(announce);
     link_flush(announce->link);
 }

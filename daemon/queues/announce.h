@@ -1,7 +1,9 @@
 /*
- * announce.h: tells the others every five seconds, in later:hosts, who we are and what we do.
+ * announce.h: tells the others every five seconds, in later:hosts, who we are and what we do; every
+ * twenty where hundreds serve the same queues.
  *
- * In the same write it asks whether somebody wants this host to be quiet.
+ * Once a minute it asks whether somebody wants this host to be quiet, and when it is told that this
+ * has changed (subscriber.h).
  *
  * Whenever the link comes up, the registry is written (registry.h), and Redis is asked whether it
  * is fit to keep jobs (redis_check.h). Fields of daemons that were not seen for a day are deleted
@@ -25,6 +27,7 @@ struct announce_state {
     uint32_t crashes;                /* of workers */
     bool weighs;                     /* memory is wanted, announce_weighs() */
     bool others_look;                /* queues.h: they also write the registry */
+    uint32_t others;                 /* queues.h */
     uint64_t memory;                 /* bytes that are the own ones of laterd and its workers */
     double redis_now;                /* 0 = not known */
     struct announce_queue {
@@ -61,14 +64,17 @@ void announce_link_up(struct announce *announce);
 /* Asks once more whether it is fit to keep jobs. */
 void announce_ask(struct announce *announce);
 
+/* Asks whether this host is to be quiet. */
+void announce_ask_quiet(struct announce *announce);
+
 /* Returns what Redis said when it last refused our write; NULL: it takes writes. */
 const char *announce_fault(const struct announce *announce);
 
 /* Will the next announce_tell() write our state? Then the memory is asked for. */
 bool announce_weighs(const struct announce *announce);
 
-/* Called every second; every fifth time it writes our state, and the registry again; that only each
- * minute while others do. */
+/* Called every second; every fifth time, or less often among many hosts, it writes our state, and
+ * the registry again; that only each minute while others do. */
 void announce_tell(struct announce *announce, const struct announce_state *state);
 
 /* Had Redis lost our state when it was written last? Somebody may have emptied it. True once. */

@@ -116,6 +116,8 @@ struct queues_options {
     const char *identity; /* identity.h: marks schedules */
     /* This job, `TOKEN:id`, was cancelled while it was reserved. */
     void (*cancelled)(void *arg, const char *member);
+    /* Whether this host is to be quiet may have changed. */
+    void (*host_told)(void *arg);
     /* A queue has more shards than are served: load the configuration again. */
     void (*grown)(void *arg);
     bool all; /* a Cluster: no worker waits by itself, and each queue has its own listener */

@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_SECONDS  10
+#define LOOK_SECONDS  9.5   /* after the last look, at a beat */
 #define SOON_SECONDS  3     /* while former counts are to be swept away */
 #define SWEEP_SECONDS 5.0   /* after a change; then twice as long each time, */
 #define SWEEP_MOST    300.0 /* but no longer */
 #define TOGETHER      500   /* plans read by one command */
 
 struct reshard {
-    struct timer *look;
+    struct timer *soon; /* set while former counts are to be swept away */
+    double looked;
     bool one_by_one;
 };
 
@@ -302,20 +303,30 @@ static void reshard_look_at_all(struct queues *queues)
     read_plans(queues, list, count);
 }
 
-static void reshard_on_look(void *arg)
+static void reshard_look(struct queues *queues)
 {
-    struct queues *queues = arg;
-    double next = LOOK_SECONDS;
-
+    queues->reshard->looked = later_clock();
     reshard_look_at_all(queues);
     for (uint32_t i = 0; i < queues->names.count; i++) {
         const struct queue *queue = queues_at(queues, i);
 
         if (reshard_watches(queue) && queue->shards.plan.formers)
-            next = SOON_SECONDS;
+            timer_in(queues->reshard->soon, SOON_SECONDS);
     }
-    timer_in(queues->reshard->look, next);
+}
+
+static void reshard_on_soon(void *arg)
+{
+    struct queues *queues = arg;
+
+    reshard_look(queues);
     link_flush(queues->link);
+}
+
+void reshard_beat(struct queues *queues)
+{
+    if (link_is_up(queues->link) && later_clock() - queues->reshard->looked >= LOOK_SECONDS)
+        reshard_look(queues);
 }
 
 static uint32_t span_of(void *arg, const struct config_queue *row)
@@ -334,7 +345,7 @@ int reshard_widen(struct queues *queues, struct config *next, struct later_error
 
 void reshard_link_up(struct queues *queues)
 {
-    reshard_on_look(queues);
+    reshard_on_soon(queues);
 }
 
 /* Nobody may forget a queue that is served. One that was not may have been forgotten with its plan,
@@ -363,7 +374,7 @@ void reshard_configure(struct queues *queues)
         queue->shards.wanted = wanted;
     }
     if (link_is_up(queues->link))
-        reshard_on_look(queues);
+        reshard_on_soon(queues);
 }
 
 bool reshard_busy(const struct queue *queue)
@@ -381,9 +392,8 @@ int reshard_new(struct queues *queues, struct later_error *err)
     struct reshard *reshard = calloc(1, sizeof *reshard);
 
     queues->reshard = reshard;
-    if (!reshard || !(reshard->look = timer_new(queues->base, reshard_on_look, queues)))
+    if (!reshard || !(reshard->soon = timer_new(queues->base, reshard_on_soon, queues)))
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    timer_in(reshard->look, LOOK_SECONDS);
     return 0;
 }
 
@@ -391,7 +401,7 @@ void reshard_free(struct queues *queues)
 {
     if (!queues->reshard)
         return;
-    timer_free(queues->reshard->look);
+    timer_free(queues->reshard->soon);
     free(queues->reshard);
     queues->reshard = NULL;
 }

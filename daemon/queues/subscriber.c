@@ -10,16 +10,17 @@
 
 struct subscriber {
     struct link *link;
-    bool stale; /* it hears of queues that are not served any more */
+    struct later_keys host; /* of this host; without a name if it cannot be quiet */
+    bool stale;             /* it hears of queues that are not served any more */
 };
 
-static int subscribe_to(const struct queue *queue, enum later_key channel, later_answer_fn *fn,
+static int subscribe_to(const struct queues *queues, const char *channel, later_answer_fn *fn,
                         void *arg)
 {
     struct later_command cmd = { 0 };
 
-    later_command_say(&cmd, "SUBSCRIBE %s", queue->keys.name[channel]);
-    return link_send(queue->queues->subscriber->link, &cmd, LINK_TIMEOUT, fn, arg);
+    later_command_say(&cmd, "SUBSCRIBE %s", channel);
+    return link_send(queues->subscriber->link, &cmd, LINK_TIMEOUT, fn, arg);
 }
 
 /* What has changed before is asked for now; no later change is missed. */
@@ -34,21 +35,31 @@ static void subscriber_on_overrides(void *arg, struct later_answer *answer)
 
 static void subscribe_to_overrides(struct queue *queue)
 {
-    if (subscribe_to(queue, LATER_KEY_OVERRIDES, subscriber_on_overrides, queue) == 0)
+    if (subscribe_to(queue->queues, queue->keys.name[LATER_KEY_OVERRIDES], subscriber_on_overrides,
+                     queue) == 0)
         queue->open++;
+}
+
+static void subscriber_on_host(void *arg, struct later_answer *answer)
+{
+    const struct queues *queues = arg;
+
+    if (answer->outcome == LATER_ANSWERED && queues->options.host_told)
+        queues->options.host_told(queues->options.arg);
 }
 
 /* A call for each: one of two channels would have two answers. */
 static void subscribe(struct queue *queue)
 {
-    subscribe_to(queue, LATER_KEY_DUE, NULL, NULL);
-    subscribe_to(queue, LATER_KEY_CANCELLED, NULL, NULL);
+    subscribe_to(queue->queues, queue->keys.name[LATER_KEY_DUE], NULL, NULL);
+    subscribe_to(queue->queues, queue->keys.name[LATER_KEY_CANCELLED], NULL, NULL);
     subscribe_to_overrides(queue);
 }
 
 static void subscriber_on_up(void *arg)
 {
-    const struct queues *queues = arg;
+    struct queues *queues = arg;
+    const struct later_keys *host = &queues->subscriber->host;
 
     for (uint32_t i = 0; i < queues->names.count; i++) {
         if (queues_at(queues, i)->config)
@@ -56,6 +67,8 @@ static void subscriber_on_up(void *arg)
     }
     if (overrides_limits(queues))
         subscribe_to_overrides(overrides_limits(queues));
+    if (host->queue[0])
+        subscribe_to(queues, host->name[LATER_KEY_OVERRIDES], subscriber_on_host, queues);
     link_flush(queues->subscriber->link);
 }
 
@@ -68,6 +81,8 @@ static void subscriber_on_message(void *arg, const char *channel, const char *te
 
     if (of && strcmp(name, LATER_KEY_LIMITS) == 0)
         queue = overrides_limits(queues);
+    if (of && strcmp(name, queues->subscriber->host.queue) == 0 && queues->options.host_told)
+        queues->options.host_told(queues->options.arg);
     if (!queue)
         return;
     if (strcmp(of + 1, later_key_name(LATER_KEY_DUE)) == 0)
@@ -126,6 +141,7 @@ int subscriber_new(struct queues *queues, struct later_error *err)
     queues->subscriber = subscriber;
     if (!subscriber)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    (void)later_keys_of_host(&subscriber->host, queues->prefix, queues->options.host);
     subscriber->link = link_new(queues->base, queues->config, &link, err);
     return subscriber->link ? 0 : -1;
 }

@@ -141,7 +141,8 @@ static void on_beat(void *arg)
                                     .reload_refused = supervisor->refused,
                                     .paused = supervisor->paused,
                                     .weighs = announce_weighs(supervisor->announce),
-                                    .others_look = supervisor->queues->others_look };
+                                    .others_look = supervisor->queues->others_look,
+                                    .others = supervisor->queues->others };
 
     workers_tick(supervisor->workers);
     on_stirred(supervisor);
@@ -160,6 +161,8 @@ static void on_beat(void *arg)
     if (announce_was_lost(supervisor->announce))
         losses_compare(supervisor->queues->losses, state.redis_now);
     losses_beat(supervisor->queues->losses, state.redis_now);
+    if (state.weighs)
+        reshard_beat(supervisor->queues);
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);
@@ -348,6 +351,13 @@ static void on_cancelled(void *arg, const char *member)
     keeper_cancelled(supervisor->keeper, member);
 }
 
+static void on_host_told(void *arg)
+{
+    const struct supervisor *supervisor = arg;
+
+    announce_ask_quiet(supervisor->announce);
+}
+
 static bool on_wake_idle(void *arg, uint32_t pools)
 {
     const struct supervisor *supervisor = arg;
@@ -376,6 +386,7 @@ static int make_queues(struct supervisor *supervisor, struct later_error *err)
     const struct queues_options options = { .host = supervisor->host,
                                             .identity = supervisor->identity,
                                             .cancelled = on_cancelled,
+                                            .host_told = on_host_told,
                                             .grown = on_grown,
                                             .all = wake_listener_wanted(config),
                                             .idle = on_wake_idle,

@@ -5,8 +5,9 @@ Starts a redis-server of its own, and makes the connections of HOSTS laterds wit
 serve QUEUES queues. They send what idle laterds send, with the real scripts, as often as these do. Prints how
 busy Redis is over SECONDS (40), as percent of a core: with the connections only, and with the commands. If more
 descriptors were needed than a process may have, fewer hosts are made, and the figures are extrapolated. With
-BEFORE=1 in the environment: as when each host looked for itself and each worker asked every five seconds; with
-REDIS=SOCKET: only makes the fleet, at a Redis that is there, says so, and goes on until it is ended (growth.py).
+BEFORE=1 in the environment: as when each host looked for itself, each worker asked every five seconds, and none
+slept; with REDIS=SOCKET: only makes the fleet, at a Redis that is there, says so, and goes on until it is ended
+(growth.py).
 Run it from the build tree, after `make`: python3 tests/bench/fleet.py 1000 1"""
 import heapq, math, os, random, resource, selectors, shutil, socket, subprocess, sys, tempfile, time
 
@@ -15,6 +16,8 @@ WORKERS = int(sys.argv[3]) if len(sys.argv) > 3 else 10
 SECONDS = float(sys.argv[4]) if len(sys.argv) > 4 else 40
 BEFORE = bool(os.environ.get('BEFORE'))
 WAIT = 5 if BEFORE else 60  # intake_wake.c
+AWAKE = 1 if HOSTS > 33 and not BEFORE else WORKERS  # sleepers.h
+EVERY = 5 if BEFORE else min(max((HOSTS - 3) // 25, 5), 20)  # announce.c
 SCRIPTS = os.path.join(os.environ.get('top_builddir', '.'), 'scripts/expanded')
 LINE = '{"host":"web","pid":1,"version":"0.1.0"' + ',"fact":12345' * 60 + '}'  # in later:hosts
 QUEUE = ['q%d' % i for i in range(QUEUES)]
@@ -22,7 +25,7 @@ QUEUE = ['q%d' % i for i in range(QUEUES)]
 random.seed(7)
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-hosts = min(HOSTS, (most - 200) // (2 * WORKERS + 3))
+hosts = min(HOSTS, (most - 200) // (2 * AWAKE + 2))
 path = os.environ.get('REDIS')
 if not path:
     folder = tempfile.mkdtemp(prefix='fleet')
@@ -101,7 +104,10 @@ def worker():
 def looker(connection, name):
     """Asks for a post; as lookers.c."""
     def heard():
-        words = connection.answer.split(b'\r\n')
+        mine = connection.answer.find(b'*3\r\n:')  # beside answers to what the host says of itself
+        if mine < 0:
+            return
+        words = connection.answer[mine:].split(b'\r\n')
         looks, others = words[1] == b':1', int(words[4][1:])
         after(1 if looks else (0.5 + random.random()) * min(max(others / 10, 1), 60), ask)
 
@@ -113,27 +119,32 @@ def looker(connection, name):
 
 
 def host(number):
-    link, asks, hears = Connection(), Connection(), Connection()
+    link, hears = Connection(), Connection()
     for queue in QUEUE:
         hears.send(command('SUBSCRIBE', *[key(channel, queue) for channel in ('due', 'cancelled', 'overrides')]))
     name = 'web%d:1' % number
     registry = command('SET', 'later:protocol', 2, 'NX') + command('SADD', 'later:queues', *QUEUE)
     says = command('HSET', 'later:hosts', name, LINE)
     quiet = command('GET', key('paused', 'host:web%d' % number))
-    every(5, lambda: link.send(says + (b'' if BEFORE else quiet)))
-    every(10, lambda: link.send(command('MGET', *[key('shards', queue) for queue in QUEUE])))
-    every(5 if BEFORE else 60, lambda: link.send(registry))
+    plans = command('MGET', *[key('shards', queue) for queue in QUEUE])
+    told = random.randrange(60)
+
+    def tell():  # in one write
+        nonlocal told
+        told += EVERY
+        link.send((plans if EVERY >= 10 or told % 10 == 0 else b'') + says +
+                  (registry + quiet if BEFORE or told % 60 < EVERY else b''))
+
+    every(EVERY, tell)
     if BEFORE:
-        every(5, lambda: link.send(quiet))
         names = 'ready delayed reserved jobs records unique wake paused stats cron news away'.split()
         rest = [key(k, queue) for queue in QUEUE for k in ('ready', 'delayed', 'reserved', 'unique', 'cron', 'news', 'away')]
         look = call('migrate', [key(k) for k in names], 500) + command('EXISTS', *rest)
         every(0.8, lambda: link.send(look))
         every(5, lambda: link.send(command('HGETALL', key('stats'))))
-        asks.done = None
     else:
-        looker(asks, name)
-    return [worker() for _ in range(WORKERS)]
+        looker(link, name)
+    return [worker() for _ in range(AWAKE)]
 
 
 def counters():

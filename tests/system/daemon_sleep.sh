@@ -11,6 +11,7 @@ fleet()
     seq "$1" | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
 }
 posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+says_every() { redis HVALS later:hosts | grep -q "\"every\":$1,"; }
 connections() { redis_all CLIENT LIST | grep -c ' name=laterd-'; }
 are() { [ "$(connections)" = "$1" ]; }
 waits_long() { redis_all CLIENT LIST | grep -c ' name=laterd-wake-.* idle=[2-9] .*cmd=blpop'; }
@@ -62,6 +63,12 @@ redis_all CLIENT KILL TYPE normal SKIPME yes >/dev/null
 push_job three '"type":"note"'
 within 10 "its connections are cut: a job comes to it, or to another" ended three
 within 30 "again all but one sleep" are 4
+
+# ---- the line of each host
+
+within 10 "it tells of itself every five seconds" says_every 5
+fleet 600
+within 10 "beside hundreds of hosts, every twenty" says_every 20
 
 # ---- pauses, reloads, the end
 
