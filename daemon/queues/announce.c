@@ -43,7 +43,8 @@ struct announce {
     unsigned beats; /* seconds */
     struct {
         unsigned state, registry, quiet, forget;
-    } due; /* the beats at which each is done next; 0: at the next one */
+    } due;          /* the beats at which each is done next; 0: at the next one */
+    unsigned every; /* between the last line and the next, seconds */
     unsigned renewed;
     double since, now;
     struct marker marker;
@@ -305,7 +306,8 @@ static void announce_on_told(void *arg, struct later_answer *answer)
     if (answer->outcome == LATER_ANSWERED) {
         announce->lost |= announce->there && later_reply_int(answer->reply) > 0;
         announce->there = true;
-        marker_answered(&announce->marker, announce->config, announce->link, announce->now);
+        marker_answered(&announce->marker, announce->config, announce->link, announce->now,
+                        announce->every);
     }
     fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
 }
@@ -339,10 +341,9 @@ static void announce_write_line(struct announce *announce, const struct announce
             "\"seen\":%.3f,\"every\":%u,\"workers\":%u,\"running\":%u,\"performed\":%" PRIu64
             ",\"failed\":%" PRIu64 ",\"rate\":%.3f,\"crashes\":%u,\"memory\":%" PRIu64
             ",\"queues\":",
-            announce->host, (long)getpid(), announce->since, state->redis_now,
-            announce_every(state->others), (unsigned)state->workers, (unsigned)state->running,
-            state->performed, state->failed, announce_rate(announce, state),
-            (unsigned)state->crashes, state->memory);
+            announce->host, (long)getpid(), announce->since, state->redis_now, announce->every,
+            (unsigned)state->workers, (unsigned)state->running, state->performed, state->failed,
+            announce_rate(announce, state), (unsigned)state->crashes, state->memory);
     write_queues(announce->config, out);
     fputs(",\"runs\":{", out);
     write_running(state, out);
@@ -377,7 +378,7 @@ static char *line(struct announce *announce, const struct announce_state *state)
 
 bool announce_weighs(const struct announce *announce)
 {
-    return announce->beats >= announce->due.state;
+    return announce->beats + 1 >= announce->due.state; /* as announce_tell() counts */
 }
 
 /* Is this done at this beat? Then it is again after so many. */
@@ -398,7 +399,8 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
-    if (!announce_is_due(announce, &announce->due.state, announce_every(state->others)))
+    announce->every = announce_every(state->others);
+    if (!announce_is_due(announce, &announce->due.state, announce->every))
         return;
     announce->now = state->redis_now;
     if (announce->since <= 0)

@@ -22,12 +22,14 @@
 #define ALONE_SECONDS 5.0  /* the same while nobody waits for one: all look, and it may end */
 #define LONGEST       60.0 /* the time between two questions of one without, on average */
 #define ASKS_TOGETHER 10.0 /* a second, of all without */
+#define BESIDE        10.0 /* one that asks so rarely does so together with announce.h */
 
 struct lookers {
     struct timer *timer;
     char host[320];               /* HOST:PID, as in later:hosts */
     char name[LATER_DIGEST_SIZE]; /* what is served: the name of its posts; "": not known yet */
     bool stale;                   /* something else is served by now */
+    double beside;                /* from when on it asks at a beat; 0: the timer is set */
     bool asked, left;
     bool apart; /* the queues are on several servers, and this may be asked of another one */
     struct fault refused;
@@ -121,6 +123,24 @@ static double lookers_heed(struct queues *queues, struct later_answer *answer)
     return lookers_by_chance(fmin(fmax(looker.others / ASKS_TOGETHER, 1), LONGEST));
 }
 
+/* What is sent at the same moment costs Redis less. */
+static void lookers_ask_in(struct queues *queues, double seconds)
+{
+    struct lookers *lookers = queues->lookers;
+
+    lookers->beside = queues->others_look && seconds >= BESIDE ? later_clock() + seconds : 0;
+    if (lookers->beside > 0)
+        timer_stop(lookers->timer);
+    else
+        timer_in(lookers->timer, seconds);
+}
+
+void lookers_beat(struct queues *queues)
+{
+    if (queues->lookers->beside > 0 && later_clock() >= queues->lookers->beside)
+        lookers_ask(queues);
+}
+
 static void lookers_on_answer(void *arg, struct later_answer *answer)
 {
     struct queues *queues = arg;
@@ -134,7 +154,7 @@ static void lookers_on_answer(void *arg, struct later_answer *answer)
     if (lookers->stale)
         lookers_ask(queues); /* it was about other queues */
     else
-        timer_in(lookers->timer, lookers_heed(queues, answer));
+        lookers_ask_in(queues, lookers_heed(queues, answer));
     link_flush(queues->link);
 }
 

@@ -28,6 +28,9 @@ int lookers_begin(struct queue *queue);
 void lookers_configure(struct queues *queues);
 void lookers_link_up(struct queues *queues);
 
+/* Called when something is sent anyway: asks if that is due; the caller flushes the link. */
+void lookers_beat(struct queues *queues);
+
 /* We are about to end: others may have our post. The caller flushes the link. */
 void lookers_leave(struct queues *queues);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AWAY 15.0 /* seconds; an answer is awaited each five */
+#define AWAY 10.0 /* seconds more than there are between two answers */
 
 void marker_note(const struct config *config, struct link *link, enum later_note note, double now,
                  const char *words)
@@ -41,13 +41,13 @@ static void note_since(const struct config *config, struct link *link, enum late
 }
 
 void marker_answered(struct marker *marker, const struct config *config, struct link *link,
-                     double now)
+                     double now, double every)
 {
     double before = marker->answered, away;
 
     marker->answered = later_clock();
     away = marker->answered - before;
-    if (before > 0 && away >= AWAY)
+    if (before > 0 && away >= every + AWAY)
         note_since(config, link, LATER_NOTE_AWAY, now, now - away);
 }
 

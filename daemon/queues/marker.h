@@ -23,9 +23,9 @@ void marker_note(const struct config *config, struct link *link, enum later_note
 /* Call it before each of our lines is written: the first time, it notes that we have started. */
 void marker_beat(struct marker *marker, const struct config *config, struct link *link, double now);
 
-/* Redis has answered: was it away for long? */
+/* Redis has answered, as it does each `every` seconds: was it away for long? */
 void marker_answered(struct marker *marker, const struct config *config, struct link *link,
-                     double now);
+                     double now, double every);
 
 /* `hosts` answers HGETALL of later:hosts, once we are in it as `field`. The first time, it notes if
  * no other laterd was alive when we started. */

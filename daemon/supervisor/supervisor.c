@@ -8,6 +8,7 @@
 #include "link/follow.h"
 #include "log.h"
 #include "notify.h"
+#include "queues/lookers.h"
 #include "reservation/value.h"
 #include "supervisor/pages.h"
 #include "supervisor/sleepers.h"
@@ -161,8 +162,10 @@ static void on_beat(void *arg)
     if (announce_was_lost(supervisor->announce))
         losses_compare(supervisor->queues->losses, state.redis_now);
     losses_beat(supervisor->queues->losses, state.redis_now);
-    if (state.weighs)
+    if (state.weighs) {
         reshard_beat(supervisor->queues);
+        lookers_beat(supervisor->queues);
+    }
     announce_tell(supervisor->announce, &state);
     if (supervisor->redis != FIT)
         announce_ask(supervisor->announce);

@@ -16,7 +16,6 @@
 
 #define CONNECTIONS 2
 #define BATCH_BYTES (256 * 1024)
-#define LEASE       30.0
 #define TOLD        3 /* elements of reserve's answer a job */
 
 struct line {
@@ -251,7 +250,8 @@ static bool drain_step(void *arg, struct line *line, redisReply *reply)
     if (reply)
         send_acks(line, keys, reply);
     later_token(line->token);
-    later_queue_reserve(&cmd, keys, line->token, LEASE, LATER_BATCH_MAX, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(&cmd, keys, line->token, CEILING_LEASE, LATER_BATCH_MAX,
+                        LATER_RESERVE_BYTES, 0);
     line_send(line, &cmd);
     return true;
 }

@@ -10,6 +10,8 @@
 
 #include "stage.h"
 
+#define CEILING_LEASE 30.0 /* seconds, of what such clients reserve */
+
 struct speed {
     double seconds;
     double redis;  /* CPU seconds of Redis */

@@ -20,7 +20,6 @@
 
 #define WORKERS 1000
 #define SECONDS 0.010 /* a job */
-#define LEASE   30.0
 #define EVENTS  256
 #define RUNS    5
 
@@ -58,7 +57,7 @@ static void crowd_reserve(struct crowd *crowd, struct member *member)
     struct later_command cmd = { 0 };
 
     later_token(member->token);
-    later_queue_reserve(&cmd, crowd->keys, member->token, LEASE, 1, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(&cmd, crowd->keys, member->token, CEILING_LEASE, 1, LATER_RESERVE_BYTES, 0);
     crowd_send(member, &cmd);
 }
 
@@ -66,7 +65,7 @@ static void crowd_step(struct crowd *crowd, struct member *member)
 {
     char token[sizeof member->token];
     const struct later_take take = {
-        .token = token, .lease = LEASE, .limit = 1, .bytes = LATER_RESERVE_BYTES
+        .token = token, .lease = CEILING_LEASE, .limit = 1, .bytes = LATER_RESERVE_BYTES
     };
     const struct later_settlement done = { .token = member->token, .id = member->id };
     struct later_command cmd = { 0 };

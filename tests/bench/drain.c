@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_MAX   9
-#define PEER_BYTES 1000000000 /* of all documents beside a peer, at most */
+#define RUNS_MAX 9
 
 /* laterd is there, idle, its queue paused and filled: how long until all is done? */
 static struct speed drain(struct stage *stage, double count)
@@ -267,11 +266,14 @@ void bench_aof(void)
 
 /* laterd's turn: Redis on 127.0.0.1, as the others have it. With $BENCH_PROGRAM a program of
  * handlers performs the jobs, which has started when it is measured; $BENCH_PEER is the row's name
- * then. */
+ * then; with $BENCH_BYTES each document has so many bytes, all together at most $BENCH_BYTES_MAX.
+ */
 void bench_peer(void)
 {
     const char *name = getenv("BENCH_PEER"), *size = getenv("BENCH_BYTES");
+    const char *most = getenv("BENCH_BYTES_MAX");
     size_t bytes = size ? strtoul(size, NULL, 10) : 100;
+    size_t in_all = most ? strtoul(most, NULL, 10) : SIZE_MAX;
     size_t count = quick || bytes > 100 ? 20000 : 200000;
     struct tally us = { .runs = 0 };
     struct stage stage;
@@ -279,8 +281,8 @@ void bench_peer(void)
 
     stage_open_tcp(&stage);
     stage_start(&stage, 1, NULL);
-    if (bytes * count > PEER_BYTES)
-        count = PEER_BYTES / bytes;
+    if (count > in_all / bytes)
+        count = in_all / bytes;
     fill_and_drain_of(&stage, count < 1000 ? count : 1000, bytes);
     speed = fill_and_drain_of(&stage, count, bytes);
     note(&us, &speed, (double)count);

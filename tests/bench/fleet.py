@@ -108,14 +108,19 @@ def looker(connection, name):
         if mine < 0:
             return
         words = connection.answer[mine:].split(b'\r\n')
-        looks, others = words[1] == b':1', int(words[4][1:])
-        after(1 if looks else (0.5 + random.random()) * min(max(others / 10, 1), 60), ask)
+        has_post, others = words[1] == b':1', int(words[4][1:])
+        wait = 1 if has_post else (0.5 + random.random()) * min(max(others / 10, 1), 60)
+        connection.asks = time.monotonic() + wait if wait >= 10 else math.inf
+        if wait < 10:
+            after(wait, ask)
 
     def ask():
-        connection.send(call('looker', ['later:lookers:{fleet}'], name, 3, 3), 5)
+        connection.send(looks, 5)
 
+    looks = call('looker', ['later:lookers:{fleet}'], name, 3, 3)
     connection.done = heard
     after(random.random() * 5, ask)
+    return looks
 
 
 def host(number):
@@ -127,14 +132,16 @@ def host(number):
     says = command('HSET', 'later:hosts', name, LINE)
     quiet = command('GET', key('paused', 'host:web%d' % number))
     plans = command('MGET', *[key('shards', queue) for queue in QUEUE])
-    told = random.randrange(60)
+    told = random.randrange(60) // EVERY * EVERY
 
     def tell():  # in one write
         nonlocal told
         told += EVERY
         link.send((plans if EVERY >= 10 or told % 10 == 0 else b'') + says +
-                  (registry + quiet if BEFORE or told % 60 < EVERY else b''))
+                  (registry + quiet if BEFORE or told % 60 < EVERY else b'') +
+                  (asks if link.asks <= time.monotonic() else b''))
 
+    asks, link.asks = b'', math.inf
     every(EVERY, tell)
     if BEFORE:
         names = 'ready delayed reserved jobs records unique wake paused stats cron news away'.split()
@@ -143,7 +150,7 @@ def host(number):
         every(0.8, lambda: link.send(look))
         every(5, lambda: link.send(command('HGETALL', key('stats'))))
     else:
-        looker(link, name)
+        asks = looker(link, name)
     return [worker() for _ in range(AWAKE)]
 
 

@@ -7,37 +7,22 @@
  * the queue of this name. RESULT: how long their results are kept; DELAY: how long until they may
  * run, in the mean. 0: not at all.
  */
+#include "measure.h"
+
 #include <later/client.h>
 
 #include <err.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static void wait_until(double time)
-{
-    struct timespec ts = { .tv_sec = (time_t)time };
-
-    ts.tv_nsec = (long)((time - (double)ts.tv_sec) * 1e9);
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-}
 
 int main(int argc, char **argv)
 {
     struct later_error error;
     struct later_client *client;
     long queues, count;
-    double rate, delay, next = now();
+    double rate, delay, next = now_monotonic();
 
     if (argc != 9)
         errx(64, "usage: pacer URL QUEUES COUNT RATE RESULT DELAY TYPE PAYLOAD");
@@ -60,7 +45,8 @@ int main(int argc, char **argv)
             snprintf(queue, sizeof queue, "b%ld", i % queues);
         else
             snprintf(queue, sizeof queue, "%s", argv[2]);
-        wait_until(next -= log(1 - drand48()) / rate);
+        next -= log(1 - drand48()) / rate;
+        sleep_seconds(next - now_monotonic());
         if (later_push(client, queue, &job, NULL, NULL, &error) < 0)
             errx((int)error.code, "%s", error.text);
     }

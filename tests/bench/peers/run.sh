@@ -14,6 +14,8 @@ export LC_ALL
 rounds=${1:-3}
 [ $# -eq 0 ] || shift
 bytes=${BENCH_BYTES:-100}
+BENCH_BYTES_MAX=1000000000 # of all documents of a round
+export BENCH_BYTES_MAX
 asked=$*
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-tests/bench}
@@ -132,7 +134,7 @@ run_laterd_go()
 run_beanstalkd()
 {
     jobs=100000
-    [ "$((bytes * jobs))" -le 1000000000 ] || jobs=$((1000000000 / bytes))
+    [ "$((bytes * jobs))" -le "$BENCH_BYTES_MAX" ] || jobs=$((BENCH_BYTES_MAX / bytes))
     beanstalkd -l 127.0.0.1 -p "$((port + 1))" -z "$((bytes + 1000))" &
     beanstalkd_pid=$!
     sleep 0.5
