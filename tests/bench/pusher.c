@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 
         snprintf(payload, sizeof payload,
                  pace > 0 ? "{\"at\":%ld}" : "{\"to\":\"a@b.c\",\"n\":%ld}", i);
-        wait_until(next);
+        if (pace > 0) /* to sleep until a time that is over costs a timer of the kernel */
+            wait_until(next);
         next += pace;
         sent = now();
         if (later_push(client, "bench", &job, NULL, NULL, &err) < 0)
