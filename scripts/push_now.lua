@@ -11,9 +11,11 @@
 --         and a repetition answers PUSHED. A pusher takes a new set after 500 calls, and after a
 --         minute, since a set of so few numbers is one small piece of memory.
 --
+-- The set also has the member -1, so that the command that adds a number tells whether it made the set.
+--
 -- As with push, the first write is one that a full Redis refuses.
 
--- @include count
+local redis = redis
 
 if #id > 200 or not string.find(id, '^[!-~]+$') then
     return redis.error_reply('ERR push_now: an id is 1 to 200 printable characters without space')
@@ -25,19 +27,17 @@ if number == '' or #number > 18 then
     return redis.error_reply('ERR push_now: the number of a call is 1 to 18 digits')
 end
 
--- One EXISTS asks for everything: `wake` counts 1, `call` 2, and each key that most queues do not
--- have counts 4.
-local there = redis.call('EXISTS', wake, call, call, shards, shards, shards, shards,
-    records, records, records, records, paused, paused, paused, paused)
+-- One EXISTS asks for everything: `wake` counts 1, and each key that most queues do not have 2.
+local there = redis.call('EXISTS', wake, shards, shards, records, records, paused, paused)
 local hindered = false
-if there > 3 or epoch ~= '0' then
+if there > 1 or epoch ~= '0' then
     -- Where places go by groups, push has to find one. Then there are records (inc/share.lua).
     local fair = string.sub(jobs, 1, -5) .. 'fair'
     if epoch == '0' then
         hindered = redis.call('EXISTS', shards, fair) > 0
     else
         hindered = redis.call('GET', shards) ~= epoch
-            or there > 7 and redis.call('EXISTS', fair) == 1
+            or there > 3 and redis.call('EXISTS', fair) == 1
     end
     hindered = hindered or redis.call('HEXISTS', records, id) == 1
 end
@@ -47,31 +47,40 @@ if hindered or limit > 0 and redis.call('HLEN', jobs) >= limit then
     return redis.call('SISMEMBER', call, number) == 1 and 'PUSHED' or 'ASK'
 end
 
-if redis.call('SADD', call, number) == 0 then
+local added = redis.call('SADD', call, number, '-1') -- 2: the set is new
+if added == 0 then
     return 'PUSHED'
 end
+local mark = added == 2 and '-1' or number
 -- If it cannot go on, for example because of a key of another type, it undoes what it has written.
 local new = redis.pcall('HSETNX', jobs, id, document)
 if new ~= 1 then
-    redis.call('SREM', call, number)
+    redis.call('SREM', call, number, mark)
     return new == 0 and 'ASK' or new
 end
 local clock = redis.call('TIME')
+local seconds, micros = clock[1], clock[2]
+if #micros < 6 then
+    micros = string.sub('00000' .. micros, -6)
+end
 -- The score is made as text: to write out a number costs Redis as much as a whole command.
-local put = redis.pcall('ZADD', ready, clock[1] .. '.' .. string.sub('00000' .. clock[2], -6), id)
+local put = redis.pcall('ZADD', ready, seconds .. '.' .. micros, id)
 if type(put) == 'table' then
     redis.call('HDEL', jobs, id)
-    redis.call('SREM', call, number)
+    redis.call('SREM', call, number, mark)
     return put
 end
-if told[2] and told[2] > clock[1] then -- as inc/results.lua, without its functions
+if told[2] and told[2] > seconds then -- as inc/results.lua, without its functions
     redis.call('DEL', string.sub(jobs, 1, -5) .. 'result:' .. id)
 end
-if there % 4 < 2 then
+if added == 2 then
     redis.call('PEXPIRE', call, '120000')
 end
-if there % 2 == 0 and (there < 4 or redis.call('EXISTS', paused) == 0) then
+if there % 2 == 0 and (there < 2 or redis.call('EXISTS', paused) == 0) then
     redis.call('LPUSH', wake, '1')
 end
-count(stats, 'pushed', '1')
+if type(redis.pcall('HINCRBY', stats, 'pushed', '1')) == 'table' then
+-- @inside count
+    count(stats, 'pushed', '1')
+end
 return 'PUSHED'

@@ -35,7 +35,7 @@ listens()
 }
 
 # The scripts that are called here. Which keys each has, in their order, is noted once.
-called='reserve ack ack_all step finish push flow_push'
+called='reserve ack ack_all step finish push push_now flow_push'
 for script in $called; do
     sed -n 's/^-- KEYS *//p' "$scripts/$script.lua" >"$box/keys.$script"
 done
@@ -86,7 +86,10 @@ crowd_of()
 # jobs_of KIND: lines for redis-cli that push job-1, job-2 …; chain: each waits for the one before; one, own: many.
 jobs_of()
 {
-    case $1 in one | own) crowd_of "$1"; return ;; esac
+    case $1 in
+    one | own) crowd_of "$1"; return ;;
+    pushed | bare_pushed) return ;;
+    esac
     if [ "$1" != chain ]; then
         seq $rounds | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/'
         return
@@ -121,6 +124,11 @@ rounds_of()
         n=$((n + 1))
         set_now "$n"
         case $1 in
+        pushed) call push_now '' '' 0 job-$n {} $((100000000000000000 + n)) ;;
+        bare_pushed)
+            printf '%s later:{q}:%s\n' SADD "call $((100000000000000000 + n))" HSETNX "jobs job-$n {}" \
+                ZADD "ready 1764000000.123456 job-$n" HINCRBY 'stats pushed 1'
+            ;;
         bare)
             printf '%s later:{q}:%s\n' ZRANGE 'ready 0 0 WITHSCORES' HGET "jobs job-$n" ZREM "ready job-$n" \
                 ZADD "reserved:$now 5 job-$n" ZADD "reserved 1764000000.123456 $now" \
@@ -198,6 +206,10 @@ is "$(cat "$box/done")" "$crowd" "and all jobs of one group in batches"
 none_of_own=$(run none own)
 own=$((($(run batches own) - none_of_own) / crowd))
 is "$(cat "$box/done")" "$crowd" "and all jobs of groups of one"
+pushed=$((($(run pushed) - none) / rounds))
+is "$(grep -c '^PUSHED$' "$box/answers")" $rounds "and all are pushed by push_now"
+bare_pushed=$((($(run bare_pushed) - none) / rounds))
+at_most "$pushed" 347 "$bare_pushed" "a push_now against the bare commands that write as much"
 at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 214 "$bare" "a step against bare commands"
