@@ -2,6 +2,7 @@
 #include "client/bulk_batch.h"
 
 #include "base/clock.h"
+#include "base/uncleared.h"
 #include "job/document.h"
 
 #include <stdlib.h>
@@ -300,7 +301,7 @@ static bool is_for(const struct later_batch *batch, const char *part, unsigned f
 static int find_open(struct later_bulk *bulk, const char *queue, const char *part, unsigned flags,
                      uint64_t epoch, struct later_error *err)
 {
-    struct later_keys keys;
+    struct later_keys keys LATER_UNCLEARED; /* later_call_keys() writes them all */
     struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {

@@ -60,7 +60,7 @@ int later_call_check(const struct later_answer *answer, struct later_error *err)
 
 /* The prefix; the keys of a queue or of a shard, spelled (LATER_E_USAGE for a bad name). */
 const char *later_call_prefix(const struct later_client *client);
-int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
+int later_call_keys(struct later_client *client, const char *queue, struct later_keys *keys,
                     struct later_error *err);
 
 /* Is it the name of a queue, and not of a shard, which nobody pushes to by hand? */

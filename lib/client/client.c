@@ -24,8 +24,9 @@ struct later_client {
     char shown[LATER_URL_SIZE]; /* its URL, for messages */
     double timeout, patience;
     size_t document_max;
-    char why[512]; /* why the connection broke last */
-    double heard;  /* later_clock(): when Redis last answered; 0: never */
+    char why[512];          /* why the connection broke last */
+    double heard;           /* later_clock(): when Redis last answered; 0: never */
+    struct later_keys keys; /* of the queue or shard that was named last */
     /* Queues pushed to, which are registered once per connection. */
     char announced[ANNOUNCED_MAX][LATER_QUEUE_MAX + 1];
     size_t announced_count;
@@ -126,12 +127,15 @@ size_t later_call_document_max(const struct later_client *client)
     return client->document_max;
 }
 
-int later_call_keys(const struct later_client *client, const char *queue, struct later_keys *keys,
+/* Most are asked for again by the next push: to copy them costs much less than to make them. */
+int later_call_keys(struct later_client *client, const char *queue, struct later_keys *keys,
                     struct later_error *err)
 {
     if (!later_key_shard_valid(queue))
         return later_call_whole(queue, err);
-    later_keys_init(keys, client->prefix, queue);
+    if (strcmp(client->keys.queue, queue) != 0)
+        later_keys_init(&client->keys, client->prefix, queue);
+    *keys = client->keys;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* push.c: later_push() and later_push_many(). */
 #include "client/push_inner.h"
 
+#include "base/spell.h"
 #include "client/bulk.h"
 #include "job/document.h"
 #include "job/option.h"
@@ -192,8 +193,8 @@ static void take_one(void *arg, const struct later_bulk_told *told)
     if (told->err)
         *one->err = *told->err;
     one->pushed->how = told->how;
-    snprintf(one->pushed->id, sizeof one->pushed->id, "%s", told->id);
-    snprintf(one->pushed->state, sizeof one->pushed->state, "%s", told->state);
+    later_spell_text(one->pushed->id, sizeof one->pushed->id, told->id);
+    later_spell_text(one->pushed->state, sizeof one->pushed->state, told->state);
 }
 
 int later_push_made(struct later_client *client, const char *queue,

@@ -2,10 +2,10 @@
 #include "job/document_text.h"
 
 #include "base/random.h"
+#include "base/spell.h"
 #include "job/document.h"
 #include "job/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,9 +120,11 @@ void later_document_id(char id[LATER_NEW_ID_SIZE])
 
 void later_document_chance(char number[LATER_NEW_NUMBER_SIZE])
 {
+    char spelled[LATER_SPELLED];
     uint64_t drawn;
 
     later_random(&drawn, sizeof drawn);
-    snprintf(number, LATER_NEW_NUMBER_SIZE, "%" PRIu64,
-             UINT64_C(100000000000000000) + drawn % UINT64_C(900000000000000000));
+    later_spell_number(spelled,
+                       UINT64_C(100000000000000000) + drawn % UINT64_C(900000000000000000));
+    memcpy(number, spelled, LATER_NEW_NUMBER_SIZE);
 }

@@ -1,7 +1,8 @@
 /* option.c: the options of a job. */
 #include "job/option.h"
 
-#include <stdio.h>
+#include "base/spell.h"
+
 #include <string.h>
 
 #define JOB(member) offsetof(struct later_new_job, member)
@@ -84,7 +85,7 @@ void later_option_take(struct later_push_item *item, const struct later_new_job 
 {
     item->id = job->id;
     item->priority = job->priority;
-    snprintf(item->group, sizeof item->group, "%s", job->group ? job->group : "");
+    later_spell_text(item->group, sizeof item->group, job->group ? job->group : "");
     item->has_expires_at = job->expires_at != 0;
     /* @options line,item: item->{name} = job->{name}; */
     item->in = job->in;

@@ -1,6 +1,7 @@
 /* shards.c: queues that are spread over several. */
 #include "queue/shards.h"
 
+#include "base/spell.h"
 #include "redis/slot.h"
 
 #include <inttypes.h>
@@ -94,7 +95,7 @@ void later_shard_of(later_queue_name out, const char *queue, uint32_t count, con
     if (count > 1)
         name_shard(out, queue, later_slot_crc16(id, strlen(id)) % count);
     else
-        snprintf(out, sizeof(later_queue_name), "%s", queue);
+        later_spell_text(out, sizeof(later_queue_name), queue);
 }
 
 /* Keeps the part that is at out[count], unless it is there already. */

@@ -1,6 +1,8 @@
 /* command.c: Redis commands in wire format. */
 #include "redis/command.h"
 
+#include "base/spell.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,20 +36,15 @@ static void command_put(struct later_command *cmd, const char *bytes, size_t len
     cmd->len += len;
 }
 
-/* Writes `*N` or `$N` and CR LF without printf, since no other line of the program runs as often.
- */
+/* Writes `*N` or `$N` and CR LF, for which there is room. */
 static void put_count(struct later_command *cmd, char kind, size_t count)
 {
-    char digits[24], *p = digits + sizeof digits;
+    char *to = cmd->data + cmd->len;
+    size_t len = 1 + later_spell_number(to + 1, count);
 
-    *--p = '\n';
-    *--p = '\r';
-    do {
-        *--p = (char)('0' + count % 10);
-        count /= 10;
-    } while (count);
-    *--p = kind;
-    command_put(cmd, p, (size_t)(digits + sizeof digits - p));
+    *to = kind;
+    memcpy(to + len, "\r\n", 2);
+    cmd->len += len + 2;
 }
 
 void later_command_begin(struct later_command *cmd, size_t count)
@@ -91,10 +88,11 @@ void later_command_texts(struct later_command *cmd, const char *const *texts, si
 
 void later_command_int(struct later_command *cmd, int64_t number)
 {
-    char text[24];
-    int len = snprintf(text, sizeof text, "%" PRId64, number);
+    char text[1 + LATER_SPELLED] = "-";
+    size_t len = number < 0;
 
-    later_command_bytes(cmd, text, (size_t)len);
+    len += later_spell_number(text + len, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    later_command_bytes(cmd, text, len);
 }
 
 size_t later_seconds_spell(char out[LATER_SECONDS_SIZE], double seconds)

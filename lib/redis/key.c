@@ -1,6 +1,8 @@
 /* key.c: every Redis key name. */
 #include "redis/key.h"
 
+#include "base/spell.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ void later_keys_init(struct later_keys *keys, const char *prefix, const char *qu
     char head[sizeof keys->name[0]];
     size_t len, most = sizeof keys->name[0] - 1;
 
-    snprintf(keys->queue, sizeof keys->queue, "%s", queue);
+    later_spell_text(keys->queue, sizeof keys->queue, queue);
     len = (size_t)snprintf(head, sizeof head, "%s:{%s}:", prefix, keys->queue);
     len = len < most ? len : most;
     /* A push makes them all, so this is a copy each and no formatting. */
@@ -118,8 +120,11 @@ static int stem(const struct later_keys *keys)
 
 size_t later_key_call(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *call)
 {
-    return (size_t)snprintf(out, LATER_KEY_MAX, "%.*scall:%.64s", stem(keys),
-                            keys->name[LATER_KEY_READY], call);
+    size_t len = (size_t)stem(keys);
+
+    memcpy(out, keys->name[LATER_KEY_READY], len);
+    len += later_spell_text(out + len, LATER_KEY_MAX - len, "call:");
+    return len + later_spell_text(out + len, 64 + 1, call);
 }
 
 size_t later_key_period(char out[LATER_KEY_MAX], const struct later_keys *keys, const char *scale,
