@@ -60,7 +60,7 @@ void later_conn_hang_up(struct later_conn *redis)
 {
     later_tls_free(redis->tls);
     redis->tls = NULL;
-    redis->more = false;
+    redis->more = redis->blocks = false;
     close(redis->base.fd);
     redis->base.fd = -1;
 }
@@ -216,7 +216,8 @@ struct later_redis *later_conn_new(const struct later_redis_options *options)
                                                     .wants_write = wants_write,
                                                     .deadline = conn_deadline_of,
                                                     .handle = later_conn_handle,
-                                                    .tick = conn_tick };
+                                                    .tick = conn_tick,
+                                                    .read = later_conn_read };
     struct later_conn *redis = calloc(1, sizeof *redis);
 
     if (!redis || later_redis_init(&redis->base, &table, options) < 0) {

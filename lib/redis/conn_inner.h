@@ -47,6 +47,8 @@ struct later_conn {
     int broken;                       /* errno of a write; what had come before is read first */
     struct later_tls *tls;            /* NULL: plain, or not connected yet */
     bool more;                        /* TLS has bytes that the socket no longer shows */
+    bool blocks;                      /* a read of the socket may wait */
+    bool waits;                       /* the next one shall */
     char why[320];                    /* a handshake that was refused */
     char load_why[256];               /* a SCRIPT LOAD that was refused */
 };
@@ -81,6 +83,7 @@ void later_conn_fail_errno(struct later_conn *redis, const char *what);
 
 void later_conn_flush(struct later_redis *base);
 void later_conn_handle(struct later_redis *base);
+bool later_conn_read(struct later_redis *base);
 
 /* --- conn_dial.c: connecting */
 

@@ -6,9 +6,11 @@
 #include "redis/script.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 #define READ_SIZE    65536
@@ -223,8 +225,11 @@ static bool deliver_all(struct later_conn *redis)
 
 static ssize_t conn_io_receive(struct later_conn *redis, char *bytes, size_t room)
 {
+    int flags = redis->waits ? 0 : MSG_DONTWAIT;
+
+    redis->waits = false;
     return redis->tls ? later_tls_read(redis->tls, bytes, room)
-                      : recv(redis->base.fd, bytes, room, MSG_DONTWAIT);
+                      : recv(redis->base.fd, bytes, room, flags);
 }
 
 static void conn_io_note_piece(struct later_conn *redis)
@@ -289,4 +294,33 @@ void later_conn_handle(struct later_redis *base)
         errno = redis->broken;
         later_conn_fail_errno(redis, "write");
     }
+}
+
+/* --- waiting --- */
+
+/* The socket of an owner without a loop. All other calls for it say MSG_DONTWAIT, but OpenSSL's. */
+static bool may_block(struct later_conn *redis)
+{
+    const struct timeval most = { .tv_sec = LATER_READ_SECONDS };
+    int fd = redis->base.fd, flags;
+
+    if (redis->blocks || redis->tls)
+        return redis->blocks;
+    flags = fcntl(fd, F_GETFL);
+    redis->blocks = flags >= 0 &&
+                    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most) == 0 &&
+                    fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0;
+    return redis->blocks;
+}
+
+/* One call of the kernel less than poll(2) and a read that does not wait. */
+bool later_conn_read(struct later_redis *base)
+{
+    struct later_conn *redis = (struct later_conn *)base;
+
+    if (base->state != UP || redis->unsent || redis->broken || !may_block(redis))
+        return false;
+    redis->waits = true;
+    later_conn_handle(base);
+    return true;
 }

@@ -212,7 +212,9 @@ void later_redis_wait(struct later_redis *redis, double until)
     deadline = later_redis_deadline(redis);
     wait = (deadline < until ? deadline : until) - later_clock();
     wait = wait < 0 ? 0 : wait > 3600 ? 3600 : wait;
-    if (poll(&poller, 1, (int)ceil(wait * 1000)) > 0)
-        later_redis_handle(redis);
+    if (wait < LATER_READ_SECONDS || !redis->table->read || !redis->table->read(redis)) {
+        if (poll(&poller, 1, (int)ceil(wait * 1000)) > 0)
+            later_redis_handle(redis);
+    }
     later_redis_tick(redis);
 }

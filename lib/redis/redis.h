@@ -4,8 +4,8 @@
  * each node (cluster.h).
  *
  * It never waits by itself. Its owner polls later_redis_fd(), calls later_redis_handle() when
- * something is ready and later_redis_tick() when later_redis_deadline() has come. client.c does so
- * with poll(2), the daemon with libevent; both see the same answers.
+ * something is ready and later_redis_tick() when later_redis_deadline() has come. The daemon does
+ * so with libevent, client.c by later_redis_wait(); both see the same answers.
  *
  * Every command has a deadline, even if it waits for a slower one before it, since answers come in
  * order. When a deadline passes, or the connection breaks, the connection is closed, and each
@@ -149,8 +149,8 @@ void later_redis_handle(struct later_redis *redis);
 /* Breaks the connection if a deadline has passed. */
 void later_redis_tick(struct later_redis *redis);
 
-/* poll(2)s and handles until the clock says `until` or something has been handled. For owners
- * without a loop. */
+/* Waits and handles until the clock says `until` or something has been handled; it may return
+ * before that. For owners without a loop. */
 void later_redis_wait(struct later_redis *redis, double until);
 
 #endif

@@ -9,6 +9,8 @@
 #include "redis/redis.h"
 #include "redis/sentinel.h"
 
+#define LATER_READ_SECONDS 1 /* half of what most calls may take */
+
 /* Each is the call of the same name in redis.h. */
 struct later_redis_table {
     struct later_redis *(*new)(const struct later_redis_options *options);
@@ -22,6 +24,9 @@ struct later_redis_table {
     double (*deadline)(struct later_redis *redis);
     void (*handle)(struct later_redis *redis);
     void (*tick)(struct later_redis *redis);
+    /* Waits by a read for at most LATER_READ_SECONDS, and handles what has come; false: it cannot.
+     * NULL for a Cluster. */
+    bool (*read)(struct later_redis *redis);
     /* NULL for a single server. */
     int (*password)(struct later_redis *redis, const char *password); /* passes it to the nodes */
     size_t (*masters)(const struct later_redis *redis);

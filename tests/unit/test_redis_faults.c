@@ -6,12 +6,14 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define CLOSED "Redis closed the connection"
@@ -500,6 +502,94 @@ START_TEST(test_deadline_counts_from_the_write)
 }
 END_TEST
 
+/* ---- an owner that waits by a read, since it has a second and more */
+
+/* Waits as later_call() does. Returns how often. */
+static int wait_by_reads(int answers)
+{
+    int waits = 0;
+
+    for (; rig.answers < answers && rig.downs == 0; waits++) {
+        later_redis_wait(rig.redis, later_clock() + 100);
+        if (waits == 0 && rig.downs == 0)
+            ck_assert_int_eq(fcntl(later_redis_fd(rig.redis), F_GETFL) & O_NONBLOCK, 0);
+    }
+    return waits;
+}
+
+START_TEST(test_read_in_pieces)
+{
+    double timeout = 1.1 * rig_slowness(), from = later_clock();
+
+    rig_up(answer_in_pieces, NULL);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, timeout);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, timeout);
+    ck_assert_int_ge(wait_by_reads(2), PIECES / 2);
+    ck_assert_str_eq(rig.why, "");
+    ck_assert_double_gt(later_clock() - from, timeout); /* or it proves nothing */
+}
+END_TEST
+
+START_TEST(test_read_in_vain)
+{
+    double from, took;
+
+    rig_up(shake_and_hush, NULL);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, 1.2);
+    from = later_clock();
+    wait_by_reads(1);
+    took = rig.down_at - from;
+    rig_broke(0, LATER_UNKNOWN, "no answer in time");
+    ck_assert_double_ge(took, 1.199);
+    ck_assert_double_lt(took, 1.9 * rig_slowness()); /* less than two reads take */
+}
+END_TEST
+
+static void pause_and_cut(struct fake_redis *fake, void *arg)
+{
+    (void)arg;
+    if (fake_shake(fake) && fake_read(fake) && fake_pause(fake, 0.1)) {
+        fake_cut(fake);
+        fake_accept(fake);
+    }
+}
+
+START_TEST(test_read_until_cut)
+{
+    rig_up(pause_and_cut, NULL);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, 60);
+    wait_by_reads(1);
+    rig_broke(0, LATER_UNKNOWN, CLOSED);
+}
+END_TEST
+
+static void pause_and_answer(struct fake_redis *fake, void *arg)
+{
+    (void)arg;
+    if (fake_shake(fake) && fake_read(fake) && fake_pause(fake, 0.5) && fake_say(fake, ":7\r\n"))
+        fake_wait_closed(fake);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* An owner may look after each signal whether it still wants to wait. */
+START_TEST(test_read_is_interrupted)
+{
+    const struct timeval tenth = { .tv_usec = 100000 };
+
+    rig_up(pause_and_answer, NULL);
+    sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm, .sa_flags = SA_RESTART }, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){ tenth, tenth }, NULL);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, 60);
+    ck_assert_int_ge(wait_by_reads(1), 2);
+    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+    rig_answered(0, 7);
+}
+END_TEST
+
 /* ---- nonsense */
 
 static void say_it(struct fake_redis *fake, void *arg)
@@ -782,6 +872,12 @@ static TCase *answers(void)
                test_noscript_then_cut, test_noscript_repeated_then_cut);
 }
 
+static TCase *reads(void)
+{
+    return ADD("reads", test_read_in_pieces, test_read_in_vain, test_read_until_cut,
+               test_read_is_interrupted);
+}
+
 static TCase *again(void)
 {
     TCase *tc = ADD("again", test_thousand_reconnects);
@@ -790,4 +886,4 @@ static TCase *again(void)
     return tc;
 }
 
-UNIT_MAIN("redis faults", connecting, writing, answers, again)
+UNIT_MAIN("redis faults", connecting, writing, answers, reads, again)
