@@ -262,7 +262,7 @@ static int bulk_flush(struct later_bulk *bulk, struct later_batch *batch, struct
     batch->shortly = batch->count == 1 && !(batch->flags & LATER_PUSH_SEEK) &&
                      later_queue_plain(&batch->slots[0].item);
     if (batch->shortly)
-        batch->number = later_call_number(bulk->client);
+        batch->number = later_call_number(bulk->client, batch->slots[0].item.bits);
     else
         later_document_id(batch->call);
     batch->lost = true;

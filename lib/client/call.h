@@ -82,11 +82,12 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
 /* The most bytes that a document may have. */
 size_t later_call_document_max(const struct later_client *client);
 
-/* Of a call of push_now: its number, and the set in which Redis remembers it. */
+/* Of a call of push_now: its number, and the set in which Redis remembers it. bits: as for
+ * later_document_chance(). */
 struct later_call_number {
     char set[LATER_NEW_ID_SIZE], number[LATER_NEW_NUMBER_SIZE];
 };
-struct later_call_number later_call_number(struct later_client *client);
+struct later_call_number later_call_number(struct later_client *client, uint64_t bits);
 
 /* Enters a queue into the set of known queues, once per connection and queue; best effort. */
 void later_call_announce(struct later_client *client, const struct later_keys *keys);

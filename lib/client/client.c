@@ -1,4 +1,4 @@
-/* client.c: the blocking client: one connection, waited for with poll(2). */
+/* client.c: the blocking client: one connection, for which each call waits. */
 #include "client/call.h"
 
 #include "base/clock.h"
@@ -449,7 +449,7 @@ struct later_redis *later_call_redis(const struct later_client *client)
     return client->redis;
 }
 
-struct later_call_number later_call_number(struct later_client *client)
+struct later_call_number later_call_number(struct later_client *client, uint64_t bits)
 {
     double now = later_clock();
 
@@ -459,7 +459,7 @@ struct later_call_number later_call_number(struct later_client *client)
         client->calls_until = now + CALLS_TIME;
     }
     client->calls_left--;
-    later_document_chance(client->call.number);
+    later_document_chance(client->call.number, bits);
     return client->call;
 }
 

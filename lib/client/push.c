@@ -91,7 +91,7 @@ static int name(struct later_making *to, const char *id, struct later_error *err
     if (id)
         strcpy(to->id, id);
     else
-        later_document_id(to->id);
+        to->item.bits = later_document_id(to->id);
     to->item.id = to->id;
     return 0;
 }

@@ -107,24 +107,27 @@ size_t later_document_number(char out[LATER_NUMBER_SIZE], double number)
 /* ---- ids */
 
 /* Two characters are in the alphabet twice, so that no random number has to be drawn again. */
-void later_document_id(char id[LATER_NEW_ID_SIZE])
+uint64_t later_document_id(char id[LATER_NEW_ID_SIZE])
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01";
-    unsigned char drawn[LATER_NEW_ID_SIZE - 1];
-
-    later_random(drawn, sizeof drawn);
-    for (size_t i = 0; i < sizeof drawn; i++)
-        id[i] = digits[drawn[i] & 63];
-    id[sizeof drawn] = '\0';
-}
-
-void later_document_chance(char number[LATER_NEW_NUMBER_SIZE])
-{
-    char spelled[LATER_SPELLED];
-    uint64_t drawn;
+    struct {
+        uint64_t more;
+        unsigned char id[LATER_NEW_ID_SIZE - 1];
+    } drawn;
 
     later_random(&drawn, sizeof drawn);
-    later_spell_number(spelled,
-                       UINT64_C(100000000000000000) + drawn % UINT64_C(900000000000000000));
+    for (size_t i = 0; i < sizeof drawn.id; i++)
+        id[i] = digits[drawn.id[i] & 63];
+    id[sizeof drawn.id] = '\0';
+    return drawn.more;
+}
+
+void later_document_chance(char number[LATER_NEW_NUMBER_SIZE], uint64_t bits)
+{
+    char spelled[LATER_SPELLED];
+
+    if (!bits)
+        later_random(&bits, sizeof bits);
+    later_spell_number(spelled, UINT64_C(100000000000000000) + bits % UINT64_C(900000000000000000));
     memcpy(number, spelled, LATER_NEW_NUMBER_SIZE);
 }

@@ -33,6 +33,7 @@ struct later_push_item {
     double throttle;
     /* @end */
     bool has_expires_at; /* its document has that already */
+    uint64_t bits;       /* random, for the number of its call; 0 = not drawn yet */
 };
 
 /* May these members be used together? Returns 0, or -1 with *err (LATER_E_DATA), which names the

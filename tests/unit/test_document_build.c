@@ -298,9 +298,10 @@ START_TEST(test_new_numbers)
     enum { COUNT = 10000, LENGTH = LATER_NEW_NUMBER_SIZE - 1 };
     static char numbers[COUNT][LATER_NEW_NUMBER_SIZE];
     bool firsts[10] = { false };
+    char id[LATER_NEW_ID_SIZE];
 
     for (int i = 0; i < COUNT; i++) {
-        later_document_chance(numbers[i]);
+        later_document_chance(numbers[i], i % 2 ? later_document_id(id) : 0);
         ck_assert_uint_eq(strspn(numbers[i], "0123456789"), LENGTH);
         ck_assert_uint_eq(strlen(numbers[i]), LENGTH);
         firsts[numbers[i][0] - '0'] = true;
