@@ -2,7 +2,6 @@
 #include "client/bulk_batch.h"
 
 #include "base/clock.h"
-#include "base/uncleared.h"
 #include "job/document.h"
 
 #include <stdlib.h>
@@ -301,19 +300,21 @@ static bool is_for(const struct later_batch *batch, const char *part, unsigned f
 static int find_open(struct later_bulk *bulk, const char *queue, const char *part, unsigned flags,
                      uint64_t epoch, struct later_error *err)
 {
-    struct later_keys keys LATER_UNCLEARED; /* later_call_keys() writes them all */
     struct later_batch *batch;
 
     for (size_t i = 0; i < bulk->open_count; i++) {
         if (is_for(bulk->open[i], part, flags, epoch))
             return (int)i;
     }
-    if (later_call_keys(bulk->client, part, &keys, err) < 0 ||
-        (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0))
+    if (bulk->open_count == QUEUES_MAX && flush_fullest(bulk, err) < 0)
         return -1;
-    batch = later_batch_new(bulk, &keys);
+    batch = later_batch_new(bulk);
     if (!batch)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
+    if (later_call_keys(bulk->client, part, &batch->keys, err) < 0) {
+        later_batch_free(batch);
+        return -1;
+    }
     strcpy(batch->queue, queue);
     batch->flags = flags;
     batch->epoch = epoch;

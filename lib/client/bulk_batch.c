@@ -1,10 +1,11 @@
 /* bulk_batch.c: a batch of a bulk push. */
 #include "client/bulk_batch.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_AT_ONCE (16 * 1024)
+#define ROOM_AT_ONCE 512 /* bytes; most batches are one job, and others soon have more */
 
 void later_batch_free(struct later_batch *batch)
 {
@@ -23,14 +24,14 @@ void later_batch_free_all(struct later_batch *list)
     }
 }
 
-struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_keys *keys)
+struct later_batch *later_batch_new(struct later_bulk *bulk)
 {
-    struct later_batch *batch = calloc(1, sizeof *batch);
+    struct later_batch *batch = malloc(sizeof *batch);
 
     if (!batch)
         return NULL;
+    memset(batch, 0, offsetof(struct later_batch, keys));
     batch->bulk = bulk;
-    batch->keys = *keys;
     return batch;
 }
 
@@ -40,7 +41,7 @@ static size_t bulk_batch_put(struct later_batch *batch, const char *bytes, size_
     size_t at = batch->len, need = batch->len + len + 1;
 
     if (need > batch->room) {
-        size_t room = need + (batch->room ? batch->room : ROOM_AT_ONCE);
+        size_t room = need + batch->room + ROOM_AT_ONCE;
         char *grown = realloc(batch->bytes, room);
 
         if (!grown)

@@ -22,7 +22,6 @@ struct later_batch_slot {
 struct later_batch {
     struct later_bulk *bulk;
     later_queue_name queue; /* that the caller named; the keys are of the part */
-    struct later_keys keys;
     uint64_t epoch;
     unsigned flags;               /* of the call, LATER_PUSH_SEEK among them */
     char call[LATER_NEW_ID_SIZE]; /* its id, drawn when it is sent, unless that is: */
@@ -36,10 +35,11 @@ struct later_batch {
     bool lost;              /* it has to be sent: its answer never came, or it is new */
     struct later_error why; /* it was lost */
     struct later_batch *next;
+    struct later_keys keys; /* the last member, since a new batch has all others cleared */
 };
 
-/* A batch for the keys of a part. NULL: no memory. */
-struct later_batch *later_batch_new(struct later_bulk *bulk, const struct later_keys *keys);
+/* A batch, but for its keys, which the caller writes. NULL: no memory. */
+struct later_batch *later_batch_new(struct later_bulk *bulk);
 
 /* Frees it, or a list of them. NULL is fine. */
 void later_batch_free(struct later_batch *batch);

@@ -48,11 +48,15 @@ static void note_sent(struct later_conn *redis, size_t bytes)
 
 static ssize_t conn_io_send(struct later_conn *redis, struct iovec *pieces, size_t count)
 {
+    static const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
     struct msghdr message = { .msg_iov = pieces };
 
+    if (redis->tls)
+        return later_tls_write(redis->tls, pieces, count);
+    if (count == 1) /* as most often; the kernel has less to look at */
+        return send(redis->base.fd, pieces->iov_base, pieces->iov_len, flags);
     message.msg_iovlen = (__typeof__(message.msg_iovlen))count; /* musl has an int there */
-    return redis->tls ? later_tls_write(redis->tls, pieces, count)
-                      : sendmsg(redis->base.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sendmsg(redis->base.fd, &message, flags);
 }
 
 /* A failed write does not disconnect yet. Answers that came before it are still to be read, and an
