@@ -14,15 +14,12 @@ size_t later_spell_text(char *out, size_t size, const char *text)
 
 size_t later_spell_number(char out[LATER_SPELLED], uint64_t number)
 {
-    char digits[LATER_SPELLED], *first = digits + sizeof digits;
-    size_t len;
+    size_t len = 1;
 
-    *--first = '\0';
-    do {
-        *--first = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    len = (size_t)(digits + sizeof digits - 1 - first);
-    memcpy(out, first, len + 1);
+    for (uint64_t rest = number; rest >= 10; rest /= 10)
+        len++;
+    out[len] = '\0';
+    for (char *digit = out + len; digit > out; number /= 10)
+        *--digit = (char)('0' + number % 10);
     return len;
 }
