@@ -236,11 +236,13 @@ static ssize_t conn_io_receive(struct later_conn *redis, char *bytes, size_t roo
                       : recv(redis->base.fd, bytes, room, flags);
 }
 
+/* hiredis's reader is at level 0 before an answer, and above that within an array. What it has read
+ * of an answer without one stays in its buffer. */
 static void conn_io_note_piece(struct later_conn *redis)
 {
     const redisReader *reader = redis->reader;
 
-    redis->piece = reader->ridx >= 0 || reader->pos < reader->len ? later_clock() : 0;
+    redis->piece = reader->ridx > 0 || reader->pos < reader->len ? later_clock() : 0;
 }
 
 /* The connection has ended, from the other side. */

@@ -477,6 +477,37 @@ START_TEST(test_answer_in_pieces)
 }
 END_TEST
 
+static void answer_one(struct fake_redis *fake, void *arg)
+{
+    (void)arg;
+    while (fake_shake(fake))
+        if (fake_read(fake) && fake_pause(fake, 0.1) && fake_say(fake, ":1\r\n"))
+            fake_wait_closed(fake);
+}
+
+/* An answer that is whole gives the one behind it no more time. */
+START_TEST(test_deadline_behind_an_answer)
+{
+    double best = 100, from;
+
+    rig_up(answer_one, NULL);
+    for (int i = 0; i < 3; i++) {
+        rig.answers = 0;
+        memset(rig.told, 0, sizeof rig.told);
+        rig_send(0, "ECHO", LATER_NO_SCRIPT, 60);
+        rig_send(1, "ECHO", LATER_NO_SCRIPT, 0.2);
+        from = later_clock();
+        RIG_UNTIL(rig.downs == i + 1);
+        best = rig.down_at - from < best ? rig.down_at - from : best;
+        rig_answered(0, 1);
+        rig_broke(1, LATER_UNKNOWN, "no answer in time");
+        rig_connect();
+        RIG_UNTIL(rig.ups == i + 2);
+    }
+    ck_assert_double_le(best, 0.2 + LATE * rig_slowness());
+}
+END_TEST
+
 /* Each has a deadline of its own, also the second. */
 START_TEST(test_deadline_of_the_second)
 {
@@ -867,7 +898,8 @@ static TCase *writing(void)
 
 static TCase *answers(void)
 {
-    return ADD("answers", test_half_an_answer, test_answer_in_pieces, test_deadline_of_the_second,
+    return ADD("answers", test_half_an_answer, test_answer_in_pieces,
+               test_deadline_behind_an_answer, test_deadline_of_the_second,
                test_deadline_counts_from_the_write, test_garbage, test_unasked,
                test_noscript_then_cut, test_noscript_repeated_then_cut);
 }
