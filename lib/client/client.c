@@ -252,12 +252,13 @@ static bool is_crowded(const struct later_client *client)
 
 static int connected(struct later_client *client, struct later_error *err)
 {
-    double from = later_clock(), waited = 0;
+    double from, waited = 0;
     bool named;
     size_t len;
 
     if (later_redis_up(client->redis))
         return 0;
+    from = later_clock();
     for (; !connect_once(client); waited = later_clock() - from) {
         if (!(waited < client->patience && starts(client)) &&
             !(waited < client->timeout && is_crowded(client)))

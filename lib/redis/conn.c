@@ -190,8 +190,9 @@ static const char *too_late(const struct later_conn *redis)
 static void conn_tick(struct later_redis *base)
 {
     struct later_conn *redis = (struct later_conn *)base;
+    double deadline = later_redis_deadline(base);
 
-    if (later_clock() < later_redis_deadline(base))
+    if (isinf(deadline) || later_clock() < deadline)
         return;
     if (redis->broken || redis->more)
         later_conn_handle(base);
