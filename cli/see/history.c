@@ -203,7 +203,7 @@ static void print_types(struct printing *printing)
 static int history_read_options(struct cli *cli, double *seconds, double *until,
                                 enum later_scale *scale, struct later_error *err)
 {
-    const char *by = args_text(&cli->args, "by");
+    const char *by = args_text(&cli->args, "by"), *type = args_text(&cli->args, "type");
     int found = 0;
 
     *scale = LATER_SCALES;
@@ -213,6 +213,10 @@ static int history_read_options(struct cli *cli, double *seconds, double *until,
         return -1;
     if (*until >= *seconds)
         return later_fail(err, LATER_E_USAGE, "--until: must be less long ago than --since");
+    if (type && (!*type || args_flag(&cli->args, "marks")))
+        return later_fail(err, LATER_E_USAGE,
+                          *type ? "--marks have no types: leave --type out"
+                                : "--type: the name of one");
     if (!by)
         return 0;
     while (found < LATER_SCALES && strcmp(later_scales[found].name, by) != 0)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define READER_KEEPS (256 * 1024) /* bytes of its buffer, while that is empty */
+
 /* --- the handshake: AUTH, SELECT, CLIENT SETNAME, CLIENT ID, ROLE, GET, PING --- */
 
 static void must_work(void *arg, struct later_answer *told)
@@ -169,21 +171,31 @@ static int dial_sentinel(struct later_conn *redis, struct later_error *err)
     return fd;
 }
 
+/* A reader for a new socket; the one before, if there is any, is freed. Returns false, and that one
+ * stays, without memory. */
+static bool conn_dial_reader(struct later_conn *redis)
+{
+    redisReader *reader = later_reply_reader();
+
+    if (!reader)
+        return false;
+    reader->maxbuf = READER_KEEPS;
+    redisReaderFree(redis->reader);
+    redis->reader = reader;
+    redis->piece = 0;
+    return true;
+}
+
 /* Replaces the socket; nobody waits for answers from the old one. The new one is opened before the
  * old one is closed, so that the owner's loop sees another number. */
 static bool move_to(struct later_conn *redis, int fd, double seconds)
 {
-    redisReader *reader = fd < 0 ? NULL : later_reply_reader();
-
-    if (!reader) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
+        return false;
+    if (!conn_dial_reader(redis)) {
+        close(fd);
         return false;
     }
-    reader->maxbuf = redis->reader->maxbuf;
-    redisReaderFree(redis->reader);
-    redis->reader = reader;
-    redis->piece = 0;
     while (redis->first)
         later_conn_forget(later_conn_pop(redis));
     later_conn_hang_up(redis);
@@ -220,12 +232,9 @@ int later_conn_connect(struct later_redis *base, struct later_error *err)
     struct later_conn *redis = (struct later_conn *)base;
     if (redis->base.state != DOWN)
         return 0;
-    redis->reader = later_reply_reader();
-    if (!redis->reader)
+    if (!conn_dial_reader(redis))
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    redis->piece = 0;
-    redis->reader->maxbuf = 256 * 1024; /* the buffer that it may keep while empty */
-    redis->which += redis->tried;       /* the last ones did not answer: begin after them */
+    redis->which += redis->tried; /* the last ones did not answer: begin after them */
     redis->tried = 0;
     redis->addresses = 1;
     later_turns_begin(&redis->turns);

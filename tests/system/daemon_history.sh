@@ -98,6 +98,10 @@ is "$(later history default --type note --by minute --since 3h | awk -F '\t' '{ 
 is "$(later history default --type bytes --by minute --since 3h --json | "$tools/json_lines" type "done" | sort | uniq -c | awk '$3 { print $2, $3 }')" \
     '"bytes" 1' "each row says of which"
 is "$(later history --type no.such)" "" "of a type that nobody had"
+run later history --type ''
+is "$status $(echo "$err" | head -n 1)" "64 later history: --type: the name of one" "an empty type is a mistake"
+run later history --marks --type note
+is "$status $(echo "$err" | head -n 1)" "64 later history: --marks have no types: leave --type out" "and a type of what has none"
 later push note -q unserved >/dev/null
 is "$(later history --number 1 | cut -f 1 | sort -u)" default "the one with the most attempts"
 is "$(later history --number 2 --json | "$tools/json_lines" queue | sort -u | tr '\n' ' ')" '"default" "spread" ' "the two, without one that had none"
