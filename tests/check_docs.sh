@@ -14,8 +14,8 @@ sed -n 's/^| `\(later:[^`]*\)` |.*/\1/p' doc/protocol.md | sort >"$doc"
     grep -o '\[LATER_KEY_[A-Z]*\] = "[a-z]*"' lib/redis/key.c |
         sed 's/.*"\([a-z]*\)"/later:{Q}:\1/'
     echo 'later:{Q}:overrides' # a channel, too
+    grep -o '"call:"' lib/redis/key.c | sed 's/.*/later:{Q}:call:CALL/' # spelled in pieces
     grep -o '"%[^"]*"' lib/redis/key.c | grep -vx '"%s\(:{%s}:\)\{0,1\}"' | sed -e 's/"//g' \
-        -e 's/^%\.\*scall:%\.64s$/later:{Q}:call:CALL/' \
         -e 's/^%\.\*saside:%\.128s$/later:{Q}:aside:T/' \
         -e 's/^%\.\*sresult:%\.200s$/later:{Q}:result:ID/' \
         -e 's/^%\.\*sflow:%\.64s%\.8s$/later:{Q}:flow:F\nlater:{Q}:flow:F:unknown\nlater:{Q}:flow:F:values\nlater:{Q}:flow:F:failed/' \
@@ -123,6 +123,13 @@ missing=$(while IFS= read -r pattern; do
     ls $pattern.[ch] >/dev/null 2>&1 || echo "there is no $pattern"
 done <"$doc")
 is "$missing" '' "and no others"
+
+# ---- doc/protocol.md: what laterd asks a reserve for
+
+for what in RESERVE BESIDE; do
+    bytes=$(sed -n "s/^#define LATER_${what}_BYTES \([0-9]*\).*/\1/p" lib/queue/queue.h)
+    runs "protocol.md says $bytes" grep -qw "$bytes" doc/protocol.md
+done
 
 # ---- doc/coming-from.md: the commands that it names are in later(1)
 
