@@ -29,7 +29,8 @@ static const struct {
     { "events", bench_events, false },     { "slow", bench_slow, false },
     { "crowd", bench_crowd, false },       { "idle", bench_idle, false },
     { "shards", bench_shards, false },     { "tls", bench_tls, false },
-    { "peer", bench_peer, true },          { "base", bench_base, true },
+    { "peer", bench_peer, true },          { "pickup", bench_pickup, true },
+    { "base", bench_base, true },
 };
 
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

@@ -32,20 +32,6 @@ static double ping(redisContext *redis)
     return now_monotonic() - start;
 }
 
-/* Reads what the probe wrote, until it is `count` pairs: numbers and times. */
-static void probed(struct stage *stage, size_t count, double (*pairs)[2])
-{
-    double until = now_monotonic() + 10;
-    size_t got = 0;
-
-    while (got < count) {
-        got += stage_probed(stage, pairs + got, count - got);
-        if (now_monotonic() > until)
-            fatal("%zu of %zu jobs began", got, count);
-        sleep_seconds(0.02);
-    }
-}
-
 /* ---- pick-up */
 
 static void send_command(redisContext *redis, struct later_command *cmd)
@@ -98,7 +84,7 @@ static void one_run(struct stage *stage, size_t count, double *pings, double *wa
         pings[i] = ping(stage->redis);
         next += PACE;
     }
-    probed(stage, count, pairs);
+    stage_await_probed(stage, count, pairs);
     for (size_t i = 0; i < count; i++)
         waits[i] = pairs[i][1] - sent[(size_t)pairs[i][0]];
 }
@@ -185,7 +171,7 @@ void bench_lateness(void)
             push_at(client, at);
         }
         sleep_seconds(start + spread - now_unix());
-        probed(&stage, count, pairs);
+        stage_await_probed(&stage, count, pairs);
         for (size_t n = 0; n < count; n++)
             late[n] = pairs[n][1] - pairs[n][0];
         best50 = fmin(best50, percentile(late, count, 0.50));

@@ -26,6 +26,7 @@ void bench_idle(void);     /* idle */
 void bench_shards(void);   /* shards: eight of them against none, on a Cluster */
 void bench_tls(void);      /* tls: over TCP, plain and by TLS */
 void bench_peer(void);     /* peer: what peers/run.sh sets beside others, over loopback TCP */
+void bench_pickup(void);   /* pickup: the same, one push every 20 ms */
 void bench_base(void);     /* base: against an older build, in turns */
 
 #endif

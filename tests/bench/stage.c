@@ -212,10 +212,19 @@ void stage_flush(struct stage *stage)
 
 /* ---- laterd */
 
+/* Where handlers tell when they began. */
+static const char *probe_path(const struct stage *stage, char path[128])
+{
+    const char *marks = getenv("BENCH_MARKS");
+
+    snprintf(path, 128, marks ? "%s" : "%s/probe", marks ? marks : stage->folder);
+    return path;
+}
+
 static void write_config(const struct stage *stage, int workers, const char *queues)
 {
     const char *program = getenv("BENCH_PROGRAM");
-    char path[128], dir[4096];
+    char path[128], probe[128], dir[4096];
     FILE *file;
 
     if (!realpath(jobs_dir, dir))
@@ -227,8 +236,8 @@ static void write_config(const struct stage *stage, int workers, const char *que
     fprintf(file,
             "redis = { url = \"%s\"; };\nstate_dir = \"%s\";\n"
             "log = { level = \"warn\"; };\n"
-            "plugins = { dir = \"%s\"; config = { probe = { file = \"%s/probe\"; }; %s }; };\n",
-            stage->url, stage->folder, dir, stage->folder, program ? program : "");
+            "plugins = { dir = \"%s\"; config = { probe = { file = \"%s\"; }; %s }; };\n",
+            stage->url, stage->folder, dir, probe_path(stage, probe), program ? program : "");
     if (workers)
         fprintf(file, "workers = %d;\n", workers);
     fprintf(file, "%s = %s;\n", workers ? "queues" : "pools",
@@ -332,8 +341,7 @@ size_t stage_probed(struct stage *stage, double (*pairs)[2], size_t room)
     size_t count;
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/probe", stage->folder);
-    file = fopen(path, "r+e");
+    file = fopen(probe_path(stage, path), "r+e");
     if (!file)
         return 0;
     count = fread(pairs, sizeof *pairs, room, file);
@@ -341,4 +349,17 @@ size_t stage_probed(struct stage *stage, double (*pairs)[2], size_t room)
         fatal("%s: %s", path, strerror(errno));
     fclose(file);
     return count;
+}
+
+void stage_await_probed(struct stage *stage, size_t count, double (*pairs)[2])
+{
+    double until = now_monotonic() + 10;
+    size_t got = 0;
+
+    while (got < count) {
+        got += stage_probed(stage, pairs + got, count - got);
+        if (now_monotonic() > until)
+            fatal("%zu of %zu jobs began", got, count);
+        sleep_seconds(0.02);
+    }
 }

@@ -63,8 +63,10 @@ double stage_wait_done(struct stage *stage, double done);
 /* Deletes all that is in Redis. */
 void stage_flush(struct stage *stage);
 
-/* What the probe has written since the last time: pairs of numbers, at most `room`. Returns how
- * many. */
+/* What the probe, or a program of handlers, has written since the last time: pairs of numbers, at
+ * most `room`. Returns how many. The file is $BENCH_MARKS, or one in the stage's folder. */
 size_t stage_probed(struct stage *stage, double (*pairs)[2], size_t room);
+/* Reads until there are `count` pairs. It ends the program after ten seconds. */
+void stage_await_probed(struct stage *stage, size_t count, double (*pairs)[2]);
 
 #endif

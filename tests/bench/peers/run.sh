@@ -8,6 +8,8 @@
 # What is missing is installed: beanstalkd, ruby-sidekiq, php-redis and php-laravel-framework by apt-get (as root),
 # bullmq by npm into a temporary folder. What cannot be installed is left out. $CLIENTS, $EXEC: the clients and the
 # plugin exec, if not those of the tree. BENCH_BYTES=65536: jobs of so many bytes, for laterd and beanstalkd only.
+# BENCH_WHAT=pickup: not a full queue but one push every 20 ms, for laterd, beanstalkd and handlers in Node, Python,
+# PHP and Ruby; laterd_python_plain is one that is no coroutine, one job at a time.
 
 LC_ALL=C
 export LC_ALL
@@ -16,6 +18,7 @@ rounds=${1:-3}
 bytes=${BENCH_BYTES:-100}
 BENCH_BYTES_MAX=1000000000 # of all documents of a round
 export BENCH_BYTES_MAX
+what=${BENCH_WHAT:-peer}
 asked=$*
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-tests/bench}
@@ -30,6 +33,8 @@ clean_up()
     [ -z "$beanstalkd_pid" ] || kill "$beanstalkd_pid" 2>/dev/null
     rm -rf "$work"
 }
+BENCH_MARKS=$work/marks
+export BENCH_MARKS
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 
@@ -81,7 +86,7 @@ stop_redis()
 
 run_laterd()
 {
-    "$bench/bench" peer 2>/dev/null
+    "$bench/bench" "$what" 2>/dev/null
 }
 
 # by_program LANGUAGE OPTIONS ARGV...: laterd with a program of handlers that do nothing (noop/).
@@ -93,11 +98,12 @@ by_program()
     words=$(printf ', "%s"' "$@")
     BENCH_PROGRAM=$(cat <<CONF
 exec = { noop = {
-    argv = ( ${words#, } ); dir = "$here/noop"; types = ( "null" ); lines = true; hello = true; $options
-    env = { CLIENT = "$clients/$language"; PYTHONPATH = "$clients/python"; PYTHONDONTWRITEBYTECODE = "1"; };
+    argv = ( ${words#, } ); dir = "$here/noop"; types = ( "null", "mark" ); lines = true; hello = true; $options
+    env = { CLIENT = "$clients/$language"; PYTHONPATH = "$clients/python"; PYTHONDONTWRITEBYTECODE = "1";
+            MARKS = "$BENCH_MARKS"; };
 }; };
 CONF
-    ) BENCH_PEER=laterd_$language BENCH_JOBS=$work/jobs "$bench/bench" peer 2>/dev/null
+    ) BENCH_PEER=$peer BENCH_JOBS=$work/jobs "$bench/bench" "$what" 2>/dev/null
 }
 
 run_laterd_node()
@@ -108,6 +114,11 @@ run_laterd_node()
 run_laterd_python()
 {
     by_program python 'parallel = 100;' "$(command -v python3)" -m laterd noop:app
+}
+
+run_laterd_python_plain()
+{
+    by_program python '' "$(command -v python3)" -m laterd noop:app
 }
 
 run_laterd_php()
@@ -138,6 +149,7 @@ run_beanstalkd()
     beanstalkd -l 127.0.0.1 -p "$((port + 1))" -z "$((bytes + 1000))" &
     beanstalkd_pid=$!
     sleep 0.5
+    [ "$what" = peer ] || jobs=$what
     "$bench/peers/beanstalk" "$((port + 1))" "$jobs" "$beanstalkd_pid" "$bytes"
     kill "$beanstalkd_pid"
     wait "$beanstalkd_pid" 2>/dev/null
@@ -176,12 +188,12 @@ run_laravel()
     stop_redis
 }
 
-# The middle round of each, by rate.
+# The middle round of each, by rate, or by how soon.
 medians()
 {
     for peer in $peers; do
         grep "\"peer\":\"$peer\"" "$work/rows" |
-            sed 's/.*"rate":\([0-9.]*\).*/\1 &/' | sort -n | cut -d' ' -f2- |
+            sed 's/.*"\(rate\|p50_ms\)":\([0-9.]*\).*/\2 &/' | sort -n | cut -d' ' -f2- |
             awk '{ row[NR] = $0 } END { if (NR) print row[int((NR + 1) / 2)] }'
     done
 }
@@ -198,7 +210,7 @@ is_there()
             package php-redis php -r 'exit(extension_loaded("redis") ? 0 : 1);' &&
                 package php-laravel-framework php -r 'exit(@include "Illuminate/autoload.php" ? 0 : 1);'
             ;;
-        laterd_python) command -v python3 >/dev/null ;;
+        laterd_python*) command -v python3 >/dev/null ;;
         *) command -v "${1#laterd_}" >/dev/null ;;
     esac
 }
@@ -213,9 +225,9 @@ while [ "$round" -lt "$rounds" ]; do
     round=$((round + 1))
     for peer in $peers; do
         say "round $round of $rounds: $peer"
-        "run_$peer" | sed 's/"bench":"peer"/"bench":"peer_round"/' >>"$work/round"
+        "run_$peer" | sed 's/"bench":"\(peer\|pickup\)"/"bench":"\1_round"/' >>"$work/round"
         tail -n 1 "$work/round"
-        sed 's/peer_round/peer/' "$work/round" >"$work/rows"
+        sed 's/_round"/"/' "$work/round" >"$work/rows"
     done
 done
 medians
