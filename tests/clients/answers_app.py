@@ -9,6 +9,7 @@ import time
 import laterd
 
 app = laterd.Handlers()
+plain = laterd.Handlers()  # without coroutine functions
 ODD = {"big": 12345678901234567890, "nan": float("nan"), "infinite": [float("-inf")],
        "no JSON": {"since": datetime.datetime(2026, 1, 1)}, "half": "a\ud800b", "nul": "a\0b",
        "half and nul": "a\0b\ud800c"}
@@ -57,6 +58,7 @@ def perform(job):
 
 
 app.on("python.thread", "python.serial")(perform)
+plain.on("python.plain")(perform)
 
 
 @app.on("python.async")

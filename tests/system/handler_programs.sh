@@ -42,6 +42,7 @@ programs_of_clients()
 {
     program python '"python.thread", "python.async"' 'parallel = 4; hello = true;' python "$python" -m laterd answers_app:app
     program serial '"python.serial"' 'hello = true;' python "$python" -m laterd answers_app:app
+    program plain '"python.plain"' 'hello = true;' python "$python" -m laterd answers_app:plain
     program node '"node.*"' 'parallel = 4; hello = true;' node "$(command -v node)" answers_app.mjs
     program php '"php.*"' 'hello = true;' php "$(command -v php)" answers_app.php
     program gem '"gem.thread"' 'parallel = 4; hello = true;' ruby "$(command -v ruby)" answers_gem.rb

@@ -29,8 +29,8 @@ build_gopkg
 configure 'workers = 1;' 'log = { level = "info"; };'
 start_laterd
 "$python" "$here/answers.py" "$here/conformance.json" "$LATER_REDIS_URL" "$work/notes" "$log" \
-    python/python.thread python/python.async python/python.serial node/node.any php/php.any ruby/ruby.any \
-    gem/gem.thread gem/gem.serial go/go.plain gopkg/gopkg.many gopkg/gopkg.serial \
+    python/python.thread python/python.async python/python.serial python/python.plain node/node.any php/php.any \
+    ruby/ruby.any gem/gem.thread gem/gem.serial go/go.plain gopkg/gopkg.many gopkg/gopkg.serial \
     >"$work/verdicts" 2>"$work/judge.err"
 is $? 0 "all are judged"
 [ ! -s "$work/judge.err" ] || sed 's/^/# /' "$work/judge.err"

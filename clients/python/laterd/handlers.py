@@ -26,6 +26,7 @@ import logging
 import math
 import os
 import queue
+import select
 import signal
 import sys
 import threading
@@ -38,7 +39,7 @@ from .errors import Refused
 from .pushing import Pushing
 from .task import Result, Task, plain_of
 
-READ = 1 << 18
+READ = 1 << 16  # as much as a pipe holds; a larger block would be mapped anew for each read
 PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
 
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
@@ -404,7 +405,12 @@ class Handlers:
         if not fd:
             sys.exit("This is a program for laterd, with `lines = true`; to try a handler: "
                      "python -m laterd MODULE:NAME TYPE [PAYLOAD]")
-        asyncio.run(Program(self, Answers(int(fd)), max_jobs, max_memory).run())
+        Program(self, Answers(int(fd)), max_jobs, max_memory).run()
+
+    @property
+    def awaits(self) -> bool:
+        """Is any function a coroutine function?"""
+        return any(map(inspect.iscoroutinefunction, self._functions.values()))
 
     def perform(self, job: Job) -> Dict[str, Any]:
         """Performs one job and returns its answer."""
@@ -491,7 +497,9 @@ class Threads:
 
 
 class Program:
-    """The main loop, which reads lines, performs jobs and writes answers."""
+    """The main loop, which reads lines, performs jobs and writes answers. Where jobs come one by one and no
+    function is a coroutine function, it is a plain one that waits in read(2): a job begins sooner then, and a
+    function may have a loop of its own."""
 
     def __init__(self, handlers: Handlers, answers: Answers, max_jobs: int, max_memory: int):
         self.handlers, self.answers = handlers, answers
@@ -503,16 +511,34 @@ class Program:
         self.begun = 0
         self.ending = False  # nothing more is read
         self.coroutines: Dict[Any, bool] = {}  # handler → is it a coroutine function?
+        self.loop: Optional[asyncio.AbstractEventLoop] = None
 
-    async def run(self) -> None:
+    def run(self) -> None:
+        if self.parallel or self.handlers.awaits:
+            asyncio.run(self.run_loop())
+            return
+        self.answers.read = self.look
+        self.begin()
+        os.set_blocking(0, True)
+        while not self.ending:
+            self.on_readable()
+
+    async def run_loop(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.over = self.loop.create_future()
+        self.threads = Threads(self.handlers.perform, self.finish, self.loop)
         self.answers.attach(self.loop)
         self.answers.read = self.on_readable
+        self.begin()
+        os.set_blocking(0, False)
+        self.loop.add_reader(0, self.on_readable)
+        await self.over
+        self.answers.flush()
+
+    def begin(self) -> None:
         for stream in (sys.stdout, sys.stderr):  # what is printed is logged as it is printed
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(line_buffering=True)
-        self.threads = Threads(self.handlers.perform, self.finish, self.loop)
         if not logging.getLogger().handlers:
             logging.getLogger().addHandler(LogHandler(self.answers, current_job))
             logging.getLogger().setLevel(logging.INFO)
@@ -520,28 +546,34 @@ class Program:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # laterd's affair
         self.answers.put(self.handlers.hello)
         self.answers.flush()
-        os.set_blocking(0, False)
-        self.loop.add_reader(0, self.on_readable)
-        await self.over
-        self.answers.flush()
 
     # ---- the program's end
 
     def stop_reading(self) -> None:
-        if not self.ending:
+        if self.loop and not self.ending:
             self.loop.remove_reader(0)
         self.ending = True
         self.end_if_idle()
 
     def end_if_idle(self) -> None:
-        if self.ending and not self.tasks and not self.over.done():
+        if self.loop and self.ending and not self.tasks and not self.over.done():
             self.over.set_result(None)
 
     def on_term(self, *_: Any) -> None:
         if self.answers.inline:
             self.answers.interrupt(TimeIsUp("laterd ends the program"))
-            return
-        self.loop.call_soon_threadsafe(self.give_up)
+        elif self.loop:
+            self.loop.call_soon_threadsafe(self.give_up)
+        else:
+            self.put_end()
+
+    def put_end(self) -> None:
+        """Lets a read(2) that waits, or the next one, find the end. What it has read is not lost, as it might be if
+        an error were raised here. The pipe stays open, so that laterd sees the program end."""
+        end = os.open(os.devnull, os.O_RDONLY)
+        self.pipe = os.dup(0)
+        os.dup2(end, 0)
+        os.close(end)
 
     def give_up(self) -> None:
         for id in list(self.tasks):
@@ -557,6 +589,10 @@ class Program:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") > self.max_memory
 
     # ---- input
+
+    def look(self) -> None:
+        if select.select([0], [], [], 0)[0]:
+            self.on_readable()
 
     def on_readable(self) -> None:
         try:
@@ -590,7 +626,7 @@ class Program:
         function = self.handlers.find(job.type)
         if function not in self.coroutines:
             self.coroutines[function] = inspect.iscoroutinefunction(function)
-        if function and self.coroutines[function]:
+        if function and self.loop and self.coroutines[function]:
             task = asyncio.Task(self.perform_async(function, job), loop=self.loop)
             self.tasks[job.id] = (job, task)
         elif function and self.parallel:
