@@ -207,6 +207,7 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
     struct loop *loop = arg;
     struct worker *worker = &loop->worker;
     double began = later_clock();
+    size_t in_flight = worker->load->in_flight;
     bool more = true;
 
     (void)fd;
@@ -217,6 +218,10 @@ static void on_pump(evutil_socket_t fd, short what, void *arg)
         more = run_next(worker->run);
         if (more)
             intake_ahead(worker->intake);
+    }
+    if (!more && worker->load->in_flight > in_flight) {
+        worker_pump_soon(worker); /* what these have to write goes out before we ask for more */
+        return;
     }
     if (later_clock() - began >= TURN_SECONDS) /* what was said meanwhile holds for the next job */
         on_control(worker->start->control_fd, EV_READ, loop);
