@@ -401,6 +401,17 @@ static void ended_idle(const struct exec_program *program, const struct exec_end
     exec_process_close(process, process->jobs > 0, why);
 }
 
+/* Has it neither said anything nor ended? */
+static bool is_quiet(const struct exec_process *process)
+{
+    struct pollfd fds[] = { { .fd = process->child.output, .events = POLLIN },
+                            { .fd = process->child.answers, .events = POLLIN },
+                            { .fd = process->child.pidfd, .events = POLLIN } };
+
+    return process->answers.begin == process->answers.end && process->child.pidfd != -1 &&
+           poll(fds, 3, 0) == 0;
+}
+
 /* Cleans up a program that has ended since the last job or has performed its number of jobs. */
 static void exec_lines_look_after(const struct exec_program *program)
 {
@@ -409,11 +420,15 @@ static void exec_lines_look_after(const struct exec_program *program)
 
     if (!exec_process_runs(process))
         return;
-    exec_process_output(process, false, exec_process_say, (void *)program);
-    drop_idle_lines(program);
-    if (exec_process_ended(process, &end))
-        ended_idle(program, &end);
-    else if (program->recycle && process->jobs >= program->recycle)
+    if (!is_quiet(process)) {
+        exec_process_output(process, false, exec_process_say, (void *)program);
+        drop_idle_lines(program);
+        if (exec_process_ended(process, &end)) {
+            ended_idle(program, &end);
+            return;
+        }
+    }
+    if (program->recycle && process->jobs >= program->recycle)
         exec_process_end(process, POLITE, exec_process_say, (void *)program);
 }
 

@@ -180,8 +180,8 @@ void exec_process_signal(const struct exec_process *process, int signal)
     kill(-process->child.pid, signal);
 }
 
-/* SIGPIPE is ignored in a worker, but a plugin should not rely on that. */
-ssize_t exec_process_write(struct exec_process *process, const char *bytes, size_t len)
+/* Writes, with SIGPIPE blocked. */
+static ssize_t write_unsignalled(int fd, const char *bytes, size_t len)
 {
     struct timespec at_once = { 0, 0 };
     sigset_t pipe_signal, before, pending;
@@ -192,14 +192,26 @@ ssize_t exec_process_write(struct exec_process *process, const char *bytes, size
     sigaddset(&pipe_signal, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    n = write(process->child.input, bytes, len);
+    n = write(fd, bytes, len);
     error = errno;
     if (n == -1 && error == EPIPE && !sigismember(&pending, SIGPIPE))
         sigtimedwait(&pipe_signal, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+/* SIGPIPE is ignored in a worker, but a plugin should not rely on that. */
+ssize_t exec_process_write(struct exec_process *process, const char *bytes, size_t len)
+{
+    struct sigaction action;
+    bool ignored = sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    ssize_t n = ignored ? write(process->child.input, bytes, len)
+                        : write_unsignalled(process->child.input, bytes, len);
+
     if (n >= 0)
         return n;
-    return error == EAGAIN || error == EINTR ? 0 : -1;
+    return errno == EAGAIN || errno == EINTR ? 0 : -1;
 }
 
 size_t exec_process_unread(const struct exec_process *process)
