@@ -11,7 +11,7 @@ module Laterd
   # The main loop of a program of handlers. A thread reads lines; with `parallel` so many threads
   # perform jobs, otherwise the main thread does.
   class Program
-    READ = 1 << 18
+    READ = 1 << 16 # as much as a pipe holds; a larger block would be mapped anew for each read
 
     def initialize(handlers, answers, max_jobs, max_memory)
       @handlers, @answers = handlers, answers
@@ -19,7 +19,7 @@ module Laterd
       @parallel = ENV["LATER_PARALLEL"].to_i # threads at most; 0: the main thread alone
       @work = Queue.new  # jobs for the threads
       @threads = 0
-      @inbox = Queue.new # jobs; :term; :over, nothing more comes; :done, a thread has ended
+      @inbox = Queue.new # jobs for the main thread; :term; :over, nothing more comes; :done, a thread has ended
       @jobs = {}         # id → job that was read and is not answered
       @mutex = Mutex.new
       @begun = 0
@@ -41,7 +41,8 @@ module Laterd
 
     def take(what)
       case what
-      when Job then begin_job(what)
+      when Job then perform_inline(what)
+      when ThreadError then raise what
       when :over then @ending = true
       when :term
         @ending = true
@@ -49,13 +50,14 @@ module Laterd
       end
     end
 
-    def begin_job(job)
-      return perform_inline(job) unless @parallel.positive?
-
+    # Called in the thread that reads: by way of the main thread a job would begin later.
+    def hand_over(job)
       @work << job
       @mutex.synchronize do
         start_thread if @threads < [@parallel, @jobs.size].min
       end
+    rescue ThreadError => e # the program ends
+      @inbox << e
     end
 
     # One that a handler has ended is replaced when the next job comes.
@@ -119,7 +121,7 @@ module Laterd
       job = Job.new(line, @answers)
       @begun += 1
       @mutex.synchronize { @jobs[job.id] = job }
-      @inbox << job
+      @parallel.positive? ? hand_over(job) : @inbox << job
     end
 
     def enough?
