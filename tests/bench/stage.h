@@ -25,6 +25,7 @@ struct stage {
     char folder[64];        /* laterd's configuration and state */
     pid_t laterd;           /* 0: not running */
     int workers;
+    size_t probed; /* pairs that were read of what the probe has written */
 };
 
 /* Starts a redis-server with these lines of redis.conf (NULL: none); laterd not yet. */
