@@ -602,13 +602,11 @@ class Program:
         if not data:
             self.stop_reading()
             return
-        lines, newline, rest = data.rpartition(b"\n")
-        if newline:
-            lines, self.buffer = self.buffer + lines, rest
-            for line in lines.decode().split("\n"):
-                self.take(_decode(line)[0])
-        else:
-            self.buffer += rest
+        lines = data.split(b"\n")
+        lines[0] = self.buffer + lines[0]
+        self.buffer = lines.pop()
+        for line in lines:
+            self.take(_decode(line.decode())[0])
         # A job that was read in part counts as begun by this program, so the rest is read too.
         if not self.buffer and self.is_enough():
             self.stop_reading()
