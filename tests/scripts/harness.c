@@ -51,7 +51,7 @@ static struct kept *keep(void)
 {
     struct kept *kept = calloc(1, sizeof *kept);
 
-    ck_assert_ptr_nonnull(kept);
+    harness_assert(kept, "no memory");
     kept->next = heap;
     heap = kept;
     return kept;
@@ -59,14 +59,14 @@ static struct kept *keep(void)
 
 void *harness_keep(void *memory)
 {
-    ck_assert_ptr_nonnull(memory);
+    harness_assert(memory, "no memory");
     keep()->memory = memory;
     return memory;
 }
 
 redisReply *harness_keep_reply(redisReply *reply)
 {
-    ck_assert_msg(reply != NULL, "no answer: %s", harness_redis->errstr);
+    harness_assert(reply, "no answer: %s", harness_redis->errstr);
     keep()->reply = reply;
     return reply;
 }
@@ -150,7 +150,7 @@ redisReply *ask(const char *format, ...)
     va_start(args, format);
     reply = vask(format, args);
     va_end(args);
-    ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", format, reply->str);
+    harness_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", format, reply->str);
     return reply;
 }
 
@@ -171,9 +171,9 @@ void arg_bytes(const char *bytes, size_t len)
 
     pending.argv = realloc(pending.argv, pending.count * sizeof *pending.argv);
     pending.len = realloc(pending.len, pending.count * sizeof *pending.len);
-    ck_assert(pending.argv && pending.len);
+    harness_assert(pending.argv && pending.len, "no memory");
     pending.argv[n] = malloc(len + 1);
-    ck_assert_ptr_nonnull(pending.argv[n]);
+    harness_assert(pending.argv[n], "no memory");
     memcpy(pending.argv[n], bytes, len);
     pending.argv[n][len] = '\0';
     pending.len[n] = len;
@@ -302,7 +302,7 @@ void script_keys(const struct later_script_text *script, const char *out[16])
             other = &others[i][1];
     }
     for (int i = 0; i < script->key_count; i++) {
-        ck_assert(script->keys[i] >= 0 || other);
+        harness_assert(script->keys[i] >= 0 || other, "the table above lacks %s", script->name);
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
         if (strcmp(out[i], HELD) == 0)
             out[i] = key(text("reserved:%s", held_token));
@@ -380,7 +380,7 @@ static redisReply *evalsha(const char *name)
     argc = 3 + key_count + pending.count;
     argv = malloc(argc * sizeof *argv);
     len = malloc(argc * sizeof *len);
-    ck_assert(argv && len);
+    harness_assert(argv && len, "no memory");
     argv[0] = "EVALSHA";
     argv[1] = told ? script->told : script->sha;
     argv[2] = text("%zu", key_count);
@@ -417,7 +417,7 @@ redisReply *run(const char *script, ...)
     add_arguments(args);
     va_end(args);
     reply = evalsha(script);
-    ck_assert_msg(reply->type != REDIS_REPLY_ERROR, "%s: %s", script, reply->str);
+    harness_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", script, reply->str);
     return reply;
 }
 

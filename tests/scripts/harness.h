@@ -28,6 +28,13 @@
 extern struct server harness_server;
 extern redisContext *harness_redis;
 
+/* Like ck_assert_msg, where thousands pass: that one writes into a file each time where it is. */
+#define harness_assert(so, ...)                                                                    \
+    do {                                                                                           \
+        if (!(so))                                                                                 \
+            ck_abort_msg(__VA_ARGS__);                                                             \
+    } while (0)
+
 /* Runs tests (NULL at the end) as a suite and tells the results as TAP. Returns main's status. */
 int harness_main(const char *name, const TTest *const *tests);
 
