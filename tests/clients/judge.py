@@ -145,17 +145,19 @@ def without_redis(steps):
     """The steps that mean the same to a fake: what none of those that are left out has touched. A job that is
     refused is so always."""
     touched, seen = {}, set()
-    for step in steps:
-        queues, names = queues_of(step), words_of(step["call"], True) - {step["call"].get("queue")}
+    all_queues, all_words = list(map(queues_of, steps)), list(map(words_of, steps))
+    for step, queues, words in zip(steps, all_queues, all_words):
+        names = words_of(step["call"], True) - {step["call"].get("queue")}
         lost = [queue for queue in queues if queue in touched and (not names or names & touched[queue])]
         if REDIS & step.keys() or step.get("fresh", {}).keys() - {"context"} or (
                 lost and step.get("answer") != {"error": "refused"}):
             for queue in queues:
-                touched.setdefault(queue, set()).update(words_of(step))
+                touched.setdefault(queue, set()).update(words)
             continue
         if "fresh" in step:  # a new fake knows nothing
             for queue in seen:
-                touched.setdefault(queue, set()).update(*(words_of(one) for one in steps if queue in queues_of(one)))
+                touched.setdefault(queue, set()).update(
+                    *(words for queues, words in zip(all_queues, all_words) if queue in queues))
         seen |= queues
         yield step
 
