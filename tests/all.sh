@@ -1,6 +1,7 @@
 # all.sh: runs every test: `check STRICT QUICK`, each of them yes or no. STRICT counts a skipped test
 # as failed. QUICK runs quick_tests (tests.am) on the plain build, in some five minutes on two cores.
-# ./quickstart sources this file; it has try and $log.
+# begin_tree comes before, as soon as its packages are there. ./quickstart sources this file; it has try, await,
+# end_tools and $log.
 # shellcheck shell=sh
 # shellcheck disable=SC2154
 
@@ -9,8 +10,8 @@ times=build/times.txt
 jobs=$((4 * $(nproc))) # most tests mostly wait
 [ "$jobs" -le 32 ] || jobs=32
 
-# Test programs are built when their turn comes, beside tests that wait. Only those that several
-# tests need are built first.
+# In a quick check, test programs are built when their turn comes, beside tests that wait. Only those that
+# several tests need are built first.
 tools='check_PROGRAMS=$(c_tools) $(system_programs)'
 
 # failures: reads a test's log, and prints what failed and what was seen.
@@ -171,21 +172,13 @@ check_plain()
         other=
         lost
     fi
-    tests 'tests, side by side' . -j "$jobs" TESTS='$(beside_tests)' "$tools"
+    tests 'tests, side by side' . -j "$jobs" TESTS='$(beside_tests)'
     if [ -n "$other" ]; then
         try 'unit tests with ASan and UBSan, and fuzzing, beside' await "$other" build/sanitizers.log || :
         count_sanitized $#
     fi
     tests 'tests that measure waits' . -j 3 TESTS='$(timed_waits)'
     tests 'tests that measure time, one by one' . TESTS='$(filter-out $(timed_waits),$(timed_tests))'
-}
-
-# await PROCESS LOG: shows its log at its end, and returns its status.
-await()
-{
-    wait "$1" && status=0 || status=$?
-    cat "$2"
-    return "$status"
 }
 
 # Debian's own python3 first, for which the tests are: another one may be a script that looks for it, and take ten
@@ -199,27 +192,28 @@ use_debians_python()
     export PATH
 }
 
+# begin_tree: makes a Debian tree to boot, beside all that follows. The test that boots it waits for it, and says
+# what fails.
+begin_tree()
+{
+    [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || return 0
+    sh tests/system/systemd/tree.sh >build/tree.log 2>&1 </dev/null &
+}
+
 check()
 {
     strict=$1 quick=$2
     use_debians_python
     : >"$times"
-    tree=
-    if [ "$quick" = no ]; then
-        tools="$tools \$(fuzz_targets) \$(filter-out %.sh,\$(timed_tests))"
-        if [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null; then
-            sh tests/system/systemd/tree.sh >build/tree.log 2>&1 </dev/null &
-            tree=$!
-        fi
-    fi
-    if ! try 'building what tests need' make -j "$(nproc)" check TESTS= "$tools"; then
+    # In a whole check the build has time while packages are installed.
+    [ "$quick" = yes ] || tools=
+    if ! try 'building what tests need' make -j "$(nproc)" check TESTS= ${tools:+"$tools"}; then
         lost
     elif [ "$quick" = yes ]; then
         # Without the tests that compute for long, more can run at once.
         tests 'unit, script and system tests' . -j $((jobs * 3 / 2)) TESTS='$(quick_tests)' "$tools"
     else
-        # The test itself says what it is that fails here.
-        [ -z "$tree" ] || try 'a Debian tree to boot, made once' await "$tree" build/tree.log || :
+        end_tools
         check_plain
     fi
     sort -rn -o "$times" "$times"

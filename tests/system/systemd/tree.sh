@@ -1,8 +1,10 @@
 #!/bin/sh
 # The Debian tree that boot.sh boots: made by debootstrap the first time, and kept in $LATER_TREES.
-# Prints where it is. `./quickstart check` calls it before the tests: a download is none of their time.
-# It is this machine's Debian, or $LATER_SUITE, and for this machine, or for $LATER_ARCH.
+# Prints where it is. `./quickstart check` begins it before the build, and limit.sh waits until it is there: a
+# download is none of the test's time. It is this machine's Debian, or $LATER_SUITE, and for this machine, or for
+# $LATER_ARCH.
 #
+# `tree.sh wait` only waits while another one is made.
 # `tree.sh build` is a bare one instead, with Debian's compiler and nothing of ours.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
@@ -24,6 +26,7 @@ esac
 mkdir -p "$trees"
 exec 8>"$trees/lock"
 flock 8
+[ "${1-}" != wait ] || exit 0
 if ! [ -d "$tree" ]; then
     rm -rf "$tree.new"
     debootstrap ${LATER_ARCH:+--arch="$LATER_ARCH"} --variant="$variant" --include="$packages" "$suite" "$tree.new" >&2
