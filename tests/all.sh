@@ -152,7 +152,8 @@ count_sanitized()
 }
 
 # Tests the plain build: all its tests, and some on a Cluster, on a Sentinel set and under valgrind.
-# The sanitizer build and its tests run beside them. Tests that measure time run alone at the end.
+# The sanitizer build and its tests run beside them. Tests that measure time come at the end, each with a
+# processor for itself.
 check_plain()
 {
     set --
@@ -178,7 +179,7 @@ check_plain()
         count_sanitized $#
     fi
     tests 'tests that measure waits' . -j 3 TESTS='$(timed_waits)'
-    tests 'tests that measure time, one by one' . TESTS='$(filter-out $(timed_waits),$(timed_tests))'
+    tests 'tests that measure time, a processor for each' . -j "$(nproc)" TESTS='$(filter-out $(timed_waits),$(timed_tests))'
 }
 
 # Debian's own python3 first, for which the tests are: another one may be a script that looks for it, and take ten

@@ -1,6 +1,7 @@
 /*
- * test_flush.c: scripts that vanish all the time. It compares rates, so it runs alone. It measures
- * in turns, and the best turn counts, since other load only makes a turn slower.
+ * test_flush.c: scripts that vanish all the time. It compares rates, so it has a processor for
+ * itself. It measures in turns, and the best turn counts, since other load only makes a turn
+ * slower.
  */
 #include "arena.h"
 #include "tap.h"
