@@ -49,7 +49,8 @@ static void sleepers_watch(struct process *process, void *arg)
         look->coming++;
 }
 
-/* One that may sleep but does not has its connections still, and waits. */
+/* One that may sleep but does not has its connections still. If it is busy, another is roused, too.
+ */
 static void rouse_one(struct process *process, void *arg)
 {
     struct sleepers_pool *look = arg;
@@ -57,7 +58,7 @@ static void rouse_one(struct process *process, void *arg)
     if (look->most == 0 || !sleepers_is_of(look, process))
         return;
     if (slots_move_sleep(process->slots, SLOTS_MAY_SLEEP, SLOTS_AWAKE)) {
-        look->most--;
+        look->most -= slots_watch(process->slots) ? 1 : 0;
     } else if (slots_move_sleep(process->slots, SLOTS_ASLEEP, SLOTS_AWAKE)) {
         process->roused = later_clock();
         (void)slots_watch(process->slots); /* before it is told */
