@@ -43,7 +43,9 @@ in_each "doc/protocol.md or tests/system/protocol_more.txt" doc/protocol.md test
 
 kind "a command of later" "$(grep -oE '&command_[a-z]+' cli/commands.c | sed 's/&command_//')"
 in_each doc/later.1 doc/later.1
-in_each tests/system/pairs_verbs.py tests/system/pairs_verbs.py
+for file in tests/system/pairs_verbs.py tests/system/pairs_running.py; do
+    in_each "$file" "$file"
+done
 grep -ohE '\<later [a-z]+' tests/system/*.sh >"$tested"
 in_each "a test, tests/system/*.sh" "$tested"
 
@@ -59,16 +61,23 @@ kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^
 in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.c tests/unit/bad_config/table
 
 kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
-in_each tests/clients/conformance.json tests/clients/conformance.json
+for file in tests/clients/conformance.json tests/clients/README.md tests/system/pairs.py; do
+    in_each "$file" "$file"
+done
 grep -ohE '(\\"|\.|--)[a-z_]+' tests/unit/*.c >"$tested" # "owner" or .owner, not any word
 in_each "tests/unit/*.c" "$tested"
 of_clients="clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php
     clients/ruby/test/test_testing.rb clients/go/testing_test.go"
-# As a client spells it: max_attempts, maxAttempts, MaxAttempts.
-for file in $of_clients; do
-    sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' "$file" | tr '[:upper:]' '[:lower:]' >"$tested"
-    in_each "$file" "$tested"
-done
+# in_each_spelled FILE...: each is in each of these, as a client spells it: max_attempts, maxAttempts, MaxAttempts.
+in_each_spelled()
+{
+    for file in "$@"; do
+        sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' "$file" | tr '[:upper:]' '[:lower:]' >"$tested"
+        in_each "$file" "$tested"
+    done
+}
+# shellcheck disable=SC2086 # words
+in_each_spelled $of_clients
 kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/system/web_*.py" tests/system/web_*.py
 
@@ -91,9 +100,43 @@ in_each "clients/php/src/*Job.php" clients/php/src/*Job.php
 kind "a member of a program's lines" "$(rows answers member | sed 's/ *|.*//')"
 in_each "tests/unit/test_exec_lines*.c" tests/unit/test_exec_lines*.c
 
+# Calls about flows have names of two words, and a program is told of its jobs (heard) by other means.
+kind "a call of the clients" "$(grep -oE '"call": *\{"[a-z_]+"' tests/clients/conformance.json |
+    sed 's/.*"\([a-z_]*\)"$/\1/' | grep -vx 'heard\|.*_flow')"
+in_each tests/clients/README.md tests/clients/README.md
+in_each_spelled tests/clients/driver.py tests/clients/driver.mjs tests/clients/driver.php tests/clients/driver.rb \
+    tests/clients/driver.go tests/clients/driver_later.py clients/*/README.md clients/python/laterd/aio.py \
+    clients/python/laterd/testing.py clients/node/index.d.ts clients/node/src/testing.js clients/php/src/Queues.php \
+    clients/go/fake.go clients/ruby/lib/laterd/testing.rb
+kind "a call of a Fake" "$(grep -vx map "$names")" # which is made of others
+in_each_spelled clients/node/testing.d.ts clients/php/src/Testing/Fake.php
+
 kind "a counter" "$(strings lib/queue/inspect.c counters)"
 in_each doc/protocol.md doc/protocol.md
 in_each "tests/scripts/*.c" tests/scripts/*.c
+
+kind "a tag of a record" "$(grep -ohE "(with_value|value_of|count_of)\([^']*'[a-z]'" scripts/*.lua scripts/inc/*.lua |
+    sed "s/.*'\(.\)'/\1/")"
+sed -n '/^## Records/,/^## /s/^| `\([a-z]\)` .*/\1/p' doc/protocol.md >"$tested"
+in_each "the table of doc/protocol.md, Records" "$tested"
+sed -n '1,/\*\//p' lib/job/record.h | grep -ohE '\<[a-z]\>' >"$tested"
+in_each "the head of lib/job/record.h" "$tested"
+
+# dropped SCRIPT: the tags that it drops when a kick lets a job begin anew.
+dropped() { sed -n "s/.*in ipairs(.*{ \('a', [^}]*\) }.*/\1/p" "$1" | grep -o '[a-z]'; }
+kind "a tag that a kick drops" "$(dropped scripts/kick.lua && dropped scripts/act.lua)"
+for file in scripts/kick.lua scripts/act.lua; do
+    dropped "$file" >"$tested"
+    in_each "$file" "$tested"
+done
+
+kind "a function for plugins" \
+    "$(sed -n '/^struct later_host {/,/^};/p' lib/later/job.h | grep -oE '\(\*[a-z_]+\)' | tr -d '(*)')"
+for file in daemon/worker/host.c tests/unit/fake_host.c; do
+    in_each "$file" "$file"
+done
+kind "a call of plugins" "$(sed -n 's/^static inline .*\<\(later_[a-z_]*\)(.*/\1/p' lib/later/job.h)"
+in_each doc/later-job.3 doc/later-job.3
 
 kind "an ending" "$(sed -n '/^enum later_ending {/,/^};/p' lib/job/ending.h | grep -o 'LATER_ENDED_[A-Z_]*')"
 in_each "lib/job/ending.c" lib/job/ending.c

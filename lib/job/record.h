@@ -1,6 +1,6 @@
 /*
  * record.h: what is kept beside a document: lines `TAG=VALUE` (doc/protocol.md, "Records"). These
- * tags are in use: a c d e f g h i k l m n o p q r s u v are read here; b t only by scripts.
+ * tags are in use: a c d e f g h i k l m n o p q r s u v are read here; b t w only by scripts.
  */
 #ifndef LATER_RECORD_H
 #define LATER_RECORD_H
