@@ -22,4 +22,7 @@ is "$offered" "$there" "index.html offers each catalogue, and English"
 for language in $there; do
     [ "$language" = en ] || runs "Makefile.am has $language.json" grep -q "web/pages/words/$language\.json" "$top_srcdir/Makefile.am"
 done
+# shellcheck disable=SC2086 # words
+is "$(grep -o 'pages, in [A-Z].*' "$top_srcdir/NEWS" | grep -oE '[A-Z][a-z]+' | wc -l)" "$(set -- $there && echo $#)" \
+    "NEWS names as many languages"
 finish
