@@ -205,6 +205,7 @@ START_TEST(test_lists_of_kinds)
     check_kinds("doc/protocol.md",
                 "The `kind` of an error is one of these:", "A job that is buried", "`");
     check_kinds("web/pages/timeline.js", "const WORDS", "// An error", ":");
+    check_kinds("web/pages/complete.js", "const KINDS", ";", "'");
 }
 END_TEST
 
