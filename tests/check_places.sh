@@ -90,10 +90,17 @@ kind "an answer of a handler" "$(rows answers answer | sed 's/ *|.*//')"
 for file in tests/unit/test_exec_lines.c $of_clients; do
     in_each "$file" "$file"
 done
+for file in clients/python/laterd/testing.py clients/node/src/testing.js clients/php/src/Testing/Fake.php \
+    clients/ruby/lib/laterd/testing.rb clients/go/fake.go; do
+    grep -ohE "[\"':][a-z]+" "$file" >"$tested" # "done", 'done' or :done, not any word
+    in_each "$file" "$tested"
+done
 kind "a result" "$(rows answers answer | awk '{ print $3 }')"
 for file in lib/later/job.h doc/later-job.3; do
     in_each "$file" "$file"
 done
+kind "a result that is not as any other" "$(grep -vx LATER_RETRY "$names")"
+in_each daemon/reservation/job.c daemon/reservation/job.c
 kind "an answer that handlers throw in PHP" \
     "$(rows answers answer | grep '| raised' | sed 's/ *|.*//; s/.*/\u&Job/')"
 in_each "clients/php/src/*Job.php" clients/php/src/*Job.php
