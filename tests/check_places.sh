@@ -60,6 +60,12 @@ kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^
     grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
 in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.c tests/unit/bad_config/table
 
+kind "an option of the log" "$(sed -n 's/.*TOP, "log\.[a-z]*", log\.\([a-z]*\),.*/\1/p' lib/config/config_table.c)"
+for file in daemon/supervisor/process.c daemon/supervisor/supervisor_reload.c; do # of workers, of the supervisor
+    grep -oE 'config->log\.[a-z]+' "$file" >"$tested"
+    in_each "$file" "$tested"
+done
+
 kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
 for file in tests/clients/conformance.json tests/clients/README.md tests/system/pairs.py; do
     in_each "$file" "$file"
@@ -104,6 +110,16 @@ in_each daemon/reservation/job.c daemon/reservation/job.c
 kind "an answer that handlers throw in PHP" \
     "$(rows answers answer | grep '| raised' | sed 's/ *|.*//; s/.*/\u&Job/')"
 in_each "clients/php/src/*Job.php" clients/php/src/*Job.php
+# After these no hook `failed` is called. What `make tables` writes does not count.
+kind "an answer that is no attempt" "$(rows answers answer | sed -n 's/ *|.*it is no attempt.*//p')"
+for file in clients/python/laterd/handlers.py clients/node/src/handlers.js clients/php/src/Handlers.php \
+    clients/ruby/lib/laterd/handlers.rb clients/go/hooks.go; do
+    sed '/@answers/,/@end/d' "$file" | grep -E 'instanceof|isinstance|is_a\?|== "' | sed 's/\([A-Za-z]\)Job\>/\1/g' |
+        tr '[:upper:]' '[:lower:]' >"$tested"
+    in_each "$file" "$tested"
+done
+kind "a result that is no attempt" "$(sed 's/.*/LATER_\U&/' "$names")"
+in_each daemon/worker/attempt.c daemon/worker/attempt.c
 kind "a member of a program's lines" "$(rows answers member | sed 's/ *|.*//')"
 in_each "tests/unit/test_exec_lines*.c" tests/unit/test_exec_lines*.c
 
