@@ -122,9 +122,16 @@ static void worker_on_count(void *arg)
     connections_add(connections, later_call_redis(worker->client));
 }
 
+/* libevent's clock is coarser than ours, and may be early. */
 static void worker_on_age(void *arg)
 {
-    worker_pump_soon(arg);
+    struct loop *loop = arg;
+    double left = loop->worker.config->recycle.age - (later_clock() - loop->started);
+
+    if (left > 0)
+        timer_in(loop->age, left);
+    else
+        worker_pump_soon(&loop->worker);
 }
 
 /* The master is elsewhere now. What a plugin waits for on its client fails by itself. */
@@ -308,7 +315,7 @@ static int make_events(struct loop *loop)
 
     worker->pump = event_new(worker->base, -1, 0, on_pump, loop);
     loop->count = timer_new(worker->base, worker_on_count, worker);
-    loop->age = timer_new(worker->base, worker_on_age, worker);
+    loop->age = timer_new(worker->base, worker_on_age, loop);
     loop->control =
         event_new(worker->base, worker->start->control_fd, EV_READ | EV_PERSIST, on_control, loop);
     if (!worker->pump || !loop->control || !loop->count || !loop->age)
