@@ -43,8 +43,9 @@ struct announce {
     unsigned beats; /* seconds */
     struct {
         unsigned state, registry, quiet, forget;
-    } due;          /* the beats at which each is done next; 0: at the next one */
-    unsigned every; /* between the last line and the next, seconds */
+    } due;           /* the beats at which each is done next; 0: at the next one */
+    unsigned every;  /* between the last line and the next, seconds */
+    unsigned waited; /* the same between the last line and the one before */
     unsigned renewed;
     double since, now;
     struct marker marker;
@@ -307,7 +308,7 @@ static void announce_on_told(void *arg, struct later_answer *answer)
         announce->lost |= announce->there && later_reply_int(answer->reply) > 0;
         announce->there = true;
         marker_answered(&announce->marker, announce->config, announce->link, announce->now,
-                        announce->every);
+                        announce->waited);
     }
     fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
 }
@@ -399,9 +400,11 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
-    announce->every = announce_every(state->others);
-    if (!announce_is_due(announce, &announce->due.state, announce->every))
+    if (announce->beats < announce->due.state)
         return;
+    announce->waited = announce->every;
+    announce->every = announce_every(state->others);
+    announce->due.state = announce->beats + announce->every;
     announce->now = state->redis_now;
     if (announce->since <= 0)
         announce->since = state->redis_now;
