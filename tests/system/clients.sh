@@ -72,6 +72,9 @@ command -v node >/dev/null && conforms node-fake node "$clients/driver.mjs" fake
 if node_modules; then
     conforms node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
     conforms node-redis node "$clients/driver.mjs" redis "$node_modules"
+    client=node-ioredis
+    [ "${LATER_TEST_REDIS:-single}" != cluster ] ||
+        judge node "$clients/replica.mjs" "$node_modules" "$LATER_REDIS_URL"
 else
     missing node "node or npm is not installed, or npm cannot install ioredis and redis"
 fi

@@ -463,15 +463,18 @@ export class Laterd extends Pushing {
         }
     }
 
-    // If a Cluster's node was just being reconnected, a load may have missed it, so it is repeated.
+    /** If a Cluster's node was just being reconnected, a load may have missed it or failed, so it is repeated.
+     * READONLY: a replica that knows the script was asked, and nothing was written. */
     async #call({ script, key, words }) {
         for (let tries = 0; ; tries++) {
             try {
                 return await this.#do(key, words);
             } catch (error) {
-                if (!error.message?.startsWith("NOSCRIPT") || tries === 5) throw error;
+                if (!/^(NOSCRIPT|READONLY) /.test(error.message) || tries === 5) throw error;
                 await nap(50 * tries);
-                await this.#redis.load(script.text);
+                await this.#redis.load(script.text).catch((lost) => {
+                    if (isReply(lost)) throw lost;
+                });
             }
         }
     }

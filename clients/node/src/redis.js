@@ -30,8 +30,12 @@ class Ioredis {
         return this.client.call(...words);
     }
 
+    /** On a Cluster, ioredis forgets a node whose connection is closed, and asks any that is left, which may be the
+     * node's replica; so the nodes are learnt again before. */
     async load(text) {
-        const nodes = this.client.isCluster ? this.client.nodes("master") : [this.client];
+        const { client } = this;
+        if (client.isCluster) await new Promise((learnt) => client.refreshSlotsCache(learnt));
+        const nodes = client.isCluster ? client.nodes("master") : [client];
         await Promise.all(nodes.map((node) => node.call("SCRIPT", "LOAD", text)));
     }
 
