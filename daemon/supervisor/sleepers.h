@@ -15,9 +15,8 @@
 
 #include "supervisor/workers.h"
 
-#define SLEEPERS_HOSTS                                                                             \
-    30 /* that wait for a post (looker.h): where there are more, workers sleep                     \
-        */
+/* Workers sleep where more hosts than so many wait for a post (looker.h). */
+#define SLEEPERS_HOSTS 30
 
 /* Looks at the workers of this generation, and lets them sleep or rouses them. Called every second,
  * and whenever a worker has stirred. hosts: how many wait for a post; linked: Redis can be reached.

@@ -46,6 +46,7 @@ static bool fall_asleep(struct intake *intake)
     if (!intake_wake_is_still(intake) ||
         !slots_move_sleep(worker->slots, SLOTS_MAY_SLEEP, SLOTS_ASLEEP))
         return false;
+    atomic_store(&worker->slots->page->waits, 0);
     log_line(LOG_DEBUG, "asleep: without connections until others are busy");
     link_rest(worker->wake);
     link_rest(worker->main);

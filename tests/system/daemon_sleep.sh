@@ -40,6 +40,18 @@ start_laterd
 within 30 "among many, all but one sleep" one_awake
 is "$(workers | wc -l)" 4 "all are there"
 
+sentry() { redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p'; }
+hidden=$(workers | grep -vx "$(sentry)" | sort -n | head -2) # they were begun, and are roused, in this order
+# shellcheck disable=SC2086 # words
+kill -STOP $hidden
+push_do frozen '"do":"sleep","for":60'
+within 5 "a job comes while two that sleep are frozen" begun frozen
+within 10 "one is roused, does not come, and so the others are roused" are 6
+# shellcheck disable=SC2086 # words
+kill -CONT $hidden
+later cancel frozen >/dev/null
+within 30 "when it is over, all but one sleep" one_awake
+
 push_do one '"do":"sleep","for":60'
 within 5 "a job comes to the one that waits" begun one
 within 5 "another is roused meanwhile" are 6
@@ -49,7 +61,7 @@ within 30 "one of them sleeps again" one_awake
 for i in 1 2 3 4; do
     push_do "slow-$i" '"do":"sleep","for":60'
 done
-within 10 "four jobs of a minute have begun: each worker has one" reached begun 5
+within 10 "four jobs of a minute have begun: each worker has one" reached begun 6
 is "$(grep '^slow-' "$work/begun" | cut -d' ' -f5 | sort -u | wc -l)" 4 "each in another worker"
 is "$(redis_all CLIENT LIST | grep -c ' name=laterd-worker-')" 4 "each has a connection"
 for i in 1 2 3 4; do
@@ -59,7 +71,6 @@ within 30 "when they are over, all but one sleep" one_awake
 
 # ---- what happens to one that waits while others sleep
 
-sentry() { redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p'; }
 killed=$(sentry)
 one_awake_of_new() { gone "$killed" && one_awake; }
 kill -KILL "$killed"
