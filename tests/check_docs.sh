@@ -131,6 +131,23 @@ for what in RESERVE BESIDE; do
     runs "protocol.md says $bytes" grep -qw "$bytes" doc/protocol.md
 done
 
+# ---- how many hosts, and how often
+
+# constant FILE NAME
+constant() { sed -n "s/^#define $2 *\([0-9]*\).*/\1/p" "$1"; }
+least=$(constant daemon/queues/announce.c EVERY_LEAST) most=$(constant daemon/queues/announce.c EVERY_MOST)
+together=$(constant daemon/queues/announce.c EVERY_TOGETHER)
+# says FILE WORDS: they may go over two lines
+says() { tr -s '\n' ' ' <"$1" | grep -qF "$2"; }
+runs "protocol.md: every $least seconds" says doc/protocol.md "its field of \`later:hosts\` every $least seconds"
+runs "protocol.md: of more than $((least * together)) hosts" says doc/protocol.md "Where more than $((least * together)) hosts"
+runs "protocol.md: at most every $most" says doc/protocol.md "every *hosts / $together* seconds, at most $most:"
+sleep=$(constant daemon/supervisor/sleepers.h SLEEPERS_HOSTS)
+all=$((sleep + $(constant lib/queue/looker.h LATER_LOOKERS)))
+runs "architecture.md: workers sleep where $sleep hosts do not look" says doc/architecture.md "Where more than $sleep hosts that"
+runs "operations.md: where $all hosts serve the same" says doc/operations.md "Where more than $all hosts serve the same"
+runs "performance.md: the same" says doc/performance.md "of more than $all hosts that serve the same"
+
 # ---- doc/coming-from.md: the commands that it names are in later(1)
 
 sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' doc/later.1 | sort -u >"$code"

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY          5       /* seconds, */
+#define EVERY_LEAST    5       /* seconds, */
 #define EVERY_MOST     20      /* with so many hosts that together they would write */
 #define EVERY_TOGETHER 25      /* more than so many lines a second */
 #define RATE_SECONDS   65.0    /* the rate is over so long at most, */
@@ -331,7 +331,7 @@ static unsigned announce_every(uint32_t others)
 {
     unsigned every = others / EVERY_TOGETHER;
 
-    return every < EVERY ? EVERY : every > EVERY_MOST ? EVERY_MOST : every;
+    return every < EVERY_LEAST ? EVERY_LEAST : every > EVERY_MOST ? EVERY_MOST : every;
 }
 
 static void announce_write_line(struct announce *announce, const struct announce_state *state,
@@ -394,17 +394,17 @@ static bool announce_is_due(const struct announce *announce, unsigned *due, unsi
 void announce_tell(struct announce *announce, const struct announce_state *state)
 {
     struct later_command cmd = { 0 };
+    unsigned every = announce_every(state->others);
     char key[LATER_KEY_MAX], *text;
 
     announce_load_look(&announce->load, later_clock(), state->running);
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
-    if (announce->beats < announce->due.state)
+    if (!announce_is_due(announce, &announce->due.state, every))
         return;
     announce->waited = announce->every;
-    announce->every = announce_every(state->others);
-    announce->due.state = announce->beats + announce->every;
+    announce->every = every;
     announce->now = state->redis_now;
     if (announce->since <= 0)
         announce->since = state->redis_now;
@@ -419,7 +419,8 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (announce_is_due(announce, &announce->due.quiet, RARELY) ||
         announce->is_quiet) /* it may end by itself, of which nobody tells */
         send_quiet(announce);
-    if (announce_is_due(announce, &announce->due.registry, state->others_look ? RARELY : EVERY))
+    if (announce_is_due(announce, &announce->due.registry,
+                        state->others_look ? RARELY : EVERY_LEAST))
         registry_renew(announce->config, announce->link, announce->renewed++);
     if (announce_is_due(announce, &announce->due.forget, FORGET_EVERY))
         look_for_gone(announce);

@@ -9,15 +9,30 @@ BEFORE=1 in the environment: as when each host looked for itself, each worker as
 slept; with REDIS=SOCKET: only makes the fleet, at a Redis that is there, says so, and goes on until it is ended
 (growth.py).
 Run it from the build tree, after `make`: python3 tests/bench/fleet.py 1000 1"""
-import heapq, math, os, random, resource, selectors, shutil, socket, subprocess, sys, tempfile, time
+import heapq, math, os, random, re, resource, selectors, shutil, socket, subprocess, sys, tempfile, time
 
 HOSTS, QUEUES = int(sys.argv[1]), int(sys.argv[2])
 WORKERS = int(sys.argv[3]) if len(sys.argv) > 3 else 10
 SECONDS = float(sys.argv[4]) if len(sys.argv) > 4 else 40
 BEFORE = bool(os.environ.get('BEFORE'))
-WAIT = 5 if BEFORE else 60  # intake_wake.c
-AWAKE = 1 if HOSTS > 33 and not BEFORE else WORKERS  # sleepers.h
-EVERY = 5 if BEFORE else min(max((HOSTS - 3) // 25, 5), 20)  # announce.c
+
+
+def constant(file, name):
+    with open(os.path.join(os.path.dirname(__file__), '../..', file)) as text:
+        return int(float(re.search(r'#define %s +([\d.]+)' % name, text.read()).group(1)))
+
+
+def tells():
+    """Each how many seconds a host tells of itself."""
+    least, most, together = (constant('daemon/queues/announce.c', 'EVERY_' + name)
+                             for name in ('LEAST', 'MOST', 'TOGETHER'))
+    return least if BEFORE else min(max(OTHERS // together, least), most)
+
+
+OTHERS = HOSTS - constant('lib/queue/looker.h', 'LATER_LOOKERS')
+WAIT = constant('daemon/worker/intake_wake.c', 'WAIT_SECONDS' if BEFORE else 'WAIT_LONG')
+AWAKE = 1 if OTHERS > constant('daemon/supervisor/sleepers.h', 'SLEEPERS_HOSTS') and not BEFORE else WORKERS
+EVERY = tells()
 SCRIPTS = os.path.join(os.environ.get('top_builddir', '.'), 'scripts/expanded')
 LINE = '{"host":"web","pid":1,"version":"0.1.0"' + ',"fact":12345' * 60 + '}'  # in later:hosts
 QUEUE = ['q%d' % i for i in range(QUEUES)]

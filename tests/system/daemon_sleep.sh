@@ -17,7 +17,8 @@ are() { [ "$(connections)" = "$1" ]; }
 # those of the host, and of one worker
 one_awake()
 {
-    redis_all CLIENT LIST | sed -n 's/.* name=laterd-\([a-z]*\)-.*/\1/p' | sort >"$work/names"
+    redis_all CLIENT LIST >"$work/clients"
+    sed -n 's/.* name=laterd-\([a-z]*\)-.*/\1/p' "$work/clients" | sort >"$work/names"
     [ "$(paste -sd ' ' "$work/names")" = 'laterd subscriber wake worker' ]
 }
 waits_long() { redis_all CLIENT LIST | grep -c ' name=laterd-wake-.* idle=\([2-9]\|[1-9][0-9]\) .*cmd=blpop'; }
@@ -40,7 +41,8 @@ start_laterd
 within 30 "among many, all but one sleep" one_awake
 is "$(workers | wc -l)" 4 "all are there"
 
-sentry() { redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p'; }
+# sentry: the one that was awake when this was last seen
+sentry() { sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p' "$work/clients"; }
 hidden=$(workers | grep -vx "$(sentry)" | sort -n | head -2) # they were begun, and are roused, in this order
 # shellcheck disable=SC2086 # words
 kill -STOP $hidden
