@@ -145,7 +145,7 @@ static void bulk_take_answer(void *arg, struct later_answer *answer)
     }
     if (bulk_waits(bulk, batch, answer))
         return;
-    if (batch->shortly && answer->reply && !later_queue_pushed_now(answer->reply)) {
+    if (batch->shortly && answer->reply && later_queue_asks(answer->reply)) {
         batch->shortly = false; /* now by the other script, since nothing has happened */
         later_document_id(batch->call);
         batch->lost = true;

@@ -173,14 +173,16 @@ static int send_join(struct later_flow_send *send, struct parking *parking, stru
     parking->count = 0;
     for (size_t i = 0; ok == 0 && i < batch->count; i++) {
         const char *text;
+        int how = later_flow_joined(reply, i, &text);
 
         if (parking->settled[i])
             continue;
-        if (later_flow_joined(reply, i, &text) == LATER_IS_PUSHED) {
+        ok = later_queue_refused(how, send->home.queue, err);
+        if (how == LATER_IS_PUSHED) {
             snprintf(parking->numbers[i], sizeof parking->numbers[i], "%.20s", text);
             parking->at[parking->count++] = i;
-        } else {
-            send_settle(send, parking, i, LATER_IS_KNOWN, text);
+        } else if (ok == 0) {
+            send_settle(send, parking, i, how, text);
         }
     }
     later_reply_free(reply);

@@ -55,13 +55,13 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
 /* May later_queue_push_now() be tried: does the job ask for nothing but to be pushed? */
 bool later_queue_plain(const struct later_push_item *item);
 
-/* Pushes such a job by a shorter script. If later_queue_pushed_now() says that it was not pushed,
- * use later_queue_push(), with a call of its own. number: of this call, new for each
+/* Pushes such a job by a shorter script. Its answer is for later_queue_pushed(), unless it asks for
+ * later_queue_push(), with a call of its own: nothing was done. number: of this call, new for each
  * (later_document_chance()), so that Redis knows a repetition; it is kept in `set`, which has the
  * name of a call (later_call_number()). */
 void later_queue_push_now(struct later_command *cmd, const struct later_keys *keys, const char *set,
                           const char *number, uint64_t epoch, const struct later_push_item *item);
-bool later_queue_pushed_now(const struct later_reply *reply);
+bool later_queue_asks(const struct later_reply *reply);
 
 /* Outcomes besides those of enum later_push_result. STRANGE: a word that we do not know. */
 enum { LATER_IS_ABSENT = LATER_IS_AGAIN + 1, LATER_IS_FULL, LATER_IS_STRANGE };

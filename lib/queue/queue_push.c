@@ -103,9 +103,9 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
     later_command_text(cmd, number);
 }
 
-bool later_queue_pushed_now(const struct later_reply *reply)
+bool later_queue_asks(const struct later_reply *reply)
 {
-    return strcmp(later_reply_text(reply, NULL), "PUSHED") == 0;
+    return strcmp(later_reply_text(reply, NULL), "ASK") == 0;
 }
 
 int later_queue_pushed(const struct later_reply *reply, size_t i, const char **state)

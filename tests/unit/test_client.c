@@ -864,6 +864,39 @@ START_TEST(test_wrong_password)
 }
 END_TEST
 
+/* Scripts that say a word of which the client has never heard; then one that it knows. */
+static void say_strange(struct fake_redis *f, void *arg)
+{
+    const char *const *words = arg;
+
+    for (int i = 0; fake_shake(f); i = 0) {
+        while (fake_read(f)) {
+            bool is_script = strcmp(fake_word(f, 0), "EVALSHA") == 0;
+
+            fake_say(f, is_script                   ? words[i++ > 0]
+                        : fake_word(f, 0)[0] == 'S' ? ":1\r\n"
+                                                    : "$-1\r\n");
+        }
+    }
+}
+
+START_TEST(test_strange)
+{
+    static const char *const now[] = { "$5\r\nNOVEL\r\n", "*1\r\n$12\r\nEXISTS ready\r\n" };
+    static const char *const join[] = { "*1\r\n$7\r\nNOVEL 1\r\n", "*0\r\n" };
+    const struct later_new_job away = { .type = "t", .queue = "r" };
+
+    open_fake(say_strange, (void *)now, 2);
+    ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
+    ck_assert_int_eq(err.code, LATER_E_BUG);
+    later_client_close(client);
+    fake_stop(fake);
+    open_fake(say_strange, (void *)join, 2);
+    ck_assert_int_lt(later_push_flow(client, "q", "f", 0, &away, 1, NULL, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_BUG);
+}
+END_TEST
+
 /* ---- calls */
 
 /* The queue is named once a connection. */
@@ -979,7 +1012,8 @@ static TCase *lost(void)
 
 static TCase *refused(void)
 {
-    return ADD("refused", test_deaf, test_nobody, test_crowd, test_refusals, test_wrong_password);
+    return ADD("refused", test_deaf, test_nobody, test_crowd, test_refusals, test_strange,
+               test_wrong_password);
 }
 
 static TCase *calls(void)
