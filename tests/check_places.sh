@@ -41,6 +41,15 @@ kind "a script" "$(basename -a -s .lua scripts/*.lua | grep -vx 'told\|probe')" 
 in_each "tests/scripts/tour.c" tests/scripts/tour.c
 in_each "doc/protocol.md or tests/system/protocol_more.txt" doc/protocol.md tests/system/protocol_more.txt
 
+kind "an answer of push" "$(sed -n 's/^-- reply//p' scripts/push.lua scripts/flow_push.lua scripts/flow_park.lua |
+    sed 's/;.*//' | grep -oE '[A-Z]{2,}' | grep -vx ABSENT)" # which no caller gets
+for file in clients/python/laterd/told.py clients/node/src/pushed.js clients/php/src/Pushed.php \
+    clients/ruby/lib/laterd/told.rb clients/go/client.go; do
+    in_each "$file" "$file"
+done
+in_each "lib/queue/queue_push.c or flow.c" lib/queue/queue_push.c lib/queue/flow.c
+in_each doc/protocol.md doc/protocol.md
+
 kind "a command of later" "$(grep -oE '&command_[a-z]+' cli/commands.c | sed 's/&command_//')"
 in_each doc/later.1 doc/later.1
 for file in tests/system/pairs_verbs.py tests/system/pairs_running.py; do

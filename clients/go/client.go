@@ -74,11 +74,30 @@ func (p Pushed) IsNew() bool {
 // IsDead is true if a job of this id has failed for good. Nothing runs until it is kicked.
 func (p Pushed) IsDead() bool { return p.State == "dead" }
 
+// pushedOf returns what an answer of a script that pushes means.
+func pushedOf(id, answer string) (Pushed, error) {
+	word, state, _ := strings.Cut(answer, " ")
+	switch word {
+	case "WAITING":
+		return Pushed{ID: id, Result: "pushed", State: "waiting"}, nil
+	case "PUSHED", "REPLACED", "AGAIN", "EXISTS", "FULL":
+		return Pushed{ID: id, Result: strings.ToLower(word), State: state}, nil
+	}
+	return Pushed{ID: id}, strange(answer)
+}
+
+// strange is the error for an answer that means nothing here; what became of the job is not known.
+func strange(answer string) error {
+	return fmt.Errorf("%w: the answer %.40q to a push is not known to this package, which is older than its scripts: "+
+		"take the one that came with the laterd that serves the queue", ErrProtocol, answer)
+}
+
 // ErrFull means that the queue has as many jobs as laterd's option queues.max_jobs allows. Try
 // again later.
 var ErrFull = errors.New("laterd: the queue is full")
 
-// ErrProtocol means that this Redis holds queues of another protocol than this package speaks.
+// ErrProtocol means that this Redis holds queues of another protocol than this package speaks, or that a push was
+// answered by an unknown word.
 var ErrProtocol = errors.New("laterd: another protocol")
 
 // KnownJob is a job that is in Redis.
@@ -177,6 +196,9 @@ func (c *Client) pushPlainly(queue string, job *prepared) (bool, error) {
 	}
 	calls, number := c.newNumber()
 	told, err := redis.String(c.call(pushNow, places[0], calls, plan.epoch, job.id, job.document, number))
+	if err == nil && told != "PUSHED" && told != "ASK" {
+		err = strange(told)
+	}
 	return err == nil && told == "PUSHED", err
 }
 
@@ -324,14 +346,10 @@ func (r *run) round(open map[int][]string) (map[int][]string, error) {
 			return nil, err
 		}
 		for i, n := range call.jobs {
-			words := strings.Fields(strings.ToLower(told[i]))
-			if words[0] == "absent" {
+			if told[i] == "ABSENT" {
 				again[n] = open[n][1:]
-				continue
-			}
-			r.answers[n].Result = words[0]
-			if len(words) > 1 {
-				r.answers[n].State = words[1]
+			} else if r.answers[n], err = pushedOf(r.jobs[n].id, told[i]); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -326,10 +326,9 @@ func (w *way) call(s *script, part []int, close int, words func(job *prepared, i
 		args = append(args, words(w.jobs[i], i)...)
 	}
 	reply, err := w.c.call(s, w.home, w.name, args...)
-	if closed, is := reply.(string); is && closed == "CLOSED" {
-		return nil, fmt.Errorf("%w: %s", ErrFlowClosed, w.name)
-	}
-	if raw, is := reply.([]byte); is && string(raw) == "CLOSED" {
+	if word, no := redis.String(reply, err); no == nil && word != "CLOSED" { // else it is a list
+		return nil, strange(word)
+	} else if no == nil {
 		return nil, fmt.Errorf("%w: %s", ErrFlowClosed, w.name)
 	}
 	return redis.Strings(reply, err)
@@ -348,17 +347,16 @@ func (w *way) push(part []int, close bool) error {
 		return err
 	}
 	for n, i := range part {
-		w.take(i, told[n])
+		if err := w.take(i, told[n]); err != nil {
+			return err
+		}
 	}
 	return w.full(part)
 }
 
-func (w *way) take(i int, answer string) {
-	words := append(strings.Fields(strings.ToLower(answer)), "")
-	if words[0] == "waiting" {
-		words = []string{"pushed", "waiting"}
-	}
-	w.answers[i] = Pushed{ID: w.jobs[i].id, Result: words[0], State: words[1]}
+func (w *way) take(i int, answer string) (err error) {
+	w.answers[i], err = pushedOf(w.jobs[i].id, answer)
+	return err
 }
 
 func (w *way) full(part []int) error {
@@ -390,8 +388,8 @@ func (w *way) away(part []int) error {
 		for n, i := range left {
 			if number := strings.TrimPrefix(told[n], "PARK "); number != told[n] {
 				numbers[i] = number
-			} else {
-				w.take(i, told[n])
+			} else if err := w.take(i, told[n]); err != nil {
+				return err
 			}
 		}
 		return w.park(queue, left, numbers)
@@ -446,7 +444,9 @@ func (w *way) parkAt(key, epoch string, group []int, numbers map[int]string, rou
 			continue
 		}
 		delete(routes, i)
-		w.take(i, told[n])
+		if err := w.take(i, told[n]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func open(p *place) queues {
 		opened = connect(p)
 	}
 	if p.Context != nil {
-		heard = nil
+		heard = []string{}
 		opened.BeforePush(carrying(p.Context))
 		opened.AfterPush(func(job laterd.NewJob, pushed laterd.Pushed) {
 			heard = append(heard, job.Type+" "+pushed.ID+" "+pushed.Result)

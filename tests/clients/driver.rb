@@ -26,12 +26,18 @@ def client(place)
   Laterd::Client.new(redis, prefix: place.fetch("prefix", "later"))
 end
 
-def job(members)
+# Returns the type, the payload and the options.
+def parts(members)
   members = members.transform_keys(&:to_sym)
   type = members.delete(:type)
   payload = members.delete(:payload)
   payload = Laterd::RawJSON.new(members.delete(:payload_json)) if members.key?(:payload_json)
-  Laterd::NewJob.new(type, payload, **members)
+  [type, payload, members]
+end
+
+def job(members)
+  type, payload, options = parts(members)
+  Laterd::NewJob.new(type, payload, **options)
 end
 
 def ends_of(call)
@@ -67,12 +73,8 @@ def answer(call)
   elsif call["heard"]
     { heard: $heard }
   elsif call["push"]
-    members = call["push"].transform_keys(&:to_sym)
-    told(if members[:flow]
-           $later.push(members.delete(:type), members.delete(:payload), queue: queue, **members)
-         else
-           $later.push_many([job(members)], queue: queue).first
-         end)
+    type, payload, options = parts(call["push"])
+    told($later.push(type, payload, queue: queue, **options))
   elsif call["events"]
     said = $later.events(queue: queue, after: call["events"], **call.slice("limit", "timeout").transform_keys(&:to_sym))
     { ends: said.ends.map(&:to_h), missed: said.missed, bookmark: said.bookmark }

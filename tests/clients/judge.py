@@ -209,6 +209,9 @@ def includes(got, wanted, where="the answer"):
     elif isinstance(wanted, dict) and wanted.keys() == {"above"}:
         if isinstance(got, bool) or not isinstance(got, (int, float)) or not got > wanted["above"]:
             raise Wrong("%s: %s, wanted more than %s" % (where, short(got), wanted["above"]))
+    elif isinstance(wanted, dict) and wanted.keys() == {"has"}:
+        if not isinstance(got, str) or wanted["has"] not in got:
+            raise Wrong("%s: %s, wanted text with %s" % (where, short(got), wanted["has"]))
     elif isinstance(wanted, dict) and isinstance(got, dict):
         for name, part in wanted.items():
             if name == "document":

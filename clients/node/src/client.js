@@ -7,6 +7,7 @@ import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./error
 import { Page } from "./events.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
+import { pushedOf, strange } from "./pushed.js";
 import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
 import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE } from "./script.js";
@@ -37,12 +38,6 @@ function* partsOf(items) {
         size += item.bytes;
     }
     if (part.length) yield part;
-}
-
-/** null means that the queue is full. */
-function pushedOf(id, answer) {
-    const [word, state = ""] = answer.split(" ");
-    return word === "FULL" ? null : { id, result: word.toLowerCase(), state };
 }
 
 function foundOf(id, place, [state, score, record, document]) {
@@ -113,6 +108,7 @@ export class Laterd extends Pushing {
             const answer = await this.#call(
                 PUSH_NOW.call(this.#prefix, place, [plan.epoch, one.id, one.document, number], this.#calls));
             if (answer === "PUSHED") return { id: one.id, result: "pushed", state: "" };
+            if (answer !== "ASK") throw strange(answer);
         }
         return (await this.#pushAll([one], queue))[0];
     }

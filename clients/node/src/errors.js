@@ -33,7 +33,7 @@ export class FlowUnknown extends LaterdError {
     }
 }
 
-/** The queues in this Redis are of another protocol. */
+/** The queues in this Redis are of another protocol, or this client does not know what a push was answered. */
 export class WrongProtocol extends LaterdError {}
 
 /** The Redis client adds a prefix to every key, so no worker would find the jobs. */

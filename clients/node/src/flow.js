@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { checkLabel, checkQueue, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } from "./errors.js";
+import { pushedOf, strange } from "./pushed.js";
 import { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } from "./script.js";
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
@@ -112,10 +113,10 @@ function groupBy(items, keyOf) {
     return groups;
 }
 
-function resultOf(id, answer) {
-    const [word, state = ""] = answer.split(" ");
-    if (word === "FULL") return null;
-    return { id, result: word === "EXISTS" ? "exists" : "pushed", state: word === "WAITING" ? "waiting" : state };
+/** Returns the answers to the jobs of a call. */
+function toldOf(answers, name) {
+    if (Array.isArray(answers)) return answers;
+    throw answers === "CLOSED" ? new FlowClosed(name) : strange(answers);
 }
 
 /** `STATE STEP WHEN DELAY AFTER QUEUE:NUMBER`; the last is there if the job lies in another queue. */
@@ -196,9 +197,8 @@ export class Flows {
         const args = [name, part[0]?.tie.adder ?? "", close ? "1" : "0", KEPT,
             ...part.flatMap(({ id, when, rank, document, tie }) =>
                 [id, tie.step, tie.after, tie.when, when, rank, document])];
-        const answers = await this.#link.call(FLOW_PUSH.call(this.#link.prefix, home, args, name));
-        if (!Array.isArray(answers)) throw new FlowClosed(name);
-        part.forEach((item, i) => results.set(item, resultOf(item.id, answers[i])));
+        const answers = toldOf(await this.#link.call(FLOW_PUSH.call(this.#link.prefix, home, args, name)), name);
+        part.forEach((item, i) => results.set(item, pushedOf(item.id, answers[i])));
         if (part.some((item) => results.get(item) === null)) throw new QueueFull(home, [...results.values()]);
     }
 
@@ -216,12 +216,11 @@ export class Flows {
     async #join({ name, home }, part, results) {
         const args = [name, part[0].tie.adder, "0", KEPT, ...part.flatMap((item) =>
             [item.id, item.tie.step, item.tie.after, item.tie.when, item.when, this.#placeOf(item, home)])];
-        const answers = await this.#link.call(FLOW_JOIN.call(this.#link.prefix, home, args, name));
-        if (!Array.isArray(answers)) throw new FlowClosed(name);
+        const answers = toldOf(await this.#link.call(FLOW_JOIN.call(this.#link.prefix, home, args, name)), name);
         const numbers = new Map();
         part.forEach((item, i) => {
             if (answers[i].startsWith("PARK ")) numbers.set(item, answers[i].slice(5));
-            else results.set(item, resultOf(item.id, answers[i]));
+            else results.set(item, pushedOf(item.id, answers[i]));
         });
         return numbers;
     }
@@ -241,7 +240,7 @@ export class Flows {
                 const answers = await this.#link.call(FLOW_PARK.call(this.#link.prefix, place, args));
                 group.forEach(({ item, route }, i) => {
                     if (answers[i] === "ABSENT") waiting.push({ item, route: route.slice(1) });
-                    else results.set(item, resultOf(item.id, answers[i]));
+                    else results.set(item, pushedOf(item.id, answers[i]));
                 });
             }
         }

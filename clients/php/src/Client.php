@@ -440,9 +440,12 @@ final class Client implements Queues
         }
         $document = $job->document();
         $this->announce($queue);
-        return $this->script('push_now', $queue, ['0', $job->id, $document, $this->newNumber()], $this->calls) === 'PUSHED'
-            ? new Pushed($job->id, $queue, 'pushed')
-            : null;
+        $answer = $this->script('push_now', $queue, ['0', $job->id, $document, $this->newNumber()], $this->calls);
+        return match ($answer) {
+            'PUSHED' => new Pushed($job->id, $queue, 'pushed'),
+            'ASK' => null,
+            default => throw WrongProtocol::answered($answer),
+        };
     }
 
     /** Makes an id of a call, under which Redis remembers its answer. */
@@ -522,8 +525,7 @@ final class Client implements Queues
                     $again[$n] = array_slice($open[$n], 1);
                     continue;
                 }
-                [$result, $state] = explode(' ', strtolower($answer) . ' ');
-                $answers[$n] = new Pushed($jobs[$n][0]->id, $queue, $result, $state);
+                $answers[$n] = Pushed::of($jobs[$n][0]->id, $queue, $answer);
             }
         }
         return $again;

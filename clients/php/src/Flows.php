@@ -214,7 +214,7 @@ final class Flows
         }
         $told = $this->call('flow_push', $name, $queue, $args);
         foreach (array_keys($part) as $i => $n) {
-            $answers[$n] = self::pushed($part[$n], $told[$i]);
+            $answers[$n] = Pushed::of($part[$n][0]->id, $part[$n][2], $told[$i]);
         }
         if (in_array('FULL', $told, true)) {
             throw new QueueFull($queue, $answers);
@@ -229,14 +229,10 @@ final class Flows
     private function call(string $script, string $name, string $queue, array $args): array
     {
         $told = $this->later->script($script, $queue, $args, ['flow' => "flow:$name", 'unknown' => "flow:$name:unknown"]);
-        return is_array($told) ? $told : throw new FlowClosed($name);
-    }
-
-    private static function pushed(array $one, string $answer): Pushed
-    {
-        [$result, $state] = explode(' ', strtolower($answer) . ' ');
-        return $result === 'waiting' ? new Pushed($one[0]->id, $one[2], 'pushed', 'waiting')
-            : new Pushed($one[0]->id, $one[2], $result, $state);
+        if (!is_array($told)) {
+            throw $told === 'CLOSED' ? new FlowClosed($name) : WrongProtocol::answered($told);
+        }
+        return $told;
     }
 
     /** Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them run. */
@@ -267,7 +263,7 @@ final class Flows
             if (str_starts_with($told[$i], 'PARK ')) {
                 $numbers[$n] = substr($told[$i], 5);
             } else {
-                $answers[$n] = self::pushed($part[$n], $told[$i]);
+                $answers[$n] = Pushed::of($part[$n][0]->id, $part[$n][2], $told[$i]);
             }
         }
         return $numbers;
@@ -298,7 +294,7 @@ final class Flows
                     if ($answer === 'ABSENT') {
                         $again[$n] = array_slice($open[$n], 1);
                     } else {
-                        $answers[$n] = self::pushed($part[$n], $answer);
+                        $answers[$n] = Pushed::of($part[$n][0]->id, $part[$n][2], $answer);
                     }
                 }
             }

@@ -20,6 +20,17 @@ final class Pushed
     ) {
     }
 
+    /** @internal what an answer of a script that pushes means */
+    public static function of(string $id, string $queue, string $answer): self
+    {
+        [$word, $state] = explode(' ', "$answer ");
+        return match ($word) {
+            'WAITING' => new self($id, $queue, 'pushed', 'waiting'),
+            'PUSHED', 'REPLACED', 'AGAIN', 'EXISTS', 'FULL' => new self($id, $queue, strtolower($word), $state),
+            default => throw WrongProtocol::answered($answer),
+        };
+    }
+
     /** Is it a new job? If not, a job of this id existed, and nothing was changed. */
     public function isNew(): bool
     {

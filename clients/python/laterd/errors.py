@@ -39,7 +39,7 @@ class FlowUnknown(LaterdError):
 
 
 class WrongProtocol(LaterdError):
-    """The queues in this Redis are of another protocol."""
+    """The queues in this Redis are of another protocol, or this client does not know what a push was answered."""
 
 
 class PrefixRefused(LaterdError):

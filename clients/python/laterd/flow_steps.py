@@ -6,7 +6,7 @@ from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared
 from .script import CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK, Script
-from .told import Pushed
+from .told import Pushed, pushed_of, strange, text_of
 
 if TYPE_CHECKING:
     from .steps import State, Steps
@@ -86,20 +86,17 @@ def push_part(state: "State", name: str, part: List[Prepared], queue: str, close
     for one in part:
         args += [one.id, one.step, one.after, one.fate, one.when, one.priority, one.document]
     answers = yield FLOW_PUSH.call(state.prefix, queue, args, name)
-    if not isinstance(answers, (list, tuple)):
-        raise FlowClosed(name)
-    for place, one, answer in zip(places, part, answers):
-        _take(one, answer, place, results)
+    for place, one, answer in zip(places, part, _told(answers, name)):
+        results[place] = pushed_of(one.id, answer)
     if any(results[place] is None for place in places):
         raise QueueFull(queue, results)
 
 
-def _take(one: Prepared, answer: Any, place: int, results: List[Optional[Pushed]]) -> str:
-    word, _, known = (answer.decode() if isinstance(answer, bytes) else str(answer)).partition(" ")
-    if word not in ("FULL", "ABSENT", "PARK"):
-        results[place] = Pushed(one.id, "exists" if word == "EXISTS" else "pushed",
-                                "waiting" if word == "WAITING" else known)
-    return known if word == "PARK" else word
+def _told(answers: Any, name: str) -> Sequence[Any]:
+    """The answers to the jobs of a call."""
+    if isinstance(answers, (list, tuple)):
+        return answers
+    raise FlowClosed(name) if text_of(answers) == "CLOSED" else strange(answers)
 
 
 def _push_away(state: "State", name: str, home: str, items: List[Prepared], part: List[int],
@@ -125,10 +122,13 @@ def _join(state: "State", name: str, home: str, items: List[Prepared], part: Lis
         one = items[i]
         args += [one.id, one.step, one.after, one.fate, one.when, _place(state, one, home)]
     answers = yield FLOW_JOIN.call(state.prefix, home, args, name)
-    if not isinstance(answers, (list, tuple)):
-        raise FlowClosed(name)
-    told = {i: _take(items[i], answer, i, results) for i, answer in zip(part, answers)}
-    return {i: number for i, number in told.items() if number[:1].isdigit()}
+    numbers: Dict[int, str] = {}
+    for i, answer in zip(part, map(text_of, _told(answers, name))):
+        if answer.startswith("PARK "):
+            numbers[i] = answer[5:]
+        else:
+            results[i] = pushed_of(items[i].id, answer)
+    return numbers
 
 
 def _park(state: "State", name: str, home: str, items: List[Prepared], numbers: Dict[int, str],
@@ -148,9 +148,11 @@ def _park(state: "State", name: str, home: str, items: List[Prepared], numbers: 
             for i, _ in group:
                 args += [items[i].id, numbers[i], items[i].priority, items[i].document]
             answers = yield FLOW_PARK.call(state.prefix, place, args)
-            for (i, route), answer in zip(group, answers):
-                if _take(items[i], answer, i, results) == "ABSENT":
+            for (i, route), answer in zip(group, map(text_of, answers)):
+                if answer == "ABSENT":
                     waiting.append((i, route[1:]))
+                else:
+                    results[i] = pushed_of(items[i].id, answer)
 
 
 # ---- looking and acting

@@ -18,7 +18,7 @@ from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProt
 from .events import ENTRIES, Events, Page, number_of
 from .plan import Plan
 from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
-from .told import Found, Outcome, Pushed, Size, found_of, text_of
+from .told import Found, Outcome, Pushed, Size, found_of, pushed_of, strange, text_of
 
 PROTOCOL = "2"
 CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
@@ -100,6 +100,8 @@ class State:
             answer = yield from self.push_now(one, route[0], plan)
             if answer == "PUSHED":
                 return Pushed(one.id, "pushed")
+            if answer != "ASK":
+                raise strange(answer)
         results = yield from self.push_all([one], queue)
         return results[0]
 
@@ -405,9 +407,3 @@ def parts_of(group: List[Tuple[int, List[str]]], items: List[Prepared]) -> Any:
         size += len(items[i].document)
     if part:
         yield part
-
-
-def pushed_of(job_id: str, answer: str) -> Optional[Pushed]:
-    """None means that the queue is full."""
-    word, _, state = answer.partition(" ")
-    return None if word == "FULL" else Pushed(job_id, word.lower(), state)

@@ -3,7 +3,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Sequence
 
-from .errors import JobFailed, JobUnknown
+from .errors import JobFailed, JobUnknown, WrongProtocol
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,24 @@ class Outcome:
 
 def text_of(reply: Any) -> str:
     return reply.decode() if isinstance(reply, bytes) else str(reply)
+
+
+def pushed_of(job_id: str, answer: Any) -> Optional[Pushed]:
+    """What an answer of a script that pushes means; None: the queue is full."""
+    word, _, state = text_of(answer).partition(" ")
+    if word == "FULL":
+        return None
+    if word == "WAITING":
+        return Pushed(job_id, "pushed", "waiting")
+    if word not in ("PUSHED", "REPLACED", "AGAIN", "EXISTS"):
+        raise strange(answer)
+    return Pushed(job_id, word.lower(), state)
+
+
+def strange(answer: Any) -> WrongProtocol:
+    """An answer that means nothing here; what became of the job is not known."""
+    return WrongProtocol("the answer %.40r to a push is not known to this client, which is older than its scripts: "
+                         "take the client that came with the laterd that serves the queue" % text_of(answer))
 
 
 def found_of(job_id: str, place: str, reply: Sequence[Any]) -> Found:

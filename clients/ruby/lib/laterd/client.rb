@@ -358,8 +358,7 @@ module Laterd
       batches(jobs, open).each do |place, mode, numbers|
         told = push_at(place, mode, @plans[queue].epoch, numbers.map { |n| jobs[n] })
         numbers.zip(told) do |n, answer|
-          result, state = answer.downcase.split
-          result == "absent" ? again[n] = open[n].drop(1) : answers[n] = Pushed.new(jobs[n][0].id, result, state)
+          answer == "ABSENT" ? again[n] = open[n].drop(1) : answers[n] = Pushed.of(jobs[n][0].id, answer)
         end
       end
       again
@@ -392,7 +391,8 @@ module Laterd
       document = job.document
       announce(place)
       answer = script("push_now", place, [@plans[queue].epoch, job.id, document, new_number], @calls)
-      answer == "PUSHED" ? Pushed.new(job.id, "pushed") : nil
+      return Pushed.new(job.id, "pushed") if answer == "PUSHED"
+      raise Pushed.strange(answer) unless answer == "ASK"
     end
 
     # Makes an id of a call, under which Redis remembers its answer.

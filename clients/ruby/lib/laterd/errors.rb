@@ -9,7 +9,7 @@ module Laterd
   # A bad job or queue name. Nothing was sent.
   class Refused < ArgumentError; end
 
-  # This Redis holds queues of another protocol than this client speaks.
+  # This Redis holds queues of another protocol than this client speaks, or a push was answered by an unknown word.
   class WrongProtocol < Error; end
 
   # From cancel: the job went from one state to the next faster than it could be cancelled.

@@ -268,15 +268,13 @@ module Laterd
 
     def flow_call(script, name, queue, args)
       told = @link.script(script, queue, args, name)
-      raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" unless told.is_a?(Array)
+      return told if told.is_a?(Array)
 
-      told
+      raise told == "CLOSED" ? FlowClosed.new("flow #{name} is closed: only a running job of it may add to it") : Pushed.strange(told)
     end
 
     def take(one, answer, answers)
-      result, state = answer.downcase.split
-      result, state = "pushed", result if result == "waiting"
-      answers[one.number] = Pushed.new(one.job.id, result, state)
+      answers[one.number] = Pushed.of(one.job.id, answer)
     end
 
     # Jobs of another queue, or of shards, are announced to the flow and parked there, until it has them

@@ -8,6 +8,23 @@ module Laterd
   # The result of a push. result: "pushed", "replaced", "again" (one of this id runs, and this one is pushed when it ends),
   # "exists". state, if it exists: "ready", "delayed", "reserved", "dead", "ended".
   Pushed = Struct.new(:id, :result, :state) do
+    # What an answer of a script that pushes means; without room it is "full".
+    # @private
+    def self.of(id, answer)
+      word, state = answer.split
+      return new(id, "pushed", "waiting") if word == "WAITING"
+      return new(id, word.downcase, state) if %w[PUSHED REPLACED AGAIN EXISTS FULL].include?(word)
+
+      raise strange(answer)
+    end
+
+    # An answer that means nothing here; what became of the job is not known.
+    # @private
+    def self.strange(answer)
+      WrongProtocol.new("the answer #{answer.to_s[0, 40].inspect} to a push is not known to this client, which is older than " \
+                        "its scripts: take the client that came with the laterd that serves the queue")
+    end
+
     # Is it a new job? If not, a job of this id existed, and nothing was changed.
     def new?
       %w[pushed replaced again].include?(result)
