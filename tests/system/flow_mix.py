@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import patience
 import redis
 
 later, laterd, queue, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -282,13 +283,8 @@ while time.monotonic() < until:
 call("resume", queue)
 for name in store.zrange(key("flows"), 0, -1):
     call("flow", "close", name, "-q", queue)
-until = time.monotonic() + 300
-while not settled() and time.monotonic() < until:
-    time.sleep(0.1)
-until = time.monotonic() + 60
-while store.exists(key("fair")) and time.monotonic() < until:
-    time.sleep(0.1)  # migrate drops what a plain member has left
-if store.exists(key("fair")):
+patience.until(settled, 300)
+if not patience.until(lambda: not store.exists(key("fair")), 60):  # migrate drops what a plain member has left
     print("nothing is ready, and there is fair: %s" % store.hgetall(key("fair")))
 if not settled():
     print("jobs are left: " + call("size", queue, "--json").strip())

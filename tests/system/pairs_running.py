@@ -18,6 +18,7 @@ import threading
 import time
 
 import pairs_work
+import patience
 from pairs_redis import Deviation, Redis, Serve
 
 AT_ONCE = 4
@@ -26,11 +27,8 @@ PATIENCE = 300  # seconds; only a hang takes as long
 
 
 def until(what, test):
-    end = time.time() + PATIENCE
-    while not test():
-        if time.time() > end:
-            raise Deviation(f"waited {PATIENCE} s in vain: {what}")
-        time.sleep(0.05)
+    if not patience.until(test, PATIENCE):
+        raise Deviation(f"waited {PATIENCE} s in vain: {what}")
 
 
 class Laterd:

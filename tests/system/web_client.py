@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import threading
-import time
+
+from patience import until
 
 
 class Connection(http.client.HTTPConnection):
@@ -27,14 +28,15 @@ class Connection(http.client.HTTPConnection):
             return super().connect()
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        end = time.monotonic() + self.timeout
-        while True:
-            try:
-                return self.sock.connect(self.where[5:])
-            except BlockingIOError:  # so many wait to be let in that the line is full
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
+        if not until(self.is_let_in, self.timeout):
+            raise TimeoutError('so many wait to be let in that the line is full')
+
+    def is_let_in(self):
+        try:
+            self.sock.connect(self.where[5:])
+            return True
+        except BlockingIOError:
+            return False
 
 
 def ask(where, path, body=None, method=None, headers=None):
@@ -122,16 +124,8 @@ def performed(before, now):
 
 
 def wait_until(condition, seconds=20):
-    """Returns the value of a condition once it holds, or None when the time is over: at least a
-    minute, so that only a hang reaches it. Asked ever less often, since most ask a process or the browser."""
-    end, pause = time.monotonic() + max(seconds, 60), 0.02
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(pause)
-        pause = min(pause * 1.2, 0.1)
-    return None
+    """until() for at least a minute, so that only a hang reaches it."""
+    return until(condition, max(seconds, 60))
 
 
 def events(where, path, count, seconds=60, headers=None):

@@ -4,9 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
+
+from patience import until
 
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 KEYS = {'Enter': '\ue007', 'Escape': '\ue00c', 'Tab': '\ue004', 'ArrowUp': '\ue013', 'ArrowDown': '\ue015'}
@@ -86,17 +87,14 @@ class Browser:
         """Returns the value of an expression in the page once it is true, or None when the time
         is over. The page itself asks again, which takes far less than a question from here, unless it
         is left meanwhile."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        def look():
             try:
-                value = self.call('POST', 'execute/async', {'script': LOOK % text, 'args': [
-                    *arguments, 1000 * min(5, end - time.monotonic())]})
+                return self.call('POST', 'execute/async', {'script': LOOK % text, 'args': [
+                    *arguments, 1000 * min(5, seconds)]})
             except RuntimeError:
-                value = self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
-                time.sleep(0.05)
-            if value:
-                return value
-        return None
+                return self.script(f'try {{ return {text}; }} catch {{ return null; }}', *arguments)
+
+        return until(look, seconds)
 
     def click(self, words, scope='body'):
         """Clicks the first button or link with these words, where it is on the page, as a
