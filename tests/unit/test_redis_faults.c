@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -485,26 +486,27 @@ static void answer_one(struct fake_redis *fake, void *arg)
             fake_wait_closed(fake);
 }
 
-/* An answer that is whole gives the one behind it no more time. */
+/* An answer that is whole gives the one behind it no more time. On a busy machine the first one may
+ * come too late itself, which says nothing. The wrong deadline would be at 0.3. */
 START_TEST(test_deadline_behind_an_answer)
 {
     double best = 100, from;
 
     rig_up(answer_one, NULL);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 30 && best > 0.2 + LATE; i++) {
         rig.answers = 0;
         memset(rig.told, 0, sizeof rig.told);
         rig_send(0, "ECHO", LATER_NO_SCRIPT, 60);
         rig_send(1, "ECHO", LATER_NO_SCRIPT, 0.2);
         from = later_clock();
         RIG_UNTIL(rig.downs == i + 1);
-        best = rig.down_at - from < best ? rig.down_at - from : best;
-        rig_answered(0, 1);
         rig_broke(1, LATER_UNKNOWN, "no answer in time");
+        if (rig.told[0].outcome == LATER_ANSWERED)
+            best = fmin(best, rig.down_at - from);
         rig_connect();
         RIG_UNTIL(rig.ups == i + 2);
     }
-    ck_assert_double_le(best, 0.2 + LATE * rig_slowness());
+    ck_assert_double_le(best, 0.2 + LATE);
 }
 END_TEST
 
