@@ -318,13 +318,14 @@ static void server_take(void *arg, struct evhttp_request *request)
 
 /* --- all of it --- */
 
-static void tell_news(void *arg, const char *json, size_t len)
+/* Those who wait for the state get no older one, if only the troubles are new. */
+static void tell_news(void *arg, const char *json, size_t len, bool asked)
 {
     struct server *server = arg;
 
     if (live_send(server->live, json, len) > 0)
         poller_look(server->poller);
-    if (live_waits(server->live))
+    if (asked && live_waits(server->live))
         server_greet(server);
     if (live_waits_for_troubles(server->live) &&
         poller_look_troubles(server->poller, TROUBLES_LATER))

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 
@@ -17,6 +18,12 @@ from web_client import Connection, ask, calls, check, events, performed, redis, 
 
 where, web_pid, tcp, token, redis_pid = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
 later = os.environ['later_bin']
+
+
+def children():
+    """The processes that ask Redis for this later-web."""
+    with open(f'/proc/{web_pid}/task/{web_pid}/children', encoding='ascii') as file:
+        return [int(pid) for pid in file.read().split()]
 
 
 def act(path, **body):
@@ -484,6 +491,20 @@ for name, look in (('overview', lambda: ask(where, '/api/1/overview')[2]), ('liv
     check(f'after-{name}' in [queue['queue'] for queue in first_seen['queues']] and first_seen['whole'],
           f'who comes after a while sees what is now: {name}', first_seen['age'])
     wait_until(rests)
+
+for number, child in enumerate(children()):  # one asks for numbers, one for troubles: each may be the later one
+    for _ in range(10):
+        run('push', 't', '-q', f'frozen-{number}')
+        act('pause', queue='mail'), act('resume', queue='mail')  # so that there is a question for troubles, too
+        wait_until(rests)
+        os.kill(child, signal.SIGSTOP)
+        threading.Timer(1, os.kill, (child, signal.SIGCONT)).start()
+        first_seen = ask(where, '/api/1/overview')[2]
+        if not first_seen['away']:
+            break
+        wait_until(rests)
+    check(f'frozen-{number}' in [queue['queue'] for queue in first_seen['queues']],
+          f'also if a question takes a second: {number}', first_seen['age'])
 
 redis('DEL', 'later:hosts')
 check(wait_until(lambda: 'no_laterd' in (rules(ask(where, '/api/1/troubles')[2]) or [])), 'troubles alone, without a reader of numbers')

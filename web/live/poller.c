@@ -79,14 +79,14 @@ char *poller_text(const struct poller *poller, size_t *len)
     return write_text(poller, true, len);
 }
 
-static void poller_tell(struct poller *poller)
+static void poller_tell(struct poller *poller, bool asked)
 {
     size_t len;
     char *text = write_text(poller, false, &len);
 
     if (!text)
         return;
-    poller->fn(poller->arg, text, len);
+    poller->fn(poller->arg, text, len, asked);
     free(text);
     poller->hosts_are_new = poller->troubles_are_new = poller->marks.news = false;
     snapshot_told(poller->snapshot);
@@ -130,7 +130,7 @@ static void poller_take_end(void *arg, int status, const char *rest)
         lines_json_free(&poller->new_hosts);
         serve_words(rest, poller->away);
     }
-    poller_tell(poller);
+    poller_tell(poller, true);
 }
 
 /* A question begins, whose answer is waited for before the next one. */
@@ -232,7 +232,7 @@ static void poller_take_troubles(void *arg)
     struct poller *poller = arg;
 
     poller->troubles_are_new = true;
-    poller_tell(poller);
+    poller_tell(poller, false);
 }
 
 void poller_tell_troubles(struct poller *poller, const struct serve_answer *also)
@@ -276,7 +276,7 @@ static void look_at_clock(evutil_socket_t fd, short what, void *arg)
     troubles_look(poller->troubles, trouble_age(poller));
     if (!serve_is_free(poller->serve)) {
         if (now - poller->asked > LATE_AFTER)
-            poller_tell(poller);
+            poller_tell(poller, true);
     } else if (now - poller->asked >= BEAT - 0.25) {
         if (wants_names(poller, now))
             ask_names(poller);

@@ -23,8 +23,9 @@
 struct event_base;
 struct poller;
 
-/* Called with each update: one JSON object, borrowed. */
-typedef void poller_fn(void *arg, const char *json, size_t len);
+/* Called with each update: one JSON object, borrowed. asked: queues and hosts were asked about, or
+ * Redis does not answer; if not, only the troubles are new. */
+typedef void poller_fn(void *arg, const char *json, size_t len, bool asked);
 
 /* Returns NULL with *err. */
 struct poller *poller_new(struct event_base *base, const struct serve_program *program,
