@@ -7,7 +7,7 @@
 
 passed=0 failed=0 skipped=0
 times=build/times.txt
-jobs=$((4 * $(nproc))) # most tests mostly wait
+jobs=$((6 * $(nproc))) # most tests mostly wait
 [ "$jobs" -le 32 ] || jobs=32
 
 # In a quick check, test programs are built when their turn comes, beside tests that wait. Only those that
