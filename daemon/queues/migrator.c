@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LOOK_SECONDS  0.8
-#define TRIM_SECONDS  10.0
+#define ALL_SECONDS   10.0   /* between two looks at what can wait, and between two trims */
 #define TOUCH_SECONDS 0.75   /* by then a keeper that was refused has tried again */
 #define BACK_SECONDS  2.0    /* by then one that was cut off has a new connection (link.c) */
 #define LEAST_WAIT    0.0005 /* a due time this close is waited for, not asked for again and again */
@@ -22,9 +22,9 @@ struct migrator {
     struct queues *queues;
     struct timer *look; /* at the queues that rest */
     struct seek *seek;
-    double look_at, trim_at; /* when it is due; from when on it looks for dead and done jobs, too */
-    uint32_t called;         /* of those that rest: who was asked the time last */
-    char *error;             /* of lapses */
+    double look_at, all_at; /* when it is due; from when on it looks at all keys */
+    uint32_t called;        /* of those that rest: who was asked the time last */
+    char *error;            /* of lapses */
     double lapse_from;
     bool met;      /* the link was up once */
     double offset; /* Redis's clock minus ours */
@@ -88,7 +88,7 @@ static void migrator_trim(struct queue *queue)
     bool dead = trims_dead(config), done = keeps_done(config);
     double now = later_clock();
 
-    if ((!dead && !done) || now - queue->migrate.trimmed < TRIM_SECONDS)
+    if ((!dead && !done) || now - queue->migrate.trimmed < ALL_SECONDS)
         return;
     queue->migrate.trimmed = now;
     if (dead)
@@ -239,11 +239,15 @@ static void migrator_on_timer(void *arg)
 
 /* --- queues that rest --- */
 
-/* The keys that a resting queue is checked for; the last two only if something is trimmed. */
-static const enum later_key stirring[] = { LATER_KEY_READY,  LATER_KEY_DELAYED, LATER_KEY_RESERVED,
-                                           LATER_KEY_UNIQUE, LATER_KEY_CRON,    LATER_KEY_NEWS,
-                                           LATER_KEY_AWAY,   LATER_KEY_DEAD,    LATER_KEY_DONE };
+/* The keys that a resting queue is checked for. From `unique` on they can wait: a push asks for the
+ * time itself when an id is taken, and a flow has its first turn a minute after it got a job
+ * elsewhere. The last two only if something is trimmed. */
+static const enum later_key stirring[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
+                                           LATER_KEY_CRON,  LATER_KEY_NEWS,    LATER_KEY_UNIQUE,
+                                           LATER_KEY_AWAY,  LATER_KEY_DEAD,    LATER_KEY_DONE };
 #define STIRRING (sizeof stirring / sizeof *stirring)
+#define AT_ONCE  5
+#define TRIMMED  2
 
 static const char *migrator_key_of(void *arg, uint32_t queue, unsigned k)
 {
@@ -313,23 +317,28 @@ static void ask_the_time(struct migrator *migrator, const uint32_t *list, size_t
     migrator_ask(queues_at(migrator->queues, migrator->called));
 }
 
+/* How many of the keys this look is for. */
+static unsigned keys_of_look(struct migrator *migrator, double now)
+{
+    const struct config *config = migrator->queues->config;
+
+    if (now < migrator->all_at)
+        return AT_ONCE;
+    migrator->all_at = now + ALL_SECONDS;
+    return trims_dead(config) || keeps_done(config) ? STIRRING : STIRRING - TRIMMED;
+}
+
 /* Returns whether it is under way. */
 static bool look_for_stirring(struct migrator *migrator)
 {
     struct seek_options options = { .key = migrator_key_of,
-                                    .keys = STIRRING - 2,
+                                    .keys = keys_of_look(migrator, later_clock()),
                                     .most = SIZE_MAX,
                                     .done = migrator_on_found,
                                     .arg = migrator };
     uint32_t *list = malloc((migrator->queues->names.count + 1) * sizeof *list);
     size_t count = list && !migrator->queues->paused ? list_resting(migrator, list) : 0;
-    double now = later_clock();
 
-    if ((trims_dead(migrator->queues->config) || keeps_done(migrator->queues->config)) &&
-        now >= migrator->trim_at) {
-        migrator->trim_at = now + TRIM_SECONDS;
-        options.keys = STIRRING;
-    }
     if (count) {
         ask_the_time(migrator, list, count);
         migrator->seek = seek_new(migrator->queues->link, &options, list, count);
@@ -470,7 +479,7 @@ void migrator_link_up(struct queues *queues)
 /* What may stay of dead and done jobs may have changed. */
 void migrator_configure(struct queues *queues)
 {
-    queues->migrator->trim_at = 0;
+    queues->migrator->all_at = 0;
     for (uint32_t i = 0; i < queues->names.count; i++)
         queues_at(queues, i)->migrate.trimmed = 0;
 }

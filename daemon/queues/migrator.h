@@ -6,8 +6,9 @@
  * For each queue a timer is armed at the earliest score of delayed and reserved. A push that is due
  * before all others is announced (subscriber.h). Besides, each queue is looked at every 0.8 s,
  * which also leaves a wake if a plain ZADD left none. Queues that rest, because they have nothing
- * to look at, are checked together (link/seek.h). Each call moves at most 500 jobs; after a full
- * one the next follows at once.
+ * to look at, are checked together (link/seek.h); for ids that stayed taken and for flows that look
+ * after their jobs elsewhere only every 10 s. Each call moves at most 500 jobs; after a full one
+ * the next follows at once.
  *
  * After a reconnect, or if Redis or we stood still, nothing lapses for a third of a lease (after a
  * reconnect at least 2 s), so that the keepers of all hosts touch first. Each lapse also carries a

@@ -370,6 +370,82 @@ START_TEST(test_each_queue_once)
 }
 END_TEST
 
+#define MANY 40 /* queues: each by itself is asked only every half minute */
+
+static uint64_t seeking; /* a bit for each of them of which migrate says that it seeks */
+
+static void on_told(struct queue *queue, const struct later_migrated *migrated)
+{
+    if (migrated->seeks)
+        seeking |= UINT64_C(1) << atoi(queue->keys.queue + 1);
+}
+
+static int count_seeking(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < MANY; i++)
+        count += (seeking >> i & 1) != 0;
+    return count;
+}
+
+/* Ids that stayed taken, and flows whose turn has come, in queues that rest. */
+START_TEST(test_what_can_wait)
+{
+    static struct config_queue many[MANY];
+    struct config_pool pools[2] = { live_config.pools[0],
+                                    { .name = "p", .queues = many, .queue_count = MANY } };
+    double from;
+
+    for (int i = 0; i < MANY; i++)
+        snprintf(many[i].name, sizeof many[i].name, "m%d", i);
+    live_config.pools = pools;
+    live_config.pool_count = 2;
+    live_queues->told = on_told;
+    begin();
+    LIVE_FOR(2.0, seeking == 0);
+    from = later_clock();
+    for (int i = 0; i < MANY; i += 2) {
+        live_do("ZADD later:{m%d}:unique 1 a", i);
+        live_do("ZADD later:{m%d}:away 1 f", i + 1);
+    }
+    LIVE_UNTIL(count_seeking() == MANY / 2);
+    LIVE_UNTIL(live_number("KEYS later:{m*}:unique") == 0);
+    ck_assert_double_le(later_clock() - from, 10 + 1.6 * live_slowness());
+}
+END_TEST
+
+/* How many of the EXISTS that Redis remembers name so many keys. */
+static int count_looks(size_t keys)
+{
+    redisContext *redis = connected();
+    redisReply *log = redisCommand(redis, "SLOWLOG GET -1");
+    int count = 0;
+
+    ck_assert_ptr_nonnull(log);
+    for (size_t i = 0; i < log->elements; i++) {
+        const redisReply *command = log->element[i]->element[3];
+
+        count += strcmp(command->element[0]->str, "EXISTS") == 0 && command->elements == 1 + keys;
+    }
+    freeReplyObject(log);
+    redisFree(redis);
+    return count;
+}
+
+/* The common look costs Redis for each key that it names: it names two of each queue only now and
+ * then. */
+START_TEST(test_few_keys)
+{
+    live_do("CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 10000");
+    begin();
+    LIVE_FOR(12.0, true);
+    ck_assert_int_ge(count_looks(2 * 5), 8);
+    ck_assert_int_ge(count_looks(2 * 7), 1);
+    ck_assert_int_le(count_looks(2 * 7), 2);
+}
+END_TEST
+
 START_TEST(test_trims_the_dead)
 {
     live_config.dead.max = 2;
@@ -450,8 +526,9 @@ static TCase *lapses(void)
 
 static TCase *rest(void)
 {
-    return MAKE("rest", test_each_queue_once, test_trims_the_dead, test_refused,
-                test_connection_lost, test_ended_with_an_answer_out);
+    return MAKE("rest", test_each_queue_once, test_what_can_wait, test_few_keys,
+                test_trims_the_dead, test_refused, test_connection_lost,
+                test_ended_with_an_answer_out);
 }
 
 UNIT_MAIN("migrator", due, lapses, rest)
