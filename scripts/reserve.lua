@@ -31,6 +31,11 @@ if not last then
 end
 stopped = stopped or last > 0 and now > last
 local few = last > 0 -- after most wakes there is one job and no other
+-- @include first
+if there == 0 then -- a busy worker asks queues that have nothing, most of the time
+    redis.call('DEL', wake)
+    return reply
+end
 local freed -- nothing becomes ready here
 -- @include take_one
 if not one then

@@ -88,7 +88,7 @@ jobs_of()
 {
     case $1 in
     one | own) crowd_of "$1"; return ;;
-    pushed | bare_pushed) return ;;
+    pushed | bare_pushed | empty | bare_empty) return ;;
     esac
     if [ "$1" != chain ]; then
         seq $rounds | sed 's/.*/HSET later:{q}:jobs job-& {}\nZADD later:{q}:ready 17640000&.5 job-&/'
@@ -128,6 +128,11 @@ rounds_of()
         bare_pushed)
             printf '%s later:{q}:%s\n' SADD "call $((100000000000000000 + n))" HSETNX "jobs job-$n {}" \
                 ZADD "ready 1764000000.123456 job-$n" HINCRBY 'stats pushed 1'
+            ;;
+        empty) call reserve "$now" '' "$now" 30 1 262144 0 ;;
+        bare_empty)
+            printf '%s later:{q}:%s\n' HLEN stats ZCARD reserved HLEN records \
+                EXISTS 'wake later:{q}:paused later:{q}:delayed later:{q}:dead' ZCARD ready DEL wake
             ;;
         bare)
             printf '%s later:{q}:%s\n' ZRANGE 'ready 0 0 WITHSCORES' HGET "jobs job-$n" ZREM "ready job-$n" \
@@ -209,6 +214,11 @@ is "$(cat "$box/done")" "$crowd" "and all jobs of groups of one"
 pushed=$((($(run pushed) - none) / rounds))
 is "$(grep -c '^PUSHED$' "$box/answers")" $rounds "and all are pushed by push_now"
 bare_pushed=$((($(run bare_pushed) - none) / rounds))
+none_of_empty=$(run none empty)
+empty=$((($(run empty) - none_of_empty) / rounds))
+is "$(grep -c '^[0-9.]*$' "$box/answers")" $rounds "and each answer of an empty queue is the time alone"
+bare_empty=$((($(run bare_empty) - none_of_empty) / rounds))
+at_most "$empty" 312 "$bare_empty" "a reserve from an empty queue against bare commands"
 at_most "$pushed" 347 "$bare_pushed" "a push_now against the bare commands that write as much"
 at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
