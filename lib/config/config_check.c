@@ -69,13 +69,15 @@ static const struct scheme {
       "not right; cluster://[user@]host[:port],host[:port][?tls=yes&ca=FILE…], at most 8 hosts" },
 };
 
-/* A password is looked for first: it must not get into a log, so no other fault may hide it. */
+/* A password is looked for first: it must not get into a log, so no other fault may hide it. An
+ * address has none; what comes after ? in one may have an @. */
 static const char *check_hosts(const struct scheme *scheme, const char *url)
 {
     const char *rest = url + strlen(scheme->begins), *at = strrchr(rest, '@');
     bool takes_password = strcmp(scheme->begins, "rediss://") == 0;
 
-    if (!takes_password && at && memchr(rest, ':', (size_t)(at - rest)))
+    if (!takes_password && at && memchr(rest, ':', (size_t)(at - rest)) &&
+        !config_check_is_address(url))
         return "a password does not belong here; write it to a file and name the file in "
                "redis.password_file";
     if (!made_of(rest, strlen(rest), scheme->max, scheme->signs) || !config_check_is_address(url))

@@ -1,4 +1,5 @@
 /* test_address.c: Redis URLs, and the sockets to them. */
+#include "config/config_check.h"
 #include "redis/address.h"
 
 #include "resolved.h"
@@ -19,6 +20,15 @@ static struct later_address address;
 static struct later_error err;
 
 /* ---- URLs */
+
+/* laterd's configuration takes what can be connected to, if its files are absolute. */
+static void is_configured(const char *url)
+{
+    const char *why = config_check_url(url);
+
+    ck_assert_msg(!why || strstr(why, "must begin with /"), "lib/config/config_check.c: %s: %s",
+                  url, why);
+}
 
 START_TEST(test_good)
 {
@@ -53,6 +63,7 @@ START_TEST(test_good)
         ck_assert_str_eq(address.port, rows[i].port);
         ck_assert_str_eq(address.user, rows[i].user);
         ck_assert_uint_eq(address.db, rows[i].db);
+        is_configured(rows[i].url);
     }
 }
 END_TEST
@@ -149,6 +160,7 @@ START_TEST(test_tls)
         ck_assert_str_eq(address.tls.name, rows[i].name);
         later_address_shown(rows[i].url, shown);
         ck_assert_str_eq(shown, rows[i].shown);
+        is_configured(rows[i].url);
     }
     later_address_shown("unix:/odd?name", shown);
     ck_assert_str_eq(shown, "unix:/odd?name");
@@ -170,6 +182,7 @@ START_TEST(test_passwords)
         "rediss://u:s3cret@h?y=s3cret",
         "rediss://u:%s3cret@h",
         "cluster://u:s3cret@h?tls=yes",
+        "sentinel://u:s3cret@h,i:1/main?tls=yes&ca=/a@b",
     };
 
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
