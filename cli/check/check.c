@@ -347,16 +347,14 @@ const struct command command_check = {
     .name = "check",
     .usage = "[Q...]",
     .brief = "Check that no job is lost and none exists twice",
-    .more =
-        "For each queue and each shard: pushed + adopted = done + expired + cancelled + purged +\n"
-        "trimmed + moved + jobs; ready + delayed + reserved + dead = jobs + not yet adopted; each\n"
-        "member is in only one set and has its document, each document is in a set, each record "
-        "has its "
-        "job,\n"
-        "there is at most one wake. Without Q also: each queue that has jobs is in later:queues,\n"
-        "and which saved searches are stale, which breaks nothing.\n"
-        "Also, for a day: whether a laterd has noticed that Redis has lost writes.\n"
-        "Works on queues in use. The status is 1 if one of these does not hold.\n",
+    .more = "For each queue and each shard: jobs that came (pushed, adopted) are jobs that went\n"
+            "(done, cancelled …) and jobs that are there; the sets have as many members as there\n"
+            "are jobs and those not yet adopted; each member is in only one set and has its\n"
+            "document, each document is in a set, each record has its job, there is at most one\n"
+            "wake. Without Q also: each queue that has jobs is in later:queues, and which saved\n"
+            "searches are stale, which breaks nothing. Also, for a day: whether a laterd has\n"
+            "noticed that Redis has lost writes.\n"
+            "Works on queues in use. The status is 1 if one of these does not hold.\n",
     .example = "later check\n",
     .options = check_options,
     .max = -1,

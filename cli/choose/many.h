@@ -39,9 +39,9 @@ struct many_verb {
 
 /* The lines for its help. */
 #define MANY_MORE                                                                                  \
-    "CONDITIONS are --state, --type, --older, --newer, --error, --kind, --host, --attempts,\n"     \
-    "--where and --text: the jobs that meet all of them. The command looks, asks, then acts on\n"  \
-    "the jobs that it found, if they have not moved since. ^C ends it; it says how far it came.\n"
+    "CONDITIONS are the options from --state to --not: the jobs that meet all of them. The\n"      \
+    "command looks, asks, then acts on the jobs that it found, if they have not moved since.\n"    \
+    "^C ends it; it says how far it came.\n"
 
 /* The command's function. */
 int many_run(struct cli *cli, const struct many_verb *verb, struct later_error *err);

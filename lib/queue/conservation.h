@@ -8,8 +8,9 @@
 
 #include "queue/inspect.h"
 
-/* pushed + adopted = done + expired + cancelled + purged + trimmed + jobs? All of `sizes` must have
- * been read at one moment. */
+/* Are the jobs that came those that went and those that are there? That is the first sum: the
+ * counters before LATER_CONSERVED, and the documents. All of `sizes` must have been read at one
+ * moment. */
 bool later_conserved(const struct later_sizes *sizes);
 
 /* Returns how many members of ready, delayed, reserved, dead and waiting have no document: those
