@@ -19,7 +19,9 @@ now=$(date +%s)
 entry yesterday $((now - 90000))
 entry today $((now - 3600))
 redis hset later:hosts broken nonsense >/dev/null
-configure 'workers = 2;'
+configure 'workers = 2;' 'types = ( { name = "pdf.*"; exclusive = "type"; } );
+    groups = ( { queue = "default"; group = "heavy"; max_running = 3; } );
+    limits = ( { type = "mail.*"; member = "to"; max = 1; per = 60.0; } );'
 start_laterd
 within 10 "who was not seen for a day is forgotten, nobody else" are 'broken ours today '
 
@@ -34,6 +36,11 @@ fact() { redis hvals later:hosts | grep -qE "$1"; }
 within 12 "how busy it is" fact '"busy":\[([01]|0\.[0-9]+)(,([01]|0\.[0-9]+|null))*\]'
 within 12 "how much memory it has: more than a mebibyte" fact '"crashes":0,"memory":[0-9]{7,},'
 within 12 "its pools" fact '"pools":\[\{"name":"default","workers":2\}\]'
+within 12 "which locks are needed there" fact '"needs":\[\{"kind":"lock","name":"type:","type":"pdf\.\*"\},'
+within 12 "which permits, by group" \
+    fact '\{"kind":"permit","name":"group:default:","queue":"default","by":"group","group":"heavy","max":3\}'
+within 12 "which limits" \
+    fact '\{"kind":"limit","name":"type:mail\.\*:to=","type":"mail\.\*","member":"to","max":1,"per":60\.000,"window":"sliding"\}'
 within 12 "later status tells them, too" ours '	[01]\.[0-9]	[0-9]{7,}	0	default:2$'
 touch "$work/go-one"
 push_many 1000 'do' '{"do":"done"}' many-

@@ -22,10 +22,13 @@ within 10 "burials" attempts 'do' bury 1
 within 10 "worker crashes" shows laterd_worker_crashes_total 1
 within 10 "shards are added up" shows 'laterd_jobs_done_total{queue="spread"}' 5
 within 10 "daemons" shows laterd_hosts 1
+within 10 "and their workers" shows laterd_workers 2
 later metrics >"$work/metrics"
 runs "promtool finds nothing to say" promtool check metrics <"$work/metrics"
 is "$(metric 'laterd_jobs{queue="default",state="dead"}')" 1 "jobs by state"
+is "$(metric "laterd_build_info{version=\"$(later --version | sed 's/^later //')\"}")" 1 "the version"
 is "$(metric 'laterd_job_run_seconds_count{queue="default",type="note"}')" 20 "the run histogram counts all attempts"
+is "$(metric 'laterd_job_wait_seconds_count{queue="default",type="note"}')" 20 "the wait histogram, too"
 is "$(metric 'laterd_job_run_seconds_bucket{queue="default",type="note",le="+Inf"}')" 20 \
     "whose last bucket has all"
 bounds=$(sed -n 's/^laterd_job_run_seconds_bucket{queue="default",type="note",le="\([0-9.]*\)"}.*/\1/p' "$work/metrics")
