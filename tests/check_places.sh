@@ -64,6 +64,17 @@ for file in tests/unit/test_filter.c cli/choose/choose.h web/pages/query.js doc/
     in_each "$file" "$file"
 done
 in_each "tests/system/pairs_model.py or pairs_verbs.py" tests/system/pairs_model.py tests/system/pairs_verbs.py
+grep -oE '^ \*     [a-z]+ ' lib/job/filter.h >"$tested"
+in_each "the head of lib/job/filter.h" "$tested"
+sed -n '/^#define CONDITIONS/,/[^\]$/p' web/tasks/route.c | grep -oE -e '--[a-z]+=' | tr -d '=-' >"$tested"
+in_each "CONDITIONS of web/tasks/route.c" "$tested"
+kind "a condition that the pages complete" "$(grep -vx not "$names")" # that is a minus there
+sed -n '/^const HINTS/,/};/p' web/pages/complete.js | grep -oE '[a-z]+: t`' >"$tested"
+in_each "HINTS of web/pages/complete.js" "$tested"
+kind "a condition that may be turned round" \
+    "$(sed -n '/^static bool filter_may_be_turned/,/;/p' lib/job/filter.c | grep -oE '"[a-z]+"' | tr -d '"')"
+grep '^export const TURNED' web/pages/query.js >"$tested"
+in_each "TURNED of web/pages/query.js" "$tested"
 
 kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^};/p' lib/config/config_table.c |
     grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
@@ -93,6 +104,10 @@ in_each_spelled()
 }
 # shellcheck disable=SC2086 # words
 in_each_spelled $of_clients
+kind "an option of a job that its document has" \
+    "$(rows options option | awk -F '|' '$5 ~ /document/ { print $1 }' | tr -d ' ')"
+sed -n '/^## The document/,/^## /s/^| \(`[^|]*\) |.*/\1/p' doc/protocol.md >"$tested"
+in_each "the table of doc/protocol.md, The document" "$tested"
 kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/system/web_*.py" tests/system/web_*.py
 
@@ -147,6 +162,36 @@ kind "a counter" "$(strings lib/queue/inspect.c counters)"
 in_each doc/protocol.md doc/protocol.md
 in_each "tests/scripts/*.c" tests/scripts/*.c
 
+kind "a counter of how jobs come and go" \
+    "$(sed -n '/^enum later_counter {/,/LATER_CONSERVED,/s/.*LATER_COUNT_\([A-Z_]*\),.*/\L\1/p' lib/queue/inspect.h)"
+for file in doc/later.1 doc/protocol.md; do
+    grep 'pushed + adopted = ' "$file" >"$tested"
+    in_each "the sum in $file" "$tested"
+done
+
+kind "a number of a queue's size" "$(sed -n '/^struct later_sizes {/,/^};/p' lib/queue/inspect.h | grep '^ ' |
+    sed 's://*.*::; s/uint64_t\|bool\|double//; s/\[.*//' | tr -cs 'a-z_' '\n' | grep . | grep -vx 'news_age\|paused')" # of each part
+sed -n '/^void sizes_add/,/^}/p' cli/sizes.c >"$tested"
+in_each "sizes_add() of cli/sizes.c" "$tested"
+kind "a name that size tells" "$(sed -n "s/^reply\[#reply + 1\] = '\(.*\)'/\1/p" scripts/size.lua)"
+sed -n '/^### size/,/^### /p' doc/protocol.md >"$tested"
+in_each "doc/protocol.md, size" "$tested"
+sed -n '/^static .*inspect_count(/,/^}/p; /"plan"/p' lib/queue/inspect.c >"$tested"
+in_each lib/queue/inspect.c "$tested"
+kind "a member of size --json" \
+    "$(sed -n '/^static void size_print_json/,/^}/s/.*jsonl_[a-z]*(&json, "\([a-z_]*\)".*/\1/p' cli/queues/size.c)"
+in_each "doc/later.1 or doc/operations.md" doc/later.1 doc/operations.md
+kind "an age that size --json tells" "$(grep '^oldest_' "$names")" # which grows by itself
+for file in web/live/snapshot.c tests/unit/test_web_snapshot.c web/pages/merge.js; do
+    in_each "$file" "$file"
+done
+
+kind "a limit that pushes obey" "$(sed -n 's/.*"HSET %s \(max_[a-z]*\) .*/\1/p' lib/queue/inspect.c)"
+for file in $(grep -lw max_jobs scripts/*.lua) lib/queue/queue_push.c doc/protocol.md; do # as the first of them
+    in_each "$file" "$file"
+done
+in_each "tests/scripts/*.c" tests/scripts/*.c
+
 kind "a tag of a record" "$(grep -ohE "(with_value|value_of|count_of)\([^']*'[a-z]'" scripts/*.lua scripts/inc/*.lua |
     sed "s/.*'\(.\)'/\1/")"
 sed -n '/^## Records/,/^## /s/^| `\([a-z]\)` .*/\1/p' doc/protocol.md >"$tested"
@@ -174,6 +219,19 @@ kind "an ending" "$(sed -n '/^enum later_ending {/,/^};/p' lib/job/ending.h | gr
 in_each "lib/job/ending.c" lib/job/ending.c
 in_each "what leads to it, daemon/*/*.c or lib/job/verdict.c" daemon/*/*.c lib/job/verdict.c
 in_each "tests/unit/*.c" tests/unit/*.c
+kind "a verb for reserved jobs" "$(sed -n '/^enum later_verb {/,/^};/p' lib/job/ending.h | grep -o 'LATER_VERB_[A-Z]*')"
+for file in lib/queue/queue_settle.c lib/queue/event.c tests/unit/test_event.c; do
+    in_each "$file" "$file"
+done
+kind "a state that an end tells of" \
+    "$(sed -n '/^static const char \*event_state/,/^}/p' lib/queue/event.c | grep -oE '"[a-z]+"' | tr -d '"')"
+sed -n '/^## Events/,/^## Attempts/p' doc/protocol.md | grep '^| `state`' >"$tested"
+in_each "doc/protocol.md, Events" "$tested"
+for file in clients/python/laterd/events.py clients/node/index.d.ts clients/php/src/End.php clients/go/events.go \
+    clients/ruby/lib/laterd/events.rb; do
+    grep -iE '\<(state|expired)\>.*\<delayed\>' "$file" >"$tested"
+    in_each "$file" "$tested"
+done
 
 kind "a service of queues" "$(sed -n 's/^ *{ \.make = \([a-z_]*\)_new,.*/\1/p' daemon/queues/services.c)"
 sed -n '1,/\*\//p' daemon/queues/services.h >"$tested"
@@ -181,6 +239,27 @@ in_each "the head of daemon/queues/services.h" "$tested"
 in_each daemon/queues/queues.h daemon/queues/queues.h
 in_each doc/architecture.md doc/architecture.md
 in_each "a test, tests/unit/*.c or tests/system/daemon_*.sh" tests/unit/*.c tests/system/daemon_*.sh
+
+kind "a metric" "$(sed -n 's/.*exposition_family(.*"\(laterd_[a-z_]*\)", \([A-Z]*\).*/\1 \2/p' cli/see/*.c |
+    sed 's/ COUNTER$/_total/; s/ INFO$/_info/; s/ [A-Z]*$//')"
+in_each "doc/later.1" doc/later.1
+sed 's/\(laterd_[a-z_]*_seconds\)_\(count\|bucket\|sum\)/\1/g' tests/system/*.sh tests/system/*.py \
+    tests/system/metrics_rules.yml >"$tested"
+in_each "a test, tests/system/metrics.sh" "$tested"
+
+kind "what metrics know of a host" \
+    "$(sed -n '/^struct host {/,/^};/p' cli/status/hosts.h | sed 's:/[*].*::; s/\[[^]]*\]//g' | grep '^ ' |
+        sed 's/^ *[a-z0-9_]* //' | tr -cs 'a-z_' '\n' | grep .)"
+sed -n '/^size_t hosts_list(/,/^}/p' cli/status/hosts.c >"$tested"
+in_each "hosts_list() of cli/status/hosts.c" "$tested"
+
+kind "what a host tells of itself" \
+    "$(cat daemon/queues/announce*.c | grep -oE '\\"[a-z_]+\\":|write_reason\("[a-z_]+' | sed 's/.*("//' | tr -d '\\":')"
+sed -n '/^Each laterd writes its field of/,/^## /p' doc/protocol.md >"$tested"
+in_each "doc/protocol.md, where it says what a laterd writes into later:hosts" "$tested"
+kind "what a host tells in numbers and names" "$(grep -vx 'fault\|reload_refused' "$names")" # those are sentences
+grep -ohE "[\"'][a-z_]+\\\\?[\"']:" tests/system/*.sh tests/system/*.py tests/unit/*.c >"$tested"
+in_each "a test, tests/system/daemon_hosts.sh" "$tested"
 
 kind "a trouble" "$(strings lib/trouble/trouble.c later_rules)"
 for file in doc/later.1 tests/system/trouble_lib.sh; do
@@ -191,6 +270,12 @@ kind "a reason to wait" "$(strings lib/trouble/why.c later_reasons)"
 in_each doc/later.1 doc/later.1
 grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]' >"$tested"
 in_each "tests/system/*.sh or tests/unit/test_why.c" tests/system/*.sh "$tested"
+
+kind "a parameter of a Redis URL" "$(sed -n 's/.*{ "\([a-z]*\)=", address->.*/\1/p' lib/redis/address_tls.c)"
+for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
+    grep -oE '[?&][a-z]+=' "$file" >"$tested"
+    in_each "$file" "$tested"
+done
 
 kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
 in_each tests/system/web_pages.py tests/system/web_pages.py

@@ -16,7 +16,7 @@ bool later_event_is_told(enum later_verb verb)
     return verb != LATER_VERB_RETURN && verb != LATER_VERB_TOUCH;
 }
 
-/* What has become of the job. */
+/* What has become of the job. Without a default the compiler warns of a verb that is forgotten. */
 static const char *event_state(const struct later_event *event)
 {
     switch (later_ending_verb(event->ending, event->last)) {
@@ -26,9 +26,13 @@ static const char *event_state(const struct later_event *event)
         return "expired";
     case LATER_VERB_BURY:
         return "dead";
-    default:
-        return event->wait > 0 ? "delayed" : "ready";
+    case LATER_VERB_RELEASE:
+    case LATER_VERB_RETURN:
+    case LATER_VERB_TOUCH: /* this and the next are no ending's */
+    case LATER_VERB_FINISH:
+        break;
     }
+    return event->wait > 0 ? "delayed" : "ready";
 }
 
 /* The members after id and type, and the end of the object. */
