@@ -103,6 +103,8 @@ static void begin_to_wait(struct intake *intake)
     uint32_t count = intake->queue_count;
     double wait;
 
+    if (intake->waiting && !intake->unblocking)
+        atomic_store(&intake->worker->slots->page->waits, 1);
     if (intake->waiting || intake->deaf || !link_is_up(intake->worker->wake))
         return;
     intake->waits_long = intake->vain >= VAIN_WAITS;
@@ -223,11 +225,21 @@ static void note_idle(struct intake *intake, bool idle)
     }
 }
 
+/* Who has no room since a job of its was admitted, or drains, does not wait again when its BLPOP
+ * has ended. If it did not say so, it would be taken for the one that waits while others sleep. */
+static void wait_itself(struct intake *intake, bool idle)
+{
+    if (idle)
+        begin_to_wait(intake);
+    else if (!intake->waiting)
+        worker_stir(intake->worker);
+}
+
 void intake_wait(struct intake *intake, bool idle)
 {
-    if (intake->worker->wake && idle) {
-        begin_to_wait(intake);
-    } else if (!intake->worker->wake) {
+    if (intake->worker->wake) {
+        wait_itself(intake, idle);
+    } else {
         note_idle(intake, idle);
         if (slots_set_idle(intake->worker->slots, idle))
             worker_report(intake->worker, WORKER_IDLE);

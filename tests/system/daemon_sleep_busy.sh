@@ -1,0 +1,52 @@
+#!/bin/sh
+# daemon_sleep_busy.sh: where all but one of a pool's idle workers sleep, one that has jobs and takes no more is not
+# taken for the one that waits, although it waited a moment before without knowing that.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+asleep() { [ "$(how_often ' asleep: ')" = 2 ]; }
+# another_waits ID: does another worker than that of the job wait for longer than a second, which is for long?
+another_waits()
+{
+    redis_all CLIENT LIST | grep ' name=laterd-wake-.* idle=\([2-9]\|[1-9][0-9]\) .*cmd=blpop' |
+        grep -qv " name=laterd-wake-$(pid_of "$1") "
+}
+
+# among_many LINE...: laterd with this configuration among many hosts; all but one of its workers sleep.
+among_many()
+{
+    configure 'workers = 3;' 'lease = 3.0;' 'log = { level = "debug"; };' "$@" # a short wait is a second
+    start_laterd
+    awaited 20 "it has a post" posts_of
+    seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
+    within 40 "among many, all but one sleep" asleep
+}
+
+among_many 'events = 1;'
+push_event locked '"until":"end"' '"lock":"one"' # it waits for wakes again while the lock is asked for
+within 5 "a job with a lock begins in the one that waits" begun locked
+within 30 "another waits from then on" another_waits locked
+push_event free '"until":"end"'
+within 5 "it begins the next job" begun free
+touch "$work/end"
+within 10 "both end" settled
+stop_laterd
+rm "$work/end"
+
+among_many 'recycle = { jobs = 1; };'
+later pause default >/dev/null
+push_event long '"until":"end"'
+push_event short '"until":"soon"'
+later resume default >/dev/null
+within 5 "the one that waits begins two jobs" begun long
+within 5 "both" begun short
+is "$(pid_of long)" "$(pid_of short)" "they are in the same worker"
+touch "$work/soon"
+within 5 "one ends, after which that worker takes no more, but ends the other" ended short
+within 30 "another waits from then on" another_waits long
+push_event next '"do":"now"'
+within 5 "it does the next job" ended next
+touch "$work/end"
+within 10 "the first ends" settled
+end_well
+finish
