@@ -173,7 +173,7 @@ static int set_host(struct cli *cli, const char *name, const struct wish *wish,
     if (wish->pause)
         later_inspect_pause(&cmd, &keys, wish->seconds, wish->who);
     else
-        later_inspect_unpause(&cmd, &keys);
+        later_inspect_plain(&cmd, &keys, LATER_SCRIPT_RESUME); /* which tells it */
     changed = (int)cli_count(cli_call(cli, &cmd, err));
     if (changed < 0)
         return -1;

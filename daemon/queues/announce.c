@@ -133,6 +133,13 @@ void announce_ask_quiet(struct announce *announce)
     link_flush(announce->link);
 }
 
+/* Its time is over, of which nobody tells. Redis, where it may have been prolonged, says so. */
+static void announce_end_quiet(struct announce *announce, double now)
+{
+    if (announce->is_quiet && announce->quiet.until > 0 && now >= announce->quiet.until)
+        announce_ask_quiet(announce);
+}
+
 /* Writes `,"quiet":{…}`, or nothing. Whoever set it may have written what they like. */
 static void write_quiet(const struct announce *announce, bool paused, FILE *out)
 {
@@ -401,6 +408,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (state->redis_now <= 0 || announce->withdrawn)
         return;
     announce->beats++;
+    announce_end_quiet(announce, state->redis_now);
     if (!announce_is_due(announce, &announce->due.state, every))
         return;
     announce->waited = announce->every;
@@ -417,7 +425,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     free(text);
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_told, announce);
     if (announce_is_due(announce, &announce->due.quiet, RARELY) ||
-        announce->is_quiet) /* it may end by itself, of which nobody tells */
+        announce->is_quiet) /* whoever deletes the key by hand does not tell */
         send_quiet(announce);
     if (announce_is_due(announce, &announce->due.registry,
                         state->others_look ? RARELY : EVERY_LEAST))

@@ -222,11 +222,6 @@ void later_inspect_pause(struct later_command *cmd, const struct later_keys *key
         later_command_text(cmd, who);
 }
 
-void later_inspect_unpause(struct later_command *cmd, const struct later_keys *keys)
-{
-    later_command_say(cmd, "DEL %s", keys->name[LATER_KEY_PAUSED]);
-}
-
 void later_inspect_why_paused(struct later_command *cmd, const struct later_keys *keys)
 {
     later_command_say(cmd, "GET %s", keys->name[LATER_KEY_PAUSED]);

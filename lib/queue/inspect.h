@@ -133,8 +133,8 @@ void later_inspect_act(struct later_command *cmd, const struct later_keys *keys,
                        const char *state, const char *token, const char *with,
                        const struct later_acted *jobs, size_t count);
 
-/* Encodes a script of a queue without arguments: LATER_SCRIPT_RESUME, _WAKE; _PAUSE until resume.
- */
+/* Encodes a script of a queue without arguments: LATER_SCRIPT_RESUME, also of a host
+ * (later_keys_of_host()), _WAKE; _PAUSE until resume. */
 void later_inspect_plain(struct later_command *cmd, const struct later_keys *keys,
                          enum later_script script);
 
@@ -151,10 +151,7 @@ struct later_pause {
     char who[65];
 };
 
-/* DEL of that key alone, which is enough for a host (later_keys_of_host()): 1 if it was paused. */
-void later_inspect_unpause(struct later_command *cmd, const struct later_keys *keys);
-
-/* GET of that key; reads its answer. Returns whether the queue is paused. */
+/* GET of its key; reads the answer. Returns whether the queue is paused. */
 void later_inspect_why_paused(struct later_command *cmd, const struct later_keys *keys);
 bool later_inspect_paused(const struct later_reply *reply, struct later_pause *pause);
 

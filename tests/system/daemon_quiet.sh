@@ -45,8 +45,13 @@ stop_laterd
 start_laterd
 wait_until 10 logged 'quiet by ann' || not_ok "it is quiet after a restart" "$log"
 within 10 "after a restart later status says it, too" said_quiet
+redis_all SUBSCRIBE "later:{host:$host}:overrides" >"$work/told" 2>&1 &
+own $!
+subscribes() { [ "$(redis PUBSUB NUMSUB "later:{host:$host}:overrides" | tail -n 1)" = 2 ]; }
+[ "$redis_kind" = cluster ] || awaited 10 "its laterd listens to who tells it, and so does the test" subscribes
 run later resume --host "$host"
 is "$status$out" 0 "the pause of a host is ended"
+[ "$redis_kind" = cluster ] || within 10 "and it is told" grep -qx host "$work/told"
 within 10 "then it goes on" said_loud
 within 20 "what waited runs" counts 'done' 2
 
@@ -56,6 +61,24 @@ if [ "$redis_kind" != cluster ]; then
     advance_redis 101 # a Cluster does not bear that
     within 10 "ends by itself" said_loud
 fi
+
+# among_hundreds: each of them tells of itself every 20 seconds.
+ended_quiet() { [ "$(how_often ' not quiet any more: ')" = "$1" ]; }
+posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+says_rarely() { redis HVALS later:hosts | grep -q '"every":20,'; }
+among_hundreds()
+{
+    awaited 20 "it has a post" posts_of
+    seq 600 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
+    within 30 "it tells rarely" says_rarely
+    ends=$(how_often ' not quiet any more: ')
+    later pause --host "$host" --for 2 >/dev/null
+    within 10 "a pause with an end" said_quiet # it has just told
+    within 30 "ends by itself" ended_quiet $((ends + 1))
+    in_time "$(sum "$(logged_at ' not quiet any more: ') - $(logged_at ' quiet by ') - 2")" 2 "soon after its time"
+}
+[ "$redis_kind" = cluster ] || among_hundreds
+
 run later pause --host nobody
 like "$status $err" '^0 .*no laterd that is alive is on host nobody' "a name that no laterd has is told"
 run later resume --host nobody
