@@ -80,14 +80,16 @@ static void let_sleep(struct process *process, void *arg)
 }
 
 static void sleepers_look_at(const struct workers *workers, struct sleepers_pool *look,
-                             bool may_sleep, bool linked)
+                             uint32_t hosts, bool linked)
 {
+    bool may_sleep = hosts > SLEEPERS_HOSTS, few = hosts <= SLEEPERS_FEW;
+
     workers_each(workers, sleepers_count, look);
     if (!look->asleep && !may_sleep)
         return;
     workers_each(workers, sleepers_watch, look);
-    if (look->waiting + look->coming == 0 && linked && !workers_paused(workers)) {
-        look->most = look->awake ? look->awake : 1;
+    if ((look->waiting + look->coming == 0 || few) && linked && !workers_paused(workers)) {
+        look->most = few ? look->asleep : look->awake ? look->awake : 1;
         workers_each(workers, rouse_one, look);
     } else if (look->waiting > 1 && may_sleep) {
         look->most = look->waiting - 1;
@@ -104,6 +106,6 @@ void sleepers_look(const struct workers *workers, const struct generation *gener
         struct sleepers_pool look = { .pool = &config->pools[p], .generation = generation };
 
         if (look.pool->workers > 1)
-            sleepers_look_at(workers, &look, hosts > SLEEPERS_HOSTS, linked);
+            sleepers_look_at(workers, &look, hosts, linked);
     }
 }

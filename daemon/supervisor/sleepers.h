@@ -7,7 +7,8 @@
  * one has got jobs another is roused, then as many as are awake, until one waits again. A job that
  * comes meanwhile does not wait for them: other hosts wait for it, too.
  *
- * A host among few lets no worker sleep. Nor does one whose supervisor waits for the wakes
+ * A host among few lets no worker sleep, and rouses all if the others have gone: one that waits may
+ * be frozen, and there would be nobody else. Nor does one whose supervisor waits for the wakes
  * (wake_listener.h), where idle workers wait for nothing.
  */
 #ifndef LATERD_SLEEPERS_H
@@ -15,8 +16,9 @@
 
 #include "supervisor/workers.h"
 
-/* Workers sleep where more hosts than so many wait for a post (looker.h). */
+/* Workers sleep where more hosts than so many wait for a post (looker.h), */
 #define SLEEPERS_HOSTS 30
+#define SLEEPERS_FEW   15 /* and no longer where so many do, or fewer */
 
 /* Looks at the workers of this generation, and lets them sleep or rouses them. Called every second,
  * and whenever a worker has stirred. hosts: how many wait for a post; linked: Redis can be reached.

@@ -86,6 +86,13 @@ push_job three '"type":"note"'
 within 10 "its connections are cut: a job comes to it, or to another" ended three
 within 30 "again all but one sleep" one_awake
 
+# ---- most hosts stop
+
+redis DEL "$posts" >/dev/null
+within 20 "alone, all of its workers are roused" are 10
+fleet 31
+within 30 "among many again, all but one sleep" one_awake
+
 # ---- the line of each host
 
 within 10 "it tells of itself every five seconds" says_every 5
