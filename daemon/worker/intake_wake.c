@@ -12,6 +12,7 @@
 #include "worker/intake_inner.h"
 
 #include "base/clock.h"
+#include "client/call.h"
 #include "log.h"
 #include "redis/script.h"
 #include "worker/admission.h"
@@ -50,6 +51,7 @@ static bool fall_asleep(struct intake *intake)
     log_line(LOG_DEBUG, "asleep: without connections until others are busy");
     link_rest(worker->wake);
     link_rest(worker->main);
+    later_call_abort(worker->client); /* its next call connects again */
     return true;
 }
 

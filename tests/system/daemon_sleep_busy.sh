@@ -1,9 +1,12 @@
 #!/bin/sh
 # daemon_sleep_busy.sh: where all but one of a pool's idle workers sleep, one that has jobs and takes no more is not
-# taken for the one that waits, although it waited a moment before without knowing that.
+# taken for the one that waits, although it waited a moment before without knowing that. Nor does the connection
+# for the calls of handlers stay open where nobody needs it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+calls() { redis_all CLIENT LIST | grep -c ' name=laterd-plugins'; }
+call() { [ "$(calls)" = "$1" ]; }
 asleep() { [ "$(how_often ' asleep: ')" = 2 ]; }
 # another_waits ID: does another worker than that of the job wait for longer than a second, which is for long?
 another_waits()
@@ -48,5 +51,16 @@ push_event next '"do":"now"'
 within 5 "it does the next job" ended next
 touch "$work/end"
 within 10 "the first ends" settled
+stop_laterd
+rm "$work/end" "$work/begun"
+
+among_many ''
+for i in 1 2 3; do
+    push_do "locks-$i" "\"do\":\"lock\",\"name\":\"lock-$i\",\"until\":\"end\""
+done
+within 10 "the handlers of all three workers call Redis" reached begun 3
+within 10 "for that each has a connection" call 3
+touch "$work/end"
+within 30 "when they are over, those that sleep have none" call 1
 end_well
 finish
