@@ -4,6 +4,7 @@
 #include "work/private.h"
 #include "work/take.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,12 +41,23 @@ static int work_read_options(struct private_laterd *own, struct later_error *err
     return cli_positive_duration(cli, "timeout", &own->timeout, err);
 }
 
+/* Writes the absolute path of a name with a slash. Links stay: what a venv's python is, its own
+   path says. */
+static bool work_absolute(const char *name, char path[PATH_MAX])
+{
+    char here[PATH_MAX] = "";
+
+    if (name[0] != '/' && !getcwd(here, sizeof here))
+        return false;
+    return snprintf(path, PATH_MAX, "%s%s%s", here, here[0] ? "/" : "", name) < PATH_MAX;
+}
+
 /* The configuration wants the program's absolute path. */
 static int work_find_program(struct private_laterd *own, struct later_error *err)
 {
     const char *name = own->cli->args.program[0];
 
-    if (strchr(name, '/') ? realpath(name, own->program) && access(own->program, X_OK) == 0
+    if (strchr(name, '/') ? work_absolute(name, own->program) && access(own->program, X_OK) == 0
                           : skeleton_find_program(name, own->program))
         return 0;
     if (strchr(name, '/') && access(name, F_OK) == 0)

@@ -81,6 +81,20 @@ works()
 }
 works py python3 -m laterd tasks:app
 like "$err" 'performs py' "what it prints is seen"
+
+# A venv is its python's path, which is a link to the system's own.
+python3 -m venv --without-pip venv || exit 1
+site=$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+cp -r "$clients/python/laterd" "$site"
+unset PYTHONPATH
+for python in venv/bin/python "$work/app/venv/bin/python"; do
+    run "$python" -m laterd tasks:app --work --entry
+    contains "$out" "$work/app/venv/bin/python" "py: a venv stays one ($python)"
+done
+works py.venv venv/bin/python -m laterd tasks:app
+PYTHONPATH=$clients/python
+export PYTHONPATH
+
 works js node tasks.mjs
 works php php tasks.php
 works rb ruby tasks.rb
