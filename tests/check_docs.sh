@@ -157,6 +157,28 @@ sed 's/^/# /' "$doc"
 
 # ---- README.md and doc/*.md
 
+# Samples of laterd.conf: what begins with NAME = { or NAME = ( closes each bracket.
+for file in README.md doc/*.md doc/*.[1358] clients/*/*.md; do
+    awk '
+        function over() {
+            if (sample && (depth || low)) print FILENAME ":" from ": a sample with " depth " brackets open"
+            sample = depth = low = 0
+        }
+        /^```|^\.(Bd|Ed)/ || /^[^ .]/ && !fenced { over() }
+        /^```/ { fenced = !fenced; next }
+        /^\.Bd/ { fenced = 1; next }
+        /^\.Ed/ { fenced = 0; next }
+        { line = $0; gsub(/"(\\.|[^"\\])*"/, "", line); sub(/#.*/, "", line) }
+        !sample && (fenced || /^    /) && line ~ /^ *[a-z]+ = [{(]/ { sample = 1; from = FNR }
+        sample {
+            depth += gsub(/[{(]/, "", line)
+            depth -= gsub(/[})]/, "", line)
+            if (depth < 0) low = 1
+        }
+        END { over() }' "$file"
+done >"$doc"
+is "$(cat "$doc")" '' "samples of laterd.conf close each bracket"
+
 runs "README.md has at most 250 lines" test "$(wc -l <README.md)" -le 250
 for file in README.md doc/*.md; do
     grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//' | grep -v '^https\{0,1\}:' |
