@@ -111,6 +111,13 @@ type KnownJob struct {
 	Log                json.RawMessage // what it has logged, if its queue keeps that: dropped, lines; nil in a Fake
 }
 
+// Type is the job's type; "" if its document has none.
+func (k *KnownJob) Type() string {
+	var document struct{ Type string }
+	json.Unmarshal(k.Document, &document)
+	return document.Type
+}
+
 // Push pushes one job. Check the result: if the id is known, nothing changes. After an error of the
 // connection it is safe to push again with the same id.
 func (c *Client) Push(queue string, job NewJob) (Pushed, error) {

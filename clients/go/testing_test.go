@@ -241,6 +241,7 @@ func TestAnIDIsOneJob(t *testing.T) {
 	job, err := queues.Show("default", "x")
 	must(t, err)
 	same(t, strings.Contains(string(job.Document), `"payload":3`), true)
+	same(t, job.Type(), "a")
 	pushed, _ = queues.Push("other", laterd.NewJob{Type: "a", ID: "x"})
 	same(t, pushed.IsNew(), true)
 	for _, wanted := range []string{"ready", ""} {

@@ -104,6 +104,7 @@ export interface Found {
     /** What it has logged, if its queue keeps that (queues.logs_kept); a Fake keeps none. */
     log: { dropped: number; lines: { at: number; attempt: number; level: string; text: string }[] } | null;
     document: string;
+    readonly type: string | null;
     readonly payload: unknown;
 }
 

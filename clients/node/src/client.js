@@ -53,6 +53,9 @@ function foundOf(id, place, [state, score, record, document]) {
         checkpoint: tags.m ? JSON.parse(tags.m) : null,
         log: tags.o ? JSON.parse(tags.o) : null,
         document,
+        get type() {
+            return JSON.parse(document).type ?? null;
+        },
         get payload() {
             return JSON.parse(document).payload ?? null;
         },

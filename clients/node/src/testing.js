@@ -100,9 +100,9 @@ class Kept {
 
     /** As show() tells it. */
     get found() {
-        const { id, queue, state, attempts, error, checkpoint, payload, made: { document } } = this;
+        const { id, queue, state, attempts, error, checkpoint, type, payload, made: { document } } = this;
         return { id, queue, state, score: null, attempts, priority: this.job.priority ?? 0, error, progress: null, checkpoint,
-                 document, payload };
+                 log: null, document, type, payload };
     }
 
     get most() {

@@ -95,7 +95,8 @@ it("an id is one job", async () => {
     await queues.push("a", 1, { id: "x" });
     assert.deepEqual(await queues.push("a", 2, { id: "x" }), { id: "x", result: "exists", state: "ready" });
     assert.equal((await queues.push("a", 3, { id: "x", replace: true })).result, "replaced");
-    assert.equal((await queues.show("x")).payload, 3);
+    const { type, payload } = await queues.show("x");
+    assert.deepEqual([type, payload], ["a", 3]);
     assert.equal((await queues.push("a", 1, { id: "x", queue: "other" })).result, "pushed");
     assert.equal(await queues.cancel("x"), "ready");
     assert.deepEqual([await queues.cancel("x"), await queues.kick("x"), await queues.show("x")], [null, null, null]);

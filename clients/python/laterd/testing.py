@@ -13,6 +13,7 @@ is dead or done pushes what its on_dead or on_done says.
 """
 import asyncio
 import concurrent.futures
+import contextlib
 import hashlib
 import heapq
 import json
@@ -98,9 +99,10 @@ def _attempt(app: Handlers, type: str, queue: str, one: Prepared, attempt: int, 
 
 def _outside_a_loop(app: Handlers, job: Job) -> Dict[str, Any]:
     """A coroutine is run by a loop of its own, which a thread can have only one of."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    loop = None
+    with contextlib.suppress(RuntimeError):  # and no more, or it would be in the traceback of what the handler raises
+        loop = asyncio.get_running_loop()
+    if not loop:
         return app.perform(job)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(app.perform, job).result()

@@ -49,6 +49,11 @@ class Found:
     log: Optional[Dict[str, Any]] = None  # what it has logged, if its queue keeps that: dropped, lines; not in a Fake
 
     @property
+    def type(self) -> Optional[str]:
+        said: Optional[str] = json.loads(self.document).get("type")
+        return said
+
+    @property
     def payload(self) -> Any:
         return json.loads(self.document).get("payload")
 

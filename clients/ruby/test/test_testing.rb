@@ -116,7 +116,7 @@ class TestingTest < Minitest::Test
     queues.push("a", 1, id: "x")
     assert_equal Laterd::Pushed.new("x", "exists", "ready"), queues.push("a", 2, id: "x")
     assert_equal "replaced", queues.push("a", 3, id: "x", replace: true).result
-    assert_equal 3, queues.show("x").payload
+    assert_equal ["a", 3], [queues.show("x").type, queues.show("x").payload]
     assert queues.push("a", id: "x", queue: "other").new?
     assert_equal "ready", queues.cancel("x")
     assert_equal [nil, nil, nil], [queues.cancel("x"), queues.kick("x"), queues.show("x")]

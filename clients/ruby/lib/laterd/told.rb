@@ -50,6 +50,10 @@ module Laterd
   # checkpoint: where its next attempt goes on. log: what it has logged, if its queue keeps that.
   KnownJob = Struct.new(:id, :state, :attempts, :priority, :error, :document, :progress, :checkpoint, :log,
                         keyword_init: true) do
+    def type
+      JSON.parse(document)["type"]
+    end
+
     def payload
       JSON.parse(document)["payload"]
     end
