@@ -148,7 +148,7 @@ static void add_escaped(struct line *line, size_t most, const char *text, bool q
         if (!size || later_character_hidden(number)) {
             bytes = piece;
             len = 1;
-            piece[0] = '?';
+            piece[0] = later_character_instead(size, number);
             if (state.json)
                 len = (size_t)snprintf(piece, sizeof piece, "\\u%04x", size ? number : 0xfffdU);
         } else if (quoted && (*c == '"' || *c == '\\')) {

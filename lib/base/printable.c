@@ -32,6 +32,11 @@ bool later_character_hidden(uint32_t number)
            (number >= 0x2028 && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
 }
 
+char later_character_instead(size_t size, uint32_t number)
+{
+    return size && (number == '\t' || number == '\n' || number == '\r') ? ' ' : '?';
+}
+
 void later_make_printable(char *text)
 {
     size_t left = strlen(text), size;
@@ -45,7 +50,7 @@ void later_make_printable(char *text)
             memmove(to, from, size);
             to += size;
         } else {
-            *to++ = '?';
+            *to++ = later_character_instead(size, number);
             size = size ? size : 1;
         }
     }

@@ -16,7 +16,11 @@ size_t later_character(const char *bytes, size_t len, uint32_t *number);
  * line and paragraph separators, changes of direction. */
 bool later_character_hidden(uint32_t number);
 
-/* Replaces each such character, and each byte that is not UTF-8, by '?'. */
+/* What stands for such a character: a space for tabs and ends of lines, as tracebacks have them;
+ * '?' for all others, and for a byte that is not UTF-8 (size 0). */
+char later_character_instead(size_t size, uint32_t number);
+
+/* Replaces each such character, and each byte that is not UTF-8, by what stands for it. */
 void later_make_printable(char *text);
 
 #endif

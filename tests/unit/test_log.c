@@ -181,7 +181,7 @@ START_TEST(test_text_hostile)
 {
     log_open(LOG_INFO, false, "x");
     log_line(LOG_INFO, "a\nb\rc\x1b[31md\x07\x7f\te\x01");
-    ck_assert_str_eq(text_line(), "info x: a?b?c?[31md???e?");
+    ck_assert_str_eq(text_line(), "info x: a b c?[31md?? e?");
     log_line(LOG_INFO, "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"); /* letters stay */
     ck_assert_str_eq(text_line(), "info x: \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
     log_line(LOG_INFO, "\xff \xc3 \xe2\x82 \xed\xa0\x80 \xc0\x80"); /* what is no UTF-8 */
@@ -190,7 +190,7 @@ START_TEST(test_text_hostile)
                        "31m \xe2\x80\xae \xe2\x80\xa8 \xe2\x81\xa6>"); /* CSI, RLO, LS, LRI */
     ck_assert_str_eq(text_line(), "info x: <?31m ? ? ?>");
     log_job(LOG_INFO, &(struct log_job){ .trace = "a\nb \x1b\xc2\x85", .ms = -1 }, "x");
-    ck_assert_str_eq(text_line(), "info x: x trace=\"a?b ??\"");
+    ck_assert_str_eq(text_line(), "info x: x trace=\"a b ??\"");
 }
 END_TEST
 

@@ -73,7 +73,7 @@ static const struct {
     { "", "" },
     { "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 ~",
       "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 ~" },
-    { "a\033[31mb\tc\nd\x7F", "a?[31mb?c?d?" },
+    { "a\033[31mb\tc\nd\x7F", "a?[31mb c d?" },
     { "C1: \xC2\x80 \xC2\x9B"
       "31m \xC2\x9F \xC2\xA0",
       "C1: ? ?31m ? \xC2\xA0" },
