@@ -17,6 +17,9 @@ python_tests web_door.py "$web" "$first_pid" "$web_where" "$token" "$redis_pids"
 
 run "$web_bin" --listen "$web"
 like "$status $err" '^71 .*web\.sock: Address already in use' "a socket that is served is not taken"
+port=$(grep -o '127\.0\.0\.1:[0-9]*' "$web_log")
+run "$web_bin" --listen "$port"
+like "$status $err" "^71 .*cannot listen on $port: Address already in use; --listen names" "nor is a port"
 is "$(stat -c %a "$work/web.sock")" 660 "its file is for user and group"
 kill "$first_pid"
 wait "$first_pid"
@@ -25,6 +28,9 @@ stop_web
 echo keep >"$work/file"
 run "$web_bin" --listen "unix:$work/file"
 like "$status $err $(cat "$work/file")" '^71 .*Address already in use.* keep$' "a file that is no socket is left alone"
+run "$web_bin" --listen "unix:$work/none/web.sock"
+like "$status $err" "^71 .*cannot listen on $work/none/web.sock: No such file or directory; --listen names another place" \
+    "no folder for the socket: what to do"
 run "$web_bin" --listen nowhere
 is "$status" 64 "--listen nowhere"
 echo short >"$work/token"

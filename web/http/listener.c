@@ -20,6 +20,14 @@ static int fail_errno(struct later_error *err, const char *what)
     return later_fail(err, LATER_E_SYSTEM, "%.300s: %s", what, strerror(errno));
 }
 
+static int fail_listen(struct later_error *err, const char *where)
+{
+    return later_fail(err, LATER_E_SYSTEM,
+                      "cannot listen on %.300s: %s; --listen names another place, unix:PATH or "
+                      "HOST:PORT",
+                      where, strerror(errno));
+}
+
 /* libevent 2.1 asks the C library what each client is called, and ends the process when that has no
  * answer. musl has none for a unix socket. */
 static int can_name_clients(struct later_error *err)
@@ -100,7 +108,7 @@ static int open_unix(struct listener *listener, const char *path, struct later_e
     mask = umask(0117);
     ok = bind(listener->fd, (struct sockaddr *)&address, sizeof address);
     umask(mask);
-    return ok < 0 || listen(listener->fd, BACKLOG) < 0 ? fail_errno(err, path) : 0;
+    return ok < 0 || listen(listener->fd, BACKLOG) < 0 ? fail_listen(err, path) : 0;
 }
 
 /* --- TCP --- */
@@ -123,7 +131,7 @@ static int open_tcp(struct listener *listener, const char *where, struct later_e
     struct addrinfo hints = { .ai_family = AF_UNSPEC,
                               .ai_socktype = SOCK_STREAM,
                               .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
-    const char *colon = strrchr(where, ':');
+    const char *colon = strrchr(where, ':'), *asked = where;
     struct addrinfo *list;
     char host[256];
     size_t len;
@@ -145,7 +153,7 @@ static int open_tcp(struct listener *listener, const char *where, struct later_e
     for (const struct addrinfo *at = list; at && listener->fd < 0; at = at->ai_next)
         listener->fd = open_at(at);
     freeaddrinfo(list);
-    return listener->fd < 0 ? fail_errno(err, host) : 0;
+    return listener->fd < 0 ? fail_listen(err, asked) : 0;
 }
 
 /* Port 0 means any port, so the socket is asked which one it got. */
