@@ -33,8 +33,7 @@ static const char *file_of(const struct where_given *given)
 
 static int take_config(struct where *where, const char *file, struct later_error *err)
 {
-    struct config *config =
-        strcmp(file, CLIENT_FILE) == 0 ? config_load_alone(file, err) : config_load(file, err);
+    struct config *config = config_load_where(file, strcmp(file, CLIENT_FILE) == 0, err);
     const char *url;
     int ok;
 
@@ -107,11 +106,24 @@ int where_find(struct where *where, const struct where_given *given, struct late
     return 0;
 }
 
-struct config *where_config(const struct where_given *given, struct later_error *err)
+/* Of the daemon on this host; NULL: it has none, or none that we may read. */
+static const char *daemon_file(const struct where_given *given)
 {
     const char *file = given->config ? given->config : given->daemon_config;
 
-    if (!file && access(CONFIG_FILE, R_OK) == 0)
-        file = CONFIG_FILE;
+    return file || access(CONFIG_FILE, R_OK) < 0 ? file : CONFIG_FILE;
+}
+
+struct config *where_config(const struct where_given *given, struct later_error *err)
+{
+    const char *file = daemon_file(given);
+
     return file ? config_load(file, err) : config_load_alone(NULL, err);
+}
+
+struct config *where_state(const struct where_given *given, struct later_error *err)
+{
+    const char *file = daemon_file(given);
+
+    return config_load_where(file, !file, err);
 }

@@ -43,4 +43,7 @@ int where_find(struct where *where, const struct where_given *given, struct late
  * *err. */
 struct config *where_config(const struct where_given *given, struct later_error *err);
 
+/* The same, of which only redis, state_dir and document are read. */
+struct config *where_state(const struct where_given *given, struct later_error *err);
+
 #endif

@@ -62,7 +62,7 @@ int status_local(struct cli *cli, struct later_error *err)
 {
     struct where_given given = cli_given(cli);
     struct health_report health = { 0 };
-    struct config *config = where_config(&given, err);
+    struct config *config = where_state(&given, err);
     const char *fault;
     int ok;
 

@@ -202,6 +202,10 @@ struct config *config_load(const char *path, struct later_error *err);
  * but the built-in defaults. */
 struct config *config_load_alone(const char *path, struct later_error *err);
 
+/* The same for those who only ask where Redis is: of all options it reads redis, state_dir and
+ * document, so a fault in another one does not keep `later` from looking. alone: without conf.d. */
+struct config *config_load_where(const char *path, bool alone, struct later_error *err);
+
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
  * with its place. If that was all, err's text is "". */
 struct config *config_load_telling(const char *path,

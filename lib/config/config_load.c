@@ -166,6 +166,14 @@ struct config *config_load_alone(const char *path, struct later_error *err)
     return finish_draft(&draft, config_load_all(&draft, path, err), err);
 }
 
+struct config *config_load_where(const char *path, bool alone, struct later_error *err)
+{
+    struct config_scan scan = { .text = NULL };
+    struct config_draft draft = { .scan = &scan, .alone = alone, .of_where = true };
+
+    return finish_draft(&draft, config_load_all(&draft, path, err), err);
+}
+
 struct config *config_load_telling(const char *path,
                                    void (*fault)(void *arg, const struct later_error *err),
                                    void *arg, struct later_error *err)

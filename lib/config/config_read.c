@@ -176,6 +176,22 @@ static int unknown(struct config_reader *in, const config_setting_t *setting, co
     return config_fault(in, setting, path, "unknown option; laterd.conf(5) lists them");
 }
 
+/* Does it say where Redis is, or seem to be meant to? What is misspelt must not lead elsewhere. */
+static bool is_of_where(const char *name)
+{
+    static const char *const wanted[] = { "redis", "state_dir", "document" };
+    char near[80];
+
+    if (!config_row_find(name) && !is_group(name) &&
+        config_text_nearest("", name, near, sizeof near))
+        name = near;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (strncmp(name, wanted[i], strlen(wanted[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int config_read_member(struct config_reader *in, config_setting_t *setting,
                               const char *group, enum config_scope scope, void *base)
 {
@@ -184,6 +200,8 @@ static int config_read_member(struct config_reader *in, config_setting_t *settin
     const struct config_row *row;
 
     snprintf(path, sizeof path, "%s%s%s", group, *group ? "." : "", name);
+    if (in->draft->of_where && scope == CONFIG_IN_TOP && !*group && !is_of_where(name))
+        return 0;
     row = config_row_find(path);
     if (row && row->scope == scope)
         return config_read_row(in, setting, row, base);

@@ -80,7 +80,8 @@ struct config_draft {
     unsigned round;                    /* which file, counted from 1, is being read */
     uint32_t leaf_start;               /* leaves before this one came from earlier files */
     struct config_scan *scan;
-    bool alone; /* no conf.d beside it */
+    bool alone;    /* no conf.d beside it */
+    bool of_where; /* only redis, state_dir and document are read: config_load_where() */
     /* Called for each fault; NULL: reading stops at the first. */
     void (*fault)(void *arg, const struct later_error *err);
     void *fault_arg;

@@ -118,6 +118,23 @@ is "$status" 64 "a bad prefix"
 is "$(LATER_REDIS_URL=unix:/none && export LATER_REDIS_URL && later -c "$work/client.conf" push t --id c2)" c2 \
     "-c goes before the environment"
 is "$(later -c "$work/client.conf" --redis "unix:$redis_socket" push t --id c3)" c3 "--redis before -c"
+# A mistake in the daemon's own part keeps nobody from looking; one that could lead elsewhere does.
+{
+    cat "$work/client.conf"
+    echo "state_dir = \"$work/nowhere\"; leas = 3; queues = 7;"
+} >"$work/mistake.conf"
+run later -c "$work/mistake.conf" size default
+is "$status $err" "0 " "a mistake elsewhere in the configuration does not matter to later"
+run later status --local -C "$work/mistake.conf"
+is "$status" 69 "nor to status --local"
+contains "$err" "$work/nowhere" "which looks into state_dir"
+run later -c "$work/mistake.conf" work default -- true
+is "$status" 78 "but later work, which has its options from there, says so"
+for word in 'redsi = { url = "unix:/none"; };' 'redis = { urll = "unix:/none"; };' 'state_dri = "/none";' 'redis = 3;'; do
+    echo "$word" >"$work/mistake.conf"
+    run later -c "$work/mistake.conf" size default
+    like "$status $err" '^78 .*mistake.conf:1: ' "$word"
+done
 echo "state_dir = \"$work/state\";" >"$work/daemon.conf"
 ln -s "$redis_socket" "$work/state/redis.sock"
 is "$(later -C "$work/daemon.conf" push t --id d)" d "the daemon's configuration: the embedded server's socket"
