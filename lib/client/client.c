@@ -250,11 +250,34 @@ static bool is_crowded(const struct later_client *client)
     return strstr(client->why, strerror(EAGAIN));
 }
 
+/* What helps where the kernel's words alone do not say it. */
+static const char *client_remedy(const struct later_client *client)
+{
+    if (strncmp(client->shown, "unix:", 5) == 0 && strstr(client->why, strerror(EACCES)))
+        return "; are you in the group of that socket (id)? A new member logs in again";
+    if (strncmp(client->shown, "redis:", 6) == 0 &&
+        (strstr(client->why, strerror(ECONNRESET)) || strstr(client->why, "closed the connection")))
+        return "; if that port is for TLS, its URL begins with rediss://";
+    return "";
+}
+
+static int client_fail_connect(const struct later_client *client, struct later_error *err)
+{
+    size_t len = strlen(client->shown); /* some errors of the socket name it, too */
+    bool named =
+        strncmp(client->why, client->shown, len) == 0 && strncmp(client->why + len, ": ", 2) == 0;
+
+    if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
+        return later_fail(err, LATER_E_TOKEN,
+                          "%s refuses us: %s; check --redis URL and its password file",
+                          client->shown, client->why);
+    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s%s", client->shown,
+                      client->why + (named ? len + 2 : 0), client_remedy(client));
+}
+
 static int connected(struct later_client *client, struct later_error *err)
 {
     double from, waited = 0;
-    bool named;
-    size_t len;
 
     if (later_redis_up(client->redis))
         return 0;
@@ -271,15 +294,7 @@ static int connected(struct later_client *client, struct later_error *err)
             client_name_queues(client, client->announced, client->announced_count);
         return 0;
     }
-    if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
-        return later_fail(err, LATER_E_TOKEN,
-                          "%s refuses us: %s; check --redis URL and its password file",
-                          client->shown, client->why);
-    len = strlen(client->shown); /* some errors of the socket name it, too */
-    named =
-        strncmp(client->why, client->shown, len) == 0 && strncmp(client->why + len, ": ", 2) == 0;
-    return later_fail(err, LATER_E_REDIS, "cannot reach Redis at %s: %s", client->shown,
-                      client->why + (named ? len + 2 : 0));
+    return client_fail_connect(client, err);
 }
 
 int later_call_check(const struct later_answer *answer, struct later_error *err)
@@ -297,7 +312,9 @@ int later_call_check(const struct later_answer *answer, struct later_error *err)
             return later_fail(err, LATER_E_REDIS, "%s", answer->text);
         for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
             if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
-                return later_fail(err, LATER_E_TOKEN, "Redis denies: %s", answer->text);
+                return later_fail(err, LATER_E_TOKEN,
+                                  "Redis denies: %s; doc/protocol.md has the least rights",
+                                  answer->text);
         }
         if (answer->cmd && answer->cmd->script && strncmp(answer->text, "ERR ", 4) == 0)
             return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);

@@ -82,6 +82,8 @@ run later --redis "rediss://:%73ecret@localhost:$port?$good" size
 is "$status" 0 "%XX is what it means"
 run later --redis "redis://localhost:$plain?$good" size
 like "$status $err" '^64 .*needs TLS: rediss://' "files without TLS are refused"
+run later --redis "redis://localhost:$port" size
+like "$status $err" '^69 .*; if that port is for TLS, its URL begins with rediss://' "a port for TLS without it: what to write"
 
 # ---- laterd, later, later-web
 

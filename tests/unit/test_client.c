@@ -827,8 +827,10 @@ START_TEST(test_refusals)
                 "Redis refuses: OOM command not allowed");
     check_words("-READONLY You can't write\r\n", LATER_E_REDIS,
                 "Redis refuses: READONLY You can't write");
-    check_words("-NOPERM no evalsha\r\n", LATER_E_TOKEN, "Redis denies: NOPERM no evalsha");
-    check_words("-NOAUTH first\r\n", LATER_E_TOKEN, "Redis denies: NOAUTH first");
+    check_words("-NOPERM no evalsha\r\n", LATER_E_TOKEN,
+                "Redis denies: NOPERM no evalsha; doc/protocol.md has the least rights");
+    check_words("-NOAUTH first\r\n", LATER_E_TOKEN,
+                "Redis denies: NOAUTH first; doc/protocol.md has the least rights");
     check_words("-ERR push: job 1: bad\r\n", LATER_E_DATA, "push: job 1: bad");
     check_words("-WRONGTYPE Operation\r\n", LATER_E_REDIS, "Redis refuses: WRONGTYPE Operation");
     check_words("-ODD \x1b[31mcolour\r\n", LATER_E_REDIS, "Redis refuses: ODD ?[31mcolour");
