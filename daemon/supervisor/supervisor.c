@@ -43,7 +43,8 @@ static const struct {
 static void tell_health(struct supervisor *supervisor, struct announce_state *state)
 {
     workers_sum(supervisor->workers, state);
-    state->fault = announce_fault(supervisor->announce);
+    state->fault =
+        supervisor->redis == UNFIT ? supervisor->unfit : announce_fault(supervisor->announce);
     if (!state->fault)
         state->fault = services_fault(supervisor->queues);
     if (!state->fault)
@@ -51,8 +52,7 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     health_fault(supervisor->health, state->fault);
     if (!state->fault) /* another start would not help */
         state->fault = fault_text(&supervisor->crowded);
-    health_beat(supervisor->health, link_is_up(supervisor->link) && supervisor->redis != UNFIT,
-                state->workers, state->busy);
+    health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
 }
 
 /* We are ready when every worker has loaded its plugins and Redis takes commands. Whoever waits for
@@ -216,6 +216,7 @@ static void on_judged(void *arg, const char *why)
     }
     if (why) {
         supervisor->unfit_since = later_clock();
+        snprintf(supervisor->unfit, sizeof supervisor->unfit, "%s", why);
         log_line(LOG_ERROR, "%s; until then nothing is begun", why);
     } else if (supervisor->redis == UNFIT) {
         log_line(LOG_INFO, "this Redis is fit to keep jobs again, after %.0f s: going on",

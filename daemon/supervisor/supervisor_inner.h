@@ -63,8 +63,9 @@ struct supervisor {
     bool met; /* Redis has answered once, with a protocol we know */
     enum { UNJUDGED, FIT, UNFIT } redis;
     double unfit_since;
-    bool staffed;       /* all workers have loaded their plugins, once */
-    bool paused, quiet; /* by a signal; by `later pause --host` */
+    char unfit[HEALTH_TEXT]; /* why */
+    bool staffed;            /* all workers have loaded their plugins, once */
+    bool paused, quiet;      /* by a signal; by `later pause --host` */
     bool ready, stopping, recorded, ending;
     double end_by;
     int status;

@@ -45,7 +45,8 @@ unfit()
     redis CLIENT KILL TYPE normal >/dev/null
     within 10 "$1: the log says what to do" logged "$2"
     push_job "$3" '"type":"note"'
-    within 5 "and status that it is not well" sh -c "! '$later_bin' -c '$work/laterd.conf' status --local"
+    within 5 "and status --local, that it is not well, and why" \
+        sh -c "'$later_bin' -c '$work/laterd.conf' status --local 2>&1 | grep -E '^later status: .*($2)'"
     is "$(counted 'done')" "$4" "no job is begun while Redis is not fit"
     runs "laterd is there" alive "$laterd_pid"
 }
