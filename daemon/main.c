@@ -32,6 +32,20 @@ struct options {
     bool verbose;
 };
 
+/* The words behind the options. */
+static int parse_words(struct options *options, int argc, char **argv)
+{
+    if (options->action == PERFORM && optind < argc)
+        options->type = argv[optind++];
+    if (optind < argc)
+        fprintf(stderr, "laterd: %s: a word too many\n", argv[optind]);
+    else if (options->action == PERFORM && !options->type)
+        fprintf(stderr, "laterd: --perform: which TYPE of %s?\n", options->plugin);
+    else
+        return 0;
+    return -1;
+}
+
 static int parse(struct options *options, int argc, char **argv)
 {
     static const struct option table[] = { { "config", required_argument, NULL, 'c' },
@@ -65,9 +79,7 @@ static int parse(struct options *options, int argc, char **argv)
         if (letter == 'd' || letter == 'r')
             options->plugin = optarg;
     }
-    if (options->action == PERFORM && optind < argc)
-        options->type = argv[optind++];
-    return optind < argc || (options->action == PERFORM && !options->type) ? -1 : 0;
+    return parse_words(options, argc, argv);
 }
 
 static int main_fail(const struct later_error *err)

@@ -120,6 +120,8 @@ int options_parse(struct options *options, int argc, char **argv)
     }
     if (status == LATER_OK && optind == argc)
         return -1;
+    if (status == LATER_OK)
+        fprintf(stderr, "later-web: %s: a word too many\n", argv[optind]);
     fputs(usage, stderr);
     return LATER_E_USAGE;
 }

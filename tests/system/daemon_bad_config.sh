@@ -105,7 +105,9 @@ unset CHECK_LOAD
 run "$laterd_bin" --nonsense
 is "$status" 64 "an unknown option: exit 64"
 run "$laterd_bin" -c "$work/laterd.conf" extra
-is "$status" 64 "an argument too many: exit 64"
+like "$status $err" '^64 laterd: extra: a word too many' "an argument too many: exit 64, and which"
+run "$laterd_bin" --perform "$work/x.so"
+like "$status $err" '^64 laterd: --perform: which TYPE of .*/x\.so' "--perform without a type"
 run "$laterd_bin" --version
 like "$out" '^laterd [0-9]+\.[0-9]+' "--version prints the version"
 configure 'workers = 3;'

@@ -31,6 +31,8 @@ like "$status $err $(cat "$work/file")" '^71 .*Address already in use.* keep$' "
 run "$web_bin" --listen "unix:$work/none/web.sock"
 like "$status $err" "^71 .*cannot listen on $work/none/web.sock: No such file or directory; --listen names another place" \
     "no folder for the socket: what to do"
+run "$web_bin" extra
+like "$status $err" '^64 later-web: extra: a word too many' "an argument too many"
 run "$web_bin" --listen nowhere
 is "$status" 64 "--listen nowhere"
 echo short >"$work/token"
