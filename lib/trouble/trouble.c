@@ -122,14 +122,14 @@ void later_trouble_redis(struct later_troubles *troubles, const struct later_tro
         row = trouble_add(troubles, LATER_RULE_REDIS_FULL, &spare,
                           "Redis uses %.0f %% of its memory", 100 * redis->used / redis->most);
         TROUBLE_WHY(row, "when it is full, pushes are refused and no laterd can report");
-        TROUBLE_COMMAND(row, "redis-cli info memory");
+        TROUBLE_COMMAND(row, "later status --server");
         row->count = (int64_t)redis->used;
     }
     if (redis->disk) {
         row =
             trouble_add(troubles, LATER_RULE_REDIS_FULL, &spare, "Redis cannot write to its disk");
         TROUBLE_WHY(row, "%s", redis->disk);
-        TROUBLE_COMMAND(row, "redis-cli info persistence");
+        TROUBLE_COMMAND(row, "later status --server");
     }
     if (redis->lost) {
         row = trouble_add(troubles, LATER_RULE_WRITES_LOST, &spare,
