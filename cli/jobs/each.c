@@ -3,6 +3,8 @@
 
 #include "jobs/find.h"
 #include "output/jsonl.h"
+#include "queue/inspect.h"
+#include "queue/queue.h"
 #include "whole.h"
 
 #include <stdio.h>
@@ -64,12 +66,37 @@ static void each_tell(struct each *each, const char *queue, const char *id, cons
     }
 }
 
-/* Says why an id was not acted on, and returns the status for that. */
-static int each_leave(struct each *each, const char *id)
+/* Notes the state of a job that is in another one than the verb takes; "" if it is nowhere. */
+static void each_look(struct each *each, const char *id, char is[EACH_STATE])
 {
-    char where[LATER_QUEUE_MAX + 16];
+    const struct later_keys *parts[LATER_WHOLE_MAX];
+    size_t count = whole_parts(&each->whole, id, parts);
+    struct later_error ignored;
 
-    cli_say(each->cli, "%s %s%s", each->verb->none, id, find_where(each->cli, where));
+    for (size_t i = 0; !*is && i < count; i++) {
+        struct later_command cmd = { 0 };
+        struct later_reply *reply;
+        struct later_seen seen = { 0 };
+
+        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
+        reply = cli_call(each->cli, &cmd, &ignored);
+        if (reply) {
+            later_inspect_shown(reply, 0, &seen);
+            snprintf(is, EACH_STATE, "%.15s", seen.state);
+        }
+        later_reply_free(reply);
+    }
+}
+
+/* Says why an id was not acted on, and returns the status for that. */
+static int each_leave(struct each *each, const char *id, bool found)
+{
+    char where[LATER_QUEUE_MAX + 16], is[EACH_STATE] = "";
+
+    if (found)
+        each_look(each, id, is);
+    cli_say(each->cli, "%s %s%s%s%s", each->verb->none, id, find_where(each->cli, where),
+            *is ? "; it is " : "", is);
     return each->verb->missing;
 }
 
@@ -88,7 +115,7 @@ static int each_one(struct each *each, const char *id, struct later_error *err)
     if (found < 0 || status != LATER_OK)
         return found < 0 ? -1 : status;
     if (!*was)
-        return each_leave(each, id);
+        return each_leave(each, id, found > 0);
     each_tell(each, queue, id, was);
     return LATER_OK;
 }

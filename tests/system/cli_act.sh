@@ -21,8 +21,12 @@ is "$(later size k | cut -f 2-5)" "$(printf '3\t0\t0\t1')" "kicked jobs are read
 run later kick b d x -q k --json
 is "$status" 66 "one that is neither dead nor delayed: status 66"
 is "$out" '{"queue":"k","id":"b","result":"kicked","state":"dead"}' "the others are kicked"
-is "$err" "later kick: no dead, delayed or waiting job d in queue k
-later kick: no dead, delayed or waiting job x in queue k" "those are named"
+is "$err" "later kick: no dead, delayed or waiting job d in queue k; it is ready
+later kick: no dead, delayed or waiting job x in queue k" "those are named, with the state of one that is there"
+later push t -q run --id runs >/dev/null
+later reserve run >/dev/null
+run later bury runs
+is "$status $err" "66 later bury: no ready, delayed or waiting job runs in any queue; it is reserved" "also without -q"
 is "$(noted a a k)" '' "a kicked job begins anew"
 
 for id in e f g; do bury all "$id"; done

@@ -194,7 +194,7 @@ is "$(each former 8 ZCARD ready)" \
     "each where it was pushed"
 is "$(later size former | cut -f 2)" $((40 + $(echo $moved | wc -w))) "size counts them all"
 like "$(later size former --json)" '"shards":8,' "it has eight shards now"
-is "$(later kick "$first" -q former 2>&1)" "later kick: no dead, delayed or waiting job $first in queue former" \
+is "$(later kick "$first" -q former 2>&1)" "later kick: no dead, delayed or waiting job $first in queue former; it is ready" \
     "what is ready is not kicked"
 is "$(later cancel "$first" -q former --json)" \
     "{\"queue\":\"former\",\"id\":\"$first\",\"result\":\"cancelled\",\"state\":\"ready\"}" \
