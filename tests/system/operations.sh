@@ -118,6 +118,8 @@ runs "laterd looks at what was restored" wait_until 30 grep -q '^default 1 ' "$d
 is "$(grep -c 'has lost writes' "$work/log")" 0 "a restore is not lost writes"
 
 block cold
+is "$(stat -c %a "$box"/var/backups/laterd.rdb "$box"/var/backups/laterd.tar.gz | tr '\n' ' ')" "600 600 " \
+    "nobody else may read the backups"
 later push null --in 1h --id third >/dev/null
 block cold-back
 is "$(delayed default)" 1 "one after the copy came back"
