@@ -32,7 +32,7 @@ awk -v to="$work/blocks" '
     out != "" { print >out }' "$top_srcdir/doc/operations.md" >"$work/unmarked"
 is "$(cat "$work/unmarked")" "" "every block is tested"
 sed -i -e "s|/var/|$box/var/|g; s|-C /var/lib|-C $box/var/lib|g" \
-    -e "s|redis\.example\.org 6379|127.0.0.1 $port|" "$work"/blocks/*
+    -e "s|redis\.example\.org\([ :]\)6379|127.0.0.1\1$port|; s|/root/|$work/|g" "$work"/blocks/*
 
 configure()
 {
@@ -136,6 +136,13 @@ is "$status" 1 "there is an alarm where Redis is not"
 contains "$out" "cannot reach Redis" "the alarm prints why Redis cannot be asked"
 later push sleep '{"seconds":4}' --id running >/dev/null
 wait_until 10 sh -c 'later show running | grep -q reserved'
+later push null --in 1h --id m1 -q mail >/dev/null
+later push null --priority 7 --id m2 -q mail >/dev/null
+block move-queue
+is "$(later size mail | cut -f 2-6)" "$(printf '0\t0\t0\t0\tno')" "the queue is empty here"
+is "$(later --redis "redis://127.0.0.1:$port/0" peek mail | cut -f 1,6) $(redis zcard 'later:{mail}:delayed')" \
+    "$(printf 'm2\t7') 1" "and there it has both jobs, with their times and priorities"
+redis --scan --pattern 'later:*' | while read -r key; do redis del "$key" >/dev/null; done
 block move-1
 later push null --id waiting >/dev/null
 block move-3
