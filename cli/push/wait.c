@@ -59,8 +59,8 @@ int wait_tell(struct cli *cli, const char *queue, const char *id, const struct l
     if (end->how == LATER_JOB_IS_DEAD)
         say_dead(cli, id, end);
     else if (end->how == LATER_JOB_IS_GONE)
-        cli_say(cli, "no job %s in %s%s, and no result of it", id, queue ? "queue " : "any queue",
-                queue ? queue : "");
+        cli_say(cli, "no job %s in %s%s, and no result of it; push --result keeps one", id,
+                queue ? "queue " : "any queue", queue ? queue : "");
     else if (end->how == LATER_JOB_GOES_ON)
         cli_say(cli, "%s has not ended yet; it goes on", id);
     return status_of[end->how];

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrUnknown means that there is no job of this id, and no result of one.
-var ErrUnknown = errors.New("laterd: no such job, and no result of it")
+var ErrUnknown = errors.New("laterd: no such job, and no result of it; Result of a NewJob keeps one")
 
 // Failed means that a job is dead. Why has at, attempt, kind, text and host, or is nil.
 type Failed struct {

@@ -62,7 +62,7 @@ redis RPUSH 'later:{sms}:result:left' "$(printf '{"state":"done","attempt":1,"at
 run later wait left --timeout 0
 is "$status $out" "0 7" "wait --timeout 0 finds a result of a job that is gone"
 run later wait nowhere --timeout 0
-is "$status $err" "66 later wait: no job nowhere in any queue, and no result of it" "or says that there is none"
+is "$status $err" "66 later wait: no job nowhere in any queue, and no result of it; push --result keeps one" "or says that there is none"
 
 # ---- shards are their queue
 

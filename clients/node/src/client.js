@@ -344,7 +344,7 @@ export class Laterd extends Pushing {
             element = await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between, and the first was older
             if (element !== null && !headOf(element).again) return [key, element, false]; // else of an earlier job
         }
-        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
+        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
     }
 
     // ---- before the first call

@@ -62,7 +62,7 @@ function made(name, value, pattern, what) {
 
 function number(name, value, least, most) {
     if (typeof value !== "number" || !(value >= least && value <= most) || !Number.isFinite(value)) {
-        refuse(name, value, `a number from ${least}, at most ${most}`);
+        refuse(name, value, `a number from ${least} to ${most}`);
     }
     return value;
 }

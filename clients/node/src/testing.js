@@ -166,7 +166,7 @@ export class Fake extends Pushing {
         if (kept) throw new TimeoutError(`${id} has not ended; drain() performs it`);
         const last = this.#byId.get(`${queue} ${id}`);
         if (last?.state === "done" && last.job.result !== undefined) return last.value ?? null;
-        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it`);
+        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
     }
 
     async waitMany(ids, { queue = "default" } = {}) {

@@ -170,7 +170,7 @@ def _seconds(name: str, value: Any, least: float, most: float) -> float:
         value = value.total_seconds()
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     if not good or not least <= value <= most:
-        raise Refused("%s: must be a number from %s, at most %s (%r)" % (name, least, most, value))
+        raise Refused("%s: must be a number from %s to %s (%.70r)" % (name, least, most, value))
     number: float = value
     return number
 
@@ -198,7 +198,9 @@ def _time(name: str, value: Any, least: float, most: float) -> float:
         if value.tzinfo is None:
             raise Refused("%s: a datetime without time zone" % name)
         value = value.timestamp()
-    at = _seconds(name, value, -math.inf, math.inf)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise Refused("%s: must be UNIX seconds, or a datetime with its zone (%.70r)" % (name, value))
+    at: float = value
     if not least <= at < most:
         raise Refused("%s: %.15g is not a plausible UNIX time; for a duration use %s"
                       % (name, at, "delay" if name == "at" else "expires_in"))

@@ -381,7 +381,8 @@ class State:
             element = yield ["LINDEX", key, 0]  # it may have ended in between, and the first was older
             if element is not None and not head_of(element).get("again"):  # else of an earlier job
                 return key, element, False
-        raise JobUnknown("no job %s in queue %s, and no result of it" % (job_id, queue))
+        raise JobUnknown("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
+                             % (job_id, queue))
 
 
 def head_of(element: Any) -> Any:

@@ -311,6 +311,8 @@ class Around(unittest.TestCase):
             self.app.on("a")(len).later(dealy=5)
         with self.assertRaises(laterd.Refused):
             self.fake.push("a", context={"a": {1}})
+        with self.assertRaisesRegex(laterd.Refused, "at: must be UNIX seconds, or a datetime"):
+            self.fake.push("a", at="tomorrow")
 
     def test_call(self):
         self.assertEqual(Fake(app).call("feed.x", 0), 0)

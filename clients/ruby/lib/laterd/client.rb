@@ -282,7 +282,7 @@ module Laterd
         element = @redis.lindex(key, 0) # it may have ended in between, and the first was older
         return [key, element, false] if element && !head_of(element)["again"] # else of an earlier job
       end
-      raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
+      raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it; push it with result: SECONDS to keep one"
     end
 
     def head_of(element)

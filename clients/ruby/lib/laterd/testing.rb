@@ -182,7 +182,7 @@ module Laterd
         last = @by_id[[queue, id]]
         return last.value if last&.state == "done" && last.options[:result]
 
-        raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it"
+        raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it; push it with result: SECONDS to keep one"
       end
 
       def wait_many(ids, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
