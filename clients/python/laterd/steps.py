@@ -382,7 +382,7 @@ class State:
             if element is not None and not head_of(element).get("again"):  # else of an earlier job
                 return key, element, False
         raise JobUnknown("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
-                             % (job_id, queue))
+                         % (job_id, queue))
 
 
 def head_of(element: Any) -> Any:

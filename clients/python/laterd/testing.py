@@ -203,7 +203,7 @@ class Fake(Pushing[Pushed]):
         if kept and kept.state in ("done", "dead") and kept.job.result is not None:
             return kept.value
         raise JobUnknown("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
-                             % (id, queue))
+                         % (id, queue))
 
     def wait_many(self, ids: Sequence[str], queue: str = "default", timeout: Optional[float] = None) -> List[Outcome]:
         return [self._outcome(id, queue) for id in check_ids(ids)]
