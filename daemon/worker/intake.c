@@ -2,7 +2,8 @@
  * intake.c: what a worker reserves, and when.
  *
  * A batch has as many jobs as recent jobs of the queue suggest for about 10 ms, at most 500, so
- * slow jobs are never hoarded. The next batch is asked for when half of this one has run.
+ * slow jobs are never hoarded. Before any job has run in this worker it is one job, and one more
+ * for each that needed no run. The next batch is asked for when half of this one has run.
  * Settlements go with it in one write, but for the acks of this batch, which wait for its end. A
  * few acks go in one call with the reserve (scripts/step.lua).
  *
@@ -255,6 +256,12 @@ void intake_learn(struct intake *intake, const struct worker_queue *from, double
     queue->average = intake_average(intake, queue);
     attempt_learn(&queue->average, seconds);
     attempt_learn(&intake->average, seconds);
+    intake->trusted = LATER_BATCH_MAX;
+}
+
+void intake_pass_by(struct intake *intake)
+{
+    intake->trusted++;
 }
 
 void intake_has_more(struct intake *intake, const struct worker_queue *from)
@@ -318,6 +325,7 @@ struct intake *intake_new(struct worker *worker)
         return NULL;
     intake->worker = worker;
     intake->average = 0.001;
+    intake->trusted = 1;
     intake->again = timer_new(worker->base, intake_on_again, intake);
     intake->apart = later_redis_is_cluster(link_redis(worker->main));
     if (intake->apart)

@@ -74,8 +74,9 @@ size_t intake_held(const struct intake *intake);
 /* Forgets one job that was held. NULL is fine. */
 void batch_release(struct batch *batch);
 
-/* Notes how long a job of this queue took. */
+/* Notes how long a job of this queue took; that one was settled without a run. */
 void intake_learn(struct intake *intake, const struct worker_queue *from, double seconds);
+void intake_pass_by(struct intake *intake);
 /* Notes whether the plugin of its last job has limited room for its type. */
 void intake_limit(struct intake *intake, const struct later_job *job);
 /* Jobs of this queue were given back, so it has more. */

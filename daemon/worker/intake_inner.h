@@ -54,6 +54,7 @@ struct intake {
     bool weighted;
     double clock;               /* the clock of the group that was chosen last */
     double average;             /* seconds a job takes in any queue, for those without an average */
+    size_t trusted;             /* jobs in a batch, at most: few as long as none has run */
     double slowest, slowest_at; /* of the queues that have work: intake_slowest() */
     uint32_t limited;           /* queues whose `limited` is set */
 

@@ -384,11 +384,19 @@ static size_t at_most_room(const struct intake *intake, const struct intake_queu
     return intake_queues_least(size, room > waiting ? room - waiting : 0);
 }
 
-size_t intake_room(struct intake *intake, const struct intake_queue *queue)
+/* Returns how many jobs of this queue make a batch. */
+static size_t batch_of(const struct intake *intake, const struct intake_queue *queue)
 {
     double average = intake_average(intake, queue);
     double jobs = INTAKE_SECONDS / (average > 1e-6 ? average : 1e-6);
     size_t size = jobs < 1 ? 1 : jobs > LATER_BATCH_MAX ? LATER_BATCH_MAX : (size_t)jobs;
+
+    return intake_queues_least(size, intake->trusted);
+}
+
+size_t intake_room(struct intake *intake, const struct intake_queue *queue)
+{
+    size_t size = batch_of(intake, queue);
 
     if (intake->weighted)
         size = intake_queues_least(size, share_of(intake, queue));

@@ -315,6 +315,8 @@ static void turn_back(struct later_job *job, double wait)
 
     leave_admission(job->worker->run, job);
     admission_leave(job);
+    if (waits)
+        intake_pass_by(job->worker->intake);
     attempt_unrun(job, waits ? LATER_ENDED_LINE : LATER_ENDED_HELD, wait, waits ? job->line : "");
     job_free(job);
 }
@@ -459,6 +461,7 @@ static void approach(struct run *run)
         return;
     }
     if (!is_fit(worker, job, &held)) {
+        intake_pass_by(worker->intake);
         job_free(job);
         return;
     }
