@@ -10,10 +10,13 @@
 --           the length of each document in its place, and the caller reads them by HMGET, which
 --           costs less for large ones
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none. It is for
---           a reserve that is sent right behind a BLPOP: its client may be gone when it runs
+--           clients that were idle until a wake came. They may send it right behind a BLPOP, and be
+--           gone when it runs. If jobs came back lately that had not begun (return), such a client
+--           gets only one: others may be idle, too
 -- scores    after the present, each with a space before it: those that the first job, every 16th
 --           after it (every 64th if there are more than 128 jobs) and the last had in ready, so that
---           a caller can tell how long each job has waited
+--           a caller can tell how long each job has waited. After that of such a single one, if more
+--           are ready: how many
 -- record    what is kept beside the job, nil if there is nothing
 --
 -- A member without an entry in `jobs` is its own document, and is adopted. A member with an id that
@@ -21,7 +24,7 @@
 -- that it had in ready.
 
 local set = held
-redis.call('HLEN', stats)
+local singly = redis.call('HGET', stats, 'singly')
 redis.call('ZCARD', reserved)
 -- @include take
 
@@ -31,6 +34,10 @@ if not last then
 end
 stopped = stopped or last > 0 and now > last
 local few = last > 0 -- after most wakes there is one job and no other
+singly = few and singly and (tonumber(singly) or 0) > now
+if singly then
+    most = 1
+end
 -- @include first
 if there == 0 then -- a busy worker asks queues that have nothing, most of the time
     redis.call('DEL', wake)
@@ -41,5 +48,8 @@ local freed -- nothing becomes ready here
 if not one then
 -- @inside take_many
     take_many()
+end
+if singly and reply[2] and there > 1 then
+    reply[1] = reply[1] .. ' ' .. string.format('%.0f', there - 1)
 end
 return reply

@@ -4,13 +4,15 @@
 -- reply  the positions (from 1) of ids that are LOST
 --
 -- wait   seconds until it is due; 0: ready at once, in its old place; from 10^9 on: when it is due
--- how    held: it had not begun; line:KIND NAME: nor had it, and it goes into that line until it is
---        due, which its record keeps; type:T: nor had it, and its type is paused (override): it
---        is kept aside until that ends, whatever its wait; if that has ended it goes back to its
---        place; suspect: it ran beside others when their worker crashed, and will run alone;
---        interrupted: laterd was stopped, and the tenth time in a row is an attempt; unknown: no
---        plugin there has its type, which becomes its error with the time of the first;
---        `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its error
+-- how    held: it had not begun; if that goes back to its place, idle clients get one job at a time
+--        for ten seconds (reserve), as `singly` in stats says; line:KIND NAME: nor had it, and it
+--        goes into that line until it is due, which its record keeps; type:T: nor had it, and its
+--        type is paused (override): it is kept aside until that ends, whatever its wait; if that has
+--        ended it goes back to its place; suspect: it ran beside others when their worker crashed,
+--        and will run alone; interrupted: laterd was stopped, and the tenth time in a row is an
+--        attempt; unknown: no plugin there has its type, which becomes its error with the time of
+--        the first; `"kind":…,"text":…,"host":…}`: why its handler gave it back, which becomes its
+--        error
 
 -- @include now
 -- @include guard
@@ -86,6 +88,7 @@ if #ids == 0 then
     return lost
 end
 local soon, later, texts, changed, places = {}, {}, records_of(ids), false, {}
+local singly = false
 for n = 1, #ids do
     local i, id = at[n], ids[n]
     local how = ARGV[3 * i]
@@ -96,6 +99,7 @@ for n = 1, #ids do
         places[#places + 1] = n
         soon[#soon + 1] = scores[i]
         soon[#soon + 1] = id
+        singly = singly or how == 'held'
     end
     if how == 'suspect' and not value_of(texts[n], 'c') then
         texts[n] = with_value(texts[n], 'c', 0)
@@ -141,4 +145,7 @@ for how, kept in pairs(aside) do
 end
 place(soon, later)
 count(stats, 'returned', #ids)
+if singly then
+    redis.call('HSET', stats, 'singly', string.format('%.0f', now + 10))
+end
 return lost

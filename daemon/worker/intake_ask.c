@@ -24,6 +24,7 @@
 #define WAKE_FEW        16   /* jobs that a reserve right after a BLPOP takes */
 #define REFUSED_SECONDS 0.2  /* before asking again after Redis refused */
 #define SILENT_SECONDS  0.05 /* without an answer, then the other queues go on */
+#define IDLE_SECONDS    60.0 /* more than an answer takes */
 #define BESIDE_BYTES    2048 /* bytes of a document, from which the second round trip costs less */
 #define STEP_FEW                                                                                   \
     16 /* jobs that are acked in one call with a reserve: where more are, a call                   \
@@ -238,9 +239,10 @@ static void intake_ask_look_for(struct intake *intake, struct intake_queue *queu
 
 /* May there be more than came? An answer of at least half of the bytes counts as cut by them. The
  * wake for the rest is there, but after a wake the documents would come through Lua. */
-static bool is_cut(const struct asking *asking, size_t count, size_t bytes)
+static bool is_cut(const struct asking *asking, const struct later_reply *reply, size_t bytes)
 {
-    return count >= asking->limit ||
+    return later_queue_reserved_count(reply) >= asking->limit ||
+           later_queue_reserved_left(reply) > 0 ||
            bytes >= (asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES) / 2;
 }
 
@@ -255,7 +257,7 @@ static void intake_ask_note_answer(struct asking *asking, const struct later_rep
     intake->worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
     queue->checked = later_clock();
     intake_count(intake, queue, count);
-    if (is_cut(asking, count, bytes))
+    if (is_cut(asking, reply, bytes))
         intake_live_more(intake, queue);
     else
         intake_live(intake, queue, false);
@@ -504,7 +506,8 @@ static void intake_ask_encode(struct asking *asking, double deadline, struct lat
         outbox_joined(asking->joined, NULL);
     asking->joined = NULL;
     if (asking->beside)
-        later_queue_reserve_beside(cmd, keys, take.token, take.lease, take.limit, take.bytes);
+        later_queue_reserve_beside(cmd, keys, take.token, take.lease, take.limit, take.bytes,
+                                   deadline);
     else
         later_queue_reserve(cmd, keys, take.token, take.lease, take.limit, take.bytes, deadline);
 }
@@ -560,6 +563,18 @@ void intake_ask_behind(struct intake *intake, struct intake_queue *queue, double
                        timeout);
 }
 
+/* A worker that has nothing in hand says so by a deadline, which is too far to come. 0: it has, or
+ * the time of Redis is not known yet. */
+static double idle_until(const struct intake *intake)
+{
+    const struct worker *worker = intake->worker;
+
+    if (worker->redis_offset == 0 || intake->held_count || worker->load->in_flight ||
+        worker->load->in_admission || outbox_open(worker->outbox))
+        return 0;
+    return later_clock() + worker->redis_offset + IDLE_SECONDS;
+}
+
 bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most)
 {
     size_t room = intake_room(intake, queue), limit = room < most ? room : most;
@@ -567,7 +582,8 @@ bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most)
     if (limit == 0 && intake->asked == 0 && room > 0)
         limit = 1;
     if (queue->asked || limit == 0 ||
-        intake_ask_ask(intake, queue, intake->worker->main, limit, 0, LINK_TIMEOUT) < 0)
+        intake_ask_ask(intake, queue, intake->worker->main, limit, idle_until(intake),
+                       LINK_TIMEOUT) < 0)
         return false;
     intake->asked++;
     queue->sent = later_clock();

@@ -78,7 +78,7 @@ int later_queue_refused(int how, const char *queue, struct later_error *err);
 struct later_settlement;
 
 /* lease: seconds. limit: 1 … LATER_BATCH_MAX jobs. deadline: Redis time after which it takes
- * nothing; 0 = none. */
+ * nothing, for a client that was idle, which may get only one job; 0 = none. */
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
                          const char *token, double lease, size_t limit, size_t bytes,
                          double deadline);
@@ -86,7 +86,8 @@ void later_queue_reserve(struct later_command *cmd, const struct later_keys *key
 /* The same without documents in the answer, for large ones: they cost less by the command below.
  * `bytes` bounds them all the same. */
 void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
-                                const char *token, double lease, size_t limit, size_t bytes);
+                                const char *token, double lease, size_t limit, size_t bytes,
+                                double deadline);
 
 /* ack, and then reserve (beside: as above), in one call. done: 1 … LATER_BATCH_MAX jobs of one
  * token and of the same queue; of each, the token and the id are used. left: what a single one
@@ -133,6 +134,8 @@ struct later_reserved {
 };
 
 size_t later_queue_reserved_count(const struct later_reply *reply);
+/* How many jobs are still ready, if one that was idle got only one of them; else 0. */
+size_t later_queue_reserved_left(const struct later_reply *reply);
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job);
 double later_queue_reserved_now(const struct later_reply *reply);
 /* Of all its documents, in the answer or beside it. */

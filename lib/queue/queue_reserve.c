@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The answer of reserve has the score of every 16th or 64th job. */
@@ -50,24 +51,30 @@ static void begin_reserve(struct later_command *cmd, const struct later_keys *ke
     later_command_int(cmd, (int64_t)limit);
 }
 
-void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, double lease, size_t limit, size_t bytes,
-                         double deadline)
+static void add_deadline(struct later_command *cmd, double deadline)
 {
-    begin_reserve(cmd, keys, token, lease, limit);
-    add_bytes(cmd, bytes, false);
     if (deadline > 0)
         later_command_seconds(cmd, deadline);
     else
         later_command_bytes(cmd, "0", 1);
 }
 
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const char *token, double lease, size_t limit, size_t bytes,
+                         double deadline)
+{
+    begin_reserve(cmd, keys, token, lease, limit);
+    add_bytes(cmd, bytes, false);
+    add_deadline(cmd, deadline);
+}
+
 void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
-                                const char *token, double lease, size_t limit, size_t bytes)
+                                const char *token, double lease, size_t limit, size_t bytes,
+                                double deadline)
 {
     begin_reserve(cmd, keys, token, lease, limit);
     add_bytes(cmd, bytes, true);
-    later_command_bytes(cmd, "0", 1);
+    add_deadline(cmd, deadline);
 }
 
 void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
@@ -135,6 +142,18 @@ size_t later_queue_reserved_count(const struct later_reply *reply)
     size_t count = later_reply_count(reply);
 
     return count ? (count - 1) / 3 : 0;
+}
+
+/* It comes after the present and the score of the only job. */
+size_t later_queue_reserved_left(const struct later_reply *reply)
+{
+    const char *text = later_reply_text(later_reply_at(reply, 0), NULL);
+
+    if (later_queue_reserved_count(reply) != 1)
+        return 0;
+    text = strchr(text, ' ');
+    text = text ? strchr(text + 1, ' ') : NULL;
+    return text ? (size_t)strtoul(text, NULL, 10) : 0;
 }
 
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)

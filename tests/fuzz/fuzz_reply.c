@@ -59,6 +59,7 @@ static void decode_queue(const struct later_reply *reply, size_t most)
         read_text(job.document, job.document_len);
     }
     must(!isnan(later_queue_reserved_now(reply)), "a time is a number");
+    must(count == 1 || later_queue_reserved_left(reply) == 0, "only of one job others are left");
     for (size_t i = 0; i < most; i++) {
         (void)later_queue_lost(reply, i, &cursor);
         must((unsigned)later_queue_pushed(reply, i, &state) <= LATER_IS_STRANGE, "pushed");

@@ -90,7 +90,8 @@ struct model {
     size_t unique_count;
     size_t count;
     bool paused, wake;
-    bool groups; /* each job has one */
+    double singly; /* until when who was idle gets one job at a time */
+    bool groups;   /* each job has one */
     struct front fronts[MODEL_RANKS];
     struct pause pauses[MODEL_TYPES];
     long long counters[COUNTERS];

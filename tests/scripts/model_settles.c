@@ -52,12 +52,21 @@ static void hand_out(const redisReply *reply, struct job *const ready[], size_t 
     model_leave_wake(&model);
 }
 
+/* After the present and the score of the only job, if any are left. */
+static void told_left(const char *head, size_t left)
+{
+    const char *said = strchr(strchr(head, ' ') + 1, ' ');
+
+    ck_assert_uint_eq(said ? strtoul(said, NULL, 10) : 0, left);
+}
+
 void step_reserve(void)
 {
     struct job *ready[MODEL_JOBS];
     char token = (char)('a' + random_below(26));
     size_t limit = 1 + (size_t)random_below(5);
     size_t count = to_hand_out(ready, limit);
+    bool idle = random_below(2);
     const redisReply *reply;
 
     if (holds_something(token)) {
@@ -67,7 +76,11 @@ void step_reserve(void)
         return;
     }
     begin();
-    reply = random_below(2) ? reserve(token, (int)limit) : reserve_behind(token, (int)limit);
+    reply = idle ? reserve_behind(token, (int)limit) : reserve(token, (int)limit);
+    if (idle && count > 0 && model.singly > strtod(reply->element[0]->str, NULL)) {
+        count = 1;
+        told_left(reply->element[0]->str, to_hand_out(ready, MODEL_JOBS) - 1);
+    }
     ck_assert_uint_eq(reply->elements, 1 + 3 * count);
     hand_out(reply, ready, count, token);
 }
@@ -362,6 +375,11 @@ static void give_back(void)
     }
     if (any)
         model_leave_wake(&model);
+    if (any && wait_of_call == 0 && strcmp(how_of_call, "held") == 0) {
+        model.singly = (double)stat_of("singly");
+        ck_assert_double_ge(model.singly, now() + 5);
+        ck_assert_double_le(model.singly, now() + 11);
+    }
 }
 
 void step_return(void)

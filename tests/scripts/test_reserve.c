@@ -186,6 +186,87 @@ START_TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
 }
 END_TEST
 
+/* Jobs under the token t go back to their places. */
+static void come_back(const char *ids)
+{
+    for (; *ids; ids++)
+        run("return", member('t', text("%c", *ids)), "0", "held", NULL);
+    ask("DEL %s", key("wake"));
+}
+
+/* How many are left, as an answer says. */
+static const char *left(const redisReply *reply)
+{
+    const char *text = strchr(reply->element[0]->str, ' ');
+
+    text = text ? strchr(text + 1, ' ') : NULL;
+    return text ? text + 1 : "";
+}
+
+START_TEST(who_was_idle_gets_one_where_jobs_came_back)
+{
+    const redisReply *reply;
+
+    for (const char *id = "abcdef"; *id; id++)
+        push(text("%c", *id));
+    reserve('t', 6);
+    run("return", member('t', "f"), "60", "held", NULL);
+    run("return", member('t', "e"), "0", "suspect", NULL);
+    ck_assert_int_eq(stat_of("singly"), 0);
+    come_back("abcd");
+    ck_assert_double_ge((double)stat_of("singly"), now() + 5);
+    reply = reserve_behind('u', 16);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_str_eq(told(reply, 0, ID), "a");
+    ck_assert_str_eq(left(reply), "4");
+    check_wake();
+    ck_assert_str_eq(left(reserve('v', 1)), "");
+    ck_assert_str_eq(members("ready"), "c d e");
+    ck_assert_uint_eq(jobs_in(reserve('w', 2)), 2);
+    reply = reserve_behind('x', 16);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_str_eq(left(reply), "");
+    ck_assert_uint_eq(jobs_in(reserve_behind('y', 16)), 0);
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(one_of_them_that_is_not_plain_is_adopted)
+{
+    const redisReply *reply;
+
+    push("a");
+    push("b");
+    reserve('t', 2);
+    come_back("ab");
+    ask("ZADD %s 5 {\"type\":\"x\"}", key("ready"));
+    reply = reserve_behind('u', 16);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_uint_eq(strlen(told(reply, 0, ID)), 40);
+    ck_assert_str_eq(left(reply), "2");
+    check_sums();
+    check_wake();
+}
+END_TEST
+
+START_TEST(after_a_while_who_was_idle_gets_all)
+{
+    static const char *const over[] = { "1", "odd", "-5" };
+
+    for (const char *id = "abc"; *id; id++)
+        push(text("%c", *id));
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+        reserve('t', 3);
+        come_back("abc");
+        ask("HSET %s singly %s", key("stats"), over[i]);
+        ck_assert_uint_eq(jobs_in(reserve_behind('t', 16)), 3);
+        come_back("abc");
+    }
+    check_sums();
+}
+END_TEST
+
 START_TEST(bytes_bound_a_call)
 {
     push_sized(0, 10, 100000);
@@ -371,6 +452,9 @@ int main(void)
         after_the_deadline_nothing_is_taken,
         one_behind_a_wake_is_taken_as_any,
         one_behind_a_wake_that_is_not_plain_is_adopted,
+        who_was_idle_gets_one_where_jobs_came_back,
+        one_of_them_that_is_not_plain_is_adopted,
+        after_a_while_who_was_idle_gets_all,
         bytes_bound_a_call,
         a_big_one_behind_small_ones_waits,
         beside_the_answer_lengths_are_told,

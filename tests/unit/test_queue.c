@@ -208,7 +208,7 @@ START_TEST(test_reserve_beside)
                                                "$2\r\nbb\r\n$4\r\na=3\n\r\n:0\r\n");
     struct later_reserved job;
 
-    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, LATER_BESIDE_BYTES);
+    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, LATER_BESIDE_BYTES, 0);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "2097152/beside", "0");
     later_queue_documents(&cmd, &keys, reply);
     ck_assert(later_command_ready(&cmd));
@@ -227,6 +227,21 @@ START_TEST(test_reserve_beside)
     ck_assert_uint_eq(later_queue_reserved_bytes(reply_of("*4\r\n$1\r\n0\r\n$1\r\na\r\n"
                                                           "$0\r\n\r\n:-7\r\n")),
                       0);
+}
+END_TEST
+
+START_TEST(test_reserved_left)
+{
+#define ONE "$1\r\na\r\n$-1\r\n$2\r\n{}\r\n"
+    ck_assert_uint_eq(later_queue_reserved_left(reply_of("*4\r\n$7\r\n1.5 9 7\r\n" ONE)), 7);
+    ck_assert_uint_eq(later_queue_reserved_left(reply_of("*4\r\n$5\r\n1.5 9\r\n" ONE)), 0);
+    ck_assert_uint_eq(later_queue_reserved_left(reply_of("*4\r\n$0\r\n\r\n" ONE)), 0);
+    ck_assert_uint_eq(later_queue_reserved_left(reply_of("*7\r\n$7\r\n1.5 9 7\r\n" ONE ONE)), 0);
+    ck_assert_uint_eq(later_queue_reserved_left(reply_of("*1\r\n$3\r\n1.5\r\n")), 0);
+#undef ONE
+    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, 2000, 1700000005.2);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "2000/beside",
+         "1700000005.200000");
 }
 END_TEST
 
@@ -759,9 +774,9 @@ static TCase *push(void)
 
 static TCase *reserve(void)
 {
-    return ADD("reserve", test_reserve, test_reserve_beside, test_reserve_in_a_locale,
-               test_reserved, test_reserved_scores, test_reserved_scores_of_few,
-               test_reserved_scores_of_many, test_reserved_hostile);
+    return ADD("reserve", test_reserve, test_reserve_beside, test_reserved_left,
+               test_reserve_in_a_locale, test_reserved, test_reserved_scores,
+               test_reserved_scores_of_few, test_reserved_scores_of_many, test_reserved_hostile);
 }
 
 static TCase *settle(void)
