@@ -14,6 +14,13 @@ resting()
     [ "$(state_of "$1")" = S ] && open=$(descriptors "$1") && [ "$(state_of "$1")" = S ]
 }
 
+# Workers are forked: a page of laterd that they share is not private, and is again when they have ended or have
+# written to it. So anonymous memory is compared, shared or not.
+anonymous_memory()
+{
+    awk '/^Anonymous:/ { print $2 }' "/proc/$1/smaps_rollup"
+}
+
 # look: prints the greatest private memory of the workers in KiB, their descriptors, and laterd's.
 look()
 {
@@ -25,7 +32,7 @@ look()
         [ "$open" -le "$worker_descriptors" ] || worker_descriptors=$open
     done
     wait_until 10 resting "$laterd_pid"
-    laterd_memory=$(private_memory "$laterd_pid") laterd_descriptors=$open
+    laterd_memory=$(anonymous_memory "$laterd_pid") laterd_descriptors=$open
     echo "# $1: worker $worker_memory KiB, $worker_descriptors descriptors;" \
         "laterd $laterd_memory KiB, $laterd_descriptors descriptors"
 }
@@ -115,13 +122,6 @@ at_most "$most" $((6144 + 2 * 1024)) "KiB of a worker's own meanwhile"
 at_most "$((laterd_memory - laterd_before))" 256 "KiB that laterd has grown"
 
 # ---- reloads leave nothing behind in the supervisor
-
-# Workers are forked: a page that they share is not private, and is again when they have ended or have
-# written to it. So anonymous memory is compared, shared or not.
-anonymous_memory()
-{
-    awk '/^Anonymous:/ { print $2 }' "/proc/$1/smaps_rollup"
-}
 
 reloads=0
 # reload_times N
