@@ -3,12 +3,15 @@
 
 #include "work/hello.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ENTRY_NAME 64
 
 extern char **environ;
 
@@ -202,12 +205,41 @@ int private_config_write(const struct private_laterd *own, struct later_error *e
     return fclose(to) == 0 ? 0 : private_config_fail("laterd.conf", err);
 }
 
+/* The entry's name: its folder's, and its last word's that is no option. Of two of one name in
+ * conf.d the later would take the place of the other. */
+static void private_config_name(const struct private_laterd *own, char name[ENTRY_NAME])
+{
+    char here[PATH_MAX], *const *words = own->cli->args.program;
+    const char *last = words[0], *slash;
+
+    for (size_t i = 1; words[i]; i++) {
+        if (words[i][0] != '-')
+            last = words[i];
+    }
+    slash = strrchr(last, '/');
+    last = slash && slash[1] ? slash + 1 : last;
+    if (!getcwd(here, sizeof here))
+        here[0] = '\0';
+    slash = strrchr(here, '/');
+    snprintf(name, ENTRY_NAME, "%.30s-%.30s", slash ? slash + 1 : here, last);
+    for (char *c = name; *c; c++) {
+        if (!isalnum((unsigned char)*c))
+            *c = '-';
+    }
+    if (!isalpha((unsigned char)name[0]))
+        name[0] = 'x'; /* as libconfig wants it */
+}
+
 void private_config_entry(const struct private_laterd *own)
 {
-    puts("# For /etc/laterd/conf.d. Of the environment the program has PATH, HOME and LANG, and "
-         "what\n"
-         "# you add: env = { NAME = \"VALUE\"; }; env_file = \"/etc/laterd/work.env\";\n"
-         "plugins = { config = { exec = { work = {");
+    char name[ENTRY_NAME];
+
+    private_config_name(own, name);
+    printf("# For /etc/laterd/conf.d. Of the environment the program has PATH, HOME and LANG, and "
+           "what\n"
+           "# you add: env = { NAME = \"VALUE\"; }; env_file = \"/etc/laterd/%s.env\";\n"
+           "plugins = { config = { exec = { %s = {\n",
+           name, name);
     private_config_put_program(own, stdout);
     puts("}; }; }; };");
 }

@@ -135,6 +135,10 @@ contains "$out" 'types = ( "py", "py.*" );' "has the types that the program said
 contains "$out" "dir = \"$work/app\";" "and its folder"
 run "$laterd_bin" -t -c "$work/entry.conf"
 is "$status" 0 "laterd -t takes it"
+# Those of two programs stand side by side.
+entry() { "$later_bin" work q --lines --entry --type "$1" -- "$2" "$3" | sed -n 's/^plugins = { config = { exec = { \([^ ]*\) = {$/\1/p'; }
+is "$(entry t ./tasks --flag) $(entry t /usr/bin/env tasks.py) $(cd / && entry t /usr/bin/env 7:up/a_b)" \
+    "app-tasks app-tasks-py xa-b" "the entry is named after its folder and its program"
 
 # A service would be stopped like this: the job that runs may end.
 cat >slow.py <<'PYTHON'
