@@ -70,6 +70,9 @@ void admission_flush(struct admission *admission);
 /* Is a question about a line open? Then no handler may block the loop. */
 bool admission_open(const struct admission *admission);
 
+/* Does it look after jobs that wait in a line, each second or when a limit opens? */
+bool admission_looks_after(const struct admission *admission);
+
 /* Returns how many slots are in use although their jobs were given back. */
 size_t admission_entering(const struct admission *admission);
 

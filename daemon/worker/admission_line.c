@@ -61,6 +61,11 @@ bool admission_open(const struct admission *admission)
     return line_open(admission->line) > 0 || admission->freeing > 0;
 }
 
+bool admission_looks_after(const struct admission *admission)
+{
+    return admission->look_at > 0;
+}
+
 size_t admission_entering(const struct admission *admission)
 {
     return line_entering(admission->line);

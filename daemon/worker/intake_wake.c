@@ -36,7 +36,8 @@ static bool intake_wake_is_still(const struct intake *intake)
 
     return !worker->draining && !worker->paused && !intake->held_count && !intake_is_open(intake) &&
            !worker->load->in_flight && !worker->load->in_admission &&
-           outbox_open(worker->outbox) == 0 && !admission_open(worker->admission);
+           outbox_open(worker->outbox) == 0 && !admission_open(worker->admission) &&
+           !admission_looks_after(worker->admission);
 }
 
 /* Returns whether it may. */

@@ -1,13 +1,14 @@
 #!/bin/sh
 # daemon_sleep_busy.sh: where all but one of a pool's idle workers sleep, one that has jobs and takes no more is not
 # taken for the one that waits, although it waited a moment before without knowing that. Nor does the connection
-# for the calls of handlers stay open where nobody needs it.
+# for the calls of handlers stay open where nobody needs it. Who knows of jobs that wait for a limit does not sleep.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
+posts=
 posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
 calls() { redis_all CLIENT LIST | grep -c ' name=laterd-plugins'; }
 call() { [ "$(calls)" = "$1" ]; }
-asleep() { [ "$(how_often ' asleep: ')" = 2 ]; }
+asleep() { [ "$(how_often ' asleep: ')" = "$sleepers" ]; }
 # another_waits ID: does another worker than that of the job wait for longer than a second, which is for long?
 another_waits()
 {
@@ -15,17 +16,20 @@ another_waits()
         grep -qv " name=laterd-wake-$(pid_of "$1") "
 }
 
-# among_many LINE...: laterd with this configuration among many hosts; all but one of its workers sleep.
+# among_many WORKERS LEASE LINE...: laterd with this configuration among many hosts; all but one of its workers
+# sleep. A short wait is a third of the lease.
 among_many()
 {
-    configure 'workers = 3;' 'lease = 3.0;' 'log = { level = "debug"; };' "$@" # a short wait is a second
+    sleepers=$(($1 - 1))
+    configure "workers = $1;" "lease = $2;" 'log = { level = "debug"; };' "$3"
+    [ -z "$posts" ] || redis DEL "$posts" >/dev/null # another lease is another name
     start_laterd
     awaited 20 "it has a post" posts_of
     seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
     within 40 "among many, all but one sleep" asleep
 }
 
-among_many 'events = 1;'
+among_many 3 3.0 'events = 1;'
 push_event locked '"until":"end"' '"lock":"one"' # it waits for wakes again while the lock is asked for
 within 5 "a job with a lock begins in the one that waits" begun locked
 within 30 "another waits from then on" another_waits locked
@@ -36,7 +40,7 @@ within 10 "both end" settled
 stop_laterd
 rm "$work/end"
 
-among_many 'recycle = { jobs = 1; };'
+among_many 3 3.0 'recycle = { jobs = 1; };'
 later pause default >/dev/null
 push_event long '"until":"end"'
 push_event short '"until":"soon"'
@@ -54,7 +58,7 @@ within 10 "the first ends" settled
 stop_laterd
 rm "$work/end" "$work/begun"
 
-among_many ''
+among_many 3 3.0 ''
 for i in 1 2 3; do
     push_do "locks-$i" "\"do\":\"lock\",\"name\":\"lock-$i\",\"until\":\"end\""
 done
@@ -62,5 +66,19 @@ within 10 "the handlers of all three workers call Redis" reached begun 3
 within 10 "for that each has a connection" call 3
 touch "$work/end"
 within 30 "when they are over, those that sleep have none" call 1
+stop_laterd
+rm "$work/end" "$work/begun"
+
+among_many 2 1.0 'limits = ( { type = "note"; max = 1; per = 20.0; } );'
+push_do long '"do":"sleep","until":"end"'
+within 5 "one is busy" begun long
+push_job first '"type":"note"'
+within 10 "the other takes the only place of a limit" ended first
+push_job second '"type":"note"'
+within 5 "a job waits for that limit" is_delayed second
+touch "$work/end"
+within 30 "the one that was busy waits for long" another_waits first
+is "$(redis_all CLIENT LIST | grep -c ' name=laterd-worker-')" 2 "the one that knows of the limit does not sleep"
+within 30 "the job begins when the limit opens" ended second
 end_well
 finish
