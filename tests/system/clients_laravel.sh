@@ -54,6 +54,9 @@ within 15 "one that kills its program" told 'killed failed Illuminate\\Queue\\Ma
 is "$(often 'killed handle [0-9]')" 2 "fails after its tries"
 within 15 "one that ends it" told 'exiting failed Illuminate\\Queue\\MaxAttemptsExceededException'
 within 15 "what has failed is dead" counts buried 5
+is "$(sort "$work/failed_jobs" | tr '\n' ';')" "laterd default Exiting Illuminate\Queue\MaxAttemptsExceededException;\
+laterd default Failing RuntimeException;laterd default Killed Illuminate\Queue\MaxAttemptsExceededException;\
+laterd default Sleeping Laterd\TimeIsUp;laterd default Throwing RuntimeException;" "and among Laravel's failed jobs, once"
 within 15 "one waits as long as it says" eval '[ "$(dead) $(delayed) $(known)" = "5 1 6" ]'
 contains "$(later peek default --state dead --json)" 'it throws in ' "the trace is in laterd's error"
 is "$(redis --scan --pattern 'shop_database_*later*' | wc -l)" 0 "no key has the prefix of Laravel's"

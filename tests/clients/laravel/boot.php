@@ -18,4 +18,13 @@ require __DIR__ . '/jobs.php';
 $app = new Illuminate\Foundation\Application(__DIR__);
 $app->singleton(Illuminate\Contracts\Console\Kernel::class, Illuminate\Foundation\Console\Kernel::class);
 $app->singleton(Illuminate\Contracts\Debug\ExceptionHandler::class, Illuminate\Foundation\Exceptions\Handler::class);
+
+/** Laravel's failed jobs: a file of their names. */
+$app->extend('queue.failer', fn () => new class extends Illuminate\Queue\Failed\NullFailedJobProvider {
+    public function log($connection, $queue, $payload, $exception)
+    {
+        $line = "$connection $queue " . json_decode($payload)->displayName . ' ' . get_class($exception) . "\n";
+        file_put_contents($_SERVER['NOTES'] . '/failed_jobs', $line, FILE_APPEND);
+    }
+});
 return $app;

@@ -7,6 +7,7 @@ namespace Laterd\Laravel;
 use Illuminate\Console\Command;
 use Illuminate\Contracts\Debug\ExceptionHandler;
 use Illuminate\Queue\Events\JobExceptionOccurred;
+use Illuminate\Queue\Events\JobFailed;
 use Illuminate\Queue\Events\Looping;
 use Illuminate\Queue\Worker;
 use Illuminate\Queue\WorkerOptions;
@@ -43,17 +44,27 @@ class PerformCommand extends Command
         if ($app->bound('cache')) {
             $worker->setCache($app['cache']->driver());
         }
-        $app['events']->listen(JobExceptionOccurred::class, function ($event): void {
-            if ($event->exception instanceof TimeIsUp && $event->job->shouldFailOnTimeout()) {
-                $event->job->fail($event->exception);
-            }
-        });
+        $this->listen();
         $begun = $this->restartedAt();
         (new Handlers())
             ->on('*', fn (Job $job) => $this->perform($worker, $job))
             ->run((int) $this->option('max-jobs'), (int) $this->option('memory') << 20,
                 fn () => $this->restartedAt() === $begun);
         return 0;
+    }
+
+    /** What Laravel's worker does by its command queue:work and its alarm: here it has neither. */
+    private function listen(): void
+    {
+        $this->laravel['events']->listen(JobExceptionOccurred::class, function ($event): void {
+            if ($event->exception instanceof TimeIsUp && $event->job->shouldFailOnTimeout()) {
+                $event->job->fail($event->exception);
+            }
+        });
+        $this->laravel['events']->listen(JobFailed::class, function ($event): void {
+            $this->laravel['queue.failer']->log($event->connectionName, $event->job->getQueue(),
+                $event->job->getRawBody(), $event->exception);
+        });
     }
 
     private function perform(Worker $worker, Job $job): void
