@@ -111,5 +111,5 @@ while IFS= read -r verdict; do
     *) not_ok "$verdict" ;;
     esac
 done <"$work/verdicts"
-is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "25 2" "25 of 27 scenarios"
+is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "26 2" "26 of 28 scenarios"
 finish

@@ -286,6 +286,14 @@ $scenarios = [
         $again = $queue->pop();
         same([$job->uuid(), 1], [$again->uuid(), $again->attempts()]);
     },
+    'and by the payload that it is pushed with, not by its old one' => function () {
+        $queue = queue();
+        $queue->push(new Noted('a'));
+        $job = $queue->pop();
+        $job->fail(new Exception('no way'));
+        $queue->pushRaw(json_encode(['retryUntil' => 2000000000] + $job->payload()));
+        same([2000000000, 0], [$queue->pop()->retryUntil(), size('dead')]);
+    },
 ];
 
 foreach ($scenarios as $name => $scenario) {

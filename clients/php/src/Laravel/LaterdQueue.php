@@ -70,7 +70,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     {
         $queue = $this->getQueue($queue);
         $job = $this->newJob($payload, $options['delay'] ?? 0, $options['members'] ?? null);
-        return $this->idOf($this->later->push($job, queue: $queue), $queue);
+        return $this->idOf($job, $this->later->push($job, queue: $queue), $queue);
     }
 
     /** All jobs go in one call, except those that wait for a transaction. */
@@ -164,14 +164,20 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     /** @return string[] their ids */
     public function pushJobs(array $jobs, string $queue): array
     {
-        return array_map(fn ($pushed) => $this->idOf($pushed, $queue), $this->later->pushMany($jobs, $queue));
+        return array_map(fn ($job, $pushed) => $this->idOf($job, $pushed, $queue), $jobs,
+            $this->later->pushMany($jobs, $queue));
     }
 
-    /** A job that failed for good and is pushed again, as by queue:retry, is kicked. */
-    private function idOf(Pushed $pushed, string $queue): string
+    /**
+     * A job that failed for good and is pushed again, as by queue:retry, takes the place of the dead
+     * one. It is not kicked, since the new payload has a new `retryUntil` and no `attempts`: with the
+     * old ones Laravel would fail it at once. Until it is pushed, it is among Laravel's failed jobs.
+     */
+    private function idOf(NewJob $job, Pushed $pushed, string $queue): string
     {
         if ($pushed->isDead()) {
-            $this->later->kick($pushed->id, $queue);
+            $this->later->cancel($pushed->id, $queue);
+            $this->later->push($job, queue: $queue);
         }
         return $pushed->id;
     }
