@@ -1,5 +1,5 @@
 /** asked.js: what pause(), reschedule(), search(), waitMany() are asked, for clients and Fakes. */
-import { KINDS, prepareOne } from "./document.js";
+import { KINDS, prepareOne, refuseUnknown } from "./document.js";
 import { JobFailed, JobUnknown, Refused, TimeoutError } from "./errors.js";
 
 const STATES = ["reserved", "ready", "delayed", "dead", "waiting"];
@@ -15,11 +15,17 @@ export function pauseWords(seconds, by) {
 
 /** Returns how the script takes them, with "" for what stays. */
 export function rescheduleWords({ in: seconds, at, priority, ...unknown }) {
-    const [name] = Object.keys(unknown), moves = seconds !== undefined || at !== undefined;
-    if (name) throw new Refused(`${name}: no such option`);
+    const moves = seconds !== undefined || at !== undefined;
+    refuseUnknown(unknown);
     if (!moves && priority === undefined) throw new Refused("reschedule: in, at or priority");
     const one = prepareOne({ type: "reschedule", in: seconds, at, priority });
     return [one.when || (moves ? "+0" : ""), priority === undefined ? "" : one.rank];
+}
+
+/** Returns the jobs that are pushed in one call. */
+export function checkJobs(jobs) {
+    if (typeof jobs === "object" && typeof jobs?.[Symbol.iterator] === "function") return Array.from(jobs);
+    throw new Refused("jobs: must be a list of them");
 }
 
 export function checkIds(ids) {
@@ -52,7 +58,8 @@ export class Search {
     #type;
     #text;
 
-    constructor({ state, type, text, limit = 100 }) {
+    constructor({ state, type, text, limit = 100, ...unknown }) {
+        refuseUnknown(unknown);
         if (state !== undefined && ![...STATES, "done"].includes(state)) {
             throw new Refused(`state: must be done or one of ${STATES.join(", ")} (${String(state).slice(0, 70)})`);
         }

@@ -1,8 +1,8 @@
 /** client.js: pushes jobs through a client of ioredis or node-redis. */
 import { setTimeout as nap } from "node:timers/promises";
 
-import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
-import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
+import { Search, checkIds, checkJobs, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
+import { checkQueue, newId, newNumber, prepareMany, prepareOne, refuseUnknown } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Page } from "./events.js";
 import { Flows } from "./flow.js";
@@ -129,9 +129,10 @@ export class Laterd extends Pushing {
         return newNumber();
     }
 
-    async pushMany(jobs, { queue = "default" } = {}) {
+    async pushMany(jobs, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
-        const passed = jobs.map((job) => this.passed(job)), items = prepareMany(passed);
+        const passed = checkJobs(jobs).map((job) => this.passed(job)), items = prepareMany(passed);
         await this.#greet();
         return this.toldMany(passed, await this.#pushOver(items, queue));
     }
@@ -154,12 +155,14 @@ export class Laterd extends Pushing {
         return all;
     }
 
-    async call(type, payload, { queue = "default", timeout = 60, signal } = {}) {
+    async call(type, payload, { queue = "default", timeout = 60, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         const { id } = await this.push(type, payload, { queue, result: timeout + RESULT_KEPT });
         return this.wait(id, { queue, timeout, signal });
     }
 
-    async show(id, { queue = "default" } = {}) {
+    async show(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         await this.#greet();
         await this.#learn(queue);
@@ -170,7 +173,8 @@ export class Laterd extends Pushing {
         return null;
     }
 
-    async size({ queue = "default" } = {}) {
+    async size({ queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         await this.#greet();
         await this.#learn(queue);
@@ -187,11 +191,13 @@ export class Laterd extends Pushing {
         };
     }
 
-    async kick(id, { queue = "default" } = {}) {
+    async kick(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#act(id, queue, async (place) => (await this.#call(KICK.call(this.#prefix, place, [id])))[0]);
     }
 
-    async cancel(id, { queue = "default" } = {}) {
+    async cancel(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#act(id, queue, (place) => this.#cancelAt(id, place));
     }
 
@@ -203,18 +209,21 @@ export class Laterd extends Pushing {
         });
     }
 
-    async forget(id, { queue = "default" } = {}) {
+    async forget(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return await this.#act(id, queue, (place) => {
             const key = `${this.#prefix}:{${place}}:result:${id}`;
             return this.#do(key, ["DEL", key]);
         }) !== null;
     }
 
-    async pause({ queue = "default", seconds, by } = {}) {
+    async pause({ queue = "default", seconds, by, ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#setPause(queue, PAUSE, pauseWords(seconds, by));
     }
 
-    async resume({ queue = "default" } = {}) {
+    async resume({ queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#setPause(queue, RESUME, []);
     }
 
@@ -250,28 +259,34 @@ export class Laterd extends Pushing {
         return page.read({ do: (key, words) => this.#do(key, words) }, this.#prefix, this.#plan(page.queue).places(page.queue));
     }
 
-    async flow(name, jobs = [], { queue = "default", open = false } = {}) {
-        const passed = Array.from(jobs, (job) => this.passed(job));
+    async flow(name, jobs = [], { queue = "default", open = false, ...unknown } = {}) {
+        refuseUnknown(unknown);
+        const passed = checkJobs(jobs).map((job) => this.passed(job));
         return this.toldMany(passed, await this.#flows.push(name, passed, queue, open));
     }
 
-    async showFlow(name, { queue = "default" } = {}) {
+    async showFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.look(name, queue);
     }
 
-    async waitFlow(name, { queue = "default", timeout = Infinity, signal } = {}) {
+    async waitFlow(name, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.wait(name, queue, timeout, signal);
     }
 
-    async kickFlow(name, { queue = "default" } = {}) {
+    async kickFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.kick(name, queue);
     }
 
-    async cancelFlow(name, { queue = "default" } = {}) {
+    async cancelFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.cancel(name, queue);
     }
 
-    async closeFlow(name, { queue = "default" } = {}) {
+    async closeFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.close(name, queue);
     }
 
@@ -310,14 +325,16 @@ export class Laterd extends Pushing {
         return "";
     }
 
-    async wait(id, { queue = "default", timeout = Infinity, signal } = {}) {
+    async wait(id, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         await this.#greet();
         return wait(this.#redis, id, () => this.#lookForResult(id, queue), timeout, signal);
     }
 
     /** One after the other: their results stay for as long as they were asked for. */
-    async waitMany(ids, { queue = "default", timeout = Infinity, signal } = {}) {
+    async waitMany(ids, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         const end = performance.now() + timeout * 1000, outcomes = [];
         for (const id of checkIds(ids)) {
             const left = Math.max(0, (end - performance.now()) / 1000);

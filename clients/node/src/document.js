@@ -172,13 +172,28 @@ const OPTIONS = {
     // @end
 };
 
+/** What other queues call it. */
+const MEANT = {
+    delay: "`in`, in seconds", jobId: "`id`", attempts: "`maxAttempts`", name: "`type`", data: "`payload`",
+    children: "`after`, in the parent, which names steps", deduplication: "`unique`, `throttle` or `debounce`",
+    repeat: "`later cron set`", removeOnComplete: "`types.keep` in laterd.conf", removeOnFail: "`dead` in laterd.conf",
+};
+
+/** Refuses the options that a method does not know, so that none is passed over. */
+export function refuseUnknown(unknown) {
+    const name = Object.keys(unknown).find((option) => unknown[option] !== undefined);
+    if (name === undefined) return;
+    if (name === "0") throw new Refused("options: must be an object, such as { queue: \"mail\" }");
+    throw new Refused(`${name}: no such option${Object.hasOwn(MEANT, name) ? `; it is ${MEANT[name]}` : ""}`);
+}
+
 /** Returns the options of a job, checked, by their names in Redis: those that the document has, and
  * those that say how to push. */
 function checked(job) {
     const document = {}, push = {};
     for (const [option, value] of Object.entries(job)) {
         if (option === "type" || option === "payload" || value === undefined) continue;
-        if (!Object.hasOwn(OPTIONS, option)) throw new Refused(`${option}: no such option`);
+        if (!Object.hasOwn(OPTIONS, option)) refuseUnknown({ [option]: value });
         const [name, check, least, most, isMember] = OPTIONS[option];
         (isMember ? document : push)[name] = check(option, value, least, most);
     }
@@ -206,6 +221,8 @@ function depth(json) {
     return deepest;
 }
 
+const EMPTIED = [Promise, Map, Set, Error]; // JSON.stringify() makes {} of these
+
 export function payloadOf(payload) {
     let json;
     try {
@@ -219,6 +236,10 @@ export function payloadOf(payload) {
         throw new Refused(`payload: ${error.message}`);
     }
     if (json === undefined) throw new Refused(`payload: a ${typeof payload} is no JSON`);
+    if (json === "{}" && EMPTIED.some((kind) => payload instanceof kind)) {
+        throw new Refused(`payload: a ${payload.constructor.name} is no JSON`);
+    }
+    if (json === "null" && typeof payload === "number") throw new Refused(`payload: ${payload} is no number of JSON`);
     // Both are rare, so a quick test comes first.
     if (json.includes("\\ud") && !(payload instanceof RawJSON) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)) {
         throw new Refused("payload: half a surrogate pair");

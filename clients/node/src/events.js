@@ -1,7 +1,7 @@
 /** events.js: ends of jobs, as a queue tells of them: doc/protocol.md, "Events". */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { KINDS, checkQueue } from "./document.js";
+import { KINDS, checkQueue, refuseUnknown } from "./document.js";
 import { Refused } from "./errors.js";
 
 const ENTRIES = 10; // of a place in one answer
@@ -19,8 +19,7 @@ export class Page {
     #numbers = new Map();
 
     constructor({ queue = "default", after = "", limit = 500, timeout = 0, ...unknown }) {
-        const [name] = Object.keys(unknown);
-        if (name) throw new Refused(`${name}: no such option`);
+        refuseUnknown(unknown);
         this.queue = checkQueue(queue);
         this.limit = KINDS.whole("limit", limit, 1, ENDS_MAX);
         this.until = performance.now() + 1000 * KINDS.seconds("timeout", timeout, 0, Infinity);

@@ -103,11 +103,11 @@ class NodeRedisCluster extends NodeRedis {
 }
 
 export function adapt(client) {
-    if (typeof client.call === "function") return new Ioredis(client);
-    if (typeof client.nodeClient === "function") return new NodeRedisCluster(client);
-    if (typeof client.getMasterNode === "function" || typeof client.acquire === "function") {
+    if (typeof client?.call === "function") return new Ioredis(client);
+    if (typeof client?.nodeClient === "function") return new NodeRedisCluster(client);
+    if (typeof client?.getMasterNode === "function" || typeof client?.acquire === "function") {
         return new NodeRedisSentinel(client);
     }
-    if (typeof client.sendCommand === "function") return new NodeRedis(client);
+    if (typeof client?.sendCommand === "function") return new NodeRedis(client);
     throw new TypeError("a client of ioredis or node-redis is needed");
 }

@@ -18,8 +18,8 @@ import { AssertionError, deepStrictEqual } from "node:assert";
 import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
-import { Search, checkIds, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
-import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
+import { Search, checkIds, checkJobs, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
+import { checkLabel, checkQueue, prepare, prepareMany, prepareOne, refuseUnknown } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { Page } from "./events.js";
 import { check, prepared } from "./flow.js";
@@ -148,19 +148,22 @@ export class Fake extends Pushing {
         return this.told(job, await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
     }
 
-    async pushMany(jobs, { queue = "default" } = {}) {
+    async pushMany(jobs, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
-        const list = jobs.map((job) => this.passed(job)), pushed = [];
+        const list = checkJobs(jobs).map((job) => this.passed(job)), pushed = [];
         for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], made.queue ?? queue, made)));
         return this.toldMany(list, pushed);
     }
 
-    async show(id, { queue = "default" } = {}) {
+    async show(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         const kept = this.#find(id, queue);
         return kept && kept.found;
     }
 
-    async wait(id, { queue = "default" } = {}) {
+    async wait(id, { queue = "default", timeout, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         const kept = this.#find(id, queue);
         if (kept?.state === "dead") throw new JobFailed(id, kept.error);
         if (kept) throw new TimeoutError(`${id} has not ended; drain() performs it`);
@@ -169,18 +172,21 @@ export class Fake extends Pushing {
         throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
     }
 
-    async waitMany(ids, { queue = "default" } = {}) {
+    async waitMany(ids, { queue = "default", timeout, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         const outcomes = [];
         for (const id of checkIds(ids)) outcomes.push(await outcomeOf(id, () => this.wait(id, { queue })));
         return outcomes;
     }
 
     /** Only inline, with an app: what pushes and waits would wait for ever. */
-    async call(type, payload, { queue = "default", timeout = 60 } = {}) {
+    async call(type, payload, { queue = "default", timeout = 60, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.wait((await this.push(type, payload, { queue, result: timeout })).id, { queue });
     }
 
-    async size({ queue = "default" } = {}) {
+    async size({ queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         const [ready, delayed, reserved, dead] = ["ready", "delayed", "reserved", "dead"].map((state) =>
             this.jobs.filter((kept) => kept.queue === queue && kept.state === state).length);
@@ -188,7 +194,8 @@ export class Fake extends Pushing {
     }
 
     /** Nothing of the queue is performed until resume(): time does not pass. */
-    async pause({ queue = "default", seconds, by } = {}) {
+    async pause({ queue = "default", seconds, by, ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         const ends = pauseWords(seconds, by)[0] !== "0", changed = ends || !this.#paused.get(queue);
         this.#paused.set(queue, !ends);
@@ -196,7 +203,8 @@ export class Fake extends Pushing {
     }
 
     /** What was pushed meanwhile is performed by drain(), also inline. */
-    async resume({ queue = "default" } = {}) {
+    async resume({ queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         checkQueue(queue);
         return this.#paused.delete(queue);
     }
@@ -215,7 +223,8 @@ export class Fake extends Pushing {
         return page.tellOf(this.#ends.filter((end) => end.queue === page.queue));
     }
 
-    async kick(id, { queue = "default" } = {}) {
+    async kick(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         const kept = this.#find(id, queue);
         if (!kept || !["dead", "delayed"].includes(kept.state)) return null;
         const came = kept.state;
@@ -234,14 +243,16 @@ export class Fake extends Pushing {
         return came;
     }
 
-    async forget(id, { queue = "default" } = {}) {
+    async forget(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         const kept = this.#find(id, queue) ?? this.#byId.get(`${queue} ${id}`);
         const had = ["done", "dead"].includes(kept?.state) && kept.job.result !== undefined;
         if (had) kept.job = { ...kept.job, result: undefined };
         return had;
     }
 
-    async cancel(id, { queue = "default" } = {}) {
+    async cancel(id, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         const kept = this.#find(id, queue);
         if (!kept) return this.#taken.delete(`${queue} ${id}`) ? "ended" : null;
         const came = kept.state;
@@ -250,9 +261,10 @@ export class Fake extends Pushing {
         return came;
     }
 
-    async flow(name, jobs, { queue = "default", open = false } = {}) {
+    async flow(name, jobs, { queue = "default", open = false, ...unknown } = {}) {
+        refuseUnknown(unknown);
         this.#key(name, queue);
-        const list = Array.from(jobs, (job) => this.passed(job)), made = prepared(name, list, queue);
+        const list = checkJobs(jobs).map((job) => this.passed(job)), made = prepared(name, list, queue);
         check(made, open);
         const flow = this.#flowOf(name, queue);
         if (flow.closed && made.some(({ id }) => !flow.jobs.has(id))) throw new FlowClosed(name);
@@ -263,36 +275,41 @@ export class Fake extends Pushing {
         return this.toldMany(list, pushed);
     }
 
-    async showFlow(name, { queue = "default" } = {}) {
+    async showFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         return this.#flows.get(this.#key(name, queue))?.stands() ?? null;
     }
 
-    async waitFlow(name, { queue = "default" } = {}) {
+    async waitFlow(name, { queue = "default", timeout, signal, ...unknown } = {}) {
+        refuseUnknown(unknown);
         const flow = this.#known(name, queue).stands();
         if (!["open", "running"].includes(flow.state)) return flow;
         throw new TimeoutError(`flow ${name} is ${flow.state}; drain() performs its jobs`);
     }
 
-    async kickFlow(name, { queue = "default" } = {}) {
+    async kickFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         let count = 0;
         for (const kept of [...this.#known(name, queue).jobs.values()].filter(({ state }) => state === "dead")) {
-            count += (await this.kick(kept.id, kept)) !== null;
+            count += (await this.kick(kept.id, { queue: kept.queue })) !== null;
         }
         return count;
     }
 
-    async cancelFlow(name, { queue = "default" } = {}) {
+    async cancelFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         let count = 0;
         for (const states of [["waiting"], ["waiting", "ready", "delayed", "reserved", "dead"]]) {
             for (const kept of this.#known(name, queue).jobs.values()) {
-                count += states.includes(kept.state) && (await this.cancel(kept.id, kept)) !== null;
+                count += states.includes(kept.state) && (await this.cancel(kept.id, { queue: kept.queue })) !== null;
             }
         }
         await this.closeFlow(name, { queue });
         return count;
     }
 
-    async closeFlow(name, { queue = "default" } = {}) {
+    async closeFlow(name, { queue = "default", ...unknown } = {}) {
+        refuseUnknown(unknown);
         this.#known(name, queue).closed = true;
         this.#settleFlows();
         await this.#performWoken();

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { deflateSync, inflateSync } from "node:zlib";
 
 import {
-    Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, LaterdError, Refused, Retry, Return, TimeoutError, batch, chain,
-    uniqueId,
+    Bury, FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, Laterd, LaterdError, Refused, Retry, Return, TimeoutError, batch,
+    chain, uniqueId,
 } from "laterd";
 import { ANY, Fake, perform } from "laterd/testing";
 
@@ -399,3 +399,29 @@ it("events tell what has ended", async () => {
     assert.deepEqual(ids(await fake.events({ after: "default:1", limit: 1 })), ["b"]);
     assert.equal((await fake.events({ after: "now" })).bookmark, "default:3");
 });
+
+// A client refuses them before it asks its Redis, which is none here.
+for (const [name, made] of [["Fake", new Fake()], ["Laterd", new Laterd({ call: () => assert.fail("it asks Redis") })]]) {
+    it(`${name}: what nobody knows is refused, and not passed over`, async () => {
+        const refused = (asked, message) => assert.rejects(asked, (error) => error instanceof Refused && message.test(error.message));
+        for (const method of ["size", "pause", "resume", "search"]) {
+            await refused(made[method]("mail"), /^options: must be an object, such as { queue: "mail" }$/);
+            await refused(made[method]({ queues: "mail" }), /^queues: no such option$/);
+        }
+        for (const method of ["show", "kick", "cancel", "forget", "wait", "showFlow", "waitFlow", "kickFlow", "cancelFlow", "closeFlow"]) {
+            await refused(made[method]("a", "mail"), /^options: must be an object/);
+        }
+        await refused(made.push("welcome", {}, { delay: 5000 }), /^delay: no such option; it is `in`, in seconds$/);
+        await refused(made.pushMany([{ name: "welcome" }]), /^job 1: name: no such option; it is `type`$/);
+        await refused(made.call("welcome", {}, { time: 1 }), /^time: no such option$/);
+        for (const jobs of [{ type: "welcome" }, "welcome", 7]) {
+            await refused(made.pushMany(jobs), /^jobs: must be a list of them$/);
+            await refused(made.flow("f", jobs), /^jobs: must be a list of them$/);
+        }
+        for (const payload of [Promise.resolve(1), new Map([[1, 2]]), new Set([1]), new TypeError("e"), NaN]) {
+            await refused(made.push("welcome", payload), /^payload: .* is no (number of )?JSON$/);
+        }
+        assert.ok(await made.map("welcome", [], { queue: undefined, colour: undefined }));
+    });
+}
+it("a client needs a client", () => assert.throws(() => new Laterd(), /a client of ioredis or node-redis is needed/));
