@@ -392,6 +392,21 @@ class AroundTest < Minitest::Test
     assert_equal "default:3", telling.events(after: "now").bookmark
   end
 
+  def test_what_nobody_knows_is_refused
+    user = Object.new
+    { -> { fake.push("a", delay: 5) } => "no such option: delay; it is `in`, in seconds",
+      -> { fake.push("a", colour: 5) } => "no such option: colour",
+      -> { fake.push("a", queue: :mail) } => "queue: text of 1 to 64 letters, digits and _ . -, not :mail",
+      -> { fake.push_many({ type: "a" }) } => 'jobs: each must be a Laterd::NewJob, not [:type, "a"]',
+      -> { fake.push_many(7) } => "jobs: each must be a Laterd::NewJob, not 7",
+      -> { fake.flow("f", ["a"]) } => 'jobs: each must be a Laterd::NewJob, not "a"',
+      -> { fake.push("a", user) } => "payload: a Object is no JSON",
+      -> { fake.push("a", ["#<fine>", { by: user }]) } => "payload: a Object is no JSON" }.each do |asked, why|
+      assert_equal why, assert_raises(Laterd::Refused, &asked).message
+    end
+    assert_equal "pushed", fake.push("a", ["#<fine>", { "#<fine>" => :"#<fine>" }, Time.now]).result
+  end
+
   def test_later_needs_a_client_and_a_type
     lonely = Laterd::Handlers.new
     assert_match(/app.queues is not set/, assert_raises(Laterd::Error) { lonely.task("a") { 1 }.later }.message)

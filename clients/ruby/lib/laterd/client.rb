@@ -37,6 +37,8 @@ module Laterd
 
     def initialize(redis, prefix: "later")
       @redis = redis.respond_to?(:namespace) ? redis.redis : redis
+      raise ArgumentError, "a Redis of the gem redis is needed, not a #{redis.class}" unless @redis.respond_to?(:evalsha)
+
       @prefix = prefix
       @plans = Hash.new { |plans, queue| plans[queue] = Plan.new }
       @announced = {}
@@ -195,7 +197,7 @@ module Laterd
     # of it are pushed later, until close_flow. Raises FlowClosed, QueueFull.
     def flow(name, jobs, queue: "default", open: false)
       NewJob.demand_label("queue", queue)
-      jobs = jobs.map { |job| passed(job) }
+      jobs = listed(jobs).map { |job| passed(job) }
       told_many(jobs, @flows.push(name, jobs, queue, open))
     end
 

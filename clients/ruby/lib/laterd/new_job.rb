@@ -105,9 +105,7 @@ module Laterd
     attr_reader :type, :payload, :id, :mode, :options
 
     def initialize(type, payload = nil, **options)
-      unknown = options.empty? ? [] : options.keys - OPTIONS.keys - [:unique]
-      raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
-
+      NewJob.demand_known(options) unless options.empty?
       @type = type
       @payload = payload
       @options = options.compact
@@ -216,12 +214,25 @@ module Laterd
       [Random.urandom(11)].pack("m0")[0, 14].tr("+/", "01")
     end
 
+    # What other queues call it.
+    MEANT = { delay: "`in`, in seconds", wait: "`in`, in seconds", interval: "`in`, in seconds", wait_until: "`at`",
+              retry: "`max_attempts`", attempts: "`max_attempts`", jid: "`id`", job_id: "`id`", args: "the payload" }.freeze
+
+    # @private
+    def self.demand_known(options)
+      unknown = options.keys - OPTIONS.keys - [:unique]
+      return if unknown.empty?
+
+      meant = MEANT[unknown.first]
+      raise Refused, "no such option: #{unknown.join(" ")}#{"; it is #{meant}" if meant}"
+    end
+
     LABEL = /\A[A-Za-z0-9_.-]{1,64}\z/.freeze
 
     def self.demand_label(name, value)
       return if value.is_a?(String) && value.match?(LABEL)
 
-      raise Refused, "#{name}: 1 to 64 letters, digits and _ . -"
+      raise Refused, "#{name}: text of 1 to 64 letters, digits and _ . -, not #{value.inspect[0, 80]}"
     end
 
     # Scripts take plain decimals, never 1e3.
@@ -242,9 +253,24 @@ module Laterd
       raise Refused, "payload: #{e.message}"
     end
 
+    # Returns an object of which JSON has made a text like #<User:0x00>, by which nobody finds it again.
+    # @private
+    def self.nameless_in(value)
+      case value
+      when String, Symbol then nil
+      when Array then value.each { |part| (found = nameless_in(part)) && (return found) } && nil
+      when Hash then nameless_in(value.to_a.flatten(1))
+      else value if JSON.generate(value).start_with?('"#<')
+      end
+    end
+
     # @private
     def self.json(name, value)
-      JSON.generate(value, max_nesting: DEPTH_MAX)
+      json = JSON.generate(value, max_nesting: DEPTH_MAX)
+      nameless = nameless_in(value) if json.include?('"#<')
+      raise Refused, "#{name}: a #{nameless.class} is no JSON" if nameless
+
+      json
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "#{name}: #{e.message}"
     end

@@ -59,7 +59,7 @@ module Laterd
     # Those of push_many, which takes no jobs of flows.
     # @private
     def passed_many(jobs)
-      jobs = jobs.map { |job| passed(job) }
+      jobs = listed(jobs).map { |job| passed(job) }
       raise Refused, "flow: not here; flow() pushes many jobs of a flow, push() one" if jobs.any?(&:flow)
 
       jobs
@@ -72,6 +72,15 @@ module Laterd
       raise Refused, "queue: for the jobs of push_many() and flow()" if job.queue
 
       job
+    end
+
+    # @private
+    def listed(jobs)
+      jobs = jobs.respond_to?(:map) ? jobs.to_a : [jobs]
+      wrong = jobs.find { |job| !job.is_a?(NewJob) }
+      raise Refused, "jobs: each must be a Laterd::NewJob, not #{wrong.inspect[0, 80]}" if wrong
+
+      jobs
     end
 
     # @private

@@ -273,7 +273,7 @@ module Laterd
       # jobs: of NewJob
       def flow(name, jobs = [], queue: "default", open: false)
         NewJob.demand_label("queue", queue)
-        jobs = jobs.map { |job| passed(job) }
+        jobs = listed(jobs).map { |job| passed(job) }
         plan = Flows.plan(name, jobs, queue, open).map { |one| Kept.new(one.job, one.queue) }
         flow = @flows[[queue, name]] ||= KeptFlow.new(name)
         raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
