@@ -10,9 +10,9 @@
 --           the length of each document in its place, and the caller reads them by HMGET, which
 --           costs less for large ones
 -- deadline  after this UNIX time nothing is taken and the wake is left to others; 0: none. It is for
---           clients that were idle until a wake came. They may send it right behind a BLPOP, and be
---           gone when it runs. If jobs came back lately that had not begun (return), such a client
---           gets only one: others may be idle, too
+--           clients that send this right behind a BLPOP, and may be gone when it runs. `N/idle`: the
+--           client was idle when it sent this. If jobs came back lately that had not begun (return),
+--           it gets only one: others may be idle, too
 -- scores    after the present, each with a space before it: those that the first job, every 16th
 --           after it (every 64th if there are more than 128 jobs) and the last had in ready, so that
 --           a caller can tell how long each job has waited. After that of such a single one, if more
@@ -28,13 +28,14 @@ local singly = redis.call('HGET', stats, 'singly')
 redis.call('ZCARD', reserved)
 -- @include take
 
-local last = number(deadline, 0, 1e11)
+local idle = string.sub(deadline, -5) == '/idle'
+local last = number(idle and string.sub(deadline, 1, -6) or deadline, 0, 1e11)
 if not last then
     return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
 end
 stopped = stopped or last > 0 and now > last
-local few = last > 0 -- after most wakes there is one job and no other
-singly = few and singly and (tonumber(singly) or 0) > now
+local few = idle -- after most wakes there is one job and no other
+singly = idle and singly and (tonumber(singly) or 0) > now
 if singly then
     most = 1
 end

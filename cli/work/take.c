@@ -138,7 +138,10 @@ int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, 
     int ok = 0;
 
     later_token(token);
-    later_queue_reserve(&cmd, keys, token, taker->lease, limit, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(
+        &cmd, keys,
+        &(struct later_take){
+            .token = token, .lease = taker->lease, .limit = limit, .bytes = LATER_RESERVE_BYTES });
     reply = cli_call_once(taker->cli, &cmd, err);
     if (!reply && err->code == LATER_E_REDIS)
         (void)members_return(taker->cli, keys, token, &ignored);

@@ -289,13 +289,31 @@ bool intake_awaits_ids(const struct intake *intake)
     return intake->awaits_ids > 0;
 }
 
-bool intake_is_open(const struct intake *intake)
+/* Has any reserve, BLPOP or search for a lost one no answer yet? */
+static bool intake_is_open(const struct intake *intake)
 {
     for (uint32_t i = 0; i < intake->queue_count; i++) {
         if (intake->queues[i].asked)
             return true;
     }
     return intake->waiting || intake->finding;
+}
+
+bool intake_has_jobs(const struct intake *intake)
+{
+    return intake->held_count || intake->worker->load->in_flight ||
+           intake->worker->load->in_admission;
+}
+
+bool intake_is_idle(const struct intake *intake)
+{
+    return !intake_has_jobs(intake) && outbox_open(intake->worker->outbox) == 0;
+}
+
+bool intake_is_still(const struct intake *intake)
+{
+    return intake_is_idle(intake) && !intake_is_open(intake) &&
+           !admission_open(intake->worker->admission);
 }
 
 void intake_link_up(struct intake *intake)

@@ -3,7 +3,8 @@
  *
  *     intake.c         which queues to ask, and when
  *     intake_queues.c  which there are, whose turn it is, how many of their jobs have room
- *     intake_ask.c     one reserve: the question, its jobs, an answer that was lost
+ *     intake_ask.c     one reserve: the question, the answer, one that was lost
+ *     intake_keep.c    the jobs that a reserve brought
  *     intake_wake.c    waiting for a wake
  *
  * A struct intake owns the queues and the jobs that have come and not begun (held), with the
@@ -89,7 +90,11 @@ void intake_freed(struct intake *intake, const struct worker_queue *from);
 const struct worker_queue *intake_queue(const struct intake *intake, uint32_t index);
 /* Is an answer on its way whose documents are then asked for? */
 bool intake_awaits_ids(const struct intake *intake);
-/* Has any reserve, BLPOP or search for a lost one no answer yet? */
-bool intake_is_open(const struct intake *intake);
+/* Has the worker jobs: held, running, or in admission? */
+bool intake_has_jobs(const struct intake *intake);
+/* Has it nothing in hand: no job, and none to settle? */
+bool intake_is_idle(const struct intake *intake);
+/* Has it, besides, an answer to all that it has asked? */
+bool intake_is_still(const struct intake *intake);
 
 #endif

@@ -131,6 +131,22 @@ size_t intake_room(struct intake *intake, const struct intake_queue *queue);
 /* Is there no room for the jobs of some queue? Then the worker does not wait for wakes. */
 bool intake_full(const struct intake *intake);
 
+/* --- intake_keep.c --- */
+
+/* The answer of a reserve, kept as long as any of its jobs needs its document. */
+struct batch {
+    struct intake_queue *queue;
+    const struct slot_call *call; /* the reserve, until its jobs are kept */
+    double sent;                  /* when it was sent */
+    struct later_reply *reply;
+    struct later_reply *documents; /* NULL: they are in `reply` */
+    size_t users;
+    uint32_t given; /* jobs in the answer */
+};
+/* Takes the jobs of an answer, as far as there is memory; the others are given back. Takes over the
+ * batch (malloc), whose first five members are set, with both answers. */
+void intake_keep(struct intake *intake, struct batch *batch);
+
 /* --- intake_ask.c --- */
 
 /* Asks a queue for a batch, but for at most so many jobs; for one at least, if there is room and no

@@ -29,23 +29,13 @@
 
 /* --- without connections --- */
 
-/* Does nothing need them? */
-static bool intake_wake_is_still(const struct intake *intake)
-{
-    const struct worker *worker = intake->worker;
-
-    return !worker->draining && !worker->paused && !intake->held_count && !intake_is_open(intake) &&
-           !worker->load->in_flight && !worker->load->in_admission &&
-           outbox_open(worker->outbox) == 0 && !admission_open(worker->admission) &&
-           !admission_looks_after(worker->admission);
-}
-
 /* Returns whether it may. */
 static bool fall_asleep(struct intake *intake)
 {
     struct worker *worker = intake->worker;
 
-    if (!intake_wake_is_still(intake) ||
+    if (worker->draining || worker->paused || !intake_is_still(intake) ||
+        admission_looks_after(worker->admission) ||
         !slots_move_sleep(worker->slots, SLOTS_MAY_SLEEP, SLOTS_ASLEEP))
         return false;
     atomic_store(&worker->slots->page->waits, 0);

@@ -82,13 +82,9 @@ static void drain(struct worker *worker)
  */
 static bool may_end(const struct worker *worker)
 {
-    if (!worker->draining || intake_held(worker->intake) || worker->load->in_flight ||
-        worker->load->in_admission)
+    if (!worker->draining || intake_has_jobs(worker->intake))
         return false;
-    if (!link_is_up(worker->main))
-        return true;
-    return !intake_is_open(worker->intake) && outbox_open(worker->outbox) == 0 &&
-           !admission_open(worker->admission);
+    return !link_is_up(worker->main) || intake_is_still(worker->intake);
 }
 
 /* --- the loop --- */

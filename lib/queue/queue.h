@@ -77,29 +77,23 @@ int later_queue_refused(int how, const char *queue, struct later_error *err);
 
 struct later_settlement;
 
-/* lease: seconds. limit: 1 … LATER_BATCH_MAX jobs. deadline: Redis time after which it takes
- * nothing, for a client that was idle, which may get only one job; 0 = none. */
-void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, double lease, size_t limit, size_t bytes,
-                         double deadline);
-
-/* The same without documents in the answer, for large ones: they cost less by the command below.
- * `bytes` bounds them all the same. */
-void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
-                                const char *token, double lease, size_t limit, size_t bytes,
-                                double deadline);
-
-/* ack, and then reserve (beside: as above), in one call. done: 1 … LATER_BATCH_MAX jobs of one
- * token and of the same queue; of each, the token and the id are used. left: what a single one
- * leaves, a result or a value only, as by finish; NULL: nothing. Its answer is that of a reserve;
- * from it, later_queue_stepped() gives what an ack answers, and later_queue_given() what
- * later_flow_values() would for the only job in it; NULL: that was not told. Both are borrowed. */
 struct later_take {
     const char *token;
-    double lease;
-    size_t limit, bytes;
-    bool beside;
+    double lease; /* seconds */
+    size_t limit; /* 1 … LATER_BATCH_MAX jobs */
+    size_t bytes; /* of their documents */
+    bool beside;  /* documents are not in the answer: large ones cost less by the command below */
+    bool idle;    /* the client was idle, and may get only one job; not of a step */
+    double until; /* Redis's time after which nothing is taken; 0 = none; not of a step */
 };
+void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
+                         const struct later_take *take);
+
+/* ack, and then reserve, in one call. done: 1 … LATER_BATCH_MAX jobs of one token and of the same
+ * queue; of each, the token and the id are used. left: what a single one leaves, a result or a
+ * value only, as by finish; NULL: nothing. Its answer is that of a reserve; from it,
+ * later_queue_stepped() gives what an ack answers, and later_queue_given() what
+ * later_flow_values() would for the only job in it; NULL: that was not told. Both are borrowed. */
 struct later_remains;
 void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
                       const struct later_take *take, const struct later_settlement *done,

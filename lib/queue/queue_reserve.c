@@ -33,48 +33,34 @@ void later_token(char token[LATER_TOKEN_LEN + 1])
     token[LATER_TOKEN_LEN] = '\0';
 }
 
-/* Writes the budget of bytes as the scripts read it. */
-static void add_bytes(struct later_command *cmd, size_t bytes, bool beside)
+/* Writes what a reserve and a step begin with. */
+static void add_take(struct later_command *cmd, const struct later_take *take)
 {
     char budget[40];
-    int len = snprintf(budget, sizeof budget, beside ? "%zu/beside" : "%zu", bytes);
+    int len = snprintf(budget, sizeof budget, take->beside ? "%zu/beside" : "%zu", take->bytes);
 
+    later_command_bytes(cmd, take->token, LATER_TOKEN_LEN);
+    later_command_seconds(cmd, take->lease);
+    later_command_int(cmd, (int64_t)take->limit);
     later_command_bytes(cmd, budget, (size_t)len);
 }
 
-static void begin_reserve(struct later_command *cmd, const struct later_keys *keys,
-                          const char *token, double lease, size_t limit)
+static void add_deadline(struct later_command *cmd, const struct later_take *take)
 {
-    later_script_begin_held(cmd, LATER_SCRIPT_RESERVE, keys, token, 0);
-    later_command_bytes(cmd, token, LATER_TOKEN_LEN);
-    later_command_seconds(cmd, lease);
-    later_command_int(cmd, (int64_t)limit);
-}
+    char text[LATER_SECONDS_SIZE + sizeof "/idle"] = "0";
+    size_t len = take->until > 0 ? later_seconds_spell(text, take->until) : 1;
 
-static void add_deadline(struct later_command *cmd, double deadline)
-{
-    if (deadline > 0)
-        later_command_seconds(cmd, deadline);
-    else
-        later_command_bytes(cmd, "0", 1);
+    if (take->idle)
+        memcpy(text + len, "/idle", sizeof "/idle");
+    later_command_bytes(cmd, text, len + (take->idle ? strlen("/idle") : 0));
 }
 
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
-                         const char *token, double lease, size_t limit, size_t bytes,
-                         double deadline)
+                         const struct later_take *take)
 {
-    begin_reserve(cmd, keys, token, lease, limit);
-    add_bytes(cmd, bytes, false);
-    add_deadline(cmd, deadline);
-}
-
-void later_queue_reserve_beside(struct later_command *cmd, const struct later_keys *keys,
-                                const char *token, double lease, size_t limit, size_t bytes,
-                                double deadline)
-{
-    begin_reserve(cmd, keys, token, lease, limit);
-    add_bytes(cmd, bytes, true);
-    add_deadline(cmd, deadline);
+    later_script_begin_held(cmd, LATER_SCRIPT_RESERVE, keys, take->token, 0);
+    add_take(cmd, take);
+    add_deadline(cmd, take);
 }
 
 void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
@@ -86,10 +72,7 @@ void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
     later_key_held(held, keys, done[0].token);
     later_key_held(fresh, keys, take->token);
     later_script_begin(cmd, LATER_SCRIPT_STEP, keys, (const char *const[]){ held, fresh }, count);
-    later_command_bytes(cmd, take->token, LATER_TOKEN_LEN);
-    later_command_seconds(cmd, take->lease);
-    later_command_int(cmd, (int64_t)take->limit);
-    add_bytes(cmd, take->bytes, take->beside);
+    add_take(cmd, take);
     if (left)
         later_command_seconds(cmd, left->result);
     else

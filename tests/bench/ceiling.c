@@ -250,8 +250,11 @@ static bool drain_step(void *arg, struct line *line, redisReply *reply)
     if (reply)
         send_acks(line, keys, reply);
     later_token(line->token);
-    later_queue_reserve(&cmd, keys, line->token, CEILING_LEASE, LATER_BATCH_MAX,
-                        LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(&cmd, keys,
+                        &(struct later_take){ .token = line->token,
+                                              .lease = CEILING_LEASE,
+                                              .limit = LATER_BATCH_MAX,
+                                              .bytes = LATER_RESERVE_BYTES });
     line_send(line, &cmd);
     return true;
 }

@@ -52,21 +52,27 @@ static void crowd_send(struct member *member, struct later_command *cmd)
     }
 }
 
+static struct later_take crowd_take(const char *token)
+{
+    return (struct later_take){
+        .token = token, .lease = CEILING_LEASE, .limit = 1, .bytes = LATER_RESERVE_BYTES
+    };
+}
+
 static void crowd_reserve(struct crowd *crowd, struct member *member)
 {
+    const struct later_take take = crowd_take(member->token);
     struct later_command cmd = { 0 };
 
     later_token(member->token);
-    later_queue_reserve(&cmd, crowd->keys, member->token, CEILING_LEASE, 1, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(&cmd, crowd->keys, &take);
     crowd_send(member, &cmd);
 }
 
 static void crowd_step(struct crowd *crowd, struct member *member)
 {
     char token[sizeof member->token];
-    const struct later_take take = {
-        .token = token, .lease = CEILING_LEASE, .limit = 1, .bytes = LATER_RESERVE_BYTES
-    };
+    const struct later_take take = crowd_take(token);
     const struct later_settlement done = { .token = member->token, .id = member->id };
     struct later_command cmd = { 0 };
 

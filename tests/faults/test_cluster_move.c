@@ -192,7 +192,10 @@ static void take_all(struct later_client *client, const struct later_keys *keys,
     struct later_error err;
 
     tap_ok(later_push(client, "moved", &job, NULL, NULL, &err) == 0, "a job is pushed");
-    later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(
+        &cmd, keys,
+        &(struct later_take){
+            .token = token, .lease = 60, .limit = 1, .bytes = LATER_RESERVE_BYTES });
     later_reply_free(ask(client, &cmd));
     later_permit_take(&cmd, "later", "seat", token, 1, 60, "");
     later_reply_free(ask(client, &cmd));

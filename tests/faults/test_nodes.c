@@ -88,7 +88,10 @@ static bool reserve(struct later_client *client, const struct later_keys *keys, 
     struct later_error err;
 
     later_token(token);
-    later_queue_reserve(&cmd, keys, token, 60, 1, LATER_RESERVE_BYTES, 0);
+    later_queue_reserve(
+        &cmd, keys,
+        &(struct later_take){
+            .token = token, .lease = 60, .limit = 1, .bytes = LATER_RESERVE_BYTES });
     reply = later_call(client, &cmd, 0, false, &err);
     if (!reply) {
         note_error(&err);

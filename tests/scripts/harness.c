@@ -480,10 +480,10 @@ redisReply *reserve_bytes(char token, int limit, long bytes)
     return run("reserve", name, "30", text("%d", limit), text("%ld", bytes), "0", NULL);
 }
 
-redisReply *reserve_behind(char token, int limit)
+redisReply *reserve_idle(char token, int limit)
 {
     return run("reserve", text("%.16s", member(token, "")), "30", text("%d", limit), "262144",
-               "99999999999", NULL);
+               "0/idle", NULL);
 }
 
 redisReply *reserve(char token, int limit)

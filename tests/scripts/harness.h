@@ -85,8 +85,8 @@ void push_when(const char *id, const char *when);
 
 /* Reserve at most `limit` jobs for 30 s under a token of 16 times `token`. */
 redisReply *reserve(char token, int limit);
-/* The same with a deadline, which is far away, as after a BLPOP. */
-redisReply *reserve_behind(char token, int limit);
+/* The same as a client that was idle. */
+redisReply *reserve_idle(char token, int limit);
 
 /* The same with a budget of bytes. */
 redisReply *reserve_bytes(char token, int limit, long bytes);

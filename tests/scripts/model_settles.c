@@ -76,7 +76,7 @@ void step_reserve(void)
         return;
     }
     begin();
-    reply = idle ? reserve_behind(token, (int)limit) : reserve(token, (int)limit);
+    reply = idle ? reserve_idle(token, (int)limit) : reserve(token, (int)limit);
     if (idle && count > 0 && model.singly > strtod(reply->element[0]->str, NULL)) {
         count = 1;
         told_left(reply->element[0]->str, to_hand_out(ready, MODEL_JOBS) - 1);

@@ -137,6 +137,9 @@ START_TEST(after_the_deadline_nothing_is_taken)
     ck_assert_uint_eq(
         jobs_in(run("reserve", "tttttttttttttttt", "30", "1", "1000", text("%.6f", time), NULL)),
         0);
+    ck_assert_uint_eq(jobs_in(run("reserve", "tttttttttttttttt", "30", "1", "1000",
+                                  text("%.6f/idle", time), NULL)),
+                      0);
     ck_assert_str_eq(members("ready"), "a");
     ck_assert_int_eq(size_of("wake"), 1);
     ck_assert_uint_eq(jobs_in(run("reserve", "tttttttttttttttt", "30", "1", "1000",
@@ -158,7 +161,7 @@ START_TEST(one_behind_a_wake_is_taken_as_any)
     was = score_text("ready", "a");
     ask("ZADD %s 1 a", key("dead"));
     ask("ZADD %s 99999999999 a", key("delayed"));
-    reply = reserve_behind('t', 16);
+    reply = reserve_idle('t', 16);
     ck_assert_uint_eq(jobs_in(reply), 1);
     ck_assert_str_eq(told(reply, 0, ID), "a");
     ck_assert_str_eq(told(reply, 0, RECORD), "a=3\n");
@@ -176,10 +179,10 @@ END_TEST
 START_TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
 {
     ask("ZADD %s 5 {\"type\":\"x\"}", key("ready"));
-    ck_assert_uint_eq(strlen(told(reserve_behind('t', 16), 0, ID)), 40);
+    ck_assert_uint_eq(strlen(told(reserve_idle('t', 16), 0, ID)), 40);
     ask("ZADD %s 5 odd\nid", key("ready"));
     ask("HSET %s odd\nid {\"type\":\"y\"}", key("jobs"));
-    ck_assert_uint_eq(strlen(told(reserve_behind('u', 16), 0, ID)), 40);
+    ck_assert_uint_eq(strlen(told(reserve_idle('u', 16), 0, ID)), 40);
     ck_assert_int_eq(size_of("jobs"), 2);
     check_sums();
     check_wake();
@@ -215,7 +218,7 @@ START_TEST(who_was_idle_gets_one_where_jobs_came_back)
     ck_assert_int_eq(stat_of("singly"), 0);
     come_back("abcd");
     ck_assert_double_ge((double)stat_of("singly"), now() + 5);
-    reply = reserve_behind('u', 16);
+    reply = reserve_idle('u', 16);
     ck_assert_uint_eq(jobs_in(reply), 1);
     ck_assert_str_eq(told(reply, 0, ID), "a");
     ck_assert_str_eq(left(reply), "4");
@@ -223,10 +226,10 @@ START_TEST(who_was_idle_gets_one_where_jobs_came_back)
     ck_assert_str_eq(left(reserve('v', 1)), "");
     ck_assert_str_eq(members("ready"), "c d e");
     ck_assert_uint_eq(jobs_in(reserve('w', 2)), 2);
-    reply = reserve_behind('x', 16);
+    reply = reserve_idle('x', 16);
     ck_assert_uint_eq(jobs_in(reply), 1);
     ck_assert_str_eq(left(reply), "");
-    ck_assert_uint_eq(jobs_in(reserve_behind('y', 16)), 0);
+    ck_assert_uint_eq(jobs_in(reserve_idle('y', 16)), 0);
     check_sums();
     check_wake();
 }
@@ -241,7 +244,7 @@ START_TEST(one_of_them_that_is_not_plain_is_adopted)
     reserve('t', 2);
     come_back("ab");
     ask("ZADD %s 5 {\"type\":\"x\"}", key("ready"));
-    reply = reserve_behind('u', 16);
+    reply = reserve_idle('u', 16);
     ck_assert_uint_eq(jobs_in(reply), 1);
     ck_assert_uint_eq(strlen(told(reply, 0, ID)), 40);
     ck_assert_str_eq(left(reply), "2");
@@ -260,7 +263,7 @@ START_TEST(after_a_while_who_was_idle_gets_all)
         reserve('t', 3);
         come_back("abc");
         ask("HSET %s singly %s", key("stats"), over[i]);
-        ck_assert_uint_eq(jobs_in(reserve_behind('t', 16)), 3);
+        ck_assert_uint_eq(jobs_in(reserve_idle('t', 16)), 3);
         come_back("abc");
     }
     check_sums();
@@ -420,6 +423,10 @@ static const char *const refused[][5] = {
     { "tttttttttttttttt", "30", "1", "1", "nan" },
     { "tttttttttttttttt", "30", "1", "1", "-1" },
     { "tttttttttttttttt", "30", "1", "1", "" },
+    { "tttttttttttttttt", "30", "1", "1", "/idle" },
+    { "tttttttttttttttt", "30", "1", "1", "-1/idle" },
+    { "tttttttttttttttt", "30", "1", "1", "0/idle/idle" },
+    { "tttttttttttttttt", "30", "1", "1", "0idle" },
 };
 
 START_TEST(what_is_refused_changes_nothing)

@@ -633,7 +633,9 @@ static struct later_reply *reserve(struct later_client *by, const char *queue)
     struct later_keys keys;
 
     ck_assert_int_eq(later_call_keys(by, queue, &keys, &err), 0);
-    later_queue_reserve(&cmd, &keys, "0123456789abcdef", 30, 1, 1000, 0);
+    later_queue_reserve(&cmd, &keys,
+                        &(struct later_take){
+                            .token = "0123456789abcdef", .lease = 30, .limit = 1, .bytes = 1000 });
     return later_call(by, &cmd, 0, false, &err);
 }
 

@@ -182,11 +182,27 @@ END_TEST
     "10", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs", ":records",     \
         ":wake", ":paused", ":stats"
 
+static struct later_take take_of(double lease, size_t limit, size_t bytes)
+{
+    return (struct later_take){ .token = TOKEN, .lease = lease, .limit = limit, .bytes = bytes };
+}
+
 START_TEST(test_reserve)
 {
-    later_queue_reserve(&cmd, &keys, TOKEN, 30, 500, LATER_RESERVE_BYTES, 0);
+    struct later_take take = take_of(30, 500, LATER_RESERVE_BYTES);
+
+    later_queue_reserve(&cmd, &keys, &take);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "262144", "0");
-    later_queue_reserve(&cmd, &keys, TOKEN, 0.05, 1, 0, 1700000005.2);
+    take.idle = true;
+    later_queue_reserve(&cmd, &keys, &take);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "262144", "0/idle");
+    take.until = 1700000005.2;
+    later_queue_reserve(&cmd, &keys, &take);
+    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "262144",
+         "1700000005.200000/idle");
+    take = take_of(0.05, 1, 0);
+    take.until = 1700000005.2;
+    later_queue_reserve(&cmd, &keys, &take);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
 }
 END_TEST
@@ -206,9 +222,11 @@ START_TEST(test_reserve_beside)
     const struct later_reply *reply = reply_of("*7\r\n$17\r\n1700000000.500000\r\n"
                                                "$1\r\na\r\n$0\r\n\r\n:5000\r\n"
                                                "$2\r\nbb\r\n$4\r\na=3\n\r\n:0\r\n");
+    struct later_take take = take_of(30, 500, LATER_BESIDE_BYTES);
     struct later_reserved job;
 
-    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, LATER_BESIDE_BYTES, 0);
+    take.beside = true;
+    later_queue_reserve(&cmd, &keys, &take);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "2097152/beside", "0");
     later_queue_documents(&cmd, &keys, reply);
     ck_assert(later_command_ready(&cmd));
@@ -239,16 +257,16 @@ START_TEST(test_reserved_left)
     ck_assert_uint_eq(later_queue_reserved_left(reply_of("*7\r\n$7\r\n1.5 9 7\r\n" ONE ONE)), 0);
     ck_assert_uint_eq(later_queue_reserved_left(reply_of("*1\r\n$3\r\n1.5\r\n")), 0);
 #undef ONE
-    later_queue_reserve_beside(&cmd, &keys, TOKEN, 30, 500, 2000, 1700000005.2);
-    CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "30.000000", "500", "2000/beside",
-         "1700000005.200000");
 }
 END_TEST
 
 START_TEST(test_reserve_in_a_locale)
 {
+    struct later_take take = take_of(0.05, 1, 0);
+
     ck_assert(comma_begin());
-    later_queue_reserve(&cmd, &keys, TOKEN, 0.05, 1, 0, 1700000005.2);
+    take.until = 1700000005.2;
+    later_queue_reserve(&cmd, &keys, &take);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
     comma_end();
 }
