@@ -12,7 +12,8 @@
 #   -- KEYS   ready stats          names from `enum later_key` in lib/redis/key.h, or call, claims,
 #                                  fence, fresh, held, history, limit, line_due, line_waiting, lock,
 #                                  flow, lock_wake, lookers, result, running, stock, unknown, values,
-#                                  failed
+#                                  failed. `(wakes)...` at the end: 0 or more keys, a list of that
+#                                  name, nil if there are none
 #   -- ARGV   token (id score)...  each argument by name; the group in parentheses repeats, 0 or
 #                                  more times; `none` for no arguments
 #   -- reply  words                and then free comment lines
@@ -192,8 +193,15 @@ function field(file, word,    n, value) {
     return value
 }
 
-function read_keys(file,    i) {
-    key_count = split(key_words, key_name, " ")
+function read_keys(file,    words, i) {
+    words = key_words
+    key_list = ""
+    if (match(words, / \([a-z]+\)\.\.\.$/)) {
+        key_list = substr(words, RSTART + 2, RLENGTH - 6)
+        words = substr(words, 1, RSTART - 1)
+        declare_head(file, key_list)
+    }
+    key_count = split(words, key_name, " ")
     for (i = 1; i <= key_count; i++) {
         if (!(key_name[i] in key))
             fault(file, field_line, "unknown key `" key_name[i] "`",
@@ -247,7 +255,7 @@ function declare_head(file, word) {
 function prologue(file,    wrong, i, list) {
     emit("", 0, "")
     emit("", 0, "-- From its head, by scripts/expand.awk:")
-    wrong = "#KEYS ~= " key_count
+    wrong = "#KEYS " (key_list ? "<" : "~=") " " key_count
     if (group_count == 0)
         wrong = wrong " or #ARGV ~= " arg_count
     else if (arg_count > 0)
@@ -262,6 +270,8 @@ function prologue(file,    wrong, i, list) {
         list = list (i > 1 ? ", " : "") key_name[i]
     if (list != "")
         emit("", 0, "local " list " = unpack(KEYS)")
+    if (key_list)
+        emit("", 0, "local " key_list " = KEYS[" key_count + 1 "] and { unpack(KEYS, " key_count + 1 ") }")
     list = ""
     for (i = 1; i <= arg_count; i++)
         list = list (i > 1 ? ", " : "") arg_name[i]

@@ -1,8 +1,11 @@
 -- reserve: hand out the first ready jobs under a token
--- KEYS   ready delayed reserved held dead jobs records wake paused stats
+-- KEYS   ready delayed reserved held dead jobs records wake paused stats (ahead)...
 -- ARGV   token lease limit bytes deadline
 -- reply  the present with some scores, then for each job: id, record, document
 --
+-- ahead     the wakes of queues that come before this one: if one is there, nothing is taken, and
+--           after the present come ` ahead` and the numbers of those, from 1, each with a space
+--           before it
 -- token     16 characters [0-9a-z], new for each call; `held` is its set
 -- lease     seconds the reservation holds, 0.001 to 10^9
 -- limit     at most this many jobs, 1 to 500

@@ -1,5 +1,5 @@
 -- step: jobs are done, and the first ready ones are handed out under another token
--- KEYS   ready delayed reserved held dead jobs records wake paused stats unique fresh
+-- KEYS   ready delayed reserved held dead jobs records wake paused stats unique fresh (ahead)...
 -- ARGV   new_token lease limit bytes keep value (id)...
 -- reply  that of reserve; then a list of the LOST positions, or what `values` gives the one job
 --

@@ -12,8 +12,9 @@
  * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c).
  *
  * A look asks at most eight queues in one write: those with work, each for a part of a batch, up to
- * the first that may fill a batch by itself, since its last answer was cut; and before them, if the
- * pool is small, the others that are due.
+ * the first that may fill a batch by itself, since its last answer was cut. If the pool is small
+ * and others are due, it asks only the first with work, which gives nothing if one of the others
+ * has a wake.
  *
  * If a pool has more queues than a worker can wait for, the supervisor waits (wake_listener.h). A
  * busy worker learns which queues have a wake by a few EXISTS for all of them (seek.h), not by a
@@ -138,26 +139,38 @@ static size_t list_ready(struct intake *intake, struct intake_queue **list, size
     return count;
 }
 
-/* Asks some of the queues that have work, each for its share of a batch, and finds out which of the
- * others have: few queues are simply asked, and may have a whole batch by now. All together are
- * asked for no more than what is free. */
+/* Asks queues without known work, and then those that have, each for its share of a batch. All
+ * together are asked for no more than what is free. */
+static void ask_each(struct intake *intake, struct intake_queue **list, size_t quiet, size_t ready)
+{
+    size_t share = quiet + ready ? intake_free_slots(intake) / (quiet + ready) : 0;
+
+    for (size_t i = 0; i < quiet; i++)
+        intake_ask(intake, list[i], share, NULL, 0);
+    for (size_t i = quiet; i < quiet + ready; i++) {
+        size_t batch = intake_room(intake, list[i]) / ready;
+
+        if (intake_ask(intake, list[i], batch < share ? batch : share, NULL, 0))
+            intake_turn(intake, list[i], later_clock());
+    }
+}
+
+/* Asks some of the queues that have work, and finds out which of the others have. On one server
+ * that costs an EXISTS for all of them, in the reserve from the first that has: mostly none has,
+ * and to ask each would cost a reserve. */
 static void look(struct intake *intake)
 {
     struct intake_queue *list[AT_ONCE];
-    size_t quiet, ready, share;
+    size_t quiet, ready;
 
     intake_follow(intake);
     quiet = intake->many ? 0 : list_due(intake, list);
     ready = list_ready(intake, list + quiet, AT_ONCE - quiet);
-    share = quiet + ready ? intake_free_slots(intake) / (quiet + ready) : 0;
-    for (size_t i = 0; i < quiet; i++)
-        intake_ask(intake, list[i], share);
-    for (size_t i = quiet; i < quiet + ready; i++) {
-        size_t batch = intake_room(intake, list[i]) / ready;
-
-        if (intake_ask(intake, list[i], batch < share ? batch : share))
-            intake_turn(intake, list[i], later_clock());
-    }
+    if (quiet && ready && !intake->apart &&
+        intake_ask(intake, list[quiet], intake_free_slots(intake), list, quiet))
+        intake_turn(intake, list[quiet], later_clock());
+    else
+        ask_each(intake, list, quiet, ready);
     if (intake->many)
         look_for_wakes(intake, false);
 }

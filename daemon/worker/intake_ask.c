@@ -41,6 +41,8 @@ struct asking {
     struct batch *batch;          /* for the answer; owned */
     struct later_reply *reserved; /* the answer, while the documents are on their way; owned */
     struct sending *joined;       /* acks in the same call, until its answer; or NULL */
+    struct intake_queue *ahead[LATER_AHEAD_MAX]; /* if one of these has a wake, nothing comes */
+    size_t ahead_count;
 };
 
 static void asking_free(struct asking *asking)
@@ -64,6 +66,20 @@ static bool is_cut(const struct asking *asking, const struct later_reply *reply,
            bytes >= (asking->beside ? LATER_BESIDE_BYTES : LATER_RESERVE_BYTES) / 2;
 }
 
+/* Notes which of the queues ahead have work. Returns whether one has, so that this one was not
+ * asked. */
+static bool intake_ask_note_ahead(struct asking *asking, const struct later_reply *reply)
+{
+    uint32_t found = later_queue_reserved_ahead(reply);
+
+    for (size_t i = 0; i < asking->ahead_count; i++) {
+        asking->ahead[i]->checked = later_clock();
+        if (found >> i & 1)
+            intake_live(asking->intake, asking->ahead[i], true);
+    }
+    return found;
+}
+
 /* Notes the script's answer. */
 static void intake_ask_note_answer(struct asking *asking, const struct later_reply *reply)
 {
@@ -73,6 +89,8 @@ static void intake_ask_note_answer(struct asking *asking, const struct later_rep
     size_t bytes = count ? later_queue_reserved_bytes(reply) : 0;
 
     intake->worker->redis_offset = later_queue_reserved_now(reply) - later_clock();
+    if (intake_ask_note_ahead(asking, reply))
+        return;
     queue->checked = later_clock();
     intake_count(intake, queue, count);
     if (is_cut(asking, reply, bytes))
@@ -321,7 +339,7 @@ static struct slot_call *free_call(struct intake *intake)
 static void intake_ask_encode(struct asking *asking, double until, struct later_command *cmd)
 {
     struct worker *worker = asking->intake->worker;
-    const struct later_keys *keys = &asking->queue->known.keys;
+    const struct later_keys *keys = &asking->queue->known.keys, *ahead[LATER_AHEAD_MAX];
     const struct later_take take = {
         .token = asking->call->token,
         .lease = worker->config->lease,
@@ -330,7 +348,12 @@ static void intake_ask_encode(struct asking *asking, double until, struct later_
         .beside = asking->beside,
         .idle = asking->behind_wake || intake_is_idle(asking->intake),
         .until = until,
+        .ahead = ahead,
+        .ahead_count = asking->ahead_count,
     };
+
+    for (size_t i = 0; i < asking->ahead_count; i++)
+        ahead[i] = &asking->ahead[i]->known.keys;
 
     if (!asking->behind_wake)
         asking->joined =
@@ -344,10 +367,12 @@ static void intake_ask_encode(struct asking *asking, double until, struct later_
 }
 
 /* The token is in the page before the call is sent. So if the worker dies before it reads the
- * answer, the keeper finds what it took. */
-static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, struct link *link,
-                          size_t limit, double until, double timeout)
+ * answer, the keeper finds what it took. question: what is asked, without what is made here. */
+static int intake_ask_send(struct intake *intake, const struct asking *question, double until,
+                           double timeout)
 {
+    struct worker *worker = intake->worker;
+    struct link *link = question->behind_wake ? worker->wake : worker->main;
     struct slot_call *call = free_call(intake);
     struct asking *asking = call ? malloc(sizeof *asking) : NULL;
     struct batch *batch = asking ? malloc(sizeof *batch) : NULL;
@@ -357,18 +382,14 @@ static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, str
         free(asking);
         return -1;
     }
-    call->queue = queue->known.index;
+    *asking = *question;
+    asking->intake = intake;
+    asking->call = call;
+    asking->batch = batch;
+    asking->sent = later_clock();
+    call->queue = asking->queue->known.index;
     later_token(call->token);
     atomic_store_explicit(&call->asked, SLOT_CALL_ASKED, memory_order_release);
-    *asking =
-        (struct asking){ .intake = intake,
-                         .queue = queue,
-                         .call = call,
-                         .batch = batch,
-                         .limit = limit,
-                         .sent = later_clock(),
-                         .behind_wake = link == intake->worker->wake,
-                         .beside = link == intake->worker->main && queue->bytes >= BESIDE_BYTES };
     intake_ask_encode(asking, until, &cmd);
     if (link_send(link, &cmd, timeout, on_reserved, asking) < 0) {
         atomic_store(&call->asked, 0);
@@ -377,9 +398,9 @@ static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, str
         asking_free(asking);
         return -1;
     }
-    queue->asked = true;
-    queue->promised = limit;
-    intake->promised += limit;
+    asking->queue->asked = true;
+    asking->queue->promised = asking->limit;
+    intake->promised += asking->limit;
     intake->awaits_ids += asking->beside;
     return 0;
 }
@@ -387,21 +408,29 @@ static int intake_ask_ask(struct intake *intake, struct intake_queue *queue, str
 void intake_ask_behind(struct intake *intake, struct intake_queue *queue, double until,
                        double timeout)
 {
+    struct asking question = { .queue = queue, .behind_wake = true };
     size_t few = intake_room(intake, queue);
 
+    question.limit = few < WAKE_FEW ? few : WAKE_FEW;
     if (few && !queue->asked)
-        intake_ask_ask(intake, queue, intake->worker->wake, few < WAKE_FEW ? few : WAKE_FEW, until,
-                       timeout);
+        intake_ask_send(intake, &question, until, timeout);
 }
 
-bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most)
+bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most,
+                struct intake_queue *const *ahead, size_t count)
 {
-    size_t room = intake_room(intake, queue), limit = room < most ? room : most;
+    struct asking question = { .queue = queue,
+                               .beside = queue->bytes >= BESIDE_BYTES,
+                               .ahead_count = count };
+    size_t room = intake_room(intake, queue);
 
-    if (limit == 0 && intake->asked == 0 && room > 0)
-        limit = 1;
-    if (queue->asked || limit == 0 ||
-        intake_ask_ask(intake, queue, intake->worker->main, limit, 0, LINK_TIMEOUT) < 0)
+    question.limit = room < most ? room : most;
+    if (question.limit == 0 && intake->asked == 0 && room > 0)
+        question.limit = 1;
+    for (size_t i = 0; i < count; i++)
+        question.ahead[i] = ahead[i];
+    if (queue->asked || question.limit == 0 ||
+        intake_ask_send(intake, &question, 0, LINK_TIMEOUT) < 0)
         return false;
     intake->asked++;
     queue->sent = later_clock();

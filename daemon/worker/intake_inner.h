@@ -150,8 +150,11 @@ void intake_keep(struct intake *intake, struct batch *batch);
 /* --- intake_ask.c --- */
 
 /* Asks a queue for a batch, but for at most so many jobs; for one at least, if there is room and no
- * other queue is asked. Returns whether it was asked. */
-bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most);
+ * other queue is asked. If one of the `count` queues ahead of it (at most LATER_AHEAD_MAX, on the
+ * same server) has a wake, nothing comes, and that one has work from then on. Returns whether it
+ * was asked. */
+bool intake_ask(struct intake *intake, struct intake_queue *queue, size_t most,
+                struct intake_queue *const *ahead, size_t count);
 /* Reserves a few jobs of the only queue right after a BLPOP on `wake`; takes nothing after `until`
  * (seconds by Redis's clock). */
 void intake_ask_behind(struct intake *intake, struct intake_queue *queue, double until,

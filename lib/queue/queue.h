@@ -77,6 +77,7 @@ int later_queue_refused(int how, const char *queue, struct later_error *err);
 
 struct later_settlement;
 
+#define LATER_AHEAD_MAX 8
 struct later_take {
     const char *token;
     double lease; /* seconds */
@@ -85,6 +86,8 @@ struct later_take {
     bool beside;  /* documents are not in the answer: large ones cost less by the command below */
     bool idle;    /* the client was idle, and may get only one job; not of a step */
     double until; /* Redis's time after which nothing is taken; 0 = none; not of a step */
+    const struct later_keys *const *ahead; /* of queues of the same server: if one of them has a */
+    size_t ahead_count;                    /* wake, nothing is taken; at most LATER_AHEAD_MAX */
 };
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
                          const struct later_take *take);
@@ -130,6 +133,8 @@ struct later_reserved {
 size_t later_queue_reserved_count(const struct later_reply *reply);
 /* How many jobs are still ready, if one that was idle got only one of them; else 0. */
 size_t later_queue_reserved_left(const struct later_reply *reply);
+/* Which of the queues ahead have a wake: bit 0 is the first. If any, nothing was taken. */
+uint32_t later_queue_reserved_ahead(const struct later_reply *reply);
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job);
 double later_queue_reserved_now(const struct later_reply *reply);
 /* Of all its documents, in the answer or beside it. */

@@ -45,6 +45,20 @@ static void add_take(struct later_command *cmd, const struct later_take *take)
     later_command_bytes(cmd, budget, (size_t)len);
 }
 
+/* Begins a reserve or a step; `other` as for later_script_begin(). */
+static void begin_take(struct later_command *cmd, enum later_script script,
+                       const struct later_keys *keys, const char *const *other,
+                       const struct later_take *take, size_t groups)
+{
+    const char *wakes[LATER_AHEAD_MAX];
+
+    for (size_t i = 0; i < take->ahead_count; i++)
+        wakes[i] = take->ahead[i]->name[LATER_KEY_WAKE];
+    later_script_more(cmd, wakes, take->ahead_count);
+    later_script_begin(cmd, script, keys, other, groups);
+    add_take(cmd, take);
+}
+
 static void add_deadline(struct later_command *cmd, const struct later_take *take)
 {
     char text[LATER_SECONDS_SIZE + sizeof "/idle"] = "0";
@@ -58,8 +72,10 @@ static void add_deadline(struct later_command *cmd, const struct later_take *tak
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
                          const struct later_take *take)
 {
-    later_script_begin_held(cmd, LATER_SCRIPT_RESERVE, keys, take->token, 0);
-    add_take(cmd, take);
+    char fresh[LATER_KEY_MAX];
+
+    later_key_held(fresh, keys, take->token);
+    begin_take(cmd, LATER_SCRIPT_RESERVE, keys, (const char *const[]){ fresh }, take, 0);
     add_deadline(cmd, take);
 }
 
@@ -71,8 +87,7 @@ void later_queue_step(struct later_command *cmd, const struct later_keys *keys,
 
     later_key_held(held, keys, done[0].token);
     later_key_held(fresh, keys, take->token);
-    later_script_begin(cmd, LATER_SCRIPT_STEP, keys, (const char *const[]){ held, fresh }, count);
-    add_take(cmd, take);
+    begin_take(cmd, LATER_SCRIPT_STEP, keys, (const char *const[]){ held, fresh }, take, count);
     if (left)
         later_command_seconds(cmd, left->result);
     else
@@ -137,6 +152,26 @@ size_t later_queue_reserved_left(const struct later_reply *reply)
     text = strchr(text, ' ');
     text = text ? strchr(text + 1, ' ') : NULL;
     return text ? (size_t)strtoul(text, NULL, 10) : 0;
+}
+
+uint32_t later_queue_reserved_ahead(const struct later_reply *reply)
+{
+    static const char word[] = " ahead";
+    const char *text = strchr(later_reply_text(later_reply_at(reply, 0), NULL), ' ');
+    uint32_t found = 0;
+    char *end;
+
+    if (!text || strncmp(text, word, strlen(word)) != 0)
+        return 0;
+    for (text += strlen(word); *text == ' '; text = end) {
+        unsigned long number = strtoul(text, &end, 10);
+
+        if (number >= 1 && number <= LATER_AHEAD_MAX)
+            found |= (uint32_t)1 << (number - 1);
+        if (end == text)
+            break;
+    }
+    return found;
 }
 
 void later_queue_reserved(const struct later_reply *reply, size_t i, struct later_reserved *job)

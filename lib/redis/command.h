@@ -25,7 +25,9 @@ struct later_command {
     size_t missing; /* arguments still to come */
     bool failed;
     const struct later_script_text *script; /* that it calls (script.h); NULL: none */
-    size_t told; /* that script tells of so many ends: later_script_tell() */
+    size_t told;             /* that script tells of so many ends: later_script_tell() */
+    const char *const *more; /* keys behind its own: later_script_more() */
+    size_t more_count;
 };
 
 /* Starts a command of `count` arguments, with its name, after what cmd holds already: several

@@ -11,12 +11,18 @@ void later_script_tell(struct later_command *cmd, size_t count)
     cmd->told = count;
 }
 
+void later_script_more(struct later_command *cmd, const char *const *keys, size_t count)
+{
+    cmd->more = keys;
+    cmd->more_count = count;
+}
+
 void later_script_begin(struct later_command *cmd, enum later_script script,
                         const struct later_keys *keys, const char *const *other, size_t groups)
 {
     const struct later_script_text *text = &later_script_texts[script];
     size_t count = (size_t)text->argc + groups * (size_t)text->group;
-    int key_count = text->key_count + (cmd->told ? 1 : 0);
+    int key_count = text->key_count + (int)cmd->more_count + (cmd->told ? 1 : 0);
 
     cmd->script = text;
     count += cmd->told ? cmd->told + TOLD_ARGS : 0;
@@ -32,6 +38,9 @@ void later_script_begin(struct later_command *cmd, enum later_script script,
         else
             later_command_bytes(cmd, keys->name[key], keys->len[key]);
     }
+    for (size_t i = 0; i < cmd->more_count; i++)
+        later_command_text(cmd, cmd->more[i]);
+    later_script_more(cmd, NULL, 0);
     if (cmd->told)
         later_command_bytes(cmd, keys->name[LATER_KEY_EVENTS], keys->len[LATER_KEY_EVENTS]);
 }

@@ -54,6 +54,10 @@ void later_script_begin_held(struct later_command *cmd, enum later_script script
  * (`told`). */
 void later_script_tell(struct later_command *cmd, size_t count);
 
+/* Before one of these: keys behind the script's own, `(name)...` in its head. They stay the
+ * caller's, until the call is begun. */
+void later_script_more(struct later_command *cmd, const char *const *keys, size_t count);
+
 /* A SCRIPT LOAD; told: of what tells. */
 void later_script_load(struct later_command *cmd, enum later_script script, bool told);
 

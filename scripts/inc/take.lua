@@ -25,3 +25,11 @@ if set ~= reserved .. ':' .. token or others and redis.call('EXISTS', set) == 1 
     return redis.error_reply('ERR reserve: held is the set of a token that was not used before')
 end
 local reply = { clock[1] .. '.' .. string.sub('00000' .. clock[2], -6) }
+if ahead and redis.call('EXISTS', unpack(ahead)) > 0 then
+    stopped, reply[1] = true, reply[1] .. ' ahead'
+    for i = 1, #ahead do
+        if redis.call('EXISTS', ahead[i]) == 1 then
+            reply[1] = reply[1] .. ' ' .. i
+        end
+    end
+end

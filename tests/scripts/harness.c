@@ -18,6 +18,8 @@ redisContext *harness_redis;
 #define LINE(key) key, key ":waiting", key ":due"
 
 static char held_token[80] = "none";
+static const char *ahead[AHEAD_MAX];
+static size_t ahead_count;
 static char shared_name[64];
 
 static struct later_keys keys;
@@ -204,6 +206,12 @@ const struct later_script_text *script_text(const char *script)
     ck_abort_msg("no script %s", script);
 }
 
+void go_ahead(const char *key)
+{
+    harness_assert(ahead_count < AHEAD_MAX, "too many keys");
+    ahead[ahead_count++] = key;
+}
+
 void hold_by(const char *token)
 {
     snprintf(held_token, sizeof held_token, "%s", token);
@@ -366,17 +374,21 @@ static void add_telling(const struct later_script_text *script)
 static redisReply *evalsha(const char *name)
 {
     const struct later_script_text *script = script_text(name);
-    const char *keys_of[17];
+    const char *keys_of[16 + AHEAD_MAX + 1];
     bool told = telling.count > 0;
-    size_t key_count = (size_t)script->key_count + told, argc;
+    size_t key_count = (size_t)script->key_count, argc;
     const char **argv;
     redisReply *reply;
     size_t *len;
 
     script_keys(script, keys_of);
-    keys_of[script->key_count] = key("events");
-    if (told)
+    for (size_t i = 0; i < ahead_count; i++)
+        keys_of[key_count++] = ahead[i];
+    ahead_count = 0;
+    if (told) {
+        keys_of[key_count++] = key("events");
         add_telling(script);
+    }
     argc = 3 + key_count + pending.count;
     argv = malloc(argc * sizeof *argv);
     len = malloc(argc * sizeof *len);

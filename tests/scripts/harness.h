@@ -113,6 +113,10 @@ long long lapse(const char *reason);
 /* The token whose set is `held` for the next script that has that key. */
 void hold_by(const char *token);
 
+/* One more key for the next script, behind its own; at most AHEAD_MAX. */
+#define AHEAD_MAX 8
+void go_ahead(const char *key);
+
 /* What the permits or the limit of the next scripts are called, if not n and f. */
 void share_by(const char *name);
 

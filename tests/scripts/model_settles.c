@@ -60,6 +60,20 @@ static void told_left(const char *head, size_t left)
     ck_assert_uint_eq(said ? strtoul(said, NULL, 10) : 0, left);
 }
 
+/* Sometimes other queues come first: one that has no wake, or one that has. Returns what is told.
+ */
+static const char *let_others_ahead(void)
+{
+    int how = random_below(8);
+
+    if (how > 1)
+        return NULL;
+    go_ahead(key("none"));
+    if (how == 0)
+        go_ahead(key("wake")); /* another queue's could not be told from it */
+    return how == 0 && size_of("wake") ? " ahead 2" : "";
+}
+
 void step_reserve(void)
 {
     struct job *ready[MODEL_JOBS];
@@ -68,6 +82,7 @@ void step_reserve(void)
     size_t count = to_hand_out(ready, limit);
     bool idle = random_below(2);
     const redisReply *reply;
+    const char *ahead;
 
     if (holds_something(token)) {
         ck_assert_mem_eq(
@@ -75,9 +90,13 @@ void step_reserve(void)
             "ERR reserve: ", 13);
         return;
     }
+    ahead = let_others_ahead();
     begin();
     reply = idle ? reserve_idle(token, (int)limit) : reserve(token, (int)limit);
-    if (idle && count > 0 && model.singly > strtod(reply->element[0]->str, NULL)) {
+    if (ahead && *ahead) {
+        ck_assert_str_eq(strchr(reply->element[0]->str, ' '), ahead);
+        count = 0;
+    } else if (idle && count > 0 && model.singly > strtod(reply->element[0]->str, NULL)) {
         count = 1;
         told_left(reply->element[0]->str, to_hand_out(ready, MODEL_JOBS) - 1);
     }
@@ -202,7 +221,7 @@ void step_step(void)
     char token = (char)('a' + random_below(26)), whole[17] = "";
     size_t limit = random_below(3) > 0 ? 1 : 2 + (size_t)random_below(4), handed;
     const redisReply *reply;
-    const char *lost;
+    const char *lost, *ahead;
     double before = now();
     int count;
 
@@ -218,10 +237,12 @@ void step_step(void)
         ck_assert_mem_eq(run_error("step", NULL), "ERR reserve: ", 13);
         return;
     }
+    ahead = let_others_ahead();
     begin();
     reply = run("step", NULL);
     end_jobs(jobs, count, DONE, before);
-    handed = to_hand_out(ready, limit);
+    handed = ahead && *ahead ? 0 : to_hand_out(ready, limit);
+    ck_assert(!ahead || !*ahead || strstr(reply->element[0]->str, ahead));
     ck_assert_uint_eq(reply->elements, 1 + 3 * handed + (*lost != '\0'));
     if (*lost)
         ck_assert_str_eq(flat(reply->element[reply->elements - 1]), lost);

@@ -21,6 +21,7 @@ server=
 trap 'kill -KILL $server 2>/dev/null; wait; rm -rf "$box"' EXIT
 rounds=300
 crowd=10000
+ahead= # or seven keys, each with a space before it
 
 redis()
 {
@@ -53,6 +54,11 @@ set_keys()
         result) name=result:$3 ;;
         flow) name=flow:f ;;
         unknown) name=flow:f:unknown ;;
+        '(ahead)...')
+            [ -z "$ahead" ] || count=$((count + 7))
+            keys=$keys$ahead
+            continue
+            ;;
         esac
         keys="$keys later:{q}:$name" count=$((count + 1))
     done
@@ -142,7 +148,7 @@ rounds_of()
             ;;
         results) call reserve "$now" '' "$now" 30 1 262144 0 && call finish "$now" "job-$n" job-$n 'done' 1 60 ;;
         apart) call reserve "$now" '' "$now" 30 1 262144 0 && call ack "$now" '' job-$n ;;
-        step | left | chain)
+        step | behind | left | chain)
             if [ $n -eq 1 ]; then
                 call reserve "$now" '' "$now" 30 1 262144 0
             elif [ "$1" = left ]; then
@@ -198,6 +204,10 @@ apart=$((($(run apart) - none) / rounds))
 is "$(cat "$box/done")" $rounds "as many are done, each by a reserve and an ack"
 step=$((($(run step) - none) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "and by a step each"
+ahead=$(printf ' later:{q}:%s' w1 w2 w3 w4 w5 w6 w7)
+behind=$((($(run behind) - none) / rounds))
+ahead=
+is "$(cat "$box/done")" $((rounds - 1)) "also behind seven queues that have nothing"
 left=$((($(run left) - none) / rounds))
 is "$(cat "$box/done")" $((rounds - 1)) "also if each leaves a result"
 none_of_chain=$(run none chain)
@@ -223,6 +233,7 @@ at_most "$pushed" 172 "$bare_pushed" "a push_now against the bare commands that 
 at_most "$results" 343 "$bare" "a reserve and a finish with a result against bare commands"
 at_most "$apart" 254 "$bare" "a reserve and an ack against bare commands"
 at_most "$step" 214 "$bare" "a step against bare commands"
+at_most "$behind" 230 "$bare" "a step behind seven queues that have nothing against bare commands"
 at_most "$left" 282 "$bare" "a step with a result against bare commands"
 at_most "$chain" 340 "$bare" "a step of a chain, which makes the next one ready, against bare commands"
 at_most "$own" 120 "$one" "a job in a batch, each of a group of its own, against all of one group"

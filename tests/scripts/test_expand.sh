@@ -98,11 +98,18 @@ script third <<'LUA'
 -- reply  1
 return redis.call('HDEL', jobs, unpack(ARGV))
 LUA
-expand third second first
+script fourth <<'LUA'
+-- fourth: keys that are a list
+-- KEYS   jobs ready (others)...
+-- ARGV   none
+-- reply  1
+return redis.call('EXISTS', jobs, ready, unpack(others or {}))
+LUA
+expand third second first fourth
 is "$status $said" "0 " "good scripts are taken without a word"
 
 is "$(sed -n 's/^    LATER_SCRIPT_\([A-Z]*\).*/\1/p' "$box/names.h" | paste -sd ' ' -)" \
-    "FIRST SECOND THIRD COUNT" "names.h: sorted by name"
+    "FIRST FOURTH SECOND THIRD COUNT" "names.h: sorted by name"
 contains "$(cat "$box/text.c")" '1, { LATER_KEY_PAUSED }, 0, 0, NULL },' "a row: one key, no arguments"
 contains "$(cat "$box/text.c")" '2, { LATER_KEY_READY, -1 /* stock */ }, 1, 2, NULL },' \
     "a row: keys on two lines, one of them no queue's; an argument and a group of two"
@@ -117,6 +124,9 @@ is "$(grep -c "redis.call('TIME')" "$box/lua/second.lua")" 1 "an include that is
 contains "$full" "-- free words" "the installed script keeps its comments"
 contains "$(cat "$box/lua/first.lua")" "if #KEYS ~= 1 or #ARGV ~= 0 then" "no arguments"
 contains "$(cat "$box/lua/third.lua")" "if #KEYS ~= 1 then" "any number of arguments"
+full=$(cat "$box/lua/fourth.lua")
+contains "$full" "if #KEYS < 2 or #ARGV ~= 0 then" "any number of keys"
+contains "$full" "local others = KEYS[3] and { unpack(KEYS, 3) }" "and a list of them"
 
 # What C says is what Redis gets: compile the texts, and let C and sha1sum speak.
 mkdir "$box/redis"
@@ -135,7 +145,7 @@ cat >"$box/main.c" <<'C'
 #include <stdio.h>
 int main(int argc, char **argv)
 {
-    const struct later_script_text *second = &later_script_texts[1];
+    const struct later_script_text *second = &later_script_texts[2];
     return argc > 1 && argv[1] ? puts(second->sha) < 0
                                : fwrite(second->text, 1, second->len, stdout) != second->len;
 }
@@ -188,6 +198,13 @@ bad "an unknown key" 2 "unknown key \`reddy\`; name one of enum later_key" <<'LU
 -- ARGV   none
 -- reply  1
 return redis.call('ZCARD', reddy)
+LUA
+bad "a list of keys that is not the last" 2 "unknown key \`(others)...\`; name one of enum later_key" <<'LUA'
+-- bad: does things
+-- KEYS   (others)... ready
+-- ARGV   none
+-- reply  1
+return redis.call('ZCARD', ready)
 LUA
 bad "ARGV empty-handed" 3 "\`-- ARGV\` is not here" <<'LUA'
 -- bad: does things

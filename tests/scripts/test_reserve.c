@@ -149,6 +149,30 @@ START_TEST(after_the_deadline_nothing_is_taken)
 }
 END_TEST
 
+START_TEST(queues_with_a_wake_come_first)
+{
+    uint64_t before;
+
+    push("a");
+    ask("LPUSH %s 1", "later:{high}:wake");
+    before = digest();
+    for (int i = 0; i < 3; i++) {
+        go_ahead("later:{top}:wake");
+        go_ahead("later:{high}:wake");
+        go_ahead("later:{mid}:wake");
+        go_ahead("later:{high}:wake");
+        ck_assert_str_eq(strchr(reserve('t', i == 0 ? 1 : 5)->element[0]->str, ' '), " ahead 2 4");
+        ck_assert(digest() == before);
+    }
+    ask("DEL %s", "later:{high}:wake");
+    go_ahead("later:{top}:wake");
+    go_ahead("later:{high}:wake");
+    ck_assert_uint_eq(jobs_in(reserve('t', 1)), 1);
+    go_ahead("later:{top}:wake");
+    ck_assert_ptr_null(strchr(reserve('u', 1)->element[0]->str, ' '));
+}
+END_TEST
+
 /* A single job takes a path of its own, which must do everything too. */
 START_TEST(one_behind_a_wake_is_taken_as_any)
 {
@@ -457,6 +481,7 @@ int main(void)
         the_order_is_kept_over_steps,
         a_paused_queue_gives_nothing,
         after_the_deadline_nothing_is_taken,
+        queues_with_a_wake_come_first,
         one_behind_a_wake_is_taken_as_any,
         one_behind_a_wake_that_is_not_plain_is_adopted,
         who_was_idle_gets_one_where_jobs_came_back,

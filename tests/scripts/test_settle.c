@@ -210,6 +210,25 @@ static const char *lost_in(const redisReply *reply)
     return reply->elements % 3 == 2 ? flat(reply->element[reply->elements - 1]) : "";
 }
 
+START_TEST(a_step_ends_one_also_if_others_come_first)
+{
+    const redisReply *reply;
+
+    push("a");
+    push("b");
+    reserve('t', 1);
+    ask("LPUSH %s 1", "later:{high}:wake");
+    go_ahead("later:{high}:wake");
+    reply = step(mine("a"), "lost");
+    ck_assert_str_eq(strchr(reply->element[0]->str, ' '), " ahead 1");
+    ck_assert_str_eq(lost_in(reply), "2");
+    ck_assert_str_eq(members("ready"), "b");
+    ck_assert_int_eq(stat_of("done"), 1);
+    check_wake();
+    check_sums();
+}
+END_TEST
+
 START_TEST(a_step_ends_one_and_hands_out_the_next)
 {
     const redisReply *reply;
@@ -706,6 +725,7 @@ int main(void)
         five_hundred_are_acked_by_their_number,
         another_number_changes_nothing,
         a_step_ends_one_and_hands_out_the_next,
+        a_step_ends_one_also_if_others_come_first,
         a_step_settles_as_an_ack_does,
         a_step_that_finds_none_settles,
         a_repeated_step_changes_nothing,

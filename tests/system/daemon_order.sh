@@ -136,6 +136,21 @@ configure 'workers = 1;' \
 shared 300 4 'do' '{"do":"sleep","for":0.005}'
 shared 3000 48 note null
 
+# ---- with slow jobs, a reserve asks all queues before its own, and costs no more calls
+
+"$tools/push" "$LATER_REDIS_URL" last many 40 'do' '{"do":"sleep","for":0.03}' last-
+configure 'workers = 1;' "queues = ( $(printf '{ name = "q%s"; }, ' 1 2 3 4 5 6 7){ name = \"last\"; } );"
+evals=$(called evalsha) since=$(date +%s)
+start_laterd
+within 20 "jobs of the last queue run" reached begun 10
+later push note -q q3 --id high >/dev/null
+begun=$(lines begun)
+within 20 "and end, and one of a queue before it" reached ended 41
+at_most "$(grep -n '^high ' "$work/begun" | cut -d: -f1)" "$((begun + 1))" "place of the one that came meanwhile"
+at_most "$(($(called evalsha) - evals))" "$((100 + 10 * ($(date +%s) - since)))" "calls of scripts for 41 jobs in a pool of eight queues"
+stop_laterd
+fresh
+
 # ---- a queue that cannot be reserved from does not hold up those after it
 
 fill 20 note null

@@ -207,6 +207,28 @@ START_TEST(test_reserve)
 }
 END_TEST
 
+START_TEST(test_ahead)
+{
+    struct later_keys high, top;
+    const struct later_keys *const ahead[] = { &high, &top };
+    struct later_take take = take_of(30, 1, 1000);
+
+    later_keys_init(&high, "later", "high");
+    later_keys_init(&top, "later", "top");
+    take.ahead = ahead;
+    take.ahead_count = 2;
+    later_queue_reserve(&cmd, &keys, &take);
+    CALL(RESERVE, "reserve", "12", ":ready", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead",
+         ":jobs", ":records", ":wake", ":paused", ":stats", "later:{high}:wake", "later:{top}:wake",
+         TOKEN, "30.000000", "1", "1000", "0");
+    ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$13\r\n1.5 ahead 1 3\r\n")), 5);
+    ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$14\r\n1.5 ahead 8 99\r\n")), 128);
+    ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$11\r\n1.5 ahead x\r\n")), 0);
+    ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$5\r\n1.5 9\r\n")), 0);
+    ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$3\r\n1.5\r\n")), 0);
+}
+END_TEST
+
 static const char *text_of(const struct later_command *command)
 {
     static char text[500];
@@ -792,7 +814,7 @@ static TCase *push(void)
 
 static TCase *reserve(void)
 {
-    return ADD("reserve", test_reserve, test_reserve_beside, test_reserved_left,
+    return ADD("reserve", test_reserve, test_ahead, test_reserve_beside, test_reserved_left,
                test_reserve_in_a_locale, test_reserved, test_reserved_scores,
                test_reserved_scores_of_few, test_reserved_scores_of_many, test_reserved_hostile);
 }
