@@ -148,6 +148,8 @@ static void link_try_again(struct link *link, const char *why)
 {
     uint32_t random;
 
+    if (link->options.away)
+        link->options.away(link->options.arg, why);
     if (link->down_since <= 0) {
         link->down_since = later_clock();
     } else if (!link->told && !link->options.quiet &&

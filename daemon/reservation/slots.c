@@ -1,6 +1,8 @@
 /* slots.c: the pages that supervisor and worker share. */
 #include "reservation/slots.h"
 
+#include "base/clock.h"
+#include "base/printable.h"
 #include "job/ending.h"
 
 #include <errno.h>
@@ -12,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define KEEP_MAX 31536000.0 /* seconds; a year */
+#define KEEP_MAX      31536000.0 /* seconds; a year */
+#define TRIES_SECONDS 5.0        /* between two tries to reach Redis, at most */
 
-static const char magic[8] = "laterdE";
+static const char magic[8] = "laterdF";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -333,6 +336,33 @@ bool slots_watch(struct slots *slots)
 {
     atomic_store(&slots->page->watched, 1);
     return atomic_load(&slots->page->waits);
+}
+
+/* --- who does not reach Redis --- */
+
+void slots_cut_off(struct slots *slots, const char *why)
+{
+    struct slots_page *page = slots->page;
+    int64_t now = (int64_t)(later_clock() * 1e6);
+
+    if (*why)
+        snprintf(page->cut_off_why, sizeof page->cut_off_why, "%s", why);
+    atomic_store(&page->tried, now);
+    if (!*why)
+        atomic_store(&page->cut_off, 0);
+    else if (!atomic_load(&page->cut_off))
+        atomic_store(&page->cut_off, now);
+}
+
+double slots_is_cut_off(const struct slots *slots, char why[SLOTS_WHY])
+{
+    double since = (double)atomic_load(&slots->page->cut_off) / 1e6;
+    double tried = (double)atomic_load(&slots->page->tried) / 1e6;
+
+    memcpy(why, slots->page->cut_off_why, SLOTS_WHY);
+    why[SLOTS_WHY - 1] = '\0';
+    later_make_printable(why);
+    return since > 0 && later_clock() - tried < TRIES_SECONDS ? tried - since : 0;
 }
 
 /* --- what a handler may have written over --- */

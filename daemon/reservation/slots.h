@@ -170,6 +170,8 @@ enum slots_idle { SLOTS_IDLE_OFF, SLOTS_IDLE_FREE, SLOTS_IDLE_CALLED, SLOTS_IDLE
  * The worker falls asleep, the supervisor makes all other moves. */
 enum slots_sleep { SLOTS_AWAKE, SLOTS_MAY_SLEEP, SLOTS_ASLEEP };
 
+#define SLOTS_WHY 200 /* bytes of why a worker does not reach Redis, with the NUL */
+
 struct slots_page {
     char magic[8];
     uint32_t slot_size, capacity;
@@ -188,6 +190,9 @@ struct slots_page {
     _Atomic uint64_t performed;        /* attempts that ended */
     _Atomic uint64_t failed;           /* of them not done */
     _Atomic int64_t heartbeat;         /* microseconds of later_clock(): the worker's loop turned */
+    _Atomic int64_t cut_off, tried;    /* the same: since when it has tried in vain to reach Redis,
+                                        * and when it did so last; 0: it reaches it */
+    char cut_off_why[SLOTS_WHY];
     int64_t pid;
     char boot[40]; /* the boot of the host: Linux's boot_id */
     char prefix[LATER_PREFIX_MAX + 1];
@@ -269,6 +274,12 @@ bool slots_move_sleep(struct slots *slots, enum slots_sleep from, enum slots_sle
 bool slots_stir(struct slots *slots);
 /* For the supervisor: does the worker wait? If so, it will tell when it stirs. */
 bool slots_watch(struct slots *slots);
+
+/* For the worker: it does not reach Redis, as was said in these words last. "": it does. */
+void slots_cut_off(struct slots *slots, const char *why);
+/* For the supervisor: for how many seconds has it tried in vain, up to its last try? 0: it reaches
+ * Redis, or does not try, as while a job blocks its loop. `why` gets one line. */
+double slots_is_cut_off(const struct slots *slots, char why[SLOTS_WHY]);
 
 /* Return how many slots to look at, and how many queues there are: never more than the mapping
  * holds. */

@@ -11,6 +11,7 @@
 #include "queues/lookers.h"
 #include "reservation/value.h"
 #include "supervisor/pages.h"
+#include "supervisor/cut_off.h"
 #include "supervisor/sleepers.h"
 #include "supervisor/wake_dispatch.h"
 #include "timer.h"
@@ -51,6 +52,8 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
         state->fault = patterns_fault(supervisor->patterns);
     health_fault(supervisor->health, state->fault);
     if (!state->fault) /* another start would not help */
+        state->fault = fault_text(&supervisor->cut_off);
+    if (!state->fault)
         state->fault = fault_text(&supervisor->crowded);
     health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
 }
@@ -135,6 +138,12 @@ static void read_counts(struct process *process, void *arg)
     recorder_read(arg, process->slots, process->pool);
 }
 
+static void look_for_cut_off(struct supervisor *supervisor)
+{
+    cut_off_look(&supervisor->cut_off, supervisor->workers,
+                 supervisor->linked_at > 0 ? later_clock() - supervisor->linked_at : 0);
+}
+
 static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -147,6 +156,7 @@ static void on_beat(void *arg)
 
     workers_tick(supervisor->workers);
     on_stirred(supervisor);
+    look_for_cut_off(supervisor);
     supervisor_reload_look(supervisor);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
@@ -178,6 +188,7 @@ static void supervisor_on_link_up(void *arg)
     struct supervisor *supervisor = arg;
 
     supervisor->met = true;
+    supervisor->linked_at = later_clock();
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
     services_link_up(supervisor->queues);
@@ -233,6 +244,7 @@ static void supervisor_on_link_down(void *arg)
 {
     struct supervisor *supervisor = arg;
 
+    supervisor->linked_at = 0;
     if (!supervisor->stopping)
         workers_doubt(supervisor->workers);
     if (!supervisor->met && !supervisor->stopping &&
@@ -483,6 +495,7 @@ static void supervisor_tear_down(struct supervisor *supervisor)
     if (supervisor->base)
         event_base_free(supervisor->base);
     fault_free(&supervisor->crowded);
+    fault_free(&supervisor->cut_off);
     fault_free(&supervisor->server_fault);
     free(supervisor->refused);
     quota_free(supervisor->quota);

@@ -38,6 +38,8 @@ struct supervisor {
     struct announce *announce;
     struct patterns *patterns;
     struct fault crowded; /* a pool has no room for a queue of its pattern */
+    struct fault cut_off; /* workers do not reach Redis, although we do */
+    double linked_at;     /* since when we do; 0: we do not */
     struct health *health;
     struct workers *workers;
     struct quota *quota; /* NULL: no end */

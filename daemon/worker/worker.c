@@ -247,7 +247,17 @@ static void worker_on_link_up(void *arg)
 {
     struct worker *worker = arg;
 
+    if (link_is_up(worker->main) && (!worker->wake || link_is_up(worker->wake)))
+        slots_cut_off(worker->slots, "");
     intake_link_up(worker->intake);
+}
+
+/* Where laterd itself reaches Redis, it says what hinders us. */
+static void worker_on_link_away(void *arg, const char *why)
+{
+    const struct worker *worker = arg;
+
+    slots_cut_off(worker->slots, why);
 }
 
 static void worker_on_link_down(void *arg)
@@ -284,6 +294,7 @@ static int make_links(struct worker *worker, struct later_error *err)
                                        .quiet = true,
                                        .up = worker_on_link_up,
                                        .down = worker_on_link_down,
+                                       .away = worker_on_link_away,
                                        .arg = worker };
     struct link_options wake = main;
     char url[LATER_URL_SIZE];

@@ -296,6 +296,30 @@ START_TEST(test_queue_name)
 }
 END_TEST
 
+/* ---- who does not reach Redis */
+
+START_TEST(test_cut_off)
+{
+    struct slots *a = create(1);
+    char why[SLOTS_WHY];
+
+    ck_assert_double_eq(slots_is_cut_off(a, why), 0);
+    slots_cut_off(a, "NOAUTH\x1b[2J");
+    atomic_fetch_sub(&a->page->cut_off, 10000000); /* ten seconds ago */
+    slots_cut_off(a, "WRONGPASS");
+    ck_assert_double_eq_tol(slots_is_cut_off(a, why), 10, 1);
+    ck_assert_str_eq(why, "WRONGPASS");
+    slots_cut_off(a, "\x1b[2J");
+    slots_is_cut_off(a, why);
+    ck_assert_str_eq(why, "?[2J"); /* a handler may have written it */
+    atomic_fetch_sub(&a->page->tried, 10000000);
+    ck_assert_double_eq(slots_is_cut_off(a, why), 0); /* a job blocks it */
+    slots_cut_off(a, "");
+    ck_assert_double_eq(slots_is_cut_off(a, why), 0);
+    slots_close(a, true);
+}
+END_TEST
+
 /* Its file is cut short while it is looked at: the page is empty, others are as they were. */
 START_TEST(test_cut_short)
 {
@@ -553,7 +577,7 @@ static TCase *files(void)
 static TCase *states(void)
 {
     TCase *tc = MAKE("states", test_moves, test_finish, test_bounds, test_copy_keeps_good_ones,
-                     test_copy_mends_bad_ones, test_queue_name, test_cut_short);
+                     test_copy_mends_bad_ones, test_queue_name, test_cut_off, test_cut_short);
 
     tcase_add_test_raise_signal(tc, test_bus_error_elsewhere, SIGBUS);
     return tc;
