@@ -183,6 +183,7 @@ struct slots_page {
     _Atomic uint32_t sleep;     /* enum slots_sleep */
     _Atomic uint32_t waits;     /* worker: I wait for wakes myself */
     _Atomic uint32_t watched;   /* supervisor: report when you do not wait any more */
+    _Atomic uint32_t hears;     /* worker: I have read the last WORKER_HEAR */
     _Atomic uint32_t running;   /* jobs that are running */
     _Atomic uint32_t stopping;  /* supervisor: jobs should stop where they can go on */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 
 #define COMING_SECONDS 2.0 /* from when it is roused until it waits or has got jobs, at most */
+#define ASK_SECONDS    0.9 /* between two questions: one in each look of a second */
+#define STILL_SECONDS  2.5 /* who has not heard for so long stands still */
 
 /* The workers of one pool. */
 struct sleepers_pool {
@@ -32,6 +34,29 @@ static void sleepers_count(struct process *process, void *arg)
         look->asleep++;
 }
 
+/* One that stands still would wait for ever, and never tell. So whoever waits is asked each second
+ * whether it hears us. That costs Redis nothing. */
+static bool sleepers_hears(struct process *process)
+{
+    struct slots_page *page = process->slots->page;
+    double since = later_clock() - process->asked;
+
+    if (process->asked > 0 && !atomic_load(&page->hears))
+        return since < STILL_SECONDS;
+    if (process->asked <= 0 || since >= ASK_SECONDS) {
+        process->asked = later_clock();
+        atomic_store(&page->hears, 0);
+        process_order(process, WORKER_HEAR);
+    }
+    return true;
+}
+
+/* Does it wait, so that a job that comes is taken? If so it tells when it does not any more. */
+static bool sleepers_waits(struct process *process)
+{
+    return slots_watch(process->slots) && sleepers_hears(process);
+}
+
 /* Those that wait, or will in a moment, are to tell when they have got jobs. Nobody else: a busy
  * one would tell of each batch. */
 static void sleepers_watch(struct process *process, void *arg)
@@ -43,14 +68,14 @@ static void sleepers_watch(struct process *process, void *arg)
     if (!sleepers_is_of(look, process) || atomic_load(&page->sleep) != SLOTS_AWAKE ||
         (!coming && !atomic_load(&page->waits)))
         return;
-    if (slots_watch(process->slots))
+    if (sleepers_waits(process))
         look->waiting++;
     else if (coming)
         look->coming++;
 }
 
-/* One that may sleep but does not has its connections still. If it is busy, another is roused, too.
- */
+/* One that may sleep but does not has its connections still. If it is busy, or stands still,
+ * another is roused, too. */
 static void rouse_one(struct process *process, void *arg)
 {
     struct sleepers_pool *look = arg;
@@ -58,7 +83,7 @@ static void rouse_one(struct process *process, void *arg)
     if (look->most == 0 || !sleepers_is_of(look, process))
         return;
     if (slots_move_sleep(process->slots, SLOTS_MAY_SLEEP, SLOTS_AWAKE)) {
-        look->most -= slots_watch(process->slots) ? 1 : 0;
+        look->most -= sleepers_waits(process) ? 1 : 0;
     } else if (slots_move_sleep(process->slots, SLOTS_ASLEEP, SLOTS_AWAKE)) {
         process->roused = later_clock();
         (void)slots_watch(process->slots); /* before it is told */

@@ -7,6 +7,9 @@
  * one has got jobs another is roused, then as many as are awake, until one waits again. A job that
  * comes meanwhile does not wait for them: other hosts wait for it, too.
  *
+ * All other hosts may be busy or quiet. So one that waits is asked each second whether its loop
+ * turns; if it stands still it does not count, and another is roused.
+ *
  * A host among few lets no worker sleep, and rouses all if the others have gone: one that waits may
  * be frozen, and there would be nobody else. Nor does one whose supervisor waits for the wakes
  * (wake_listener.h), where idle workers wait for nothing.

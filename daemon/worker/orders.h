@@ -25,7 +25,8 @@ enum worker_order {
     WORKER_DOUBT = 'c', /* the supervisor's connection was cut */
     WORKER_WAKE = 'l',
     WORKER_SLEEP = 's', /* you may go without connections (supervisor/sleepers.h) */
-    WORKER_ROUSE = 'u'  /* make them again */
+    WORKER_ROUSE = 'u', /* make them again */
+    WORKER_HEAR = 'h'   /* say in your page that you have heard this */
 };
 #define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */
 

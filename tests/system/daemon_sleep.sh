@@ -54,6 +54,14 @@ kill -CONT $hidden
 later cancel frozen >/dev/null
 within 30 "when it is over, all but one sleep" one_awake
 
+kill -STOP "$(sentry)"
+within 20 "the one that waits is frozen: another is roused" are 6
+push_do stuck '"do":"sleep","for":60'
+within 5 "which takes what comes, although the frozen one was called first" begun stuck
+kill -CONT "$(sentry)"
+later cancel stuck >/dev/null
+within 30 "when it goes on, all but one sleep" one_awake
+
 push_do one '"do":"sleep","for":60'
 within 5 "a job comes to the one that waits" begun one
 within 5 "another is roused meanwhile" are 6
