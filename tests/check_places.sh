@@ -152,11 +152,11 @@ kind "a call of the clients" "$(grep -oE '"call": *\{"[a-z_]+"' tests/clients/co
     sed 's/.*"\([a-z_]*\)"$/\1/' | grep -vx 'heard\|.*_flow')"
 in_each tests/clients/README.md tests/clients/README.md
 in_each_spelled tests/clients/driver.py tests/clients/driver.mjs tests/clients/driver.php tests/clients/driver.rb \
-    tests/clients/driver.go tests/clients/driver_later.py clients/*/README.md clients/python/laterd/aio.py \
-    clients/python/laterd/testing.py clients/node/index.d.ts clients/node/src/testing.js clients/php/src/Queues.php \
-    clients/go/fake.go clients/ruby/lib/laterd/testing.rb
-kind "a call of a Fake" "$(grep -vx map "$names")" # which is made of others
-in_each_spelled clients/node/testing.d.ts clients/php/src/Testing/Fake.php
+    tests/clients/driver.go tests/clients/driver_later.py clients/*/README.md clients/node/index.d.ts \
+    clients/php/src/Queues.php clients/go/fake.go
+kind "a call of the clients that is not made of others" "$(grep -vx 'call\|map\|wait_many' "$names")"
+in_each_spelled clients/python/laterd/aio.py clients/python/laterd/testing.py clients/node/src/testing.js \
+    clients/php/src/Testing/Fake.php clients/ruby/lib/laterd/testing.rb
 
 kind "a counter" "$(strings lib/queue/inspect.c counters)"
 in_each doc/protocol.md doc/protocol.md

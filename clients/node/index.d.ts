@@ -198,25 +198,8 @@ export function chain(...jobs: NewJob[]): NewJob[];
  * all have ended in whatever way, `failed` when the first one is dead or gone. */
 export function batch(jobs: Iterable<NewJob>, ends?: { then?: NewJob; finally?: NewJob; failed?: NewJob }): NewJob[];
 
-/** What clients and fakes have in common. */
+/** What clients and fakes do. */
 export class Pushing {
-    /** Each job that is pushed is given to the function, which returns the job to push. */
-    beforePush(change: (job: NewJob) => NewJob): this;
-    /** The function is told of each job that was pushed, and what became of it. After an error it is not
-     * called. */
-    afterPush(tell: (job: NewJob, pushed: Pushed) => unknown): this;
-    /** Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
-     * memory. chunk: so many items are the payload of a job, as a list. flow: the jobs are a flow of this name, for
-     * whose end then, finally and failed wait, as of batch(). The same call again pushes what is missing, if it is a
-     * flow, or `unique`. Returns how many jobs were new, and how many were known. */
-    map(type: string, items: Iterable<unknown> | AsyncIterable<unknown>,
-        options?: Omit<Options, "id" | "step"> & { chunk?: number; then?: NewJob; finally?: NewJob; failed?: NewJob }):
-        Promise<{ pushed: number; known: number }>;
-}
-
-/** Pushes to the queues of one Redis. */
-export class Laterd extends Pushing {
-    constructor(client: RedisClient, options?: { prefix?: string });
     /** Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the job
      * goes on. */
     call<T = unknown>(type: string, payload?: unknown,
@@ -274,12 +257,29 @@ export class Laterd extends Pushing {
     cancelFlow(name: string, options?: { queue?: string }): Promise<number>;
     /** Says that no more jobs of it will be pushed. */
     closeFlow(name: string, options?: { queue?: string }): Promise<void>;
+    /** Each job that is pushed is given to the function, which returns the job to push. */
+    beforePush(change: (job: NewJob) => NewJob): this;
+    /** The function is told of each job that was pushed, and what became of it. After an error it is not
+     * called. */
+    afterPush(tell: (job: NewJob, pushed: Pushed) => unknown): this;
+    /** Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
+     * memory. chunk: so many items are the payload of a job, as a list. flow: the jobs are a flow of this name, for
+     * whose end then, finally and failed wait, as of batch(). The same call again pushes what is missing, if it is a
+     * flow, or `unique`. Returns how many jobs were new, and how many were known. */
+    map(type: string, items: Iterable<unknown> | AsyncIterable<unknown>,
+        options?: Omit<Options, "id" | "step"> & { chunk?: number; then?: NewJob; finally?: NewJob; failed?: NewJob }):
+        Promise<{ pushed: number; known: number }>;
 }
 
-/** A payload that is JSON text already. */
+/** Pushes to the queues of one Redis. */
+export class Laterd extends Pushing {
+    constructor(client: RedisClient, options?: { prefix?: string });
+}
+
 /** Returns the id that push() gives a job of this type and payload. */
 export function uniqueId(type: string, payload?: unknown, unique?: true | string | string[]): string;
 
+/** A payload that is JSON text already. */
 export class RawJSON {
     constructor(text: string);
     readonly text: string;

@@ -49,27 +49,6 @@ export class Fake extends Pushing {
     constructor(app?: Handlers | null);
     /** All, in the order of their pushes. */
     readonly jobs: Kept[];
-    push(type: string, payload?: unknown, options?: Options & { queue?: string }): Promise<Pushed>;
-    pushMany(jobs: NewJob[], options?: { queue?: string }): Promise<Pushed[]>;
-    show(id: string, options?: { queue?: string }): Promise<Found | null>;
-    size(options?: { queue?: string }): Promise<Size>;
-    reschedule(id: string, options: { queue?: string; in?: number; at?: number|Date; priority?: number }): Promise<"ready" | "delayed" | null>;
-    forget(id: string, options?: { queue?: string }): Promise<boolean>;
-    kick(id: string, options?: { queue?: string }): Promise<"dead" | "delayed" | null>;
-    cancel(id: string, options?: { queue?: string }): Promise<Exclude<Pushed["state"], ""> | null>;
-    call<T = unknown>(type: string, payload?: unknown, options?: { queue?: string; timeout?: number }): Promise<T>;
-    wait<T = unknown>(id: string, options?: { queue?: string }): Promise<T>;
-    waitMany<T = unknown>(ids: string[], options?: { queue?: string }): Promise<Outcome<T>[]>;
-    pause(options?: { queue?: string; seconds?: number; by?: string }): Promise<boolean>;
-    resume(options?: { queue?: string }): Promise<boolean>;
-    search(options?: Conditions): Promise<Found[]>;
-    events(options?: { queue?: string; after?: string; limit?: number; timeout?: number }): Promise<Events>;
-    flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
-    showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
-    waitFlow(name: string, options?: { queue?: string }): Promise<Flow>;
-    kickFlow(name: string, options?: { queue?: string }): Promise<number>;
-    cancelFlow(name: string, options?: { queue?: string }): Promise<number>;
-    closeFlow(name: string, options?: { queue?: string }): Promise<void>;
     pushed(type?: string, queue?: string): Kept[];
     assertPushed(type: string, payload?: unknown, options?: Options & { queue?: string; count?: number }): void;
     assertNothingPushed(type?: string, queue?: string): void;

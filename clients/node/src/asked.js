@@ -1,11 +1,45 @@
-/** asked.js: what pause(), reschedule(), search(), waitMany() are asked, for clients and Fakes. */
-import { KINDS, prepareOne, refuseUnknown } from "./document.js";
+/** asked.js: what the methods of clients and Fakes are asked: their options, and what these must be. */
+import { KINDS, checkOptions, checkQueue, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Refused, TimeoutError } from "./errors.js";
 
 const STATES = ["reserved", "ready", "delayed", "dead", "waiting"];
 const FOUND_MAX = 500;
 const WAITED_MAX = 1000;
 const PAUSE_MAX = 31536000; // a year, in seconds
+
+// The options of each method, and what they are if they are not given.
+const QUEUE = { queue: "default" };
+const WAIT = { ...QUEUE, timeout: Infinity, signal: undefined };
+const SIZE = [0, QUEUE], JOB = [1, QUEUE], FLOW = [2, { ...QUEUE, open: false }]; // words before them
+const METHODS = {
+    pushMany: JOB, call: [2, { ...WAIT, timeout: 60 }], show: JOB, wait: [1, WAIT], waitMany: [1, WAIT],
+    kick: JOB, cancel: JOB, forget: JOB, reschedule: [1, { ...QUEUE, in: undefined, at: undefined, priority: undefined }],
+    size: SIZE, pause: [0, { ...QUEUE, seconds: undefined, by: undefined }], resume: SIZE,
+    search: [0, { ...QUEUE, state: undefined, type: undefined, text: undefined, limit: 100 }],
+    events: [0, { ...QUEUE, after: "", limit: 500, timeout: 0 }],
+    flow: FLOW, showFlow: JOB, waitFlow: [1, WAIT], kickFlow: JOB, cancelFlow: JOB, closeFlow: JOB,
+};
+
+/** Returns all options of a method. */
+function completed(given = {}, options) {
+    checkOptions(given, options);
+    const all = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, given[name] === undefined ? value : given[name]]));
+    checkQueue(all.queue);
+    return all;
+}
+
+/** Has the methods of a class get all their options, and refuse what is none of them. */
+export function takeOptions(kind) {
+    for (const [name, [words, options]] of Object.entries(METHODS)) {
+        const { prototype } = kind, method = prototype[name];
+        const { value } = Object.getOwnPropertyDescriptor({
+            async [name](...given) {
+                return method.call(this, ...Array.from({ length: words }, (_, i) => given[i]), completed(given[words], options));
+            },
+        }, name);
+        Object.defineProperty(prototype, name, { value });
+    }
+}
 
 /** Returns how the script takes them: milliseconds, 0 without an end, and who pauses. */
 export function pauseWords(seconds, by) {
@@ -14,9 +48,8 @@ export function pauseWords(seconds, by) {
 }
 
 /** Returns how the script takes them, with "" for what stays. */
-export function rescheduleWords({ in: seconds, at, priority, ...unknown }) {
+export function rescheduleWords({ in: seconds, at, priority }) {
     const moves = seconds !== undefined || at !== undefined;
-    refuseUnknown(unknown);
     if (!moves && priority === undefined) throw new Refused("reschedule: in, at or priority");
     const one = prepareOne({ type: "reschedule", in: seconds, at, priority });
     return [one.when || (moves ? "+0" : ""), priority === undefined ? "" : one.rank];
@@ -58,8 +91,7 @@ export class Search {
     #type;
     #text;
 
-    constructor({ state, type, text, limit = 100, ...unknown }) {
-        refuseUnknown(unknown);
+    constructor({ state, type, text, limit }) {
         if (state !== undefined && ![...STATES, "done"].includes(state)) {
             throw new Refused(`state: must be done or one of ${STATES.join(", ")} (${String(state).slice(0, 70)})`);
         }

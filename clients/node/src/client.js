@@ -1,13 +1,13 @@
 /** client.js: pushes jobs through a client of ioredis or node-redis. */
 import { setTimeout as nap } from "node:timers/promises";
 
-import { Search, checkIds, checkJobs, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
-import { checkQueue, newId, newNumber, prepareMany, prepareOne, refuseUnknown } from "./document.js";
+import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
+import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Page } from "./events.js";
 import { Flows } from "./flow.js";
 import { Plan } from "./plan.js";
-import { pushedOf, strange } from "./pushed.js";
+import { bounded, pushedOf, strange } from "./pushed.js";
 import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
 import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE } from "./script.js";
@@ -18,27 +18,9 @@ const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a call
 const CALLS_TIME = 60000; // milliseconds, see #newNumber()
 const JOBS_MAX = 500; // per call
-const BYTES_MAX = 1 << 20;
 const TRIES = 20; // changes of plan, or of a job's holder, in a row before it gives up
 const NAP = 50; // milliseconds
-const RESULT_KEPT = 60; // seconds, after a caller has given up
 const WHOLE = new Plan(null);
-
-/** Splits items into calls of bounded size. */
-function* partsOf(items) {
-    let part = [];
-    let size = 0;
-    for (const item of items) {
-        if (part.length && (part.length === JOBS_MAX || size + item.bytes > BYTES_MAX)) {
-            yield part;
-            part = [];
-            size = 0;
-        }
-        part.push(item);
-        size += item.bytes;
-    }
-    if (part.length) yield part;
-}
 
 function foundOf(id, place, [state, score, record, document]) {
     const tags = Object.fromEntries(record.split("\n").filter((line) => line.includes("="))
@@ -72,6 +54,10 @@ export class Laterd extends Pushing {
     #callsLeft = 0;
     #callsUntil = 0;
     #flows;
+
+    static {
+        takeOptions(this);
+    }
 
     constructor(client, { prefix = "later" } = {}) {
         super();
@@ -129,9 +115,7 @@ export class Laterd extends Pushing {
         return newNumber();
     }
 
-    async pushMany(jobs, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async pushMany(jobs, { queue }) {
         const passed = checkJobs(jobs).map((job) => this.passed(job)), items = prepareMany(passed);
         await this.#greet();
         return this.toldMany(passed, await this.#pushOver(items, queue));
@@ -155,15 +139,7 @@ export class Laterd extends Pushing {
         return all;
     }
 
-    async call(type, payload, { queue = "default", timeout = 60, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        const { id } = await this.push(type, payload, { queue, result: timeout + RESULT_KEPT });
-        return this.wait(id, { queue, timeout, signal });
-    }
-
-    async show(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async show(id, { queue }) {
         await this.#greet();
         await this.#learn(queue);
         for (const place of this.#plan(queue).route(queue, id).reverse()) {
@@ -173,9 +149,7 @@ export class Laterd extends Pushing {
         return null;
     }
 
-    async size({ queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async size({ queue }) {
         await this.#greet();
         await this.#learn(queue);
         const parts = [];
@@ -191,17 +165,15 @@ export class Laterd extends Pushing {
         };
     }
 
-    async kick(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async kick(id, { queue }) {
         return this.#act(id, queue, async (place) => (await this.#call(KICK.call(this.#prefix, place, [id])))[0]);
     }
 
-    async cancel(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async cancel(id, { queue }) {
         return this.#act(id, queue, (place) => this.#cancelAt(id, place));
     }
 
-    async reschedule(id, { queue = "default", ...how } = {}) {
+    async reschedule(id, { queue, ...how }) {
         const words = rescheduleWords(how);
         return this.#act(id, queue, async (place) => {
             const state = await this.#call(RESCHEDULE.call(this.#prefix, place, [id, ...words]));
@@ -209,28 +181,24 @@ export class Laterd extends Pushing {
         });
     }
 
-    async forget(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async forget(id, { queue }) {
         return await this.#act(id, queue, (place) => {
             const key = `${this.#prefix}:{${place}}:result:${id}`;
             return this.#do(key, ["DEL", key]);
         }) !== null;
     }
 
-    async pause({ queue = "default", seconds, by, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async pause({ queue, seconds, by }) {
         return this.#setPause(queue, PAUSE, pauseWords(seconds, by));
     }
 
-    async resume({ queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async resume({ queue }) {
         return this.#setPause(queue, RESUME, []);
     }
 
     /** The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and then
      * copies the plain queue's pause to them, so that one of the two sees the other. */
     async #setPause(queue, script, words) {
-        checkQueue(queue);
         await this.#greet();
         let changed = Number(await this.#call(script.call(this.#prefix, queue, words)));
         await this.#learn(queue);
@@ -240,8 +208,7 @@ export class Laterd extends Pushing {
         return changed > 0;
     }
 
-    async search({ queue = "default", ...conditions } = {}) {
-        checkQueue(queue);
+    async search({ queue, ...conditions }) {
         const what = new Search(conditions);
         await this.#greet();
         await this.#learn(queue);
@@ -252,47 +219,40 @@ export class Laterd extends Pushing {
         }, this.#plan(queue).places(queue), what);
     }
 
-    async events(options = {}) {
+    async events(options) {
         const page = new Page(options);
         await this.#greet();
         await this.#learn(page.queue);
         return page.read({ do: (key, words) => this.#do(key, words) }, this.#prefix, this.#plan(page.queue).places(page.queue));
     }
 
-    async flow(name, jobs = [], { queue = "default", open = false, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async flow(name, jobs = [], { queue, open }) {
         const passed = checkJobs(jobs).map((job) => this.passed(job));
         return this.toldMany(passed, await this.#flows.push(name, passed, queue, open));
     }
 
-    async showFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async showFlow(name, { queue }) {
         return this.#flows.look(name, queue);
     }
 
-    async waitFlow(name, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async waitFlow(name, { queue, timeout, signal }) {
         return this.#flows.wait(name, queue, timeout, signal);
     }
 
-    async kickFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async kickFlow(name, { queue }) {
         return this.#flows.kick(name, queue);
     }
 
-    async cancelFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async cancelFlow(name, { queue }) {
         return this.#flows.cancel(name, queue);
     }
 
-    async closeFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async closeFlow(name, { queue }) {
         return this.#flows.close(name, queue);
     }
 
     /** Returns what act() says at the first place that has the job, or null. */
     async #act(id, queue, act) {
-        checkQueue(queue);
         await this.#greet();
         await this.#learn(queue);
         for (const place of this.#plan(queue).route(queue, id)) {
@@ -325,22 +285,9 @@ export class Laterd extends Pushing {
         return "";
     }
 
-    async wait(id, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async wait(id, { queue, timeout, signal }) {
         await this.#greet();
         return wait(this.#redis, id, () => this.#lookForResult(id, queue), timeout, signal);
-    }
-
-    /** One after the other: their results stay for as long as they were asked for. */
-    async waitMany(ids, { queue = "default", timeout = Infinity, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        const end = performance.now() + timeout * 1000, outcomes = [];
-        for (const id of checkIds(ids)) {
-            const left = Math.max(0, (end - performance.now()) / 1000);
-            outcomes.push(await outcomeOf(id, () => this.wait(id, { queue, timeout: left, signal })));
-        }
-        return outcomes;
     }
 
     /**
@@ -361,7 +308,7 @@ export class Laterd extends Pushing {
             element = await this.#do(key, ["LINDEX", key, "0"]); // it may have ended in between, and the first was older
             if (element !== null && !headOf(element).again) return [key, element, false]; // else of an earlier job
         }
-        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
+        throw new JobUnknown(id, queue);
     }
 
     // ---- before the first call
@@ -446,7 +393,7 @@ export class Laterd extends Pushing {
                 const [place, ...rest] = group[0].route;
                 const routes = new Map(group.map(({ item, route }) => [item, route]));
                 if (!rest.length) await this.#announce(place);
-                for (const part of partsOf(group.map(({ item }) => item))) {
+                for (const part of bounded(group.map(({ item }) => item), JOBS_MAX)) {
                     const answers = await this.#pushPart(place, rest.length > 0, plan, part);
                     part.forEach((item, i) => {
                         if (answers[i] === "ABSENT") waiting.push({ item, route: routes.get(item).slice(1) });

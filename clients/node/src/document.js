@@ -179,11 +179,11 @@ const MEANT = {
     repeat: "`later cron set`", removeOnComplete: "`types.keep` in laterd.conf", removeOnFail: "`dead` in laterd.conf",
 };
 
-/** Refuses the options that a method does not know, so that none is passed over. */
-export function refuseUnknown(unknown) {
-    const name = Object.keys(unknown).find((option) => unknown[option] !== undefined);
+/** Refuses options that are none of those known, so that none is passed over. */
+export function checkOptions(given, known) {
+    if (typeof given !== "object" || given === null) throw new Refused("options: must be an object, such as { queue: \"mail\" }");
+    const name = Object.keys(given).find((option) => given[option] !== undefined && !Object.hasOwn(known, option));
     if (name === undefined) return;
-    if (name === "0") throw new Refused("options: must be an object, such as { queue: \"mail\" }");
     throw new Refused(`${name}: no such option${Object.hasOwn(MEANT, name) ? `; it is ${MEANT[name]}` : ""}`);
 }
 
@@ -193,7 +193,7 @@ function checked(job) {
     const document = {}, push = {};
     for (const [option, value] of Object.entries(job)) {
         if (option === "type" || option === "payload" || value === undefined) continue;
-        if (!Object.hasOwn(OPTIONS, option)) refuseUnknown({ [option]: value });
+        if (!Object.hasOwn(OPTIONS, option)) checkOptions({ [option]: value }, OPTIONS);
         const [name, check, least, most, isMember] = OPTIONS[option];
         (isMember ? document : push)[name] = check(option, value, least, most);
     }

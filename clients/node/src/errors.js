@@ -52,7 +52,11 @@ export class JobFailed extends LaterdError {
 }
 
 /** From wait(): there is no job of this id, and no result of one. */
-export class JobUnknown extends LaterdError {}
+export class JobUnknown extends LaterdError {
+    constructor(id, queue) {
+        super(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
+    }
+}
 
 /** From wait(): the time is over, and the job has not ended. */
 export class TimeoutError extends LaterdError {}

@@ -1,7 +1,7 @@
 /** events.js: ends of jobs, as a queue tells of them: doc/protocol.md, "Events". */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { KINDS, checkQueue, refuseUnknown } from "./document.js";
+import { KINDS } from "./document.js";
 import { Refused } from "./errors.js";
 
 const ENTRIES = 10; // of a place in one answer
@@ -18,9 +18,8 @@ export class Page {
     #missed = 0;
     #numbers = new Map();
 
-    constructor({ queue = "default", after = "", limit = 500, timeout = 0, ...unknown }) {
-        refuseUnknown(unknown);
-        this.queue = checkQueue(queue);
+    constructor({ queue, after, limit, timeout }) {
+        this.queue = queue;
         this.limit = KINDS.whole("limit", limit, 1, ENDS_MAX);
         this.until = performance.now() + 1000 * KINDS.seconds("timeout", timeout, 0, Infinity);
         this.fromNow = after === "now";

@@ -1,14 +1,13 @@
 /** flow.js: flows: jobs that wait for each other (doc/protocol.md, "Flows"). */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { checkLabel, checkQueue, prepare } from "./document.js";
+import { checkLabel, prepare } from "./document.js";
 import { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } from "./errors.js";
-import { pushedOf, strange } from "./pushed.js";
+import { bounded, pushedOf, strange } from "./pushed.js";
 import { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } from "./script.js";
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
 const JOBS_MAX = 200; // per call
-const BYTES_MAX = 1 << 20;
 const FLOW_MAX = 1000000;
 const LOOK = 200; // milliseconds between two looks of wait()
 const COUNTS = ["total", "open", "waiting", "dead", "done", "gone", "skipped"];
@@ -71,22 +70,6 @@ export function prepared(name, jobs, home) {
     });
 }
 
-/** Splits jobs into calls of bounded size. */
-function* bounded(items) {
-    let part = [];
-    let size = 0;
-    for (const item of items) {
-        if (part.length === JOBS_MAX || (part.length && size + item.bytes > BYTES_MAX)) {
-            yield part;
-            part = [];
-            size = 0;
-        }
-        part.push(item);
-        size += item.bytes;
-    }
-    if (part.length) yield part;
-}
-
 /** Returns calls, { place, part }, each for one place; "" is the flow's own queue. First those that wait, so that
  * nothing has begun whose successor is not there; what goes to the flow's own queue goes last, so that it can close
  * the flow. */
@@ -97,7 +80,7 @@ function partsOf(items, placeOf) {
     for (const turn of one ? [[...waiting, ...others]] : [waiting, others]) {
         const groups = groupBy(turn, placeOf);
         for (const place of [...groups.keys()].sort().reverse()) {
-            for (const part of bounded(groups.get(place))) parts.push({ place, part });
+            for (const part of bounded(groups.get(place), JOBS_MAX)) parts.push({ place, part });
         }
     }
     return parts;
@@ -151,7 +134,6 @@ export class Flows {
     }
 
     #key(name, queue) {
-        checkQueue(queue);
         return `${this.#link.prefix}:{${queue}}:flow:${checkLabel("flow", name)}`;
     }
 

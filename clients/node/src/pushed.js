@@ -1,7 +1,24 @@
-/** pushed.js: what the answers of the scripts that push mean. */
+/** pushed.js: calls of the scripts that push, and what their answers mean. */
 import { WrongProtocol } from "./errors.js";
 
+const BYTES_MAX = 1 << 20; // per call
 const RESULTS = { PUSHED: "pushed", REPLACED: "replaced", AGAIN: "again", EXISTS: "exists" };
+
+/** Splits jobs into calls of so many, and of bounded size. */
+export function* bounded(items, most) {
+    let part = [];
+    let size = 0;
+    for (const item of items) {
+        if (part.length && (part.length === most || size + item.bytes > BYTES_MAX)) {
+            yield part;
+            part = [];
+            size = 0;
+        }
+        part.push(item);
+        size += item.bytes;
+    }
+    if (part.length) yield part;
+}
 
 /** Returns an error about an answer that means nothing here; what became of the job is not known. */
 export function strange(answer) {

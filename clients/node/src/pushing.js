@@ -1,8 +1,11 @@
-/** pushing.js: what clients and fakes have in common: hooks before and after a push. */
+/** pushing.js: what clients and fakes have in common: hooks before and after a push, and what is made of other methods. */
+import { checkIds, outcomeOf } from "./asked.js";
 import { map } from "./map.js";
 import { named } from "./unique.js";
 
-/** What clients and fakes have in common: what is called before and after a push. */
+const RESULT_KEPT = 60; // seconds, after a caller has given up
+
+/** What clients and fakes have in common. */
 export class Pushing {
     #before = [];
     #after = [];
@@ -22,6 +25,21 @@ export class Pushing {
 
     async map(type, items, options = {}) {
         return map(this, type, items, options);
+    }
+
+    async call(type, payload, { queue, timeout, signal }) {
+        const { id } = await this.push(type, payload, { queue, result: timeout + RESULT_KEPT });
+        return this.wait(id, { queue, timeout, signal });
+    }
+
+    /** One after the other: their results stay for as long as they were asked for. */
+    async waitMany(ids, { queue, timeout, signal }) {
+        const end = performance.now() + timeout * 1000, outcomes = [];
+        for (const id of checkIds(ids)) {
+            const left = Math.max(0, (end - performance.now()) / 1000);
+            outcomes.push(await outcomeOf(id, () => this.wait(id, { queue, timeout: left, signal })));
+        }
+        return outcomes;
     }
 
     told(job, pushed) {

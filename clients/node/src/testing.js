@@ -18,8 +18,8 @@ import { AssertionError, deepStrictEqual } from "node:assert";
 import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
-import { Search, checkIds, checkJobs, outcomeOf, pauseWords, rescheduleWords } from "./asked.js";
-import { checkLabel, checkQueue, prepare, prepareMany, prepareOne, refuseUnknown } from "./document.js";
+import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
+import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { Page } from "./events.js";
 import { check, prepared } from "./flow.js";
@@ -135,6 +135,10 @@ export class Fake extends Pushing {
     #paused = new Map(); // queues, and whether only resume() ends it
     #app;
 
+    static {
+        takeOptions(this);
+    }
+
     constructor(app = null) {
         super();
         this.#app = app;
@@ -148,83 +152,59 @@ export class Fake extends Pushing {
         return this.told(job, await (kept.made.tie ? this.#add(kept) : this.#push(kept)));
     }
 
-    async pushMany(jobs, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async pushMany(jobs, { queue }) {
         const list = checkJobs(jobs).map((job) => this.passed(job)), pushed = [];
         for (const [i, made] of prepareMany(list).entries()) pushed.push(await this.#push(new Kept(list[i], made.queue ?? queue, made)));
         return this.toldMany(list, pushed);
     }
 
-    async show(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async show(id, { queue }) {
         const kept = this.#find(id, queue);
         return kept && kept.found;
     }
 
-    async wait(id, { queue = "default", timeout, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    /** It never waits: so call() is only for inline. */
+    async wait(id, { queue }) {
         const kept = this.#find(id, queue);
         if (kept?.state === "dead") throw new JobFailed(id, kept.error);
         if (kept) throw new TimeoutError(`${id} has not ended; drain() performs it`);
         const last = this.#byId.get(`${queue} ${id}`);
         if (last?.state === "done" && last.job.result !== undefined) return last.value ?? null;
-        throw new JobUnknown(`no job ${id} in queue ${queue}, and no result of it; push it with result: SECONDS to keep one`);
+        throw new JobUnknown(id, queue);
     }
 
-    async waitMany(ids, { queue = "default", timeout, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        const outcomes = [];
-        for (const id of checkIds(ids)) outcomes.push(await outcomeOf(id, () => this.wait(id, { queue })));
-        return outcomes;
-    }
-
-    /** Only inline, with an app: what pushes and waits would wait for ever. */
-    async call(type, payload, { queue = "default", timeout = 60, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        return this.wait((await this.push(type, payload, { queue, result: timeout })).id, { queue });
-    }
-
-    async size({ queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async size({ queue }) {
         const [ready, delayed, reserved, dead] = ["ready", "delayed", "reserved", "dead"].map((state) =>
             this.jobs.filter((kept) => kept.queue === queue && kept.state === state).length);
         return { ready, delayed, reserved, dead, paused: this.#paused.has(queue), oldestReady: ready ? 0 : null };
     }
 
     /** Nothing of the queue is performed until resume(): time does not pass. */
-    async pause({ queue = "default", seconds, by, ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async pause({ queue, seconds, by }) {
         const ends = pauseWords(seconds, by)[0] !== "0", changed = ends || !this.#paused.get(queue);
         this.#paused.set(queue, !ends);
         return changed;
     }
 
     /** What was pushed meanwhile is performed by drain(), also inline. */
-    async resume({ queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
-        checkQueue(queue);
+    async resume({ queue }) {
         return this.#paused.delete(queue);
     }
 
     /** No job that is done is kept. */
-    async search({ queue = "default", ...conditions } = {}) {
-        checkQueue(queue);
+    async search({ queue, ...conditions }) {
         const what = new Search(conditions), newest = [...this.jobs].reverse().filter((kept) => kept.queue === queue);
         return what.states.filter((state) => state !== "done").flatMap((state) => newest.filter((kept) =>
             kept.state === state && what.fits(kept.made.document))).slice(0, what.limit).map((kept) => kept.found);
     }
 
     /** All ends are kept. */
-    async events(options = {}) {
+    async events(options) {
         const page = new Page(options);
         return page.tellOf(this.#ends.filter((end) => end.queue === page.queue));
     }
 
-    async kick(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async kick(id, { queue }) {
         const kept = this.#find(id, queue);
         if (!kept || !["dead", "delayed"].includes(kept.state)) return null;
         const came = kept.state;
@@ -234,7 +214,7 @@ export class Fake extends Pushing {
         return came;
     }
 
-    async reschedule(id, { queue = "default", ...how } = {}) {
+    async reschedule(id, { queue, ...how }) {
         const [when] = rescheduleWords(how), kept = this.#find(id, queue);
         if (!kept || !["ready", "delayed"].includes(kept.state)) return null;
         const came = kept.state;
@@ -243,16 +223,14 @@ export class Fake extends Pushing {
         return came;
     }
 
-    async forget(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async forget(id, { queue }) {
         const kept = this.#find(id, queue) ?? this.#byId.get(`${queue} ${id}`);
         const had = ["done", "dead"].includes(kept?.state) && kept.job.result !== undefined;
         if (had) kept.job = { ...kept.job, result: undefined };
         return had;
     }
 
-    async cancel(id, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async cancel(id, { queue }) {
         const kept = this.#find(id, queue);
         if (!kept) return this.#taken.delete(`${queue} ${id}`) ? "ended" : null;
         const came = kept.state;
@@ -261,8 +239,7 @@ export class Fake extends Pushing {
         return came;
     }
 
-    async flow(name, jobs, { queue = "default", open = false, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async flow(name, jobs = [], { queue, open }) {
         this.#key(name, queue);
         const list = checkJobs(jobs).map((job) => this.passed(job)), made = prepared(name, list, queue);
         check(made, open);
@@ -275,20 +252,17 @@ export class Fake extends Pushing {
         return this.toldMany(list, pushed);
     }
 
-    async showFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async showFlow(name, { queue }) {
         return this.#flows.get(this.#key(name, queue))?.stands() ?? null;
     }
 
-    async waitFlow(name, { queue = "default", timeout, signal, ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async waitFlow(name, { queue }) {
         const flow = this.#known(name, queue).stands();
         if (!["open", "running"].includes(flow.state)) return flow;
         throw new TimeoutError(`flow ${name} is ${flow.state}; drain() performs its jobs`);
     }
 
-    async kickFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async kickFlow(name, { queue }) {
         let count = 0;
         for (const kept of [...this.#known(name, queue).jobs.values()].filter(({ state }) => state === "dead")) {
             count += (await this.kick(kept.id, { queue: kept.queue })) !== null;
@@ -296,8 +270,7 @@ export class Fake extends Pushing {
         return count;
     }
 
-    async cancelFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async cancelFlow(name, { queue }) {
         let count = 0;
         for (const states of [["waiting"], ["waiting", "ready", "delayed", "reserved", "dead"]]) {
             for (const kept of this.#known(name, queue).jobs.values()) {
@@ -308,8 +281,7 @@ export class Fake extends Pushing {
         return count;
     }
 
-    async closeFlow(name, { queue = "default", ...unknown } = {}) {
-        refuseUnknown(unknown);
+    async closeFlow(name, { queue }) {
         this.#known(name, queue).closed = true;
         this.#settleFlows();
         await this.#performWoken();
@@ -368,7 +340,6 @@ export class Fake extends Pushing {
     // ---- inside
 
     #find(id, queue) {
-        checkQueue(queue);
         const kept = this.#byId.get(`${queue} ${id}`);
         return kept && !ENDED.includes(kept.state) ? kept : null;
     }
@@ -378,7 +349,6 @@ export class Fake extends Pushing {
     }
 
     #key(name, queue) {
-        checkQueue(queue);
         return `${queue} ${checkLabel("flow", name)}`;
     }
 

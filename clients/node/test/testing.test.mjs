@@ -135,7 +135,9 @@ it("drain performs what its jobs push", async () => {
     assert.deepEqual((await queues.drain(app)).map((one) => one.value), [{ sent: "a", attempt: 1 }, 2, 1, 0]);
     assert.ok(queues.jobs.every((one) => one.state === "done"));
     assert.deepEqual(await queues.wait("w"), { sent: "a", attempt: 1 });
-    await assert.rejects(queues.wait(queues.pushed("feed.first")[0].id), JobUnknown);
+    const { id } = queues.pushed("feed.first")[0];
+    await assert.rejects(queues.wait(id), (error) => error instanceof JobUnknown &&
+        error.message === `no job ${id} in queue default, and no result of it; push it with result: SECONDS to keep one`);
     assert.deepEqual(await queues.drain(app), []);
 });
 
@@ -408,6 +410,8 @@ for (const [name, made] of [["Fake", new Fake()], ["Laterd", new Laterd({ call: 
             await refused(made[method]("mail"), /^options: must be an object, such as { queue: "mail" }$/);
             await refused(made[method]({ queues: "mail" }), /^queues: no such option$/);
         }
+        for (const [method, ...words] of [["pause", 60], ["size", null], ["kick", "a", 60], ["pushMany", [], "mail"], ["call", "a", 1, 60],
+            ["flow", "f", [], true]]) await refused(made[method](...words), /^options: must be an object/);
         for (const method of ["show", "kick", "cancel", "forget", "wait", "showFlow", "waitFlow", "kickFlow", "cancelFlow", "closeFlow"]) {
             await refused(made[method]("a", "mail"), /^options: must be an object/);
         }
