@@ -29,9 +29,7 @@ final class Client implements Queues
     private const LOADS_MAX = 5;     // the same for loads of a script
     private const NAP = 50000;       // microseconds
     private const PAUSE_MAX = 31536000; // a year, in seconds
-    private const WAITED_MAX = 1000;
     private const TURN = 1.0;        // seconds
-    private const RESULT_KEPT = 60;  // seconds, after a caller has given up
 
     private ?Link $link = null;
     private \Closure $dial;
@@ -84,13 +82,6 @@ final class Client implements Queues
             return $this->told($job, (new Flows($this))->add($job, $queue));
         }
         return $this->told($job, $this->pushPlainly($job, $queue) ?? $this->pushAll([$job], $queue)[0]);
-    }
-
-    /** Pushes one job and waits for its end: see wait(). If that returns null, the job goes on. */
-    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result
-    {
-        $job = $this->push($type, $payload, $queue, result: $seconds + self::RESULT_KEPT);
-        return $this->wait($job->id, $queue, $seconds);
     }
 
     /**
@@ -161,28 +152,6 @@ final class Client implements Queues
             $element = $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn);
         } while (!$element || $behind);
         return Result::parse($element);
-    }
-
-    /**
-     * Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as long
-     * as this time.
-     *
-     * @param string[] $ids
-     * @return (?Result)[] in their order; null: it has not ended in that time
-     */
-    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
-    {
-        $end = hrtime(true) / 1e9 + $seconds;
-        return array_map(fn ($id) => $this->wait($id, $queue, max(0, $end - hrtime(true) / 1e9)), self::checkIds($ids));
-    }
-
-    /** @internal */
-    public static function checkIds(array $ids): array
-    {
-        if (count($ids) < 1 || count($ids) > self::WAITED_MAX) {
-            throw new \InvalidArgumentException('ids: 1 to ' . self::WAITED_MAX);
-        }
-        return array_values($ids);
     }
 
     /**

@@ -1,10 +1,10 @@
 <?php
 
-// Pushing.php: what a client and a fake have in common: hooks before and after a push.
+// Pushing.php: what a client and a fake have in common: hooks before and after a push, map(), call(), waitMany().
 
 namespace Laterd;
 
-/** What a client and a fake have in common: what is called before and after a push. */
+/** What a client and a fake have in common. */
 trait Pushing
 {
     /** @var \Closure[] */
@@ -71,6 +71,30 @@ trait Pushing
             $told->count($this->flow($flow, array_map($inFlow, Flow::batch([], $then, $finally, $failed)), $queue));
         }
         return $told;
+    }
+
+    /** Pushes one job and waits for its end: see wait(). If that returns null, the job goes on. */
+    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result
+    {
+        $kept = 60; // seconds, after the caller has given up
+        return $this->wait($this->push($type, $payload, $queue, result: $seconds + $kept)->id, $queue, $seconds);
+    }
+
+    /**
+     * Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as long
+     * as this time.
+     *
+     * @param string[] $ids
+     * @return (?Result)[] in their order; null: it has not ended in that time
+     */
+    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
+    {
+        $most = 1000;
+        if (count($ids) < 1 || count($ids) > $most) {
+            throw new \InvalidArgumentException("ids: 1 to $most");
+        }
+        $end = hrtime(true) / 1e9 + $seconds;
+        return array_map(fn ($id) => $this->wait($id, $queue, max(0, $end - hrtime(true) / 1e9)), array_values($ids));
     }
 
     private function told(NewJob $job, Pushed $pushed): Pushed

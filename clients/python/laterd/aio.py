@@ -1,24 +1,23 @@
 """aio.py: pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
-from typing import Any, Coroutine, Iterable, List, Optional, Sequence, Union
+from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
 from . import flow_steps
 from .asked import Search, reschedule_words
-from .client import RESULT_KEPT, block_of, refuse_prefix
+from .client import block_of, refuse_prefix
 from .document import NewJob, Seconds, Time
 from .events import Events, Page
 from .flows import Flow
-from .mapping import Mapping, run_async
-from .pushing import Pushing
+from .pushing import Awaited
 from .script import Call
 from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Mapped, Outcome, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 
-class Client(Pushing[Coroutine[Any, Any, Pushed]]):
+class Client(Awaited):
     """Like laterd.Client, but awaited; `client` is one of redis.asyncio.
 
     queues = laterd.aio.Client(redis.asyncio.Redis(...))
@@ -37,16 +36,6 @@ class Client(Pushing[Coroutine[Any, Any, Pushed]]):
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         passed = self._all_passed(jobs)
         return self._tell_all(passed, await self._run(self._state.push_many(passed, queue)))
-
-    async def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
-                  chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
-                  finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
-        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
-        return await run_async(self, mapping, flow, queue)
-
-    async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
-        pushed = await self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
-        return await self.wait(pushed.id, queue, timeout)
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return await self._run(self._state.show(id, queue))

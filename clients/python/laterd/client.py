@@ -1,6 +1,6 @@
 """client.py: pushes jobs over redis.Redis or redis.RedisCluster."""
 import time
-from typing import Any, Iterable, List, Optional, Sequence, Union
+from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
@@ -10,15 +10,12 @@ from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
 from .events import Events, Page
 from .flows import Flow
-from .mapping import Mapping, run
-from .pushing import Pushing
+from .pushing import Blocking
 from .script import Call
 from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Mapped, Outcome, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
-
-RESULT_KEPT = 60  # seconds, after the caller has given up
 BLOCK = 5.0  # seconds of one waiting call
 
 
@@ -37,7 +34,7 @@ def refuse_prefix(client: Any) -> None:
                             "take one without" % (prefix,))
 
 
-class Client(Pushing[Pushed]):
+class Client(Blocking):
     """Pushes to the queues of one Redis. `client` is a redis.Redis, also from a Sentinel's
     master_for(), or a redis.RedisCluster. It is as thread-safe as that client.
 
@@ -59,22 +56,6 @@ class Client(Pushing[Pushed]):
         checked before any is sent."""
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self._run(self._state.push_many(passed, queue)))
-
-    def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
-            chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
-            finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
-        """Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
-        memory. job: a type, or a NewJob whose payload is put in. chunk: so many items are the payload of a
-        job, as a list. flow: the jobs are a flow of this name, for whose end then, finally_ and failed wait, as of
-        batch(). The same call again pushes what is missing, if it is a flow, or `unique`."""
-        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
-        return run(self, mapping, flow, queue)
-
-    def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
-        """Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the
-        job goes on."""
-        pushed = self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
-        return self.wait(pushed.id, queue, timeout)
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         """Returns what Redis knows of a job, or None if there is none of this id."""

@@ -61,3 +61,7 @@ class JobFailed(LaterdError):
 
 class JobUnknown(LaterdError):
     """From wait(): there is no job of this id, and no result of one."""
+
+    def __init__(self, job_id: str, queue: str):
+        super().__init__("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
+                         % (job_id, queue))

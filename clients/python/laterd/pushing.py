@@ -1,9 +1,12 @@
-"""pushing.py: what clients and fakes share: push() with named options, hooks before and after."""
-from typing import Any, Callable, Generic, Iterable, List, Optional, Tuple, TypeVar
+"""pushing.py: what clients and fakes share: push() with named options, hooks before and after, map(), call()."""
+from typing import Any, Callable, Coroutine, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
 
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits
-from .told import Pushed
+from .mapping import Mapping, run, run_async
+from .told import Mapped, Pushed
 from .unique import named
+
+RESULT_KEPT = 60  # seconds, after the caller has given up
 
 Told = TypeVar("Told")  # what push() gives back: Pushed, or what is awaited for it
 Middleware = Callable[[NewJob], NewJob]
@@ -123,3 +126,40 @@ class Pushing(Generic[Told]):
             throttle=throttle,
             # @end
         ), queue)
+
+
+class Blocking(Pushing[Pushed]):
+    """Client and Fake."""
+
+    def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
+            chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
+            finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
+        """Pushes a job for each item, as they come from wherever they are: a call for 200 of them, and no more in
+        memory. job: a type, or a NewJob whose payload is put in. chunk: so many items are the payload of a
+        job, as a list. flow: the jobs are a flow of this name, for whose end then, finally_ and failed wait, as of
+        batch(). The same call again pushes what is missing, if it is a flow, or `unique`."""
+        return run(self, Mapping(job, items, chunk, flow, (then, finally_, failed)), flow, queue)
+
+    def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        """Pushes one job, waits for its end, and returns its result: see wait(). After TimeoutError the
+        job goes on."""
+        return self.wait(self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT).id, queue, timeout)
+
+    def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        raise NotImplementedError
+
+
+class Awaited(Pushing[Coroutine[Any, Any, Pushed]]):
+    """aio.Client and AsyncFake."""
+
+    async def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
+                  chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
+                  finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
+        return await run_async(self, Mapping(job, items, chunk, flow, (then, finally_, failed)), flow, queue)
+
+    async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
+        pushed = await self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
+        return await self.wait(pushed.id, queue, timeout)
+
+    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        raise NotImplementedError

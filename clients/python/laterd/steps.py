@@ -12,9 +12,9 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set
 import redis
 
 from . import flow_steps
-from .asked import check_ids, pause_words, reschedule_words
+from .asked import check_ids, pause_words
 from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
-from .errors import JobFailed, JobUnknown, Moving, QueueFull, Refused, WrongProtocol
+from .errors import JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol
 from .events import ENTRIES, Events, Page, number_of
 from .plan import Plan
 from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
@@ -381,8 +381,7 @@ class State:
             element = yield ["LINDEX", key, 0]  # it may have ended in between, and the first was older
             if element is not None and not head_of(element).get("again"):  # else of an earlier job
                 return key, element, False
-        raise JobUnknown("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
-                         % (job_id, queue))
+        raise JobUnknown(job_id, queue)
 
 
 def head_of(element: Any) -> Any:

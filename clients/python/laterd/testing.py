@@ -19,7 +19,7 @@ import heapq
 import json
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, Coroutine, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words, reschedule_words
@@ -28,10 +28,9 @@ from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .events import End, Events, Page
 from .flows import Flow, check, prepared
 from .handlers import Handlers, Job
-from .mapping import Mapping, run, run_async
-from .pushing import Pushing
+from .pushing import Awaited, Blocking
 from .testing_flows import KeptFlow
-from .told import Found, Mapped, Outcome, Pushed, Size
+from .told import Found, Outcome, Pushed, Size
 
 MAX_ATTEMPTS = 25  # as laterd is configured by default
 DRAINED_MAX = 10000  # a handler may push without end
@@ -151,7 +150,7 @@ def _due(when: str) -> str:
     return "delayed" if float(when or 0) > time.time() else "ready"
 
 
-class Fake(Pushing[Pushed]):
+class Fake(Blocking):
     """Keeps what is pushed, in the place of a laterd.Client.
 
     app: it runs inline: each job is performed as it is pushed, also one with a delay.
@@ -181,12 +180,6 @@ class Fake(Pushing[Pushed]):
         made = zip(jobs, prepare_many(jobs))
         return self._tell_all(jobs, [self._push(_kept(job, one.queue or queue, one)) for job, one in made])
 
-    def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
-            chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
-            finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
-        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
-        return run(self, mapping, flow, queue)
-
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)
         if not kept:
@@ -194,6 +187,7 @@ class Fake(Pushing[Pushed]):
         return kept.found()
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
+        """It never waits: so call() is only for inline."""
         kept = self._find(id, queue)
         if kept and kept.state == "dead":
             raise JobFailed(id, kept.error)
@@ -202,8 +196,7 @@ class Fake(Pushing[Pushed]):
         kept = self._by_id.get((queue, id))
         if kept and kept.state in ("done", "dead") and kept.job.result is not None:
             return kept.value
-        raise JobUnknown("no job %s in queue %s, and no result of it; push it with result=SECONDS to keep one"
-                         % (id, queue))
+        raise JobUnknown(id, queue)
 
     def wait_many(self, ids: Sequence[str], queue: str = "default", timeout: Optional[float] = None) -> List[Outcome]:
         return [self._outcome(id, queue) for id in check_ids(ids)]
@@ -213,10 +206,6 @@ class Fake(Pushing[Pushed]):
             return Outcome(id, "done", self.wait(id, queue))
         except (JobFailed, JobUnknown, TimeoutError) as error:
             return Outcome.of(id, error)
-
-    def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
-        """Only inline, with an app: what pushes and waits would wait for ever."""
-        return self.wait(self.push(type, payload, queue=queue, result=timeout).id, queue)
 
     def size(self, queue: str = "default") -> Size:
         check_queue(queue)
@@ -517,7 +506,7 @@ class Fake(Pushing[Pushed]):
         kept.attempts -= attempt.result == "return"
 
 
-class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
+class AsyncFake(Awaited):
     """The same in the place of a laterd.aio.Client: its calls are awaited, and `fake` is asked what
     was pushed."""
 
@@ -531,15 +520,6 @@ class AsyncFake(Pushing[Coroutine[Any, Any, Pushed]]):
     async def push_many(self, jobs: Sequence[NewJob], queue: str = "default") -> List[Pushed]:
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self.fake.push_many(passed, queue))
-
-    async def map(self, job: Union[str, NewJob], items: Iterable[Any], queue: str = "default", *,
-                  chunk: Optional[int] = None, flow: Optional[str] = None, then: Optional[NewJob] = None,
-                  finally_: Optional[NewJob] = None, failed: Optional[NewJob] = None) -> Mapped:
-        mapping = Mapping(job, items, chunk, flow, (then, finally_, failed))
-        return await run_async(self, mapping, flow, queue)
-
-    async def call(self, type: str, payload: Any = None, *, queue: str = "default", timeout: float = 60) -> Any:
-        return self.fake.wait((await self.push(type, payload, queue=queue, result=timeout)).id, queue)
 
     async def show(self, id: str, queue: str = "default") -> Optional[Found]:
         return self.fake.show(id, queue)

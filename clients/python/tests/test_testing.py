@@ -353,7 +353,7 @@ class Performs(unittest.TestCase):
         self.assertEqual([one.value for one in queues.drain(app)], [{"sent": "a", "attempt": 1}, 2, 1, 0])
         self.assertEqual({one.state for one in queues.jobs}, {"done"})
         self.assertEqual(queues.wait("w"), {"sent": "a", "attempt": 1})
-        with self.assertRaises(laterd.JobUnknown):
+        with self.assertRaisesRegex(laterd.JobUnknown, "no job .* in queue default, .*; push it with result=SECONDS"):
             queues.wait(queues.pushed("feed.first")[0].id)
         self.assertEqual(queues.drain(app), [])
 

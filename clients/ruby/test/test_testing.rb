@@ -407,6 +407,17 @@ class AroundTest < Minitest::Test
     assert_equal "pushed", fake.push("a", ["#<fine>", { "#<fine>" => :"#<fine>" }, Time.now]).result
   end
 
+  def test_errors_say_what_and_where
+    fake.flow("f", [], queue: "q")
+    closed = "flow f is closed: only a running job of it may add to it"
+    { -> { fake.flow("f", [Laterd::NewJob.new("a")], queue: "q") } => closed,
+      -> { fake.push("a", flow: "f", queue: "q") } => closed,
+      -> { fake.kick_flow("g", queue: "q") } => "no flow g in queue q",
+      -> { fake.wait("x") } => "no job x in queue default, and no result of it; push it with result: SECONDS to keep one" }.each do |asked, why|
+      assert_equal why, assert_raises(Laterd::Error, &asked).message
+    end
+  end
+
   def test_later_needs_a_client_and_a_type
     lonely = Laterd::Handlers.new
     assert_match(/app.queues is not set/, assert_raises(Laterd::Error) { lonely.task("a") { 1 }.later }.message)

@@ -99,6 +99,7 @@ final class Fake implements Queues
         return $kept?->known();
     }
 
+    /** It never waits: so call() is only for inline. */
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
     {
         $kept = $this->find($id, $queue);
@@ -110,17 +111,6 @@ final class Fake implements Queues
             return Result::gone();
         }
         return Result::parse("{\"state\":\"done\",\"attempt\":$last->attempts}\n" . json_encode($last->value));
-    }
-
-    public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
-    {
-        return array_map(fn ($id) => $this->wait($id, $queue), Client::checkIds($ids));
-    }
-
-    /** Only inline, with an app: otherwise it returns null, as if the time were up. */
-    public function call(string $type, mixed $payload = null, string $queue = 'default', float $seconds = 60): ?Result
-    {
-        return $this->wait($this->push($type, $payload, $queue, result: $seconds)->id, $queue);
     }
 
     public function kick(string $id, string $queue = 'default'): ?string

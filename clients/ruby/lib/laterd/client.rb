@@ -32,7 +32,6 @@ module Laterd
     HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
     NAP = 0.05        # seconds
-    RESULT_KEPT = 60  # seconds, after a caller has given up
     BLOCK = 5.0       # seconds of one waiting call; a job may end without leaving anything
 
     def initialize(redis, prefix: "later")
@@ -55,11 +54,6 @@ module Laterd
       return told(job, @flows.add(job, queue)) if job.flow
 
       told(job, push_plainly(job, queue) || push_all([job], queue).first)
-    end
-
-    # Pushes one job, waits for its end, and returns its result: see wait. After a TimeoutError the job goes on.
-    def call(type, payload = nil, queue: "default", timeout: 60)
-      wait(push(type, payload, queue: queue, result: timeout + RESULT_KEPT).id, queue: queue, timeout: timeout)
     end
 
     # Pushes many jobs, up to 500 per call, each into its own `queue` if it has one. Returns results in their
@@ -160,15 +154,6 @@ module Laterd
       page.read(@redis, @prefix, read_plan(queue).places(queue), timeout)
     end
 
-    # Waits for the ends of up to 1,000 jobs that were pushed with result:, which should last at least as long as
-    # this timeout. Returns what has become of each, in their order.
-    def wait_many(ids, queue: "default", timeout: nil)
-      ends = timeout && now + timeout
-      Asked.ids(ids).map do |id|
-        Asked.outcome(id) { wait(id, queue: queue, timeout: ends && [0, ends - now].max) }
-      end
-    end
-
     # Waits for the end of a job that was pushed with result:, and returns its result. JobFailed:
     # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
     # job has not ended. It waits on a connection of its own, so other threads can go on.
@@ -203,38 +188,28 @@ module Laterd
 
     # Returns how a flow stands, or nil if there is none of this name.
     def show_flow(name, queue: "default")
-      NewJob.demand_label("queue", queue)
-      check_protocol
-      @flows.look(name, queue)
+      flows(queue).look(name, queue)
     end
 
     # Waits until a flow has ended or is blocked, and returns how it stands. FlowUnknown, as from the next
     # three: there is no such flow. TimeoutError: it goes on.
     def wait_flow(name, queue: "default", timeout: nil)
-      NewJob.demand_label("queue", queue)
-      check_protocol
-      @flows.wait(name, queue, timeout)
+      flows(queue).wait(name, queue, timeout)
     end
 
     # Kicks the dead jobs of a flow, so that it goes on. Returns how many there were.
     def kick_flow(name, queue: "default")
-      NewJob.demand_label("queue", queue)
-      check_protocol
-      @flows.kick(name, queue)
+      flows(queue).kick(name, queue)
     end
 
     # Cancels the jobs of a flow that have not ended. Returns how many there were.
     def cancel_flow(name, queue: "default")
-      NewJob.demand_label("queue", queue)
-      check_protocol
-      @flows.cancel(name, queue)
+      flows(queue).cancel(name, queue)
     end
 
     # Says that no more jobs of the flow will be pushed.
     def close_flow(name, queue: "default")
-      NewJob.demand_label("queue", queue)
-      check_protocol
-      @flows.close(name, queue)
+      flows(queue).close(name, queue)
     end
 
     private
@@ -249,6 +224,12 @@ module Laterd
       Link.new(method(:script), method(:announce), method(:read_plan), @plans.method(:[]), method(:by_plan))
     end
 
+    def flows(queue)
+      NewJob.demand_label("queue", queue)
+      check_protocol
+      @flows
+    end
+
     # Follows the plan that is known. If it is stale, Redis says so, and the new plan is followed.
     def by_plan(queue)
       tries = 0
@@ -261,10 +242,6 @@ module Laterd
         read_plan(queue)
         retry
       end
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
     # Returns the key under which the result comes, the result if it is there, and whether the job runs
@@ -284,7 +261,7 @@ module Laterd
         element = @redis.lindex(key, 0) # it may have ended in between, and the first was older
         return [key, element, false] if element && !head_of(element)["again"] # else of an earlier job
       end
-      raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it; push it with result: SECONDS to keep one"
+      raise JobUnknown.new(id, queue)
     end
 
     def head_of(element)

@@ -27,10 +27,18 @@ module Laterd
   end
 
   # Only a running job of the flow may add to it (adder:). Nothing was pushed by this call.
-  class FlowClosed < Error; end
+  class FlowClosed < Error
+    def initialize(flow)
+      super("flow #{flow} is closed: only a running job of it may add to it")
+    end
+  end
 
   # There is no flow of this name in the queue.
-  class FlowUnknown < Error; end
+  class FlowUnknown < Error
+    def initialize(flow, queue)
+      super("no flow #{flow} in queue #{queue}")
+    end
+  end
 
   # From wait: the job is dead. error: as in show, or nil.
   class JobFailed < Error
@@ -44,7 +52,11 @@ module Laterd
   end
 
   # From wait: there is no job of this id, and no result of one.
-  class JobUnknown < Error; end
+  class JobUnknown < Error
+    def initialize(id, queue)
+      super("no job #{id} in queue #{queue}, and no result of it; push it with result: SECONDS to keep one")
+    end
+  end
 
   # From wait: the time is over, and the job has not ended.
   class TimeoutError < Error; end

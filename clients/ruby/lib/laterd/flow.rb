@@ -172,7 +172,7 @@ module Laterd
     end
 
     def known(name, queue)
-      look(name, queue) || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
+      look(name, queue) || raise(FlowUnknown.new(name, queue))
     end
 
     # Acts on the jobs that are in one of these states, many in a call; returns for how many it could. One
@@ -270,7 +270,7 @@ module Laterd
       told = @link.script(script, queue, args, name)
       return told if told.is_a?(Array)
 
-      raise told == "CLOSED" ? FlowClosed.new("flow #{name} is closed: only a running job of it may add to it") : Pushed.strange(told)
+      raise told == "CLOSED" ? FlowClosed.new(name) : Pushed.strange(told)
     end
 
     def take(one, answer, answers)

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# pushing.rb: what a client and a fake have in common: hooks before and after a push.
+# pushing.rb: what a client and a fake have in common: hooks before and after a push, map, call, wait_many.
 
 module Laterd
-  # What a client and a fake have in common: what is called before and after a push.
+  # What a client and a fake have in common.
   module Pushing
     # Each job (NewJob) that is pushed is given to the block, which returns the job to push:
     #
@@ -43,6 +43,21 @@ module Laterd
     end
 
     MAP_PART = 200 # jobs of a call
+    RESULT_KEPT = 60 # seconds, after a caller has given up
+
+    # Pushes one job, waits for its end, and returns its result: see wait. After a TimeoutError the job goes on.
+    def call(type, payload = nil, queue: "default", timeout: 60)
+      wait(push(type, payload, queue: queue, result: timeout + RESULT_KEPT).id, queue: queue, timeout: timeout)
+    end
+
+    # Waits for the ends of up to 1,000 jobs that were pushed with result:, which should last at least as long as
+    # this timeout. Returns what has become of each, in their order.
+    def wait_many(ids, queue: "default", timeout: nil)
+      ends = timeout && now + timeout
+      Asked.ids(ids).map do |id|
+        Asked.outcome(id) { wait(id, queue: queue, timeout: ends && [0, ends - now].max) }
+      end
+    end
 
     # @private
     def told(job, pushed)
@@ -89,6 +104,10 @@ module Laterd
     end
 
     private
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
 
     def check_map(chunk, flow, ends, options)
       raise Refused, "map: each job has an id of its own; unique makes one" if options[:id] || options[:step]

@@ -174,6 +174,7 @@ module Laterd
         kept&.known
       end
 
+      # It never waits: so call is only for inline.
       def wait(id, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
         kept = find(id, queue)
         raise JobFailed.new(id, kept.error) if kept&.state == "dead"
@@ -182,16 +183,7 @@ module Laterd
         last = @by_id[[queue, id]]
         return last.value if last&.state == "done" && last.options[:result]
 
-        raise JobUnknown, "no job #{id} in queue #{queue}, and no result of it; push it with result: SECONDS to keep one"
-      end
-
-      def wait_many(ids, queue: "default", timeout: nil) # rubocop:disable Lint/UnusedMethodArgument
-        Asked.ids(ids).map { |id| Asked.outcome(id) { wait(id, queue: queue) } }
-      end
-
-      # Only inline, with an app: what pushes and waits would wait for ever.
-      def call(type, payload = nil, queue: "default", timeout: 60)
-        wait(push(type, payload, queue: queue, result: timeout).id, queue: queue)
+        raise JobUnknown.new(id, queue)
       end
 
       def size(queue: "default")
@@ -276,7 +268,7 @@ module Laterd
         jobs = listed(jobs).map { |job| passed(job) }
         plan = Flows.plan(name, jobs, queue, open).map { |one| Kept.new(one.job, one.queue) }
         flow = @flows[[queue, name]] ||= KeptFlow.new(name)
-        raise FlowClosed, "flow #{name} is closed" if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
+        raise FlowClosed.new(name) if flow.closed && plan.any? { |kept| !flow.jobs.key?(kept.id) }
 
         pushed = plan.map { |kept| join(flow, kept) }
         flow.closed ||= !open
@@ -384,15 +376,14 @@ module Laterd
       def known(name, queue)
         NewJob.demand_label("queue", queue)
         NewJob.demand_label("flow", name)
-        @flows[[queue, name]] || raise(FlowUnknown, "no flow #{name} in queue #{queue}")
+        @flows[[queue, name]] || raise(FlowUnknown.new(name, queue))
       end
 
       # Adds a job to its flow, as push does.
       def add(kept)
         name = kept.job.flow
         flow = @flows[[kept.job.home || kept.queue, name]] ||= KeptFlow.new(name)
-        raise FlowClosed, "flow #{name} is closed: only a running job of it may add to it" \
-          if flow.closed && !flow.jobs.key?(kept.id) && flow.jobs[kept.job.adder]&.state != "reserved"
+        raise FlowClosed.new(name) if flow.closed && !flow.jobs.key?(kept.id) && flow.jobs[kept.job.adder]&.state != "reserved"
 
         pushed = join(flow, kept)
         settle_flows
