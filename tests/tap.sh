@@ -20,6 +20,13 @@ not_ok()
     [ $# -lt 2 ] || sed 's/^/# /' "$2"
 }
 
+# missing NAME WHY: reports what this machine cannot try.
+missing()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $1 # SKIP $2"
+}
+
 # is GOT WANTED NAME
 is()
 {

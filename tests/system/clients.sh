@@ -44,14 +44,6 @@ judge()
     [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
 }
 
-# missing NAME WHY: reports a client that this machine cannot try.
-missing()
-{
-    [ "$file" = conformance ] || return 0
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 # The program is built once for all kinds of Redis. Debian's packages are in /usr/share/gocode.
 go_driver()
 {
@@ -63,6 +55,11 @@ go_driver()
         go build -o "$work/driver-$file" "$clients/driver.go" >"$work/go.log" 2>&1
 }
 
+php_conforms()
+{
+    conforms "php-$1" php "$clients/driver.php" "$1"
+}
+
 # try_all: each client by its driver in $clients.
 try_all()
 {
@@ -71,13 +68,7 @@ try_all()
     conforms python-asyncio "$python" "$clients/driver.py" async
     conforms python-fake "$python" "$clients/driver.py"
     conforms python-asyncio-fake "$python" "$clients/driver.py" async
-    for library in phpredis predis; do
-        if php "$clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
-            conforms "php-$library" php "$clients/driver.php" "$library"
-        else
-            missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
-        fi
-    done
+    with_php php_conforms
     command -v php >/dev/null && conforms php-fake php "$clients/driver.php" fake
     command -v node >/dev/null && conforms node-fake node "$clients/driver.mjs" fake
     if node_modules; then

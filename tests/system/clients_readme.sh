@@ -6,13 +6,6 @@ start_redis 'appendonly no'
 clients=$(cd "$top_srcdir" && pwd)/clients
 mkdir -p "$work/js/node_modules"
 
-# missing NAME WHY: reports what this machine cannot try.
-missing()
-{
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 # block CLIENT LANGUAGE N: prints the Nth program of its README, with this Redis in place of
 # laterd's.
 block()

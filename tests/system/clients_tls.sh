@@ -37,13 +37,6 @@ tries()
     fi
 }
 
-# missing NAME WHY
-missing()
-{
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 cat >"$work/try.py" <<'PROGRAM'
 import os, sys
 sys.path.insert(0, os.environ['clients'] + '/python')
@@ -67,13 +60,11 @@ $later = Laterd\Client::connect($url, library: $library);
 $id = $later->push('do', ['do' => 'value', 'value' => 5], result: 60)->id;
 echo $later->wait($id, seconds: 500)->value, "\n";
 PROGRAM
-for library in phpredis predis; do
-    if php "$clients/../tests/clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
-        tries "$library" php "$work/try.php" "$library"
-    else
-        missing "$library" "php-cli or php-redis, or php-predis, is not installed"
-    fi
-done
+php_tries()
+{
+    tries "$1" php "$work/try.php" "$1"
+}
+with_php php_tries
 
 cat >"$work/try.mjs" <<'PROGRAM'
 import { createRequire } from "node:module";

@@ -6,13 +6,6 @@
 clients=$(cd "$top_srcdir" && pwd)/clients
 typed=$(cd "$top_srcdir" && pwd)/tests/clients
 
-# missing NAME WHY: reports what this machine cannot try.
-missing()
-{
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 # clean NAME COMMAND...: passes if it exits with 0, otherwise shows its output.
 clean()
 {

@@ -126,13 +126,6 @@ contains "$(later show report-10.publish --json)" "needs step approve of flow re
 
 # ---- the programs
 
-# missing NAME WHY: reports what this machine cannot try.
-missing()
-{
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 # program FILE COMMAND...
 program()
 {

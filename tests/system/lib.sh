@@ -394,6 +394,19 @@ node_modules()
     }
 }
 
+# with_php COMMAND...: calls it with each library by which PHP reaches a Redis as its last word; one that is not
+# installed is reported.
+with_php()
+{
+    for library in phpredis predis; do
+        if php "$top_srcdir/tests/clients/driver.php" "$library" </dev/null >/dev/null 2>&1; then
+            "$@" "$library"
+        else
+            missing "php-$library" "php-cli or php-redis, or php-predis, is not installed"
+        fi
+    done
+}
+
 # redis_python: sets $python to a python3 that has redis-py, which may be Debian's own behind
 # another. If there is none, skips the whole script.
 redis_python()

@@ -165,13 +165,8 @@ while read -r file command; do
     *.c) name=${file#push-} name=c-${name%.*} ;;
     *) name=$(echo "$file" | sed 's/.*\.//; s/^py$/python/; s/^pl$/perl/') ;;
     esac
-    tap_skipped=
     if ! has "$file"; then
-        tap_skipped="what runs it is not installed"
-    fi
-    if [ -n "$tap_skipped" ]; then
-        tap_number=$((tap_number + 1))
-        echo "ok $tap_number - $file # SKIP $tap_skipped"
+        missing "$file" "what runs it is not installed"
     else
         try_program "$file" "$command" "$name"
     fi

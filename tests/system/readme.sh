@@ -155,12 +155,6 @@ greets()
     done
 }
 
-skip_block()
-{
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - $1 # SKIP $2"
-}
-
 # ---- each block
 
 test_quickstart()
@@ -246,7 +240,7 @@ while read -r kind name; do
     elif [ "$name" = quickstart ] || [ "$name" = install ]; then
         "test_$name"
     elif [ "$name" = python ] && [ -z "$python" ]; then
-        skip_block python "python3-redis is not installed"
+        missing python "python3-redis is not installed"
     else
         ! command -v "before_$name" >/dev/null || "before_$name"
         run_block "$name"

@@ -103,7 +103,6 @@ if node_modules; then
     tutors node 'node shop.mjs' -- node worker.mjs --work -p 20
     tests node node --test
 else
-    tap_number=$((tap_number + 1))
-    echo "ok $tap_number - node # SKIP node or npm is not installed, or npm cannot install ioredis"
+    missing node "node or npm is not installed, or npm cannot install ioredis"
 fi
 finish
