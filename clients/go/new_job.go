@@ -257,13 +257,14 @@ func (j NewJob) check() error {
 
 // checkTogether checks options that need an ID, and options that exclude each other.
 func (j NewJob) checkTogether() error {
+	if name := j.nameless(); name != "" {
+		return &Refused{name + ": goes with ID or Unique: the same ID is the same job"}
+	}
 	at := !j.At.IsZero()
 	for _, rule := range []struct {
 		so   bool
 		text string
 	}{
-		{j.ID != "" || !(j.Again || j.Debounce > 0 || j.Throttle > 0),
-			"Again, Debounce and Throttle go with an ID: the same ID is the same job"},
 		{!(j.In > 0 && at) && !(j.Debounce > 0 && (j.In > 0 || at)), "Debounce, In and At: only one of them"},
 		{j.MaxWait == 0 || j.Debounce > 0, "MaxWait: goes with Debounce"},
 		{j.Throttle == 0 || j.UniqueFor == 0, "Throttle and UniqueFor: only one of them"},
@@ -277,6 +278,26 @@ func (j NewJob) checkTogether() error {
 		}
 	}
 	return nil
+}
+
+// nameless returns the first option that means nothing without an ID, which the job has not, or "".
+func (j NewJob) nameless() string {
+	for _, o := range []struct {
+		field string
+		value interface{}
+	}{
+		// @options named: {"{Pascal}", given("{kind}", j.{Pascal})},
+		{"UniqueFor", given("seconds", j.UniqueFor)},
+		{"Again", given("flag", j.Again)},
+		{"Debounce", given("seconds", j.Debounce)},
+		{"Throttle", given("span", j.Throttle)},
+		// @end
+	} {
+		if o.value != nil && j.ID == "" {
+			return o.field
+		}
+	}
+	return ""
 }
 
 // given returns a value in the form of the document, nil if it is not set.

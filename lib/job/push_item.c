@@ -22,6 +22,28 @@ static int check_life(const struct later_push_item *item, struct later_error *er
     return 0;
 }
 
+static int check_nameless(const struct later_push_item *item, struct later_error *err)
+{
+    const struct {
+        const char *name;
+        bool is_set;
+    } named[] = {
+        /* @options named: { "{name}", item->{name} > 0 }, */
+        { "unique_for", item->unique_for > 0 },
+        { "again", item->again > 0 },
+        { "debounce", item->debounce > 0 },
+        { "throttle", item->throttle > 0 },
+        /* @end */
+    };
+
+    /* From the end, since a line with debounce is one with again. */
+    for (size_t i = sizeof named / sizeof named[0]; i-- > 0;)
+        if (named[i].is_set)
+            return later_fail(err, LATER_E_DATA, "%s: goes with an id: the same id is the same job",
+                              named[i].name);
+    return 0;
+}
+
 int later_push_check(const struct later_push_item *item, struct later_error *err)
 {
     bool debounced = item->debounce > 0;
@@ -38,10 +60,5 @@ int later_push_check(const struct later_push_item *item, struct later_error *err
         return refuse_both("throttle", "unique_for", err);
     if (item->max_wait > 0 && !debounced)
         return later_fail(err, LATER_E_DATA, "max_wait: goes with debounce");
-    if (!item->id && (debounced || item->throttle > 0 || item->again))
-        return later_fail(err, LATER_E_DATA, "%s: goes with an id: the same id is the same job",
-                          debounced            ? "debounce"
-                          : item->throttle > 0 ? "throttle"
-                                               : "again");
-    return 0;
+    return item->id ? 0 : check_nameless(item, err);
 }

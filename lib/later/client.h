@@ -58,8 +58,8 @@ void later_client_close(struct later_client *client);
 
 /* A job to push: zero it, then set what you need. Everything is borrowed for the call. Of the
  * options, NULL and 0 mean that they are not set. Durations are seconds, which may have a fraction,
- * times UNIX seconds, backoff is JSON as in the document. again, debounce and throttle need an id
- * of your own. `later push` has the same options, and later(1) says more about each. */
+ * times UNIX seconds, backoff is JSON as in the document. unique_for, again, debounce and throttle
+ * need an id of your own. `later push` has the same options, and later(1) says more about each. */
 struct later_new_job {
     const char *type;     /* required unless `document` is given */
     const char *payload;  /* JSON; NULL: null */

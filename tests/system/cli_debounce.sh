@@ -36,7 +36,7 @@ later push t 1 -q sh --id s1 >/dev/null
 later reserve sh >/dev/null
 is "$(later push t 2 -q sh --id s1 --again --json 2>/dev/null | field result)" again \
     "--again works in a queue with shards"
-for words in '--debounce 5' '--again' '--throttle 5' '--id x --max-wait 5' \
+for words in '--debounce 5' '--again' '--throttle 5' '--unique-for 5' '--id x --max-wait 5' \
     '--id x --debounce 5 --in 5' '--id x --throttle 5 --unique-for 5' \
     '--id x --debounce 5 --max-wait 0'; do
     # shellcheck disable=SC2086 # words

@@ -165,7 +165,7 @@ become push
 may push null -q mail --id a
 may push null -q mail --id a
 may push null -q mail --id a --replace
-may push null -q mail --in 30 --priority 7 --unique-for 60
+may push null -q mail --id u --in 30 --priority 7 --unique-for 60
 printf '{"type":"null"}\n{"type":"null","in":5}\n{"type":"null"}\n' >"$work/lines"
 may push --file "$work/lines" -q mail
 may push null -q mail

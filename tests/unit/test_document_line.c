@@ -138,6 +138,7 @@ static const struct {
     { "{\"document_base64\":\"\"}", "document: no document" },
     { "{\"type\":\"t\",\"debounce\":5}", "debounce: goes with an id" },
     { "{\"type\":\"t\",\"throttle\":5}", "throttle: goes with an id" },
+    { "{\"type\":\"t\",\"unique_for\":5}", "unique_for: goes with an id" },
     { "{\"document\":{\"type\":\"t\"},\"again\":true}", "again: goes with an id" },
     { "{\"type\":\"t\",\"id\":\"a\",\"again\":1}", "again: must be true or false" },
     { "{\"type\":\"t\",\"id\":\"a\",\"debounce\":-1}", "debounce: must be from 0" },

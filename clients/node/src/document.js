@@ -172,6 +172,16 @@ const OPTIONS = {
     // @end
 };
 
+// These go with an id.
+const NAMED = [
+    // @options named: "{camel}",
+    "uniqueFor",
+    "again",
+    "debounce",
+    "throttle",
+    // @end
+];
+
 /** What other queues call it. */
 const MEANT = {
     delay: "`in`, in seconds", jobId: "`id`", attempts: "`maxAttempts`", name: "`type`", data: "`payload`",
@@ -261,11 +271,8 @@ const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 /** Checks options that need an id, and options that exclude each other. */
 function checkTurns(job) {
-    for (const name of ["debounce", "throttle", "again"]) {
-        if (job[name] !== undefined && job[name] !== false && job.id === undefined) {
-            throw new Refused(`${name}: goes with an id: the same id is the same job`);
-        }
-    }
+    const nameless = job.id === undefined ? NAMED.find((name) => job[name]) : undefined;
+    if (nameless) throw new Refused(`${nameless}: goes with id or unique: the same id is the same job`);
     if ((job.debounce !== undefined) + (job.in !== undefined) + (job.at !== undefined) > 1) {
         throw new Refused("debounce, in and at: only one of them");
     }

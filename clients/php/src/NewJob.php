@@ -63,6 +63,16 @@ final class NewJob
         // @end
     ];
 
+    // These go with an id.
+    private const NAMED = [
+        // @options named: '{camel}',
+        'uniqueFor',
+        'again',
+        'debounce',
+        'throttle',
+        // @end
+    ];
+
     private bool $named;
 
     /**
@@ -350,9 +360,9 @@ final class NewJob
     /** Checks options that need an id, and options that exclude each other. */
     private function wrongTurn(): ?string
     {
+        $nameless = $this->named ? [] : array_filter(self::NAMED, fn ($option) => $this->$option > 0);
         return match (true) {
-            !$this->named && ($this->again || $this->debounce !== null || $this->throttle !== null) =>
-                'again, debounce and throttle go with an id: the same id is the same job',
+            $nameless !== [] => reset($nameless) . ': goes with id or unique: the same id is the same job',
             ($this->debounce !== null) + ($this->in > 0) + ($this->at !== null) > 1 =>
                 'debounce, in and at: only one of them',
             $this->maxWait !== null && $this->debounce === null => 'maxWait: goes with debounce',

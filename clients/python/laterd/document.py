@@ -283,6 +283,15 @@ _PUSH: Tuple[Tuple[str, str, Any, float, float], ...] = (
     ("throttle", "throttle", _span, 0, 1000000000),
     # @end
 )
+# These go with an id.
+_NAMED = (
+    # @options named: "{py}",
+    "unique_for",
+    "again",
+    "debounce",
+    "throttle",
+    # @end
+)
 
 
 def _checked(job: NewJob, options: Tuple[Tuple[str, str, Any, float, float], ...]) -> Dict[str, Any]:
@@ -386,9 +395,9 @@ def seconds(number: float) -> str:
 
 def _check_turns(job: NewJob) -> None:
     """Checks options that need an id, and options that exclude each other."""
-    for name in ("debounce", "throttle", "again"):
-        if getattr(job, name) not in (None, False) and job.id is None:
-            raise Refused("%s: goes with an id: the same id is the same job" % name)
+    for name in _NAMED if job.id is None else ():
+        if getattr(job, name):
+            raise Refused("%s: goes with id or unique: the same id is the same job" % name)
     if (job.debounce is not None) + (job.delay is not None) + (job.at is not None) > 1:
         raise Refused("debounce, delay and at: only one of them")
     if job.max_wait is not None and job.debounce is None:

@@ -102,6 +102,16 @@ module Laterd
       # @end
     }.freeze
 
+    # These go with an id.
+    NAMED = [
+      # @options named: :{name},
+      :unique_for,
+      :again,
+      :debounce,
+      :throttle,
+      # @end
+    ].freeze
+
     attr_reader :type, :payload, :id, :mode, :options
 
     def initialize(type, payload = nil, **options)
@@ -363,8 +373,8 @@ module Laterd
     # Checks options that need an id, and options that exclude each other.
     def check_turns
       demand(!(@options.fetch(:in, 0).positive? && @options[:at]), "in or at, not both")
-      own = %i[debounce throttle again].find { |name| @options[name] }
-      demand(own.nil? || @named, "#{own}: goes with an id: the same id is the same job")
+      nameless = @named ? nil : NAMED.find { |name| ![nil, false, 0].include?(@options[name]) }
+      demand(nameless.nil?, "#{nameless}: goes with id or unique: the same id is the same job")
       demand(!(@options[:debounce] && (@options[:in] || @options[:at])), "debounce, in or at, only one of them")
       demand(@options[:max_wait].nil? || @options[:debounce], "max_wait: goes with debounce")
       demand(!(@options[:throttle] && @options.fetch(:unique_for, 0).positive?), "throttle or unique_for, not both")
