@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/debug"
 	"sort"
 	"strings"
@@ -43,6 +44,7 @@ type Handlers struct {
 type registered struct {
 	perform Handler
 	policy  Policy
+	place   string // FILE:LINE
 }
 
 // Policy counts for a type if neither the job nor laterd.conf says otherwise.
@@ -95,19 +97,34 @@ func (p Policy) said(kind string) map[string]interface{} {
 	return said
 }
 
-// On registers the handler for this type. A type that ends in * is a prefix. A policy that is wrong panics.
+// On registers the handler for this type. A type that ends in * is a prefix. A policy that is wrong panics,
+// and so does a second handler of the type.
 func (h *Handlers) On(kind string, handler Handler, policy ...Policy) *Handlers {
 	if h.functions == nil {
 		h.functions = map[string]registered{}
 	}
-	one := registered{perform: handler}
+	one := registered{perform: handler, place: placeOfCaller()}
 	if len(policy) > 0 {
 		one.policy = policy[0]
 	}
 	one.policy.said(kind)
 	h.checkOnDead(kind, one.policy, h.givenUp[kind])
+	if other, known := h.functions[kind]; known {
+		panic("laterd: type " + kind + " has two handlers, at " + other.place + " and at " + one.place + ": remove one")
+	}
 	h.functions[kind] = one
 	return h
+}
+
+// placeOfCaller returns which FILE:LINE outside of this package has called it.
+func placeOfCaller() string {
+	callers := make([]uintptr, 16)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	frame, more := frames.Next()
+	for own := strings.TrimSuffix(frame.Function, "placeOfCaller"); more && strings.HasPrefix(frame.Function, own); {
+		frame, more = frames.Next()
+	}
+	return fmt.Sprintf("%s:%d", frame.File, frame.Line)
 }
 
 // Types returns the types, sorted.

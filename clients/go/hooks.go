@@ -53,9 +53,6 @@ func (h *Handlers) Around(middleware func(next Handler) Handler) *Handlers {
 // laterd.conf must give to the program, too, where it names types.
 func (h *Handlers) GivenUp(kind string, handler Handler) *Handlers {
 	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(kind, "*"), ".")+".given_up", ".")
-	if _, known := h.functions[name]; known {
-		panic("laterd: GivenUp: there is a handler for " + name)
-	}
 	h.checkOnDead(kind, h.functions[kind].policy, name)
 	h.On(name, handler)
 	if h.givenUp == nil {

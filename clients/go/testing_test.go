@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -530,6 +531,21 @@ func panics(do func()) (cause interface{}) {
 	defer func() { cause = recover() }()
 	do()
 	return nil
+}
+
+func TestATypeHasOneHandler(t *testing.T) {
+	app := laterd.Handlers{}
+	one := func(context.Context, *laterd.Job) (interface{}, error) { return 1, nil }
+	app.On("a", one).GivenUp("mail.*", one)
+	const here = `.*testing_test\.go:\d+`
+	for kind, twice := range map[string]func(){"a": func() { app.Task("a", one) },
+		"mail.given_up": func() { app.GivenUp("mail", one) }} {
+		said := fmt.Sprint(panics(twice))
+		form := "^laterd: type " + kind + " has two handlers, at " + here + " and at " + here + ": remove one$"
+		if !regexp.MustCompile(form).MatchString(said) {
+			t.Error(said)
+		}
+	}
 }
 
 func TestGivenUpAndLater(t *testing.T) {

@@ -397,7 +397,7 @@ export class Handlers {
     failed(hook: (job: Job, error: unknown) => unknown): this;
     /** Called in the place of each job with its other hooks; next() performs it. */
     around(middleware: (job: Job, next: () => Promise<unknown>) => unknown): this;
-    /** Registers the handler for this type. A type that ends in * is a prefix. */
+    /** Registers the handler for this type. A type that ends in * is a prefix. A type has one handler. */
     on<Payload = any>(type: string | string[], handler: Handler<Payload>): this;
     on<Payload = any>(type: string | string[], policy: Policy, handler: Handler<Payload>): this;
     readonly hello: { hello: number; types: { name: string }[] };

@@ -46,6 +46,7 @@ export function OnGivenUp(type) {
 function register(handlers, instance, method) {
     const on = Reflect.getMetadata(ON, method), hook = Reflect.getMetadata(HOOKS, method);
     const call = (job) => method.call(instance, job);
+    Object.defineProperty(call, "name", { value: `${instance.constructor.name}.${method.name}` });
     if (on) handlers.on(on.type, on.policy, call);
     if (hook) handlers.givenUp(hook.type, call);
 }

@@ -11,7 +11,7 @@ const TEXT_MAX = 16384; // bytes of a text for the log that a client sends
 const VALUE_MAX = 65536; // bytes of a value or a checkpoint
 const LEVELS_MAX = 128; // levels of a value or a checkpoint
 // @end
-const OWN = new URL(".", import.meta.url).href;
+export const OWN = new URL(".", import.meta.url).href;
 const NO_MARK = /"(?:[^"\\]|\\.)*"|[^[\]{}"]+/g;
 const ESCAPE = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 

@@ -9,7 +9,7 @@ import { Socket } from "node:net";
 import { format } from "node:util";
 
 import { prepare } from "./document.js";
-import { checkJson, errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
+import { OWN, checkJson, errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
 import { LaterdError, Refused } from "./errors.js";
 
 const READ = 1 << 18;
@@ -174,6 +174,12 @@ class Task {
     }
 }
 
+/** Returns which FILE:LINE has called this package. */
+function placeOfCaller() {
+    const frame = new Error().stack.split("\n").slice(1).find((line) => !line.includes(OWN)) ?? "";
+    return frame.replace(/^ *at (?:.*\()?(?:file:\/\/)?/, "").replace(/:\d+\)?$/, "");
+}
+
 /** Returns the type of the jobs that tell of one that was given up. */
 function givenUpOf(type) {
     return [type.replace(/\.?\*$/, ""), "given_up"].filter(Boolean).join(".");
@@ -182,6 +188,7 @@ function givenUpOf(type) {
 /** The functions of a program, by type. queues: a Laterd, or a Fake in a test, by which tasks push. */
 export class Handlers {
     #functions = new Map();
+    #places = new Map(); // where each was registered
     #policies = new Map();
     #bury = new Map();
     #waits = new Map(); // functions that say after which wait a job is tried again
@@ -194,7 +201,7 @@ export class Handlers {
 
     /**
      * Registers the handler for this type: on(type, handler) or on(type, policy, handler), with
-     * { retries, backoff, bury, onDead, onDone }. A type that ends in * is a prefix.
+     * { retries, backoff, bury, onDead, onDone }. A type that ends in * is a prefix. A type has one handler.
      *
      * retries, backoff: how often a job is tried again and after which waits, as of a new job, if
      * neither the job nor laterd.conf says otherwise. bury: a list of classes of errors after which
@@ -207,10 +214,15 @@ export class Handlers {
         const { retries, backoff, bury = [], onDead, onDone, ...unknown } = words[0] ?? {};
         const [name] = Object.keys(unknown);
         if (name) throw new TypeError(`on: ${name}: no such option`);
+        if (typeof handler !== "function") throw new TypeError(`on: ${type}: the handler must be a function`);
+        const place = placeOfCaller() + (handler.name && ` (${handler.name})`);
         const waits = typeof backoff === "function" ? backoff : undefined;
         const policy = policyOf({ retries, backoff: waits ? undefined : backoff, onDead, onDone });
         for (const one of [type].flat()) {
             this.#checkOnDead(one, onDead);
+            const other = this.#places.get(one);
+            if (other) throw new Refused(`type ${one} has two handlers, at ${other} and at ${place}: remove one`);
+            this.#places.set(one, place);
             this.#functions.set(one, handler);
             this.#policies.set(one, policy);
             this.#bury.set(one, bury);
@@ -241,9 +253,6 @@ export class Handlers {
 
     #checkOnDead(type, onDead, name = this.#givenUp.get(type)) {
         if (onDead && name) throw new Refused(`onDead: of type ${type} it is givenUp()`);
-        if (name && !this.#givenUp.has(type) && this.#functions.has(name)) {
-            throw new Refused(`givenUp: there is a handler for ${name}`);
-        }
     }
 
     // ---- around a job

@@ -296,6 +296,21 @@ test("hooks of failures", async () => {
     assert.match(logged[0], /the hook after: .*in a hook/);
 });
 
+test("a type has one handler", () => {
+    const one = new Handlers();
+    one.on(["a", "b"], () => 1);
+    one.givenUp("mail.*", () => 1);
+    const twice = (type, register) => assert.throws(register, (error) => error instanceof Refused &&
+        new RegExp(`^type ${type} has two handlers, at /.*/testing\\.test\\.mjs:\\d+( \\(.*\\))? and at /.*/testing\\.test\\.mjs:\\d+: remove one$`)
+            .test(error.message));
+    twice("b", () => one.on("b", () => 1));
+    twice("a", () => one.task("a", () => 1));
+    twice("mail.given_up", () => one.givenUp("mail", () => 1));
+    twice("mail.given_up", () => one.on("mail.given_up", () => 1));
+    assert.throws(() => one.on("c", { retries: 1 }), { name: "TypeError", message: "on: c: the handler must be a function" });
+    assert.equal(one.find("b")(), 1);
+});
+
 test("given up", async () => {
     const { one } = hooked();
     one.givenUp(["mail.*", "exact"], (job) => job.payload.id).on("mail.*", { retries: 0 }, () => 1);

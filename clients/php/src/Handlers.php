@@ -57,7 +57,7 @@ final class Handlers
     }
 
     /**
-     * @param string $type a type that ends in * is a prefix
+     * @param string $type a type that ends in * is a prefix. A type has one function
      * @param ?int $retries how often a job is tried again, and after which waits ($backoff, as of NewJob), if
      *     neither the job nor laterd.conf says otherwise. $backoff may be a closure (Job, \Throwable), which is asked
      *     after each attempt that throws: the seconds, or null for laterd's own waits
@@ -72,6 +72,10 @@ final class Handlers
         $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $waits ? null : $backoff,
             onDead: $onDead, onDone: $onDone);
         $this->checkOnDead($type, $onDead, $this->givenUp[$type] ?? null);
+        if (isset($this->functions[$type])) {
+            [$one, $other] = array_map(self::place(...), [$this->functions[$type], $function]);
+            throw new \InvalidArgumentException("type $type has two handlers, at $one and at $other: remove one");
+        }
         $this->functions[$type] = $function;
         $this->policies[$type] = array_intersect_key(json_decode($job->document(), true),
             ['max_attempts' => 1, 'backoff' => 1, 'on_dead' => 1, 'on_done' => 1]);
@@ -99,12 +103,15 @@ final class Handlers
     {
         $name = ltrim(preg_replace('/\.?\*$/', '', $type) . '.given_up', '.');
         $this->checkOnDead($type, $this->policies[$type]['on_dead'] ?? null, $name);
-        if (isset($this->functions[$name]) && !isset($this->givenUp[$type])) {
-            throw new \InvalidArgumentException("givenUp: there is a function for $name");
-        }
         $this->on($name, $function);
         $this->givenUp[$type] = $name;
         return $this;
+    }
+
+    private static function place(callable $function): string
+    {
+        $code = new \ReflectionFunction($function(...));
+        return ($code->getFileName() ?: $code->getName()) . ':' . $code->getStartLine();
     }
 
     private function checkOnDead(string $type, ?string $onDead, ?string $givenUp): void

@@ -305,6 +305,17 @@ same(Fake::perform($one, 'exact.given_up', ['id' => 'y'])->value, 'y', 'given up
 throws(InvalidArgumentException::class, fn () => $one->on('exact', fn () => 1, onDead: 'alert'), 'onDead and givenUp');
 $one->on('other.given_up', fn () => 1);
 throws(InvalidArgumentException::class, fn () => $one->givenUp('other', fn () => 1), 'givenUp of a known type');
+$single = (new Laterd\Handlers())->on('a', fn () => 1);
+$single->givenUp('mail.*', fn () => 1)->on('b', strlen(...));
+foreach (['a' => fn () => $single->task('a', fn () => 2), 'mail.given_up' => fn () => $single->givenUp('mail', fn () => 2)] as $type => $twice) {
+    try {
+        $twice();
+        same('no error', '', "two handlers of $type");
+    } catch (InvalidArgumentException $e) {
+        $here = preg_quote(__FILE__, '/') . ':\d+';
+        same(preg_match("/^type $type has two handlers, at $here and at $here: remove one$/D", $e->getMessage()), 1, $e->getMessage());
+    }
+}
 $lonely = new Laterd\Handlers();
 throws(LogicException::class, fn () => $lonely->task('a', fn () => 1)->later(), 'later without a client');
 throws(InvalidArgumentException::class, fn () => $lonely->task('a.*', fn () => 1), 'a task of no type');

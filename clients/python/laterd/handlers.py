@@ -223,6 +223,11 @@ def _with_payload(function: Callable[[Job], Any], model: Any) -> Callable[[Job],
     return awaits if inspect.iscoroutinefunction(function) else performs
 
 
+def _place_of(function: Callable[..., Any]) -> str:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return "%s:%d" % (code.co_filename, code.co_firstlineno) if code else repr(function)
+
+
 def given_up_of(type: str) -> str:
     """Returns the type of the jobs that tell of one that was given up."""
     return ".".join(part for part in (type.rstrip("*").rstrip("."), "given_up") if part)
@@ -249,7 +254,7 @@ class Handlers:
            on_done: Optional[str] = None,
            payload: Optional[Type[Any]] = None) -> "Callable[[Callable[[Job], Result]], Task[Result]]":
         """A decorator that registers the function for these types. A type that ends in * is a
-        prefix. The function is a Task then: its later() pushes a job of the first type.
+        prefix. A type has one function. The function is a Task then: its later() pushes a job of the first type.
 
         retries, backoff    how often a job is tried again and after which waits, as of NewJob, if neither
                             the job nor laterd.conf says otherwise. backoff may be a function(job, error), which
@@ -260,6 +265,8 @@ class Handlers:
         payload             a class that the payload becomes: a model of pydantic, a dataclass, or any that takes
                             its members by name. A job whose payload is refused is buried
         """
+        if not types or not all(isinstance(type, str) for type in types):
+            raise Refused("on: name the types: @app.on(\"mail.send\")")
         waits = backoff if callable(backoff) else None
         policy = _policy_of(retries, None if callable(backoff) else backoff, on_dead, on_done)
 
@@ -269,6 +276,7 @@ class Handlers:
             task = Task(self, types[0], plain)
             for type in types:
                 self._check_on_dead(type, policy)
+                self._check_new(type, plain)
                 self._functions[type], self._policies[type], self._bury[type] = performs, policy, bury
                 self._waits.pop(type, None)
                 if waits:
@@ -276,6 +284,11 @@ class Handlers:
             return task
 
         return decorate
+
+    def _check_new(self, type: str, function: Callable[..., Any]) -> None:
+        if type in self._functions:
+            raise Refused("type %s has two handlers, at %s and at %s: remove one"
+                          % (type, _place_of(self._functions[type]), _place_of(function)))
 
     def _check_on_dead(self, type: str, policy: Dict[str, Any]) -> None:
         if "on_dead" in policy and type in self._given_up:
@@ -320,8 +333,6 @@ class Handlers:
         names = [given_up_of(type) for type in types]
         for type, name in zip(types, names):
             self._check_on_dead(type, self._policies.get(type, {}))
-            if name in self._functions:
-                raise Refused("given_up: there is a function for %s" % name)
             self._given_up[type] = name
         return self.on(*names)
 

@@ -289,8 +289,22 @@ class Around(unittest.TestCase):
                          [{"name": "mail.*", "max_attempts": 1, "on_dead": "mail.given_up"}])
         self.assertEqual(perform(self.app, "mail.given_up", {"id": "x"}).value, "x")
         self.assertEqual(perform(self.app, "exact.given_up", {"id": "y"}).value, "y")
-        for wrong in (lambda: self.app.on("exact", on_dead="alert")(len), lambda: self.app.given_up("exact")):
+        for wrong in (lambda: self.app.on("exact", on_dead="alert")(len), lambda: self.app.given_up("exact")(len)):
             with self.assertRaises(laterd.Refused):
+                wrong()
+
+    def test_a_type_has_one_handler(self):
+        @self.app.on("a", "b", payload=Mail)
+        def first(job):
+            return 1
+
+        self.app.given_up("mail.*")(first)
+        for type, register in (("b", self.app.on("c", "b")), ("mail.given_up", self.app.given_up("mail"))):
+            with self.assertRaisesRegex(laterd.Refused, "^type %s has two handlers, at .*test_testing.py:[0-9]+ "
+                                                        "and at .*test_testing.py:[0-9]+: remove one$" % type):
+                register(lambda job: 2)
+        for wrong in (lambda: self.app.on(first), lambda: self.app.on()):
+            with self.assertRaisesRegex(laterd.Refused, "on: name the types"):
                 wrong()
 
     def test_each_type_keeps_its_own(self):

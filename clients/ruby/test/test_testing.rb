@@ -318,6 +318,17 @@ class AroundTest < Minitest::Test
                   "before fine", "after fine 7 "], heard
   end
 
+  def test_a_type_has_one_handler
+    app.on("a", "b") { 1 }
+    app.given_up("mail.*") { 1 }
+    here = /.*test_testing.rb:\d+/
+    { "b" => -> { app.on("b") { 2 } }, "a" => -> { app.task("a") { 2 } },
+      "mail.given_up" => -> { app.given_up("mail") { 2 } } }.each do |type, register|
+      assert_match(/\Atype #{type} has two handlers, at #{here} and at #{here}: remove one\z/,
+                   assert_raises(Laterd::Refused, &register).message)
+    end
+  end
+
   def test_given_up
     app.given_up("mail.*", "exact") { |job| job.payload["id"] }.on("mail.*", retries: 0) { 1 }
     assert_equal [{ name: "mail.*", max_attempts: 1, on_dead: "mail.given_up" }],

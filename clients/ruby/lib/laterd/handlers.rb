@@ -83,6 +83,7 @@ module Laterd
     def initialize(queues: nil)
       @queues = queues
       @functions = {}
+      @places = {} # where each was registered
       @policies = {}
       @bury = {}
       @waits = {}
@@ -90,7 +91,8 @@ module Laterd
       @hooks = { before: [], after: [], failed: [], around: [] }
     end
 
-    # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix.
+    # Registers a block, or what has a method `call`, for these types. A type that ends in * is a prefix. A type has
+    # one block.
     #
     #   retries, backoff: how often a job is tried again and after which waits, as of NewJob, if neither the
     #                     job nor laterd.conf says otherwise. backoff may be a proc |job, error|, which is asked
@@ -102,8 +104,12 @@ module Laterd
 
       waits = backoff if backoff.respond_to?(:call)
       policy = policy_of(max_attempts: retries && retries + 1, backoff: waits ? nil : backoff, on_dead: on_dead, on_done: on_done)
+      place = place_of_caller
       types.each do |type|
         check_on_dead(type, policy, @given_up[type])
+        raise Refused, "type #{type} has two handlers, at #{@places[type]} and at #{place}: remove one" if @places[type]
+
+        @places[type] = place
         @functions[type] = function || block
         @policies[type] = policy
         @bury[type] = bury
@@ -127,8 +133,6 @@ module Laterd
       types.each do |type|
         name = [type.sub(/\.?\*\z/, ""), "given_up"].reject(&:empty?).join(".")
         check_on_dead(type, @policies.fetch(type, {}), name)
-        raise Refused, "given_up: there is a function for #{name}" if @functions.key?(name) && !@given_up.key?(type)
-
         on(name, &block)
         @given_up[type] = name
       end
@@ -276,6 +280,12 @@ module Laterd
 
     def gone(type)
       @given_up.key?(type) ? { on_dead: @given_up[type] } : {}
+    end
+
+    # Returns which FILE:LINE has called this gem.
+    def place_of_caller
+      at = caller_locations.find { |one| one.path != __FILE__ }
+      "#{at.path}:#{at.lineno}"
     end
 
     def check_on_dead(type, policy, given_up)
