@@ -173,7 +173,11 @@ func prepareOne(queue string, jobs []NewJob) ([]*prepared, error) {
 	if jobs[0].Queue != "" {
 		return nil, &Refused{"Queue: for the jobs of PushMany() and Flow()"}
 	}
-	return prepareAll(queue, jobs)
+	if err := checkQueue(queue); err != nil {
+		return nil, err
+	}
+	one, err := jobs[0].prepare()
+	return []*prepared{one}, err
 }
 
 // prepareAll checks all jobs before any is pushed.
@@ -185,10 +189,19 @@ func prepareAll(queue string, jobs []NewJob) ([]*prepared, error) {
 	for i, job := range jobs {
 		var err error
 		if all[i], err = job.prepare(); err != nil {
-			return nil, err
+			return nil, numbered(i, err)
 		}
 	}
 	return all, nil
+}
+
+// numbered returns the error of the job at this place.
+func numbered(i int, err error) error {
+	var refused *Refused
+	if errors.As(err, &refused) {
+		return &Refused{fmt.Sprintf("job %d: %s", i+1, refused.Text)}
+	}
+	return err
 }
 
 // pushPlainly pushes an ordinary job. If it returns false, push has to do it.

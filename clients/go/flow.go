@@ -139,11 +139,7 @@ func prepareFlow(home, name string, jobs []NewJob) ([]*prepared, error) {
 		}
 		var err error
 		if all[i], err = job.prepare(); err != nil {
-			var refused *Refused
-			if errors.As(err, &refused) {
-				err = &Refused{fmt.Sprintf("job %d: %s", i+1, refused.Text)}
-			}
-			return nil, err
+			return nil, numbered(i, err)
 		}
 	}
 	return all, nil

@@ -447,6 +447,10 @@ func (o option) checkWaits() string {
 
 // document returns what laterd keeps, byte for byte.
 func (j NewJob) document(id string) ([]byte, error) {
+	named := j.Type
+	if j.ID != "" {
+		named += ", id " + j.ID
+	}
 	j.ID = id
 	document := []byte(`{"type":"` + j.Type + `"`) // needs no escaping
 	for _, o := range j.members() {
@@ -483,7 +487,7 @@ func (j NewJob) document(id string) ([]byte, error) {
 		size += expiresRoom
 	}
 	if size > bytesMax {
-		return nil, &Refused{fmt.Sprintf("too large: %d bytes, %d allowed", size, bytesMax)}
+		return nil, &Refused{fmt.Sprintf("too large: %s: a document of %d bytes, %d allowed", named, size, bytesMax)}
 	}
 	return document, nil
 }

@@ -533,6 +533,18 @@ func panics(do func()) (cause interface{}) {
 	return nil
 }
 
+func TestWhatIsTooLargeIsNamed(t *testing.T) {
+	fake := laterd.NewFake()
+	big := laterd.NewJob{Type: "big", ID: "b", Payload: strings.Repeat("x", 1<<20)}
+	_, one := fake.Push("default", laterd.NewJob{Type: "big", Payload: big.Payload})
+	_, many := fake.PushMany("default", []laterd.NewJob{{Type: "a"}, big})
+	for said, err := range map[string]error{"too large: big: ": one, "job 2: too large: big, id b: ": many} {
+		if err == nil || !strings.HasPrefix(err.Error(), "laterd: "+said+"a document of ") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestATypeHasOneHandler(t *testing.T) {
 	app := laterd.Handlers{}
 	one := func(context.Context, *laterd.Job) (interface{}, error) { return 1, nil }

@@ -185,6 +185,15 @@ static bool is_given_payload(const struct later_document *doc, const struct late
     return len == doc->payload_len && memcmp(given, doc->payload, len) == 0;
 }
 
+static int check_size(const struct later_new_job *job, const char *what, size_t len, size_t max,
+                      struct later_error *err)
+{
+    if (len <= max)
+        return 0;
+    return later_fail(err, LATER_E_DATA, "too large: %s: a %s of %zu bytes, %zu allowed",
+                      job->type ? job->type : "no type", what, len, max);
+}
+
 static int check_draft(const struct draft *draft, const struct later_new_job *job, size_t max,
                        struct later_error *err)
 {
@@ -208,11 +217,8 @@ char *later_document_build(const struct later_new_job *job, size_t max, size_t *
 
     if (job->payload && !job->payload_len)
         whole.payload_len = strlen(job->payload);
-    if (whole.payload_len > max) {
-        later_fail(err, LATER_E_DATA, "too large: a payload of %zu bytes, %zu allowed",
-                   whole.payload_len, max);
+    if (check_size(job, "payload", whole.payload_len, max, err) < 0)
         return NULL;
-    }
     document_build_reserve(&draft, 256 + whole.payload_len);
     if (document_build_add_members(&draft, &whole, err) < 0)
         goto fail;
@@ -221,7 +227,8 @@ char *later_document_build(const struct later_new_job *job, size_t max, size_t *
         later_fail(err, LATER_E_SYSTEM, "no memory");
         goto fail;
     }
-    if (check_draft(&draft, &whole, max, err) < 0)
+    if (check_size(job, "document", draft.len, max, err) < 0 ||
+        check_draft(&draft, &whole, max, err) < 0)
         goto fail;
     draft.bytes[draft.len] = '\0';
     *len = draft.len;

@@ -342,7 +342,10 @@ export function prepare(job) {
     for (const name of Object.keys(members)) document += `,"${name}":${JSON.stringify(members[name])}`;
     document += job.payload === undefined ? "}" : `,"payload":${payloadOf(job.payload)}}`;
     const bytes = Buffer.byteLength(document) + (push.expires_in === undefined ? 0 : EXPIRES_ROOM);
-    if (bytes > DOCUMENT_MAX) throw new Refused(`too large: a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
+    if (bytes > DOCUMENT_MAX) {
+        throw new Refused(`too large: ${type}${job.id === undefined ? "" : `, id ${id}`}: ` +
+            `a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
+    }
     const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
     const plain = when === "" && rank === "0" && mode === "new" && !tie;
     return { id, when, rank, document, bytes, mode, plain, tie, queue: push.queue };

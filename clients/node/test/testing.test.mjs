@@ -91,6 +91,15 @@ it("refuses bad ones, and keeps nothing of them", async () => {
     queues.assertNothingPushed();
 });
 
+it("names the job that is too large", async () => {
+    const big = "x".repeat(1 << 20), says = (asked, form) => assert.rejects(asked, { name: "Refused", message: form });
+    await says(queues.push("big", big), /^too large: big: a document of \d+ bytes, 1048576 allowed$/);
+    await says(queues.pushMany([{ type: "a" }, { type: "big", id: "b", payload: big }]),
+               /^job 2: too large: big, id b: a document of \d+ bytes, 1048576 allowed$/);
+    await says(queues.flow("f", [{ type: "big", step: "s", payload: big }]), /^job 1: too large: big: a document/);
+    queues.assertNothingPushed();
+});
+
 it("an id is one job", async () => {
     await queues.push("a", 1, { id: "x" });
     assert.deepEqual(await queues.push("a", 2, { id: "x" }), { id: "x", result: "exists", state: "ready" });

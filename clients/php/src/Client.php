@@ -81,7 +81,7 @@ final class Client implements Queues
         if ($job->flow !== null) {
             return $this->told($job, (new Flows($this))->add($job, $queue));
         }
-        return $this->told($job, $this->pushPlainly($job, $queue) ?? $this->pushAll([$job], $queue)[0]);
+        return $this->told($job, $this->pushPlainly($job, $queue) ?? $this->pushAll([[$job, $job->document()]], $queue)[0]);
     }
 
     /**
@@ -95,13 +95,13 @@ final class Client implements Queues
     {
         self::checkQueue($queue);
         $jobs = $this->changedMany($jobs);
-        return array_map($this->told(...), $jobs, $this->pushAll($jobs, $queue));
+        // All jobs are checked before any is pushed.
+        $documents = NewJob::numbered($jobs, fn ($job) => [$job, $job->document()]);
+        return array_map($this->told(...), $jobs, $this->pushAll($documents, $queue));
     }
 
     private function pushAll(array $jobs, string $queue): array
     {
-        // All jobs are checked before any is pushed.
-        $jobs = array_map(fn ($job) => [$job, $job->document()], array_values($jobs));
         $answers = $queues = [];
         foreach ($jobs as $n => $job) {
             $queues[$job[0]->queue ?? $queue][$n] = $job;

@@ -308,15 +308,10 @@ final class Flows
         if (count($jobs) > self::FLOW_MAX) {
             throw new \InvalidArgumentException('a flow has at most ' . self::FLOW_MAX . ' jobs');
         }
-        foreach ($jobs as $i => $job) {
-            try {
-                $job = $job->inFlow($name, $i + 1, $home);
-                $jobs[$i] = [$job, $job->document(), $job->queue ?? $home];
-            } catch (\InvalidArgumentException $e) {
-                throw new \InvalidArgumentException('job ' . ($i + 1) . ": {$e->getMessage()}");
-            }
-        }
-        return $jobs;
+        return NewJob::numbered($jobs, function (NewJob $job, int $number) use ($name, $home) {
+            $job = $job->inFlow($name, $number, $home);
+            return [$job, $job->document(), $job->queue ?? $home];
+        });
     }
 
     /** Refuses a flow that cannot end: steps of one name, or that nobody has, and circles. */

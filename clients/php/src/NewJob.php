@@ -207,9 +207,23 @@ final class NewJob
         }
         $size = strlen($bytes) + ($this->expiresIn !== null ? self::EXPIRES_ROOM : 0);
         if ($size > self::BYTES_MAX) {
-            self::refuse("too large: a document of $size bytes, " . self::BYTES_MAX . ' allowed');
+            $named = $this->type . ($this->named ? ", id $this->id" : '');
+            self::refuse("too large: $named: a document of $size bytes, " . self::BYTES_MAX . ' allowed');
         }
         return $bytes;
+    }
+
+    /** @internal returns what the function makes of each job and its number, from 1, which an error tells */
+    public static function numbered(array $jobs, \Closure $make): array
+    {
+        foreach (array_values($jobs) as $i => $job) {
+            try {
+                $made[] = $make($job, $i + 1);
+            } catch (\InvalidArgumentException $e) {
+                self::refuse('job ' . ($i + 1) . ": {$e->getMessage()}");
+            }
+        }
+        return $made ?? [];
     }
 
     /** Returns the time as scripts/push.lua takes it. */

@@ -305,6 +305,17 @@ same(Fake::perform($one, 'exact.given_up', ['id' => 'y'])->value, 'y', 'given up
 throws(InvalidArgumentException::class, fn () => $one->on('exact', fn () => 1, onDead: 'alert'), 'onDead and givenUp');
 $one->on('other.given_up', fn () => 1);
 throws(InvalidArgumentException::class, fn () => $one->givenUp('other', fn () => 1), 'givenUp of a known type');
+$big = new Laterd\NewJob('big', str_repeat('x', 1 << 20), id: 'b');
+foreach ([['too large: big: ', fn () => $fake->push('big', $big->payload)],
+    ['job 2: too large: big, id b: ', fn () => $fake->pushMany([new Laterd\NewJob('a'), $big])],
+    ['job 1: too large: big, id b: ', fn () => $fake->flow('f', [$big])]] as [$said, $push]) {
+    try {
+        $push();
+        same('no error', '', $said);
+    } catch (InvalidArgumentException $e) {
+        same(preg_match("/^{$said}a document of \d+ bytes, 1048576 allowed$/D", $e->getMessage()), 1, $e->getMessage());
+    }
+}
 $single = (new Laterd\Handlers())->on('a', fn () => 1);
 $single->givenUp('mail.*', fn () => 1)->on('b', strlen(...));
 foreach (['a' => fn () => $single->task('a', fn () => 2), 'mail.given_up' => fn () => $single->givenUp('mail', fn () => 2)] as $type => $twice) {

@@ -488,7 +488,8 @@ def prepare(job: NewJob) -> Prepared:
         document = document[:-1] + b',"payload":' + payload + b"}"
     size = len(document) + (EXPIRES_ROOM if "expires_in" in push else 0)
     if size > DOCUMENT_MAX:
-        raise Refused("too large: a document of %d bytes, %d allowed" % (size, DOCUMENT_MAX))
+        named = job.type if job.id is None else "%s, id %s" % (job.type, job.id)
+        raise Refused("too large: %s: a document of %d bytes, %d allowed" % (named, size, DOCUMENT_MAX))
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
     return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),

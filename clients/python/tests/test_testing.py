@@ -371,6 +371,16 @@ class Performs(unittest.TestCase):
             queues.wait(queues.pushed("feed.first")[0].id)
         self.assertEqual(queues.drain(app), [])
 
+    def test_what_is_too_large_is_named(self):
+        big = laterd.NewJob("big", "x" * (1 << 20), id="b")
+        fake = Fake()
+        for push, said in ((lambda: fake.push("big", big.payload), "too large: big: "),
+                           (lambda: fake.push_many([laterd.NewJob("a"), big]), "job 2: too large: big, id b: "),
+                           (lambda: fake.flow("f", [big]), "job 1: too large: big, id b: ")):
+            with self.assertRaisesRegex(laterd.Refused, "^%sa document of [0-9]+ bytes, 1048576 allowed$" % said):
+                push()
+        self.assertEqual(fake.jobs, [])
+
     def test_retries_and_burials(self):
         queues.push("welcome", {"to": "busy"}, id="b", max_attempts=2)
         queues.push("welcome", {"to": "bad"}, id="c")

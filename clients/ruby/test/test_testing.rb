@@ -418,6 +418,17 @@ class AroundTest < Minitest::Test
     assert_equal "pushed", fake.push("a", ["#<fine>", { "#<fine>" => :"#<fine>" }, Time.now]).result
   end
 
+  def test_what_is_too_large_is_named
+    big = Laterd::NewJob.new("big", "x" * (1 << 20), id: "b")
+    { -> { fake.push("big", big.payload) } => "too large: big: a document of",
+      -> { fake.push("big", big.payload, in: 5) } => "too large: big: a document of",
+      -> { fake.push_many([Laterd::NewJob.new("a"), big]) } => "job 2: too large: big, id b: a document of",
+      -> { fake.flow("f", [big]) } => "job 1: too large: big, id b: a document of" }.each do |asked, why|
+      assert_match(/\A#{why} \d+ bytes, 1048576 allowed\z/, assert_raises(Laterd::Refused, &asked).message)
+    end
+    assert_equal [], fake.jobs
+  end
+
   def test_errors_say_what_and_where
     fake.flow("f", [], queue: "q")
     closed = "flow f is closed: only a running job of it may add to it"

@@ -89,7 +89,7 @@ final class Fake implements Queues
     public function pushMany(array $jobs, string $queue = 'default'): array
     {
         Client::checkQueue($queue);
-        $kept = array_map(fn ($job) => new Kept($job, $job->queue ?? $queue), $this->changedMany($jobs));
+        $kept = NewJob::numbered($this->changedMany($jobs), fn ($job) => new Kept($job, $job->queue ?? $queue));
         return array_map(fn ($one) => $this->told($one->job, $this->keep($one)), $kept);
     }
 

@@ -53,7 +53,7 @@ module Laterd
       job = passed_one(NewJob.new(type, payload, **options))
       return told(job, @flows.add(job, queue)) if job.flow
 
-      told(job, push_plainly(job, queue) || push_all([job], queue).first)
+      told(job, push_plainly(job, queue) || push_all([[job, job.document]], queue).first)
     end
 
     # Pushes many jobs, up to 500 per call, each into its own `queue` if it has one. Returns results in their
@@ -61,11 +61,10 @@ module Laterd
     def push_many(jobs, queue: "default")
       NewJob.demand_label("queue", queue)
       jobs = passed_many(jobs)
-      told_many(jobs, push_all(jobs, queue))
+      told_many(jobs, push_all(NewJob.numbered(jobs) { |job| [job, job.document] }, queue)) # all are checked before any is pushed
     end
 
     def push_all(jobs, queue)
-      jobs = jobs.map { |job| [job, job.document] } # checks all jobs before any is pushed
       answers = {}
       jobs.each_index.group_by { |n| jobs[n][0].queue || queue }.each do |name, numbers|
         by_plan(name) do

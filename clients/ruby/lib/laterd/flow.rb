@@ -65,11 +65,9 @@ module Laterd
         jobs = jobs.to_a
         raise Refused, "a flow has at most #{FLOW_MAX} jobs" if jobs.size > FLOW_MAX
 
-        jobs.each_with_index.map do |job, number|
-          job = job.in_flow(name, number + 1, home)
-          One.new(job, job.document, number, job.queue || home)
-        rescue Refused => e
-          raise Refused, "job #{number + 1}: #{e.message}"
+        NewJob.numbered(jobs) do |job, number|
+          job = job.in_flow(name, number, home)
+          One.new(job, job.document, number - 1, job.queue || home)
         end
       end
 

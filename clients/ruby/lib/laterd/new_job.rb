@@ -184,9 +184,19 @@ module Laterd
       bytes << ",\"payload\":" << NewJob.payload_bytes(payload) unless payload.nil?
       bytes << "}"
       size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
-      raise Refused, "too large: #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
+      raise Refused, "too large: #{type}#{", id #{id}" if @named}: a document of #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
 
       bytes
+    end
+
+    # Returns what the block makes of each job and its number, from 1, which an error tells.
+    # @private
+    def self.numbered(jobs)
+      jobs.map.with_index(1) do |job, number|
+        yield job, number
+      rescue Refused => e
+        raise Refused, "job #{number}: #{e.message}"
+      end
     end
 
     # Returns the times as scripts/push.lua takes them.

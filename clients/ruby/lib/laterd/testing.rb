@@ -166,7 +166,7 @@ module Laterd
       # jobs: of NewJob
       def push_many(jobs, queue: "default")
         NewJob.demand_label("queue", queue)
-        passed_many(jobs).map { |job| Kept.new(job, job.queue || queue) }.map { |kept| told(kept.job, keep(kept)) }
+        NewJob.numbered(passed_many(jobs)) { |job| Kept.new(job, job.queue || queue) }.map { |kept| told(kept.job, keep(kept)) }
       end
 
       def show(id, queue: "default")
