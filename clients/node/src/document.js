@@ -125,12 +125,7 @@ export const KINDS = {
 /** What middleware carries along: an object of JSON. */
 function carried(name, value) {
     if (!value || Object.getPrototypeOf(value) !== Object.prototype) refuse(name, value, "an object");
-    try {
-        const json = payloadOf(value);
-        return JSON.parse(json);
-    } catch (error) {
-        throw new Refused(`${name}: ${error.message.replace(/^payload: /, "")}`);
-    }
+    return JSON.parse(payloadOf(value, name));
 }
 
 // Of each option its name in Redis, its check, its range, and whether the document has it.
@@ -231,9 +226,36 @@ function depth(json) {
     return deepest;
 }
 
-const EMPTIED = [Promise, Map, Set, Error]; // JSON.stringify() makes {} of these
+const EMPTIED = [Promise, Map, Set, Error, RegExp, ArrayBuffer]; // JSON.stringify() makes {} of these
 
-export function payloadOf(payload) {
+function isPlain(value) {
+    const kind = typeof value; // undefined is left out, as everywhere in JavaScript
+    return kind === "string" || kind === "boolean" || value === null || kind === "undefined" || (kind === "number" && value - value === 0);
+}
+
+/** Is there nothing that JSON.stringify() leaves out, or makes null or {} of? The value is no circle. */
+function isWhole(value) {
+    if (isPlain(value)) return true;
+    if (typeof value !== "object") return false;
+    if (Object.getPrototypeOf(value) !== Object.prototype && !Array.isArray(value)) {
+        if (typeof value.toJSON === "function") return true;
+        if (EMPTIED.some((kind) => value instanceof kind)) return false;
+    }
+    for (const one of Array.isArray(value) ? value : Object.values(value)) if (!isPlain(one) && !isWhole(one)) return false;
+    return true;
+}
+
+/** Returns an error that says what of the value is no JSON, and where it is. */
+function noJson(value, path) {
+    if (typeof value === "number") return new Refused(`${path}: ${value} is no number of JSON`);
+    const inner = typeof value === "object" ? Object.keys(value).find((name) => !isWhole(value[name])) : undefined;
+    if (inner !== undefined) return noJson(value[inner], `${path}${Array.isArray(value) ? `[${inner}]` : `.${inner}`}`);
+    return new Refused(`${path}: a ${typeof value === "object" ? value.constructor.name : typeof value} is no JSON`);
+}
+
+const WALKED = 4096; // characters. In longer JSON only what has become null or {} is looked for, which costs less
+
+export function payloadOf(payload, name = "payload") {
     let json;
     try {
         if (payload instanceof RawJSON) {
@@ -243,21 +265,20 @@ export function payloadOf(payload) {
             json = JSON.stringify(payload);
         }
     } catch (error) {
-        throw new Refused(`payload: ${error.message}`);
+        throw new Refused(`${name}: ${error.message}`);
     }
-    if (json === undefined) throw new Refused(`payload: a ${typeof payload} is no JSON`);
-    if (json === "{}" && EMPTIED.some((kind) => payload instanceof kind)) {
-        throw new Refused(`payload: a ${payload.constructor.name} is no JSON`);
-    }
-    if (json === "null" && typeof payload === "number") throw new Refused(`payload: ${payload} is no number of JSON`);
-    // Both are rare, so a quick test comes first.
-    if (json.includes("\\ud") && !(payload instanceof RawJSON) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)) {
-        throw new Refused("payload: half a surrogate pair");
-    }
-    if (json.length >= 2 * DEPTH_MAX && depth(json) >= DEPTH_MAX) {
-        throw new Refused(`payload: nested deeper than ${DEPTH_MAX - 1} levels`);
-    }
-    return json;
+    if (json === undefined) throw new Refused(`${name}: a ${typeof payload} is no JSON`);
+    if (payload instanceof RawJSON) return checkDepth(json, name);
+    const isSuspect = json.length < WALKED || json.includes("null") || json.includes("{}");
+    if (isSuspect && !isWhole(payload)) throw noJson(payload, name);
+    // It is rare, so a quick test comes first.
+    if (json.includes("\\ud") && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)) throw new Refused(`${name}: half a surrogate pair`);
+    return checkDepth(json, name);
+}
+
+function checkDepth(json, name) {
+    if (json.length < 2 * DEPTH_MAX || depth(json) < DEPTH_MAX) return json;
+    throw new Refused(`${name}: nested deeper than ${DEPTH_MAX - 1} levels`);
 }
 
 // ---- the document

@@ -14,7 +14,10 @@ async function* chunks(items, size) {
     if (chunk.length) yield chunk;
 }
 
-function checkMap({ chunk, flow, then, finally: last, failed, ...options }) {
+function checkMap(items, { chunk, flow, then, finally: last, failed, ...options }) {
+    if (typeof items !== "object" || !(items?.[Symbol.iterator] || items?.[Symbol.asyncIterator])) {
+        throw new Refused(`items: must be iterable (${String(items).slice(0, 70)})`);
+    }
     if (options.id !== undefined || options.step !== undefined) {
         throw new Refused("map: each job has an id of its own; unique makes one");
     }
@@ -27,7 +30,7 @@ function checkMap({ chunk, flow, then, finally: last, failed, ...options }) {
 
 /** map() of a client or a fake. */
 export async function map(queues, type, items, { queue, ...how }) {
-    const options = checkMap(how), { chunk, flow } = how, told = { pushed: 0, known: 0 };
+    const options = checkMap(items, how), { chunk, flow } = how, told = { pushed: 0, known: 0 };
     let number = 0;
     async function push(jobs, open) {
         const named = jobs.map((job) => { // as flow() would name them, so that the same again is the same

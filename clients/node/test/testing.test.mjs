@@ -91,6 +91,19 @@ it("refuses bad ones, and keeps nothing of them", async () => {
     queues.assertNothingPushed();
 });
 
+it("takes what JSON has another form of", async () => {
+    class Money {
+        #cents = 7;
+        toJSON() {
+            return { cents: this.#cents };
+        }
+    }
+    const given = { at: new Date(0), sum: new Money(), no: undefined, none: null, own: Object.create({ inherited: () => 1 }), list: [null, {}] };
+    await queues.push("a", given);
+    assert.deepEqual(queues.jobs[0].payload,
+                     { at: "1970-01-01T00:00:00.000Z", sum: { cents: 7 }, none: null, own: {}, list: [null, {}] });
+});
+
 it("names the job that is too large", async () => {
     const big = "x".repeat(1 << 20), says = (asked, form) => assert.rejects(asked, { name: "Refused", message: form });
     await says(queues.push("big", big), /^too large: big: a document of \d+ bytes, 1048576 allowed$/);
@@ -446,9 +459,19 @@ for (const [name, made] of [["Fake", new Fake()], ["Laterd", new Laterd({ call: 
             await refused(made.pushMany(jobs), /^jobs: must be a list of them$/);
             await refused(made.flow("f", jobs), /^jobs: must be a list of them$/);
         }
+        const within = [[{ a: [1, { b: NaN }] }, "payload.a[1].b: NaN is no number of JSON"], [{ who: new Map() }, "payload.who: a Map is no JSON"],
+            [[1, () => 1], "payload[1]: a function is no JSON"], [{ to: { get: () => 1 } }, "payload.to.get: a function is no JSON"],
+            [{ n: -Infinity }, "payload.n: -Infinity is no number of JSON"], [[Symbol("x")], "payload[0]: a symbol is no JSON"],
+            [{ pad: "x".repeat(5000), s: [new Set([1])] }, "payload.s[0]: a Set is no JSON"],
+            [{ pad: "x".repeat(5000), n: NaN }, "payload.n: NaN is no number of JSON"]];
+        for (const [payload, message] of within) {
+            await assert.rejects(made.push("welcome", payload), { name: "Refused", message });
+        }
+        await assert.rejects(made.push("welcome", 1, { context: { who: new Map() } }), { name: "Refused", message: "context.who: a Map is no JSON" });
         for (const payload of [Promise.resolve(1), new Map([[1, 2]]), new Set([1]), new TypeError("e"), NaN]) {
             await refused(made.push("welcome", payload), /^payload: .* is no (number of )?JSON$/);
         }
+        await refused(made.map("welcome", 5), /^items: must be iterable \(5\)$/);
         assert.ok(await made.map("welcome", [], { queue: undefined, colour: undefined }));
     });
 }
