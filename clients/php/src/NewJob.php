@@ -280,7 +280,30 @@ final class NewJob
     private static function json(string $name, mixed $value): string
     {
         $bytes = json_encode($value, self::FLAGS, Json::DEPTH_MAX);
-        return $bytes !== false ? $bytes : self::refuse("$name: " . json_last_error_msg());
+        if ($bytes === false) {
+            self::refuse("$name: " . json_last_error_msg());
+        }
+        if (str_contains($bytes, '{}')) {
+            self::checkEmpty($name, $value);
+        }
+        return $bytes;
+    }
+
+    /** Refuses what json_encode() has made {} of, although there is something in it: closures, objects whose
+     * properties are private. */
+    private static function checkEmpty(string $path, mixed $value): void
+    {
+        if ($value instanceof \JsonSerializable || !is_array($value) && !is_object($value)) {
+            return;
+        }
+        $members = is_array($value) ? $value : (fn ($one) => get_object_vars($one))->bindTo(null, null)($value);
+        $isLost = $value instanceof \Closure || $value instanceof \Generator || is_object($value) && (array) $value;
+        if ($isLost && json_encode($value) === '{}') {
+            self::refuse("$path: of a " . get_debug_type($value) . ' JSON has nothing; push an array, or make it JsonSerializable');
+        }
+        foreach ($members as $name => $member) {
+            self::checkEmpty("$path.$name", $member);
+        }
     }
 
     private function check(): void

@@ -305,6 +305,25 @@ same(Fake::perform($one, 'exact.given_up', ['id' => 'y'])->value, 'y', 'given up
 throws(InvalidArgumentException::class, fn () => $one->on('exact', fn () => 1, onDead: 'alert'), 'onDead and givenUp');
 $one->on('other.given_up', fn () => 1);
 throws(InvalidArgumentException::class, fn () => $one->givenUp('other', fn () => 1), 'givenUp of a known type');
+$secret = new class () {
+    private int $n = 1;
+};
+foreach ([[fn () => 1, 'payload'], [['a' => [1, fn () => 1]], 'payload.a.1'], [(object) ['to' => $secret], 'payload.to'],
+    [(fn () => yield 1)(), 'payload']] as [$payload, $path]) {
+    try {
+        $fake->push('a', $payload);
+        same('no error', '', $path);
+    } catch (InvalidArgumentException $e) {
+        same(preg_match("/^$path: of a .* JSON has nothing; push an array/", $e->getMessage()), 1, $e->getMessage());
+    }
+}
+same($fake->push('a', [new stdClass(), (object) [], '{}', new ArrayObject(['a' => 1])])->result, 'pushed', 'what is empty may be');
+try {
+    Laterd\Client::connect('tcp://user:pw@localhost:6379');
+} catch (InvalidArgumentException $e) {
+    same($e->getMessage(), 'not the URL of a Redis: tcp://localhost:6379; it is unix:/PATH, redis://HOST, rediss://HOST, '
+        . 'sentinel://HOST,HOST/NAME or cluster://HOST,HOST', 'schemes');
+}
 $big = new Laterd\NewJob('big', str_repeat('x', 1 << 20), id: 'b');
 foreach ([['too large: big: ', fn () => $fake->push('big', $big->payload)],
     ['job 2: too large: big, id b: ', fn () => $fake->pushMany([new Laterd\NewJob('a'), $big])],

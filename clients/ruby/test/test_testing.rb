@@ -411,10 +411,15 @@ class AroundTest < Minitest::Test
       -> { fake.push_many({ type: "a" }) } => 'jobs: each must be a Laterd::NewJob, not [:type, "a"]',
       -> { fake.push_many(7) } => "jobs: each must be a Laterd::NewJob, not 7",
       -> { fake.flow("f", ["a"]) } => 'jobs: each must be a Laterd::NewJob, not "a"',
+      -> { fake.map("row", 5) } => "items: must be an Enumerable, not 5",
       -> { fake.push("a", user) } => "payload: a Object is no JSON",
       -> { fake.push("a", ["#<fine>", { by: user }]) } => "payload: a Object is no JSON" }.each do |asked, why|
       assert_equal why, assert_raises(Laterd::Refused, &asked).message
     end
+    ["5m", "1/2", Float::NAN, 1i].each do |wait|
+      assert_match(/\Ain: .* is no number of seconds\z/, assert_raises(ArgumentError) { Laterd::Retry.new("x", in: wait) }.message)
+    end
+    assert_equal 0.25, Laterd::Retry.new("x", in: 1/4r).delay.to_f
     assert_equal "pushed", fake.push("a", ["#<fine>", { "#<fine>" => :"#<fine>" }, Time.now]).result
   end
 

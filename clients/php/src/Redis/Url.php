@@ -44,7 +44,8 @@ final class Url
             return;
         }
         if (!preg_match(self::FORM, $url, $part)) {
-            throw new \InvalidArgumentException("not the URL of a Redis: $this->shown");
+            throw new \InvalidArgumentException("not the URL of a Redis: $this->shown; it is unix:/PATH, redis://HOST, "
+                . 'rediss://HOST, sentinel://HOST,HOST/NAME or cluster://HOST,HOST');
         }
         [, $this->kind, $this->user, $hosts, $rest] = $part;
         $this->secure($part[5] ?? '');

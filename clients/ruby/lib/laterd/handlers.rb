@@ -22,7 +22,8 @@ module Laterd
       raise ArgumentError, "unknown keyword: #{unknown.join(" ")}" unless unknown.empty?
 
       @delay = options[:in]
-      raise ArgumentError, "in: #{@delay} is no number of seconds" unless @delay.nil? || @delay.to_f.finite?
+      raise ArgumentError, "in: #{@delay.inspect} is no number of seconds" \
+        unless @delay.nil? || @delay.is_a?(Numeric) && @delay.real? && @delay.to_f.finite?
 
       super(why || self.class.name)
     end
@@ -319,6 +320,7 @@ module Laterd
 
     def try_once(type = nil, payload = "null", *)
       return puts(types) || 0 unless type
+      return warn("#{type}: no such option; it is --work [Q...], or TYPE [PAYLOAD]") || 64 if type.start_with?("-")
 
       document = { "type" => type, "payload" => JSON.parse(payload == "-" ? $stdin.read : payload) }
       line = { "id" => "try", "type" => type, "queue" => "default", "max_attempts" => 25, "time_left" => 300.0,

@@ -26,7 +26,7 @@ module Laterd
     # what is missing, if it is a flow, or unique. Returns how many jobs were new, and how many were known (Mapped).
     def map(type, items, queue: "default", chunk: nil, flow: nil, **options)
       ends = options.slice(:then, :finally, :failed).compact
-      check_map(chunk, flow, ends, options)
+      check_map(items, chunk, flow, ends, options)
       told = Mapped.new(0, 0)
       number = 0
       push = lambda do |jobs, open|
@@ -109,7 +109,8 @@ module Laterd
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    def check_map(chunk, flow, ends, options)
+    def check_map(items, chunk, flow, ends, options)
+      raise Refused, "items: must be an Enumerable, not #{items.inspect[0, 80]}" unless items.respond_to?(:each_slice)
       raise Refused, "map: each job has an id of its own; unique makes one" if options[:id] || options[:step]
       raise Refused, "chunk: a whole number from 1" unless chunk.nil? || (chunk.is_a?(Integer) && chunk.positive?)
       raise Refused, "then, finally and failed: go with flow" if flow.nil? && !ends.empty?
