@@ -293,6 +293,10 @@ func (h *Handlers) try(words []string) int {
 		fmt.Println(strings.Join(h.Types(), "\n"))
 		return 0
 	}
+	if strings.HasPrefix(words[0], "-") {
+		fmt.Fprintln(os.Stderr, words[0]+": no such option; it is --work [Q...], or TYPE [PAYLOAD]")
+		return 64
+	}
 	payload := []byte("null")
 	if len(words) > 1 {
 		payload = []byte(words[1])

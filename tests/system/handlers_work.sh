@@ -99,6 +99,25 @@ works js node tasks.mjs
 works php php tasks.php
 works rb ruby tasks.rb
 works go ./tasks
+
+# refuses OPTION PROGRAM...: an option that it does not know is named, and what is no JSON.
+refuses()
+{
+    option=$1
+    shift
+    run "$@" --wrok mail
+    is "$status $err" "64 $option" "$1: --wrok is refused"
+    run "$@" any '{'
+    is "$status" 64 "$1: a payload that is no JSON: status 64"
+    like "$err" '^PAYLOAD is no JSON' "$1: and it says so"
+}
+refuses 'python -m laterd: unrecognized arguments: --wrok mail' python3 -m laterd tasks:app
+ours='--wrok: no such option; it is --work [Q...], or TYPE [PAYLOAD]'
+refuses "$ours" node tasks.mjs
+refuses "$ours" php tasks.php
+refuses "$ours" ruby tasks.rb
+refuses "$ours" ./tasks
+contains "$(echo 7 | php tasks.php php -)" '"value":[7,' "php: a payload from standard input"
 is "$(ls "$TMPDIR")" '' "no folder is left behind"
 is "$(later check default | cut -f 3 | sort -u)" ok "later check holds"
 PATH=/usr/bin:/bin run python3 -m laterd tasks:app --work

@@ -402,6 +402,10 @@ export class Handlers {
             console.log(this.types.join("\n"));
             return 0;
         }
+        if (type.startsWith("-")) {
+            console.error(`${type}: no such option; it is --work [Q...], or TYPE [PAYLOAD]`);
+            return 64;
+        }
         let document;
         try {
             document = { type, payload: JSON.parse(payload === "-" ? readFileSync(0, "utf8") : payload) };

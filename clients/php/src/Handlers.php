@@ -411,6 +411,16 @@ final class Handlers
                 . 'Types: ' . implode(' ', array_keys($this->functions)) . "\n");
             return 64;
         }
+        if (str_starts_with($type, '-')) {
+            fwrite(STDERR, "$type: no such option; it is --work [Q...], or TYPE [PAYLOAD]\n");
+            return 64;
+        }
+        $payload = $payload === '-' ? stream_get_contents(STDIN) : $payload;
+        json_decode($payload);
+        if (json_last_error() !== JSON_ERROR_NONE) {
+            fwrite(STDERR, 'PAYLOAD is no JSON: ' . json_last_error_msg() . "\n");
+            return 64;
+        }
         $this->lines = new Lines(STDIN, STDERR);
         $id = json_encode(NewJob::newId());
         $line = "{\"id\":$id,\"type\":" . json_encode($type) . ',"document":{"payload":' . $payload . '}}';

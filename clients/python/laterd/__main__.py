@@ -18,7 +18,7 @@ import importlib
 import json
 import os
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict, List, NoReturn
 
 from .answers import lines_of
 from .handlers import Handlers, Job
@@ -90,9 +90,14 @@ def try_once(handlers: Handlers, type: str, payload: str, attempt: int) -> int:
     return STATUS[last["result"]]
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(64, "%s: %s\n" % (self.prog, message))
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m laterd", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="python -m laterd", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", metavar="MODULE:NAME")
     parser.add_argument("type", metavar="TYPE", nargs="?")
     parser.add_argument("payload", metavar="PAYLOAD", nargs="?", default="null")
