@@ -192,6 +192,15 @@ for file in $(grep -lw max_jobs scripts/*.lua) lib/queue/queue_push.c doc/protoc
 done
 in_each "tests/scripts/*.c" tests/scripts/*.c
 
+kind "a name of a time" "$(sed -n '/ nicknames\[\]/,/^};/p' lib/cron/expression.c | grep -o '"@[a-z]*"' | tr -d '"@')"
+sed -n '1,/\*\//p' lib/cron/expression.h >"$tested"
+in_each "the head of lib/cron/expression.h" "$tested"
+in_each "tests/unit/*cron* or test_tick.c" tests/unit/*cron* tests/unit/test_tick.c
+kind "a name of a time that people are told of" \
+    "$(sed -n 's/^#define LATER_NICKNAMES //p' lib/cron/expression.h | grep -o '@[a-z]*' | tr -d @)"
+grep -o '@[a-z]*' doc/later.1 >"$tested"
+in_each doc/later.1 "$tested"
+
 kind "a tag of a record" "$(grep -ohE "(with_value|value_of|count_of)\([^']*'[a-z]'" scripts/*.lua scripts/inc/*.lua |
     sed "s/.*'\(.\)'/\1/")"
 sed -n '/^## Records/,/^## /s/^| `\([a-z]\)` .*/\1/p' doc/protocol.md >"$tested"
@@ -260,6 +269,15 @@ in_each "doc/protocol.md, where it says what a laterd writes into later:hosts" "
 kind "what a host tells in numbers and names" "$(grep -vx 'fault\|reload_refused' "$names")" # those are sentences
 grep -ohE "[\"'][a-z_]+\\\\?[\"']:" tests/system/*.sh tests/system/*.py tests/unit/*.c >"$tested"
 in_each "a test, tests/system/daemon_hosts.sh" "$tested"
+
+kind "a signal to laterd" "$(grep -ohE 'signal_table|\{ SIG[A-Z0-9]+,|sigaddset\(&both, SIG[A-Z0-9]+' daemon/supervisor/supervisor.c |
+    grep -o 'SIG[A-Z0-9]*' | grep -vx SIGCHLD)"
+grep -E '^\.(It )?Dv' doc/laterd.8 >"$tested"
+in_each doc/laterd.8 "$tested"
+grep -ohE 'kill -"?[A-Z0-9]+|for signal in .*;' tests/system/daemon*.sh | tr -cs 'A-Z0-9' '\n' | sed 's/^/SIG/' >"$tested"
+in_each "tests/system/daemon*.sh" "$tested"
+kind "a signal that workers ignore, since it may go to all processes" "$(grep -vxE 'SIG(TERM|QUIT|CONT)' "$names")"
+in_each daemon/supervisor/process.c daemon/supervisor/process.c
 
 kind "a trouble" "$(strings lib/trouble/trouble.c later_rules)"
 for file in doc/later.1 tests/system/trouble_lib.sh; do

@@ -2,6 +2,7 @@
 #include "cron/cron.h"
 
 #include "commands.h"
+#include "cron/expression.h"
 
 #include <string.h>
 
@@ -81,8 +82,7 @@ const struct command command_cron = {
     .brief = "Show, set, pause or run schedules; say when an expression is due",
     .more = "Without a verb, lists the schedules. EXPRESSION, in quotes: minute hour day month "
             "weekday;\n"
-            "with six fields, seconds first; or @hourly, @daily, @weekly, @monthly, @yearly, "
-            "@every 90s.\n"
+            "with six fields, seconds first; or " LATER_NICKNAMES ", @every 90s.\n"
             "In addition to crontab(5): L, L-3, 15W, LW as days; mon#2, mon#-1, 5L as weekdays; "
             "ranges\n"
             "that wrap. `set` without a TYPE changes only when a schedule is due. When clocks "

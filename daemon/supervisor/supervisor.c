@@ -32,7 +32,7 @@
 static const struct {
     int number;
     event_callback_fn fn;
-} signal_table[] = {
+} signal_table[SUPERVISOR_SIGNALS] = {
     { SIGTERM, supervisor_on_stop },  { SIGINT, supervisor_on_stop },
     { SIGQUIT, supervisor_on_quit },  { SIGHUP, supervisor_on_reload },
     { SIGCHLD, supervisor_on_child },

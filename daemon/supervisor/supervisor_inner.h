@@ -23,6 +23,8 @@
 
 #include <event2/event.h>
 
+#define SUPERVISOR_SIGNALS 5 /* rows of signal_table */
+
 struct supervisor {
     struct event_base *base;
     struct generation *generation;
@@ -44,7 +46,7 @@ struct supervisor {
     struct workers *workers;
     struct quota *quota; /* NULL: no end */
     struct overlay *overlay;
-    struct event *signals[5], *pausing;
+    struct event *signals[SUPERVISOR_SIGNALS], *pausing;
     struct timer *beat, *tick;
     int pausing_fd; /* where TSTP and CONT are read */
 

@@ -12,6 +12,7 @@
 /* Within this many days each date falls on every weekday. */
 #define ALL_DAYS (28 * 366)
 
+/* LATER_NICKNAMES has those that people are told of. */
 static const struct {
     const char *name, *text;
 } nicknames[] = {
@@ -118,9 +119,7 @@ static int read_nickname(struct later_expression *expr, const char *whole, const
         return expression_fail(err, whole, text,
                                "@reboot is not a time: push the job when the host "
                                "starts");
-    return expression_fail(err, whole, text,
-                           "must be @hourly, @daily, @weekly, @monthly, @yearly "
-                           "or @every TIME, alone");
+    return expression_fail(err, whole, text, "must be " LATER_NICKNAMES " or @every TIME, alone");
 }
 
 /* Reads TZ=Z or CRON_TZ=Z before the fields. Returns what follows, or NULL with *err. */

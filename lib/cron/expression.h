@@ -27,6 +27,9 @@
 #define LATER_EXPRESSION_MAX 256      /* bytes of its text */
 #define LATER_EVERY_MAX      31536000 /* seconds */
 
+/* Those names of times that people are told of. */
+#define LATER_NICKNAMES "@hourly, @daily, @weekly, @monthly, @yearly"
+
 enum later_field {
     LATER_FIELD_SECOND,
     LATER_FIELD_MINUTE,
