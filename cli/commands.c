@@ -1,4 +1,4 @@
-/* commands.c: the table of commands, and what others call them. */
+/* commands.c: the table of commands, the options of all of them, and what others call them. */
 #include "commands.h"
 
 #include <string.h>

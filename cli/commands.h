@@ -1,4 +1,7 @@
-/* commands.h: the commands of `later`, in the groups of the help and of the manual. */
+/*
+ * commands.h: the commands of `later`, in the groups of the help and of the manual. The options
+ * that every command has are beside them, in commands.c (global_options, cli.h).
+ */
 #ifndef LATER_CLI_COMMANDS_H
 #define LATER_CLI_COMMANDS_H
 

@@ -198,9 +198,9 @@ const struct command command_serve = {
     .more = "A line is a JSON list of words: [\"size\",\"mail\",\"--json\"]. The answer is what "
             "the command\n"
             "prints, then a line that begins with the byte 0x1E: its status, and what it wrote to\n"
-            "standard error. Commands that run a program are refused, and so are --redis, --prefix "
-            "and\n"
-            "--config in a line: they are options of `later serve` itself. later-web uses this.\n",
+            "standard error. Commands that run a program are refused, and in a line the options of "
+            "every\n"
+            "command but --json: they are options of `later serve` itself. later-web uses this.\n",
     .example = "echo '[\"size\",\"--json\"]' | later serve\n",
     .run = serve_run,
 };

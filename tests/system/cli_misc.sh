@@ -42,7 +42,9 @@ is "$(later help | sed -n '/^Options/q; s/:$//p; s/^  \([a-z]*\) .*/\1/p')" "$(a
     /^\.El/ { level-- }
     level == 1 && /^\.It Cm / && !told[$3]++ { print $3 }' "$top_srcdir/doc/later.1")" \
     "help has the groups of later(1)"
-for option in redis prefix config daemon-config json help version; do
+of_all=$(later help size | sed -n '1,/^Options of every/d; s/^  \(-., \|    \)--\([a-z-]*\).*/\2/p')
+contains " $(echo "$of_all" | paste -sd ' ') " " json " "there are options of every command"
+for option in $of_all; do
     grep -Eq "^\.It .*-$option( |\$)" "$top_srcdir/doc/later.1" && continue
     not_ok "later(1) has --$option: no item of that name in doc/later.1"
 done
