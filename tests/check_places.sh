@@ -192,6 +192,11 @@ for file in $(grep -lw max_jobs scripts/*.lua) lib/queue/queue_push.c doc/protoc
 done
 in_each "tests/scripts/*.c" tests/scripts/*.c
 
+kind "a field of a hash" "$(grep -ohE "'H(SET|SETNX|INCRBY)', [a-z_]+, '[a-z_]+'|\<count\([a-z_]+, '[a-z_]+'" scripts/*.lua \
+    scripts/inc/*.lua | sed "s/.*, '//; s/'//")"
+grep -o '`[^`]*`' doc/protocol.md >"$tested"
+in_each "doc/protocol.md, between backticks" "$tested"
+
 kind "a name of a time" "$(sed -n '/ nicknames\[\]/,/^};/p' lib/cron/expression.c | grep -o '"@[a-z]*"' | tr -d '"@')"
 sed -n '1,/\*\//p' lib/cron/expression.h >"$tested"
 in_each "the head of lib/cron/expression.h" "$tested"
@@ -294,6 +299,45 @@ for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd
     grep -oE '[?&][a-z]+=' "$file" >"$tested"
     in_each "$file" "$tested"
 done
+
+# of_program FILE PAGE WHERE: the long options that FILE takes by getopt_long(3) are items of the page, and in WHERE...
+of_program()
+{
+    kind "an option of the program ${2%.*}" "$(grep -oE '\{ "[a-z-]+", [a-z]+_argument,' "$1" | cut -d \" -f 2)"
+    grep -E '^\.It Fl' "doc/$2" | grep -oE ' -[a-z-]+' | tr -d ' ' | sed 's/^-//' >"$tested"
+    in_each "doc/$2" "$tested"
+}
+of_program daemon/main.c laterd.8
+of_program web/options.c later-web.8
+sed -n '/usage\[\] =/,/;$/p' web/options.c | grep -oE -e '--[a-z-]+' | sed 's/^--//' >"$tested"
+in_each "the usage in web/options.c" "$tested"
+grep -vx 'help\|version\|config\|redis\|prefix' "$names" >"$words" && mv "$words" "$names" # which are of later
+grep -E '^\.Op Fl' doc/later-web.8 | grep -oE ' -[a-z-]+' | sed 's/^ -//' >"$tested"
+in_each "doc/later-web.8, SYNOPSIS" "$tested"
+grep -ohE -e '--[a-z-]+' tests/system/web*.sh tests/system/web*.py tests/system/systemd/*.sh | sed 's/^--//' >"$tested"
+in_each "tests/system/web*" "$tested"
+
+kind "what later-web says of who looks" \
+    "$(sed -n '/^static void answer_me(/,/^}/s/.*jsonl_[a-z]*(&answer.json, "\([a-z_]*\)".*/\1/p' web/server.c)"
+sed -n '/^\.It Pa me$/,/^\.[IE][tl]/p' doc/later-web.8 >"$tested"
+in_each "doc/later-web.8, me" "$tested"
+
+# of_plugin NAME: the options that a plugin compares with, besides its lists and groups.
+of_plugin()
+{
+    file=jobs/$1_config.c
+    kind "an option of $1" "$(grep -oE 'cmp\(dot, "\.[a-z_]+' "$file" | sed 's/.*\.//')"
+    sed -n '/_config_help\[\] =/,/;$/p' "$file" >"$tested"
+    in_each "the help in $file" "$tested"
+    sed -n '/"unknown; there /,/;$/p' "$file" >"$tested"
+    in_each "the message of an unknown one in $file" "$tested"
+    awk -v plugin="$1" '/^\.S[sh]/ { on = $2 ~ "^" plugin } on' doc/later-job.3 >"$tested"
+    in_each "doc/later-job.3, $1" "$tested"
+    grep -ohE '"it\.[a-z_]+|\<[a-z_]+ = ' tests/unit/test_exec*.c tests/system/*.sh | sed 's/.*\.//' >"$tested"
+    in_each "a test" "$tested"
+}
+of_plugin exec
+of_plugin http
 
 kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
 in_each tests/system/web_pages.py tests/system/web_pages.py
