@@ -26,7 +26,7 @@ for room in lib daemon cli web jobs scripts tests doc etc systemd; do
         while read -r file; do
             case $file in # programs are listed without .c, files made by configure without .in
             tests/*.c) listed "${file%.c}" || listed "$file" ;;
-            *.pc.in) listed "${file%.in}" ;;
+            *.pc.in | systemd/*.in) listed "${file%.in}" ;;
             *) listed "$file" ;;
             esac || echo "$file is on no list of Makefile.am or tests/tests.am"
         done >"$missing"

@@ -343,6 +343,18 @@ kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/
 in_each tests/system/web_pages.py tests/system/web_pages.py
 in_each tests/system/web_stock.py tests/system/web_stock.py
 
+kind "a file of systemd" "$(basename -a -s .in systemd/*.in | tr . _)"
+sed -n '/^systemd_units = /,/tmpfiles$/p' Makefile.am | tr . _ >"$tested"
+in_each "systemd_units or systemd_files of Makefile.am" "$tested"
+sed -n 's/^\tcp //p' debian/rules | tr . _ >"$tested"
+in_each debian/rules "$tested"
+sed 's/^debian.later-web\.//; s/^debian.//' debian/clean | tr . _ >"$tested"
+in_each debian/clean "$tested"
+kind "a kind of file that debian/rules makes" "$(sed 's/.*\.//' debian/clean)"
+in_each debian/.gitignore debian/.gitignore
+kind "a unit" "$(basename -a systemd/*.in | grep -v 'sysusers\|tmpfiles' | sed 's/\.[^.]*\.in$//')"
+in_each "tests/system/systemd" tests/system/systemd/*.sh
+
 kind "a client" "$(basename -a clients/*/)"
 for file in clients/carry.sh tests/system/clients.sh tests/system/clients_packages.sh; do
     in_each "$file" "$file"

@@ -9,8 +9,10 @@ is_tight()
     systemd-analyze security --offline=true --threshold=10 --no-pager "$1"
 }
 
-runs "laterd.service" is_tight "$top_builddir/systemd/laterd.service"
-runs "laterd-web.service" is_tight "$top_builddir/systemd/laterd-web.service"
+for unit in "$top_builddir"/systemd/*.service; do
+    runs "${unit##*/}" is_tight "$unit"
+done
+runs "there are two at least" test -e "$top_builddir/systemd/laterd.service" -a -e "$top_builddir/systemd/laterd-web.service"
 eased=$(mktemp -d)/laterd.service
 { cat "$top_builddir/systemd/laterd.service" && printf '[Service]\nMemoryDenyWriteExecute=no\n'; } >"$eased"
 runs "laterd.service for programs that generate code" is_tight "$eased"
