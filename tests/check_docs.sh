@@ -148,6 +148,151 @@ runs "architecture.md: workers sleep where $sleep hosts do not look" says doc/ar
 runs "operations.md: where $all hosts serve the same" says doc/operations.md "Where more than $all hosts serve the same"
 runs "performance.md: the same" says doc/performance.md "of more than $all hosts that serve the same"
 
+# ---- numbers that documents tell: a constant, what it is divided by, the page, and its words with # for the number
+
+cat >"$doc" <<'NUMBERS'
+daemon/supervisor/sleepers.h SLEEPERS_FEW 1 doc/architecture.md and # or fewer are left
+lib/queue/looker.h LATER_LOOKERS 1 doc/architecture.md # hosts look for all
+lib/queue/queue.h LATER_RESERVE_BYTES 1024 doc/architecture.md # KiB of documents in a reserve
+lib/queue/queue.h LATER_BESIDE_BYTES 1048576 doc/architecture.md # MiB if they come beside its script
+lib/redis/script.h LATER_BATCH_MAX 1 doc/architecture.md | a call | # jobs;
+daemon/reservation/slots.h SLOTS_CALLS 1 doc/architecture.md # reserves under way
+daemon/reservation/slots.h SLOTS_LOCK_LEASES 1 doc/architecture.md # locks and permits
+daemon/reservation/slots.h SLOT_TEXT 1 doc/architecture.md # bytes of an error
+daemon/worker/backlog.h BACKLOG_ROWS 1 doc/architecture.md # locks, permits and limits remembered
+lib/config/config.h CONFIG_QUEUES_MAX 1 doc/architecture.md | a pool | # queues
+lib/config/config.h CONFIG_WAITED 1 doc/architecture.md for a pool of more than # queues
+daemon/queues/wake_listener.h WAKE_GROUP 1 doc/architecture.md with # queues per connection
+lib/config/config_lists.c POOLS_MAX 1 doc/architecture.md # pools
+daemon/log.c LINE_MAX_BYTES 1 doc/architecture.md # bytes of a log line
+lib/job/document.h LATER_VALUE_MAX 1024 doc/architecture.md # KiB of a value
+lib/queue/queue.h LATER_LOG_MAX 1 doc/architecture.md # lines,
+lib/queue/queue.h LATER_LOG_BYTES 1024 doc/architecture.md # KiB, of what is kept of a job's log
+daemon/link/link.h LINK_TIMEOUT 1 doc/architecture.md After a deadline of # seconds
+lib/redis/nodes.h LATER_NODES_MAX 1 doc/architecture.md | a Cluster | # nodes
+lib/redis/address.h LATER_HOSTS_MAX 1 doc/architecture.md # in the URL
+daemon/supervisor/checker.c PATIENCE 1 doc/architecture.md # seconds for the checker
+daemon/supervisor/supervisor_stop.c SETTLE_SECONDS 1 doc/architecture.md at the end # for settlements
+daemon/supervisor/supervisor_stop.c SERVER_SECONDS 1 doc/architecture.md and # for the embedded Redis
+daemon/supervisor/workers.c TRIAL_SECONDS 1 doc/architecture.md not ready within # seconds
+lib/job/document.h LATER_VALUE_MAX 1024 doc/faq.md is at most # KiB.
+lib/job/document.h LATER_DOCUMENT_MAX 1048576 doc/faq.md # MiB with all its options
+lib/queue/flow.h LATER_FLOW_JOBS 1 doc/flows.md # jobs a flow
+lib/job/flow_plan.h LATER_AFTER_MAX 1 doc/flows.md at most # steps
+lib/job/flow_plan.h LATER_WAITERS_MAX 1 doc/flows.md and # jobs for one step
+lib/job/document.h LATER_VALUE_MAX 1 doc/later-job.3 bytes, at most #;
+lib/job/document.h LATER_VALUE_MAX 1 doc/later-job.3 at most #: what the job's next attempt
+daemon/plugin/plugin_check.h PLUGIN_TYPES_MAX 1 doc/later-job.3 at most #, that ends with
+daemon/worker/said.c SAID_JSON 1 doc/later-job.3 an object of at most # bytes
+jobs/exec_config.c OUTPUT_DEFAULT 1 doc/later-job.3 output_max = #;
+jobs/exec_config.c START_DEFAULT 1 doc/later-job.3 seconds (default #)
+jobs/exec_throttle.c START_WAIT 1 doc/later-job.3 the next start waits # seconds
+jobs/http.h HTTP_HEAD_MAX 1024 doc/later-job.3 whose head is larger than # KiB
+jobs/http.h HTTP_BODY_MAX 1024 doc/later-job.3 At most # KiB of an answer
+jobs/http.h HTTP_TEXT_MAX 1 doc/later-job.3 the first # bytes of the answer
+jobs/http_request.c CONNECT_MS 1000 doc/later-job.3 no connection within # seconds
+jobs/http_loop.c FDS_KEPT 1 doc/later-job.3 its limit of descriptors less #
+daemon/queues/announce_load.h ANNOUNCE_MINUTES 1 doc/later-web.8 each of the last # minutes
+web/http/guard.h GUARD_HOSTS_MAX 1 doc/later-web.8 may be given up to # times. .Cm localhost
+web/http/mask.h MASK_MAX 1 doc/later-web.8 may be given up to # times. Case does not matter
+web/tasks/acts.h ACTS_KEPT 1 doc/later-web.8 Keep the latest # tasks
+web/tasks/acts.h ACTS_KEPT 1 doc/later-web.8 The latest # are kept until
+web/live/troubles.h TROUBLES_SOON 1 doc/later-web.8 It is looked at every # seconds
+web/live/troubles.h TROUBLES_LATER 1 doc/later-web.8 not done within the last # seconds
+web/live/live.h LIVE_MAX 1 doc/later-web.8 At most # clients can read it
+web/http/http.c HEAD_MAX 1024 doc/later-web.8 A request's head may have # KiB
+web/http/http.c BODY_MAX 1024 doc/later-web.8 and its body # KiB
+web/tasks/serve.c ANSWER_MAX 1048576 doc/later-web.8 an answer may have # MiB
+web/http/http.h HTTP_UNSENT_MAX 1048576 doc/later-web.8 may have # MiB together
+web/tasks/serve.c MEMORY_MAX 1048576 doc/later-web.8 may have # MiB of memory
+web/tasks/serve.c CPU_MAX 1 doc/later-web.8 and # seconds of processor time
+web/http/http.c CONNECTIONS 1 doc/later-web.8 There may be # connections
+web/http/http.c PATIENCE 1 doc/later-web.8 a whole request after # seconds
+web/notify/post.c PATIENCE 1 doc/later-web.8 no answer within # seconds
+web/notify/notices.h NOTICES_TRIES 1 doc/later-web.8 after # times, some
+cli/lock/lock.c TTL 1 doc/later.1 after the command was killed; the default is # seconds
+cli/lock/lock_run.c GRACE 1 doc/later.1 and KILL # seconds later
+cli/work/take.c LEASE 1 doc/later.1 How long the reservation holds; the default is # seconds.
+cli/lock/lock.c TTL_MIN 1 doc/later.1 30 seconds, the minimum #.
+cli/work/work.c WORKERS_MAX 1 doc/later.1 the default is 1, the most #.
+daemon/supervisor/checker.c PATIENCE 1 doc/laterd.8 plugins are not loaded within # seconds
+daemon/supervisor/workers.c TRIAL_SECONDS 1 doc/laterd.8 new workers are not ready within # seconds
+daemon/supervisor/workers.c TRIAL_TIMES 1 doc/laterd.8 worker fails to start # times
+daemon/supervisor/supervisor_reload.c LONG_SECONDS 1 doc/laterd.8 a step takes longer than # seconds
+daemon/supervisor/restart.c LONGEST 1 doc/laterd.8 then 2, up to #.
+lib/queue/queue.h LATER_LOG_BYTES 1 doc/laterd.conf.5 at most # bytes of JSON
+lib/redis/key.h LATER_SHARDED_MAX 1 doc/laterd.conf.5 it has at most # characters
+lib/config/config.h CONFIG_QUEUES_MAX 1 doc/operations.md 32 shards; # queues and shards in a pool
+lib/config/config.h CONFIG_QUEUES_MAX 1 doc/operations.md **Limits**: # queues and shards in a pool, and
+lib/queue/shards.h LATER_SHARDS_MAX 1 doc/operations.md 1 to # shards
+lib/redis/key.h LATER_SHARDED_MAX 1 doc/operations.md a name of at most # characters
+daemon/queues/patterns.h PATTERNS_SEEN 1 doc/operations.md # names in
+daemon/queues/migrator.c LOOK_SECONDS 1 doc/operations.md and a command each # seconds
+daemon/link/link.h LINK_TIMEOUT 1 doc/operations.md gives up a command after # seconds
+daemon/queues/announce_load.h ANNOUNCE_MINUTES 1 doc/operations.md each of the last # minutes
+web/tasks/acts.h ACTS_KEPT 1 doc/operations.md # of them with progress
+lib/redis/script.h LATER_BATCH_MAX 1 doc/protocol.md At most # jobs a call.
+lib/job/document.h LATER_VALUE_MAX 1 doc/protocol.md any JSON, at most # bytes
+lib/job/document.h LATER_DOCUMENT_MAX 1048576 doc/protocol.md | a document | # MiB
+lib/job/json.h LATER_JSON_DEPTH 1 doc/protocol.md is nested deeper than # levels
+lib/queue/queue.h LATER_LOG_MAX 1 doc/protocol.md over all attempts: at most #,
+lib/queue/queue.h LATER_LOG_BYTES 1 doc/protocol.md and at most # bytes of JSON
+lib/queue/flow.h LATER_FLOW_BATCH 1 doc/protocol.md At most # jobs a call, of which none
+lib/queue/flow.h LATER_FLOW_VALUES 1048576 doc/protocol.md together at most # MiB
+lib/queue/shards.h LATER_SHARDS_MAX 1 doc/protocol.md | shards of a queue | #;
+lib/redis/key.h LATER_SHARDED_MAX 1 doc/protocol.md its name has at most # characters
+lib/queue/override.h LATER_OVERRIDES_MAX 1 doc/protocol.md A queue has at most #.
+lib/queue/override.h LATER_OVERRIDE_WORDS 1 doc/protocol.md one line of at most # bytes.
+lib/queue/lost.h LATER_FORGOTTEN_MAX 1 doc/protocol.md the last # queues and shards that
+lib/queue/lost.h LATER_FORGOTTEN_SECONDS 86400 doc/protocol.md with an expiry of # days |
+lib/queue/lock.h LATER_LOCK_OWNER_MAX 1 doc/protocol.md for people to read, at most # bytes
+daemon/queues/migrator.c LOOK_SECONDS 1 doc/protocol.md at least every # seconds
+lib/redis/script.h LATER_BATCH_MAX 1 doc/push.md up to # jobs in a call
+web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to # times
+web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
+web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
+NUMBERS
+is "$(awk '
+    # What a constant is: 65536, 5.0, (256 * 1024), (40UL << 20)
+    function figure(file, name,    line, n, of) {
+        while (!n && (getline line < file) > 0)
+            if (line ~ "^#define " name " ") {
+                sub(/^#define [A-Z_]+ +/, "", line); sub("/[*].*", "", line); gsub(/[()UL]/, "", line)
+                split(line, of, / *(\*|<<) */)
+                n = of[1] * (line ~ /<</ ? 2 ^ of[2] : line ~ /[*]/ ? of[2] : 1)
+            }
+        close(file)
+        return n
+    }
+    function with_commas(n) { return n < 1000 ? n : with_commas(int(n / 1000)) sprintf(",%03d", n % 1000) }
+    function text_of(page,    line, text) {
+        while ((getline line < page) > 0) text = text " " line
+        close(page)
+        return text
+    }
+    BEGIN { split("one two three four five six seven eight nine ten eleven twelve", words) }
+    {
+        page = $4
+        if (!(page in texts)) texts[page] = text_of(page)
+        n = figure($1, $2) / $3
+        said = $0
+        sub(/^[^ ]+ [^ ]+ [^ ]+ [^ ]+ /, "", said)
+        place = index(said, "#")
+        before = place == 1 ? " " : substr(said, 1, place - 1)
+        after = substr(said, place + 1)
+        word = n in words ? words[n] : n
+        if (!index(texts[page], before n after) && !index(texts[page], before with_commas(n) after) &&
+            !index(texts[page], before word after) &&
+            !index(texts[page], before toupper(substr(word, 1, 1)) substr(word, 2) after))
+            print page ": " $2 " of " $1 " is " n ", but not: " said
+    }' "$doc")" "" "the pages tell these constants as they are"
+
+# ---- doc/performance.md: the scenarios of make bench that run unless others are named
+
+sed -n '/ scenarios\[\] = {/,/^};/p' tests/bench/bench.c | grep -oE '"[a-z]+", bench_[a-z]+, false' | cut -d '"' -f 2 | sort >"$code"
+sed -n '/^| scenario |/,/^$/s/^| `\([a-z]*\)` .*/\1/p' doc/performance.md | sort >"$doc"
+runs "performance.md has the scenarios of tests/bench/bench.c" diff "$doc" "$code"
+
 # ---- doc/coming-from.md: the commands that it names are in later(1)
 
 sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' doc/later.1 | sort -u >"$code"
@@ -179,6 +324,10 @@ for file in README.md doc/*.md doc/*.[1358] clients/*/*.md; do
 done >"$doc"
 is "$(cat "$doc")" '' "samples of laterd.conf close each bracket"
 
+for page in doc/*.md; do
+    grep -qF "]($page" README.md || echo "$page"
+done >"$doc"
+is "$(cat "$doc")" '' "README.md leads to each page of doc/"
 runs "README.md has at most 250 lines" test "$(wc -l <README.md)" -le 250
 for file in README.md doc/*.md; do
     grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//' | grep -v '^https\{0,1\}:' |
