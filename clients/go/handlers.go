@@ -1,4 +1,4 @@
-// handlers.go: handlers by type, and what they say of their types: attempts, backoff, hooks.
+// handlers.go: handlers by type, and what they say of their types: attempts, backoff, hooks; Run, for laterd and by hand.
 
 package laterd
 
