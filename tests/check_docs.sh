@@ -148,7 +148,7 @@ runs "architecture.md: workers sleep where $sleep hosts do not look" says doc/ar
 runs "operations.md: where $all hosts serve the same" says doc/operations.md "Where more than $all hosts serve the same"
 runs "performance.md: the same" says doc/performance.md "of more than $all hosts that serve the same"
 
-# ---- numbers that documents tell: a constant, what it is divided by, the page, and its words with # for the number
+# ---- numbers that documents, scripts and clients have, too: a constant, what it is divided by, the page, and its words with # for the number
 
 cat >"$doc" <<'NUMBERS'
 daemon/supervisor/sleepers.h SLEEPERS_FEW 1 doc/architecture.md and # or fewer are left
@@ -251,6 +251,42 @@ lib/redis/script.h LATER_BATCH_MAX 1 doc/push.md up to # jobs in a call
 web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to # times
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
+lib/job/flow_plan.h LATER_AFTER_MAX 1 scripts/inc/flow_add.lua steps > #
+lib/job/flow_plan.h LATER_WAITERS_MAX 1 scripts/inc/flow_add.lua spaces >= #
+lib/queue/flow.h LATER_FLOW_BATCH 1 scripts/inc/flow_add.lua flow_list > #)
+lib/queue/flow.h LATER_FLOW_BATCH 1 scripts/flow_park.lua total > #
+lib/queue/flow.h LATER_FLOW_KEPT 1 scripts/inc/flow.lua flow_kept = #
+lib/queue/flow.h LATER_FLOW_VALUES 1 scripts/values.lua whole(most, 0, #)
+lib/queue/inspect.h LATER_MOVE_MAX 1 scripts/act.lua total > #
+lib/queue/lock.h LATER_LOCK_OWNER_MAX 1 scripts/lock_take.lua owner > #
+lib/queue/lock.h LATER_LOCK_OWNER_MAX 1 scripts/lock_take.lua owner up to #
+lib/queue/override.h LATER_OVERRIDES_MAX 1 scripts/override.lua overrides) >= #
+lib/queue/override.h LATER_OVERRIDE_WORDS 1 scripts/override.lua words > #
+lib/queue/shards.h LATER_SHARDS_MAX 1 scripts/reshard.lua whole(count, 1, #)
+lib/queue/shards.h LATER_COUNTS_MAX 1 scripts/reshard.lua counts are 1 to # numbers
+lib/redis/script.h LATER_BATCH_MAX 1 scripts/inc/guard.lua count > #
+lib/redis/script.h LATER_BATCH_MAX 1 scripts/inc/take.lua whole(limit, 1, #)
+lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
+lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
+lib/queue/flow.h LATER_FLOW_BATCH 1 clients/php/src/Flows.php JOBS_MAX = #
+lib/queue/flow.h LATER_FLOW_BATCH 1 clients/python/laterd/flow_steps.py BYTES_MAX = #
+lib/queue/flow.h LATER_FLOW_BATCH 1 clients/ruby/lib/laterd/flow.rb JOBS_MAX = #
+lib/queue/flow.h LATER_FLOW_JOBS 1 clients/go/flow.go flowMax  = #
+lib/queue/flow.h LATER_FLOW_JOBS 1 clients/node/src/flow.js FLOW_MAX = #
+lib/queue/flow.h LATER_FLOW_JOBS 1 clients/php/src/Flows.php FLOW_MAX = #
+lib/queue/flow.h LATER_FLOW_JOBS 1 clients/python/laterd/flows.py FLOW_MAX = #
+lib/queue/flow.h LATER_FLOW_JOBS 1 clients/ruby/lib/laterd/flow.rb FLOW_MAX = #
+lib/queue/shards.h LATER_SHARDS_MAX 1 clients/node/src/plan.js SHARDS_MAX = #
+lib/queue/shards.h LATER_SHARDS_MAX 1 clients/python/laterd/plan.py SHARDS_MAX = #
+lib/redis/script.h LATER_BATCH_MAX 1 clients/go/client.go jobsMax    = #
+lib/redis/script.h LATER_BATCH_MAX 1 clients/node/src/client.js JOBS_MAX = #
+lib/redis/script.h LATER_BATCH_MAX 1 clients/php/src/Client.php JOBS_MAX = #
+lib/redis/script.h LATER_BATCH_MAX 1 clients/python/laterd/steps.py BYTES_MAX = #
+lib/redis/script.h LATER_BATCH_MAX 1 clients/ruby/lib/laterd/client.rb JOBS_MAX = #
+lib/job/json.h LATER_JSON_DEPTH 1 clients/node/src/document.js DEPTH_MAX = #
+lib/job/json.h LATER_JSON_DEPTH 1 clients/python/laterd/document.py DEPTH_MAX = #
+lib/job/document.h LATER_DOCUMENT_MAX 1 clients/php/src/NewJob.php BYTES_MAX = #
+lib/job/document.h LATER_DOCUMENT_MAX 1 clients/ruby/lib/laterd/new_job.rb BYTES_MAX = #
 NUMBERS
 is "$(awk '
     # What a constant is: 65536, 5.0, (256 * 1024), (40UL << 20)
@@ -264,7 +300,11 @@ is "$(awk '
         close(file)
         return n
     }
-    function with_commas(n) { return n < 1000 ? n : with_commas(int(n / 1000)) sprintf(",%03d", n % 1000) }
+    function grouped(n, by) { return n < 1000 ? n : grouped(int(n / 1000), by) by sprintf("%03d", n % 1000) }
+    # Does the text have these words, and no further digit behind them?
+    function has(text, before, n, after) {
+        return index(text, before n after) && substr(text, index(text, before n after) + length(before n after), 1) !~ /[0-9]/
+    }
     function text_of(page,    line, text) {
         while ((getline line < page) > 0) text = text " " line
         close(page)
@@ -281,11 +321,11 @@ is "$(awk '
         before = place == 1 ? " " : substr(said, 1, place - 1)
         after = substr(said, place + 1)
         word = n in words ? words[n] : n
-        if (!index(texts[page], before n after) && !index(texts[page], before with_commas(n) after) &&
-            !index(texts[page], before word after) &&
-            !index(texts[page], before toupper(substr(word, 1, 1)) substr(word, 2) after))
+        text = texts[page]
+        if (!has(text, before, n, after) && !has(text, before, grouped(n, ","), after) && !has(text, before, word, after) &&
+            !has(text, before, toupper(substr(word, 1, 1)) substr(word, 2), after) && !has(text, before, grouped(n, "_"), after))
             print page ": " $2 " of " $1 " is " n ", but not: " said
-    }' "$doc")" "" "the pages tell these constants as they are"
+    }' "$doc")" "" "pages, scripts and clients have these constants as they are"
 
 # ---- doc/performance.md: the scenarios of make bench that run unless others are named
 

@@ -197,6 +197,15 @@ kind "a field of a hash" "$(grep -ohE "'H(SET|SETNX|INCRBY)', [a-z_]+, '[a-z_]+'
 grep -o '`[^`]*`' doc/protocol.md >"$tested"
 in_each "doc/protocol.md, between backticks" "$tested"
 
+kind "a package" "$(sed -n 's/^Package: //p' debian/control)"
+in_each doc/operations.md doc/operations.md
+
+kind "a unit of durations" "$(sed -n '/ units\[\] = /,/;$/p' lib/base/duration.c | grep -oE '"[a-z]+"' | tr -d '"')"
+for file in lib/base/duration.h doc/later.1 tests/unit/test_cli_args.c; do
+    grep -oE '["`. ][0-9]+[a-z]+' "$file" | tr -d '0-9' >"$tested"
+    in_each "$file" "$tested"
+done
+
 kind "a name of a time" "$(sed -n '/ nicknames\[\]/,/^};/p' lib/cron/expression.c | grep -o '"@[a-z]*"' | tr -d '"@')"
 sed -n '1,/\*\//p' lib/cron/expression.h >"$tested"
 in_each "the head of lib/cron/expression.h" "$tested"
