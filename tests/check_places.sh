@@ -209,7 +209,7 @@ done
 kind "a name of a time" "$(sed -n '/ nicknames\[\]/,/^};/p' lib/cron/expression.c | grep -o '"@[a-z]*"' | tr -d '"@')"
 sed -n '1,/\*\//p' lib/cron/expression.h >"$tested"
 in_each "the head of lib/cron/expression.h" "$tested"
-in_each "tests/unit/*cron* or test_tick.c" tests/unit/*cron* tests/unit/test_tick.c
+in_each "tests/unit/*cron*.c or test_tick.c" tests/unit/*cron*.c tests/unit/test_tick.c
 kind "a name of a time that people are told of" \
     "$(sed -n 's/^#define LATER_NICKNAMES //p' lib/cron/expression.h | grep -o '@[a-z]*' | tr -d @)"
 grep -o '@[a-z]*' doc/later.1 >"$tested"

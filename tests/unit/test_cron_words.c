@@ -26,6 +26,8 @@ START_TEST(test_words)
         { "@daily", "at 00:00" },
         { "@weekly", "at 00:00, on Sunday" },
         { "@yearly", "at 00:00, on day 1, in January" },
+        { "@annually", "at 00:00, on day 1, in January" },
+        { "@monthly", "at 00:00, on day 1" },
         { "@every 90s", "every 90 seconds" },
         { "@every 1h", "every hour" },
         { "@every 7d", "every 7 days" },
