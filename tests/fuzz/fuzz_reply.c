@@ -60,6 +60,7 @@ static void decode_queue(const struct later_reply *reply, size_t most)
     }
     must(!isnan(later_queue_reserved_now(reply)), "a time is a number");
     must(count == 1 || later_queue_reserved_left(reply) == 0, "only of one job others are left");
+    must(later_queue_reserved_ahead(reply) >> LATER_AHEAD_MAX == 0, "so many queues come first");
     for (size_t i = 0; i < most; i++) {
         (void)later_queue_lost(reply, i, &cursor);
         must((unsigned)later_queue_pushed(reply, i, &state) <= LATER_IS_STRANGE, "pushed");
