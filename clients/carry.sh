@@ -31,7 +31,7 @@ carry()
     into=$1
     shift
     # shellcheck disable=SC2046 # words
-    "${AWK:-awk}" -v keys=lib/redis/key.h -v bounds=lib/job/document.h -v inc=scripts/inc \
+    "${AWK:-awk}" -v keys=lib/redis/key.h -v bounds="$(echo lib/*/*.h)" -v inc=scripts/inc \
         -v lua="$made" -f scripts/expand.awk $(printf 'scripts/%s.lua ' "$@")
     for name in "$@"; do
         cmp -s "$made/$name.lua" "$into/$name.lua" && continue

@@ -12,9 +12,9 @@
 -- @told
 -- @include settle
 
-local most = whole(total, 1, 500)
+local most = whole(total, 1, LATER_BATCH_MAX)
 if not most then
-    return redis.error_reply('ERR ack_all: the number of jobs is 1 to 500')
+    return redis.error_reply('ERR ack_all: the number of jobs is 1 to LATER_BATCH_MAX')
 end
 in_order = redis.call('ZRANGE', held, 0, -1)
 if #in_order ~= most then

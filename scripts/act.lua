@@ -46,7 +46,7 @@ if not may[verb] or not may[verb][state] then
     return redis.error_reply('ERR act: kick, bury, cancel or move, and a state that it takes')
 end
 local total, set = (#ARGV - 3) / 2, sets[state]
-if verb == 'move' and (total > 20 or #with > 64 or not string.find(with, '^[%w_.-]+$')
+if verb == 'move' and (total > LATER_MOVE_MAX or #with > 64 or not string.find(with, '^[%w_.-]+$')
     or with == string.match(base, '{([^}/]*)')) then
     return redis.error_reply('ERR act: move takes at most 20 jobs, and the name of another queue')
 end
@@ -75,7 +75,7 @@ local function movable()
     local texts, found = records_of(ids), redis.call('HMGET', jobs, unpack(ids))
     for i, id in ipairs(ids) do
         local document, ties = found[i] or id, '\n' .. texts[i]
-        if (not found[i] or #id <= 200 and string.find(id, '^[!-~]+$'))
+        if (not found[i] or #id <= LATER_ID_MAX and string.find(id, '^[!-~]+$'))
             and not string.find(ties, '\n[fud]=') and not string.find(ties .. document, '%z') then
             left[#left + 1], documents[#documents + 1] = id, document
         end

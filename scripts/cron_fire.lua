@@ -111,7 +111,7 @@ local function push(id)
         document = expiring(document, due + life) or document
     end
     local group = string.match(value_of(head, 'group') or '', '^[!-z|~]+$')
-    group = group and #group <= 64 and group
+    group = group and #group <= LATER_GROUP_MAX and group
     guard_fair(group)
     redis.call('HSET', jobs, id, document) -- refused by a full Redis
     if value_of(head, 'overlap') == 'replace' and waiting then

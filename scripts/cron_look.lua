@@ -12,10 +12,11 @@
 -- @include guard
 -- @include crontab
 
-local most = whole(limit, 1, 500)
+local most = whole(limit, 1, LATER_BATCH_MAX)
 local rank = whole(from, 0, 1e9)
 if not most or not (rank or from == 'due' or string.sub(from, 1, 1) == '=') then
-    return redis.error_reply('ERR cron_look: from is due, a rank or =NAME; a limit is 1 to 500')
+    return redis.error_reply('ERR cron_look: from is due, a rank or =NAME; '
+        .. 'a limit is 1 to LATER_BATCH_MAX')
 end
 guard(most, { cron }, { crontab })
 

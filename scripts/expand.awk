@@ -1,6 +1,6 @@
 # expand.awk: checks scripts/*.lua, and makes complete scripts for Redis and C from them.
 #
-#   LC_ALL=C awk -v keys=lib/redis/key.h -v bounds=lib/job/document.h -v inc=scripts/inc \
+#   LC_ALL=C awk -v keys=lib/redis/key.h -v bounds="lib/job/document.h …" -v inc=scripts/inc \
 #       -v lua=DIR [-v c=FILE] [-v h=FILE] [-v told=FILE] -f scripts/expand.awk SCRIPT.lua...
 #
 # Writes DIR/NAME.lua (installed, and carried by the clients) and, if they are named, FILE.c (the texts
@@ -102,13 +102,15 @@ function known_keys(file,    text, within) {
         fault(file, 1, "no `enum later_key {` here", "give its file with -v keys=")
 }
 
-function known_bounds(file,    text, word) {
-    while (file != "" && (getline text < file) > 0)
-        if (text ~ /^#define LATER_[A-Z_]+ +[0-9]+( |$)/) {
-            split(text, word, " ")
-            bound[word[2]] = word[3]
-        }
-    close(file)
+function known_bounds(files,    file, n, text, word) {
+    for (n = split(files, file, " "); n > 0; n--) {
+        while ((getline text < file[n]) > 0)
+            if (text ~ /^#define LATER_[A-Z_]+ +[0-9]+( |$)/) {
+                split(text, word, " ")
+                bound[word[2]] = word[3]
+            }
+        close(file[n])
+    }
 }
 
 # Writes the numbers for the names of bounds.

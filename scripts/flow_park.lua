@@ -32,20 +32,21 @@ local function is_name(text)
     return #text <= 64 and string.find(text, '^[%w_.-]+$')
 end
 
-if how ~= 'new' and how ~= 'seek' or not is_name(name) or not is_name(home) or total > 200 then
+if how ~= 'new' and how ~= 'seek' or not is_name(name) or not is_name(home)
+    or total > LATER_FLOW_BATCH then
     return refusal('mode is new or seek; the flow and its queue are 1 to 64 of A-Z a-z 0-9 _ . -; '
-        .. 'at most 200 jobs a call')
+        .. 'at most LATER_FLOW_BATCH jobs a call')
 end
 for i = 1, total do
     local at = 4 * i
     local id, rank, group = ARGV[at], string.match(ARGV[at + 2], '^([^@]*)@?(.*)$')
-    local wrong = (#id > 200 or not string.find(id, '^[!-~]+$'))
-            and 'an id is 1 to 200 printable characters without space'
+    local wrong = (#id > LATER_ID_MAX or not string.find(id, '^[!-~]+$'))
+            and 'an id is 1 to LATER_ID_MAX printable characters without space'
         or not whole(string.match(ARGV[at + 1], '^(%d*)s?v?$') or '', 0, 1e16)
             and 'a number is what flow_join has answered'
         or not whole(rank, -100, 100) and 'a priority is a whole number from -100 to 100'
-        or group ~= '' and (#group > 64 or not string.find(group, '^[!-z|~]+$'))
-            and 'a group is 1 to 64 printable characters without space and braces'
+        or group ~= '' and (#group > LATER_GROUP_MAX or not string.find(group, '^[!-z|~]+$'))
+            and 'a group is 1 to LATER_GROUP_MAX printable characters without space and braces'
         or ARGV[at + 3] == '' and 'the document is empty'
     if wrong then
         return refusal('job ' .. i .. ': ' .. wrong)

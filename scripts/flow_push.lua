@@ -56,8 +56,8 @@ for i, job in ipairs(flow_list) do
     local wrong = flow_wrong(job)
         or job.priority ~= '0' and not whole(job.priority, -100, 100)
             and 'a priority is a whole number from -100 to 100'
-        or job.group and (#job.group > 64 or not string.find(job.group, '^[!-z|~]+$'))
-            and 'a group is 1 to 64 printable characters without space and braces'
+        or job.group and (#job.group > LATER_GROUP_MAX or not string.find(job.group, '^[!-z|~]+$'))
+            and 'a group is 1 to LATER_GROUP_MAX printable characters without space and braces'
         or job.document == '' and 'the document is empty'
     if wrong then
         return refusal('job ' .. i .. ': ' .. wrong)

@@ -5,7 +5,7 @@
 --
 -- token  1 to 64 bytes, new and unpredictable each time. If it has the lock already, it keeps it
 --        for ttl seconds from now under the same number; so if an answer is lost, repeat the call
--- owner  at most 250 bytes, for people
+-- owner  at most LATER_LOCK_OWNER_MAX bytes, for people
 -- ttl    seconds, 0.001 to 10^9
 -- pass   what BLPOP on lock_wake gave; '' = nothing
 -- waiter a job that goes into the line (lock_line) if it does not get the lock: its queue, a space,
@@ -17,8 +17,9 @@
 
 local life = number(ttl, 0.001, 1e9)
 local last = whole(redis.call('GET', fence) or '0', 0, 9e15)
-if #token < 1 or #token > 64 or #owner > 250 or not life or #waiter > 300 then
-    return redis.error_reply('ERR lock_take: token is 1 to 64 bytes, owner up to 250, ttl seconds')
+if #token < 1 or #token > 64 or #owner > LATER_LOCK_OWNER_MAX or not life or #waiter > 300 then
+    return redis.error_reply('ERR lock_take: token is 1 to 64 bytes, '
+        .. 'owner up to LATER_LOCK_OWNER_MAX, ttl seconds')
 elseif not last then
     return redis.error_reply('ERR lock_take: ' .. fence .. ' is no counter')
 end

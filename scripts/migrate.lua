@@ -23,9 +23,9 @@
 -- @include share
 -- @include guard_fair
 
-local most = whole(limit, 1, 500)
+local most = whole(limit, 1, LATER_BATCH_MAX)
 if not most then
-    return redis.error_reply('ERR migrate: a limit is 1 to 500')
+    return redis.error_reply('ERR migrate: a limit is 1 to LATER_BATCH_MAX')
 end
 local present = string.format('%.6f', now)
 -- There is `ready` at most.

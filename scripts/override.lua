@@ -32,8 +32,10 @@ if not fits or not span and ms ~= '' then
     return redis.error_reply('ERR override: name is type:T, limit:N or permit:N, these with words '
         .. 'MAX PER; ms from 0 to 100000000000 or empty')
 end
-if #who > 64 or string.find(who, '[^!-~]') or #words > 200 or string.find(words, '%c') then
-    return redis.error_reply('ERR override: who is a word, words are one line of 200 bytes')
+if #who > 64 or string.find(who, '[^!-~]') or #words > LATER_OVERRIDE_WORDS
+    or string.find(words, '%c') then
+    return redis.error_reply('ERR override: who is a word, '
+        .. 'words are one line of LATER_OVERRIDE_WORDS bytes')
 end
 redis.call('HLEN', stats)
 local before = redis.call('HGET', overrides, name) or ''
@@ -45,8 +47,8 @@ redis.call('HDEL', overrides, '')
 if not span and not lasted then
     return 0
 end
-if span and not lasted and redis.call('HLEN', overrides) >= 64 then
-    return redis.error_reply('ERR override: 64 are laid over this queue already')
+if span and not lasted and redis.call('HLEN', overrides) >= LATER_OVERRIDES_MAX then
+    return redis.error_reply('ERR override: LATER_OVERRIDES_MAX are laid over this queue already')
 end
 local rest = span and (who == '' and '-' or who) .. ' ' .. words
     or string.match(before, '^%S+ %S+ (.*)') or '-'

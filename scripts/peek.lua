@@ -14,9 +14,9 @@
 
 local sets = { ready = ready, delayed = delayed, reserved = held, dead = dead, done = done,
     waiting = waiting }
-local from, most = whole(offset, 0, 1e12), whole(limit, 1, 500)
+local from, most = whole(offset, 0, 1e12), whole(limit, 1, LATER_BATCH_MAX)
 if not sets[state] or not from or not most then
-    return redis.error_reply('ERR peek: state, offset from 0, limit 1 to 500')
+    return redis.error_reply('ERR peek: state, offset from 0, limit 1 to LATER_BATCH_MAX')
 end
 
 local reply, size = {}, 0

@@ -11,10 +11,10 @@
 -- @include guard_fair
 
 local sets = { ready = ready, delayed = delayed, dead = dead, waiting = waiting }
-local most = whole(limit, 1, 500)
+local most = whole(limit, 1, LATER_BATCH_MAX)
 if not (sets[state] or state == 'done') or not most then
     return redis.error_reply('ERR purge: ready, delayed, dead, waiting or done; '
-        .. 'a limit of 1 to 500')
+        .. 'a limit of 1 to LATER_BATCH_MAX')
 end
 if state == 'done' then
     guard(most, { done }, { kept })

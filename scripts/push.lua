@@ -70,8 +70,8 @@ local groups -- nil: none of these jobs has one
 local function read_rank(i, text)
     local before, group = string.match(text, '^([^@]*)@(.*)$')
     if group then
-        if #group > 64 or not string.find(group, '^[!-z|~]+$') then
-            return 'a group is 1 to 64 printable characters without space and braces'
+        if #group > LATER_GROUP_MAX or not string.find(group, '^[!-z|~]+$') then
+            return 'a group is 1 to LATER_GROUP_MAX printable characters without space and braces'
         end
         groups = groups or {}
         text, groups[i] = before, group
@@ -127,8 +127,8 @@ local total, at, argv, find = (#ARGV - 2) / 4, 3, ARGV, string.find
 for i = 1, total do
     local id, when, rank, document = argv[at], argv[at + 1], argv[at + 2], argv[at + 3]
     ids[i], documents[i] = id, document
-    local wrong = (#id > 200 or not find(id, '^[!-~]+$'))
-            and 'an id is 1 to 200 printable characters without space'
+    local wrong = (#id > LATER_ID_MAX or not find(id, '^[!-~]+$'))
+            and 'an id is 1 to LATER_ID_MAX printable characters without space'
         or rank ~= '0' and read_rank(i, rank)
         or document == '' and 'the document is empty'
         or when ~= '' and read_time(i, when)

@@ -17,8 +17,9 @@
 
 local redis = redis
 
-if #id > 200 or not string.find(id, '^[!-~]+$') then
-    return redis.error_reply('ERR push_now: an id is 1 to 200 printable characters without space')
+if #id > LATER_ID_MAX or not string.find(id, '^[!-~]+$') then
+    return redis.error_reply('ERR push_now: an id is 1 to LATER_ID_MAX printable '
+        .. 'characters without space')
 end
 if document == '' then
     return redis.error_reply('ERR push_now: the document is empty')

@@ -34,7 +34,7 @@ redis.call('ZCARD', reserved)
 local idle = string.sub(deadline, -5) == '/idle'
 local last = number(idle and string.sub(deadline, 1, -6) or deadline, 0, 1e11)
 if not last then
-    return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
+    return redis.error_reply('ERR reserve: limit 1 to LATER_BATCH_MAX, bytes and deadline from 0')
 end
 stopped = stopped or last > 0 and now > last
 local few = idle -- after most wakes there is one job and no other

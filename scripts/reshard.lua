@@ -17,10 +17,11 @@
 
 local many = 0
 for count in string.gmatch(counts, '%S+') do
-    many = whole(count, 1, 32) and many + 1 or 99
+    many = whole(count, 1, LATER_SHARDS_MAX) and many + 1 or 99
 end
 if many < 1 or many > 8 then
-    return redis.error_reply('ERR reshard: counts are 1 to 8 numbers from 1 to 32')
+    return redis.error_reply('ERR reshard: counts are 1 to LATER_COUNTS_MAX numbers '
+        .. 'from 1 to LATER_SHARDS_MAX')
 end
 local here = redis.call('GET', shards) or ''
 if here ~= before then

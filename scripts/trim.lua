@@ -12,9 +12,10 @@
 -- @include number
 -- @include drop
 
-local keep, seconds, most = whole(max, 0, 1e12), number(age, 0, 1e11), whole(limit, 1, 500)
+local keep, seconds, most = whole(max, 0, 1e12), number(age, 0, 1e11),
+    whole(limit, 1, LATER_BATCH_MAX)
 if not keep or not seconds or not most then
-    return redis.error_reply('ERR trim: max and age from 0, and a limit of 1 to 500')
+    return redis.error_reply('ERR trim: max and age from 0, and a limit of 1 to LATER_BATCH_MAX')
 end
 local over = 0
 if keep > 0 then

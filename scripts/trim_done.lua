@@ -12,9 +12,9 @@
 -- @include guard
 -- @include done
 
-local room, most = whole(max, 0, 1e12), whole(limit, 1, 500)
+local room, most = whole(max, 0, 1e12), whole(limit, 1, LATER_BATCH_MAX)
 if not room or not most then
-    return redis.error_reply('ERR trim_done: max from 0, and a limit of 1 to 500')
+    return redis.error_reply('ERR trim_done: max from 0, and a limit of 1 to LATER_BATCH_MAX')
 end
 guard(most, { done }, { kept })
 local over = math.max(redis.call('ZCARD', done) - room, redis.call('ZCOUNT', done, '-inf', now))

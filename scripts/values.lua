@@ -12,9 +12,9 @@
 
 -- @include number
 
-local room = whole(most, 0, 1048576)
+local room = whole(most, 0, LATER_FLOW_VALUES)
 if not room then
-    return redis.error_reply('ERR values: most is 0 to 1048576')
+    return redis.error_reply('ERR values: most is 0 to LATER_FLOW_VALUES')
 end
 local text = redis.call('HGET', flow, 'j:' .. id)
 local after = text and string.match(text, '^%a %S+ %S+ %S+ (%S+)')

@@ -17,9 +17,12 @@ fi
 # A tree of its own, in which a word of a script is changed.
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree/lib/redis" "$tree/clients"
+mkdir -p "$tree/clients"
 cp -R "$top_srcdir/scripts" "$tree"
-cp "$top_srcdir/lib/redis/key.h" "$tree/lib/redis"
+for header in "$top_srcdir"/lib/*/*.h; do # with the keys and bounds
+    folder=$tree/lib/$(basename "$(dirname "$header")")
+    mkdir -p "$folder" && cp "$header" "$folder"
+done
 cp "$top_srcdir/clients/carry.sh" "$tree/clients"
 cp "$top_srcdir/LICENSE" "$top_srcdir/NEWS" "$tree"
 printf '%s\n' '-- another word' >>"$tree/scripts/push.lua"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What doc/ and README.md say about the code is true: keys, scripts, messages. No link is broken.
+# What doc/ and README.md say about the code is true: keys, scripts, messages, numbers. No link is broken.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
@@ -148,7 +148,7 @@ runs "architecture.md: workers sleep where $sleep hosts do not look" says doc/ar
 runs "operations.md: where $all hosts serve the same" says doc/operations.md "Where more than $all hosts serve the same"
 runs "performance.md: the same" says doc/performance.md "of more than $all hosts that serve the same"
 
-# ---- numbers that documents, scripts and clients have, too: a constant, what it is divided by, the page, and its words with # for the number
+# ---- numbers that documents and clients have, too: a constant, what it is divided by, the page, and its words with # for the number
 
 cat >"$doc" <<'NUMBERS'
 daemon/supervisor/sleepers.h SLEEPERS_FEW 1 doc/architecture.md and # or fewer are left
@@ -178,7 +178,7 @@ daemon/supervisor/workers.c TRIAL_SECONDS 1 doc/architecture.md not ready within
 lib/job/document.h LATER_VALUE_MAX 1024 doc/faq.md is at most # KiB.
 lib/job/document.h LATER_DOCUMENT_MAX 1048576 doc/faq.md # MiB with all its options
 lib/queue/flow.h LATER_FLOW_JOBS 1 doc/flows.md # jobs a flow
-lib/job/flow_plan.h LATER_AFTER_MAX 1 doc/flows.md at most # steps
+lib/job/document.h LATER_AFTER_MAX 1 doc/flows.md at most # steps
 lib/job/flow_plan.h LATER_WAITERS_MAX 1 doc/flows.md and # jobs for one step
 lib/job/document.h LATER_VALUE_MAX 1 doc/later-job.3 bytes, at most #;
 lib/job/document.h LATER_VALUE_MAX 1 doc/later-job.3 at most #: what the job's next attempt
@@ -251,21 +251,6 @@ lib/redis/script.h LATER_BATCH_MAX 1 doc/push.md up to # jobs in a call
 web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to # times
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
-lib/job/flow_plan.h LATER_AFTER_MAX 1 scripts/inc/flow_add.lua steps > #
-lib/job/flow_plan.h LATER_WAITERS_MAX 1 scripts/inc/flow_add.lua spaces >= #
-lib/queue/flow.h LATER_FLOW_BATCH 1 scripts/inc/flow_add.lua flow_list > #)
-lib/queue/flow.h LATER_FLOW_BATCH 1 scripts/flow_park.lua total > #
-lib/queue/flow.h LATER_FLOW_KEPT 1 scripts/inc/flow.lua flow_kept = #
-lib/queue/flow.h LATER_FLOW_VALUES 1 scripts/values.lua whole(most, 0, #)
-lib/queue/inspect.h LATER_MOVE_MAX 1 scripts/act.lua total > #
-lib/queue/lock.h LATER_LOCK_OWNER_MAX 1 scripts/lock_take.lua owner > #
-lib/queue/lock.h LATER_LOCK_OWNER_MAX 1 scripts/lock_take.lua owner up to #
-lib/queue/override.h LATER_OVERRIDES_MAX 1 scripts/override.lua overrides) >= #
-lib/queue/override.h LATER_OVERRIDE_WORDS 1 scripts/override.lua words > #
-lib/queue/shards.h LATER_SHARDS_MAX 1 scripts/reshard.lua whole(count, 1, #)
-lib/queue/shards.h LATER_COUNTS_MAX 1 scripts/reshard.lua counts are 1 to # numbers
-lib/redis/script.h LATER_BATCH_MAX 1 scripts/inc/guard.lua count > #
-lib/redis/script.h LATER_BATCH_MAX 1 scripts/inc/take.lua whole(limit, 1, #)
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/php/src/Flows.php JOBS_MAX = #
@@ -325,7 +310,7 @@ is "$(awk '
         if (!has(text, before, n, after) && !has(text, before, grouped(n, ","), after) && !has(text, before, word, after) &&
             !has(text, before, toupper(substr(word, 1, 1)) substr(word, 2), after) && !has(text, before, grouped(n, "_"), after))
             print page ": " $2 " of " $1 " is " n ", but not: " said
-    }' "$doc")" "" "pages, scripts and clients have these constants as they are"
+    }' "$doc")" "" "pages and clients have these constants as they are"
 
 # ---- doc/performance.md: the scenarios of make bench that run unless others are named
 

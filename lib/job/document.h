@@ -19,7 +19,6 @@
 #define LATER_TYPE_MAX     128
 #define LATER_EXPIRES_ROOM 40 /* bytes that a document grows by `expires_in` */
 #define LATER_BUCKET_MAX   64
-#define LATER_STEP_MAX     64      /* bytes of a step's name */
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
 #define LATER_AT_END       1e11    /* UNIX seconds in the year 5138: larger ones are milliseconds */
 

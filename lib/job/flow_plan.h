@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATER_AFTER_MAX   100 /* steps that a job waits for */
 #define LATER_WAITERS_MAX 100 /* jobs that wait for a step */
 #define LATER_AFTER_SIZE  (LATER_AFTER_MAX * (LATER_STEP_MAX + 1))
 

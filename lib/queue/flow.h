@@ -5,9 +5,9 @@
 #ifndef LATER_FLOW_H
 #define LATER_FLOW_H
 
+#include "job/document.h"
 #include "queue/queue.h"
 
-#define LATER_FLOW_MAX   64      /* bytes of the name of a flow or a step */
 #define LATER_FLOW_JOBS  1000000 /* jobs of a flow */
 #define LATER_FLOW_BATCH 200     /* jobs in one push */
 #define LATER_FLOW_KEPT  86400   /* seconds for which a flow that has ended is kept */

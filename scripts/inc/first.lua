@@ -10,7 +10,7 @@ local id, score, text, document, group, rank, told
 if not stopped and there > 0 and (most == 1 or few and there == 1) then
     local first = redis.call('ZRANGE', ready, '0', '0', 'WITHSCORES')
     id, score = first[1], first[2]
-    document = #id <= 200 and find(id, '^[!-~]+$')
+    document = #id <= LATER_ID_MAX and find(id, '^[!-~]+$')
         and redis.call(beside and 'HSTRLEN' or 'HGET', jobs, id)
     text = document and recorded and redis.call('HGET', records, id)
     group = text and find(text, 'q=', 1, true)

@@ -36,7 +36,7 @@ local counted = { o = 'open', w = 'waiting', x = 'dead', d = 'done', g = 'gone',
     l = 'gone' }
 local other = { open = 'waiting', waiting = 'open' } -- what is left is one of them
 
-local flow_kept = 86400 -- seconds, if neither the push nor the queue says for how long
+local flow_kept = LATER_FLOW_KEPT -- seconds, if neither the push nor the queue says for how long
 
 local function flow_key(flow)
     return base .. 'flow:' .. flow

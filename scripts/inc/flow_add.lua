@@ -22,10 +22,11 @@ local function flow_wrong(job)
     if job.due ~= '' then
         seconds = number(string.match(job.due, '^%+?(.*)$'), 0, 1e11)
     end
-    return (#job.id > 200 or not string.find(job.id, '^[!-~]+$'))
-            and 'an id is 1 to 200 printable characters without space'
+    return (#job.id > LATER_ID_MAX or not string.find(job.id, '^[!-~]+$'))
+            and 'an id is 1 to LATER_ID_MAX printable characters without space'
         or job.step ~= '' and not is_name(job.step) and 'a step is 1 to 64 of A-Z a-z 0-9 _ . -'
-        or steps > 100 and 'it waits for at most 100 steps, with commas between'
+        or steps > LATER_AFTER_MAX
+            and 'it waits for at most LATER_AFTER_MAX steps, with commas between'
         or not (job.when == 'done' or job.when == 'ended' or job.when == 'failed')
             and 'when is done, ended or failed'
         or job.due ~= '' and (not seconds or string.byte(job.due) ~= 43 and seconds > 0
@@ -35,8 +36,10 @@ end
 -- What is wrong with the call itself?
 local function flow_misnamed()
     return (not is_name(name) or flow ~= flow_key(name) or not whole(close, 0, 1)
-        or keep ~= '' and not number(keep, 0, 1e9) or #flow_list > 200) and 'a name is 1 to 64 of '
-        .. 'A-Z a-z 0-9 _ . -, close is 0 or 1, keep is seconds or empty; at most 200 jobs a call'
+        or keep ~= '' and not number(keep, 0, 1e9) or #flow_list > LATER_FLOW_BATCH)
+        and 'a name is 1 to 64 of '
+        .. 'A-Z a-z 0-9 _ . -, close is 0 or 1, keep is seconds or empty; '
+        .. 'at most LATER_FLOW_BATCH jobs a call'
 end
 
 -- Steps of one name, and waiters of one step.
@@ -53,8 +56,8 @@ local function flow_steps()
             end
             flow_waiters[step] = ids
             local _, spaces = string.gsub(ids, ' ', '')
-            if spaces >= 100 then
-                return 'job ' .. i .. ': 100 jobs wait for ' .. step
+            if spaces >= LATER_WAITERS_MAX then
+                return 'job ' .. i .. ': LATER_WAITERS_MAX jobs wait for ' .. step
             end
         end
     end

@@ -1,8 +1,9 @@
--- Scripts do not roll back, so this is checked before the first write: at most 500 jobs a call
+-- Scripts do not roll back, so this is checked before the first write: at most
+-- LATER_BATCH_MAX jobs a call
 -- (unpack takes 7,999 values), and keys of the right type. ZCARD and HLEN fail on any other type.
 local function guard(count, sets, hashes)
-    if count > 500 then
-        error({ err = 'ERR at most 500 jobs a call' })
+    if count > LATER_BATCH_MAX then
+        error({ err = 'ERR at most LATER_BATCH_MAX jobs a call' })
     end
     for i = 1, #sets do
         redis.call('ZCARD', sets[i])

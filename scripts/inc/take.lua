@@ -7,13 +7,13 @@
 
 local find = string.find
 local beside = not find(bytes, '^%d+$') and string.match(bytes, '^(%d+)/beside$')
-local most, budget = whole(limit, 1, 500), whole(beside or bytes, 0, 1e9)
+local most, budget = whole(limit, 1, LATER_BATCH_MAX), whole(beside or bytes, 0, 1e9)
 local seconds = number(lease, 0.001, 1e9)
 if #token ~= 16 or not find(token, '^[0-9a-z]+$') or not seconds then
     return redis.error_reply('ERR reserve: a token is 16 of [0-9a-z], a lease is seconds')
 end
 if not most or not budget then
-    return redis.error_reply('ERR reserve: limit 1 to 500, bytes and deadline from 0')
+    return redis.error_reply('ERR reserve: limit 1 to LATER_BATCH_MAX, bytes and deadline from 0')
 end
 
 -- One EXISTS tells most: is there an element in `wake`; is there anything of what most queues do

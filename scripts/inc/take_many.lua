@@ -4,7 +4,7 @@
 -- @include share
 
 local function is_id(member)
-    return #member <= 200 and find(member, '^[!-~]+$')
+    return #member <= LATER_ID_MAX and find(member, '^[!-~]+$')
 end
 
 -- Takes a batch, or the one job that take_one.lua has left, into `reply`.
@@ -51,7 +51,7 @@ local function take_many()
                 break
             end
             taken, size = taken + 1, size + length
-            if not (document and sane and #member <= 200 and member ~= '') and
+            if not (document and sane and #member <= LATER_ID_MAX and member ~= '') and
                 not (document and is_id(member)) then
                 orphans[#orphans + 1] = taken
                 if known[i] then

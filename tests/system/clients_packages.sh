@@ -12,9 +12,12 @@ start_redis 'appendonly no'
 
 # A clone has no copies of the scripts.
 tree=$work/tree
-mkdir -p "$tree/lib/redis"
+mkdir -p "$tree"
 cp -R "$here/clients" "$here/scripts" "$tree"
-cp "$here/lib/redis/key.h" "$tree/lib/redis"
+for header in "$here"/lib/*/*.h; do # with the keys and bounds
+    folder=$tree/lib/$(basename "$(dirname "$header")")
+    mkdir -p "$folder" && cp "$header" "$folder"
+done
 cp "$here/README.md" "$here/LICENSE" "$here/NEWS" "$tree"
 find "$tree/clients" -name '*.lua' -exec rm {} +
 is "$(find "$tree/clients" -name '*.lua')" '' "the clone has no Lua in clients/"
