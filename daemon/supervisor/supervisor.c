@@ -192,6 +192,7 @@ static void supervisor_on_link_up(void *arg)
     announce_link_up(supervisor->announce);
     keeper_link_up(supervisor->keeper);
     services_link_up(supervisor->queues);
+    on_stirred(supervisor); /* nobody was roused meanwhile */
     tell_health(supervisor, &(struct announce_state){ 0 });
     look_if_ready(supervisor);
 }

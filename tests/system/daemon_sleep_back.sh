@@ -1,0 +1,37 @@
+#!/bin/sh
+# daemon_sleep_back.sh: jobs come while laterd does not reach Redis and all but one of a pool's workers sleep. These are
+# roused as soon as laterd reaches it again, not at its next look, which may be a second later.
+. "${top_srcdir:=.}/tests/system/daemon.sh"
+start_redis
+configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short wait is a third of a second
+posts=
+posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
+one_waits() { [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]; }
+one_has_slept() { [ "$(how_often ' asleep: ')" -gt "$before" ] && one_waits; }
+is_away() { [ "$(how_often 'redis is away')" = "$round" ]; }
+
+start_laterd
+awaited 20 "it has a post" posts_of
+before=0 all=0
+for round in 1 2 3 4 5; do
+    seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
+    within 30 "round $round: among many, all but one sleep" one_has_slept
+    mv "$redis_socket" "$work/hidden"
+    use_socket "$work/hidden"
+    redis_all CLIENT KILL TYPE normal SKIPME yes >/dev/null
+    awaited 20 "laterd does not reach Redis" is_away
+    before=$(how_often ' asleep: ')
+    for i in 1 2 3; do
+        push_do "job-$round-$i" '"do":"sleep","until":"end"'
+    done
+    mv "$work/hidden" "$work/redis.sock"
+    use_socket "$work/redis.sock"
+    awaited 20 "three jobs begin" reached begun $((3 * round))
+    all=$(sum "$all + $(tail -n 1 "$work/begun" | cut -d' ' -f4) - $(logged_at 'redis is back')")
+    touch "$work/end"
+    within 20 "round $round: they end" settled
+    rm "$work/end"
+done
+closely "$all" 1 "from when Redis is back until three jobs have begun, in five rounds"
+end_well
+finish
