@@ -57,8 +57,10 @@ export function rescheduleWords({ in: seconds, at, priority }) {
 
 /** Returns the jobs that are pushed in one call. */
 export function checkJobs(jobs) {
-    if (typeof jobs === "object" && typeof jobs?.[Symbol.iterator] === "function") return Array.from(jobs);
-    throw new Refused("jobs: must be a list of them");
+    if (typeof jobs !== "object" || typeof jobs?.[Symbol.iterator] !== "function") throw new Refused("jobs: must be a list of them");
+    const all = Array.from(jobs), wrong = all.findIndex((job) => typeof job !== "object" || job === null);
+    if (wrong >= 0) throw new Refused(`job ${wrong + 1}: must be an object, such as { type: "mail.send" }`);
+    return all;
 }
 
 export function checkIds(ids) {

@@ -205,6 +205,12 @@ function checked(job) {
     return { document, push };
 }
 
+/** Throws a TypeError, as what is wrong is the program, not a job. */
+export function checkFunction(name, value) {
+    if (typeof value !== "function") throw new TypeError(`${name} must be a function`);
+    return value;
+}
+
 export function checkLabel(name, value) {
     return made(name, value, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
 }
@@ -375,6 +381,7 @@ export function prepare(job) {
 /** As prepare(), for push(), which has its own word for the queue. */
 export function prepareOne(job) {
     if (job.queue !== undefined) throw new Refused("queue: for the jobs of pushMany() and flow()");
+    if (typeof job.type === "object") throw new Refused("type: is the first word: push(type, payload, options)");
     return prepare(job);
 }
 

@@ -8,7 +8,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { format } from "node:util";
 
-import { prepare } from "./document.js";
+import { checkFunction, prepare } from "./document.js";
 import { OWN, checkJson, errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
 import { LaterdError, Refused } from "./errors.js";
 
@@ -214,7 +214,7 @@ export class Handlers {
         const { retries, backoff, bury = [], onDead, onDone, ...unknown } = words[0] ?? {};
         const [name] = Object.keys(unknown);
         if (name) throw new TypeError(`on: ${name}: no such option`);
-        if (typeof handler !== "function") throw new TypeError(`on: ${type}: the handler must be a function`);
+        checkFunction(`on: ${type}: the handler`, handler);
         const place = placeOfCaller() + (handler.name && ` (${handler.name})`);
         const waits = typeof backoff === "function" ? backoff : undefined;
         const policy = policyOf({ retries, backoff: waits ? undefined : backoff, onDead, onDone });
@@ -225,7 +225,7 @@ export class Handlers {
             this.#places.set(one, place);
             this.#functions.set(one, handler);
             this.#policies.set(one, policy);
-            this.#bury.set(one, bury);
+            this.#bury.set(one, [bury].flat());
             this.#waits.set(one, waits);
         }
         return this;
@@ -279,7 +279,7 @@ export class Handlers {
     }
 
     #hook(name, hook) {
-        this.#hooks[name].push(hook);
+        this.#hooks[name].push(checkFunction(`${name}: the hook`, hook));
         return this;
     }
 

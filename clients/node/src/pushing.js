@@ -1,5 +1,7 @@
 /** pushing.js: what clients and fakes have in common: hooks before and after a push, and what is made of other methods. */
 import { checkIds, outcomeOf } from "./asked.js";
+import { checkFunction } from "./document.js";
+import { LaterdError } from "./errors.js";
 import { map } from "./map.js";
 import { named } from "./unique.js";
 
@@ -12,14 +14,14 @@ export class Pushing {
 
     /** Each job that is pushed is given to the function, which returns the job to push. */
     beforePush(change) {
-        this.#before.push(change);
+        this.#before.push(checkFunction("beforePush: the hook", change));
         return this;
     }
 
     /** The function is told of each job that was pushed, and what became of it. After an error it is not
      * called. */
     afterPush(tell) {
-        this.#after.push(tell);
+        this.#after.push(checkFunction("afterPush: the hook", tell));
         return this;
     }
 
@@ -53,6 +55,10 @@ export class Pushing {
     }
 
     passed(job) {
-        return named(this.#before.reduce((one, change) => change(one), named(job)));
+        return named(this.#before.reduce((one, change) => {
+            const changed = change(one);
+            if (changed?.type === undefined) throw new LaterdError("beforePush: the hook must return the job");
+            return changed;
+        }, named(job)));
     }
 }

@@ -286,6 +286,11 @@ function hooked() {
     return { one, fake, heard, tenant };
 }
 
+test("middleware that returns no job is named", async () => {
+    const silent = new Fake().beforePush((job) => { job.trace = "t"; });
+    await assert.rejects(silent.push("a"), { name: "LaterdError", message: "beforePush: the hook must return the job" });
+});
+
 test("context goes from job to job", async () => {
     const { one, fake, heard, tenant } = hooked();
     const last = one.task("last", (job) => job.context);
@@ -330,6 +335,7 @@ test("a type has one handler", () => {
     twice("mail.given_up", () => one.givenUp("mail", () => 1));
     twice("mail.given_up", () => one.on("mail.given_up", () => 1));
     assert.throws(() => one.on("c", { retries: 1 }), { name: "TypeError", message: "on: c: the handler must be a function" });
+    assert.throws(() => one.before(5), { name: "TypeError", message: "before: the hook must be a function" });
     assert.equal(one.find("b")(), 1);
 });
 
@@ -447,6 +453,11 @@ for (const [name, made] of [["Fake", new Fake()], ["Laterd", new Laterd({ call: 
             await refused(made[method]("mail"), /^options: must be an object, such as { queue: "mail" }$/);
             await refused(made[method]({ queues: "mail" }), /^queues: no such option$/);
         }
+        for (const wrong of ["a", null, undefined]) {
+            await refused(made.pushMany([{ type: "a" }, wrong]), /^job 2: must be an object, such as { type: "mail.send" }$/);
+        }
+        await refused(made.push({ type: "a" }), /^type: is the first word: push\(type, payload, options\)$/);
+        assert.throws(() => made.beforePush(5), { name: "TypeError", message: "beforePush: the hook must be a function" });
         for (const [method, ...words] of [["pause", 60], ["size", null], ["kick", "a", 60], ["pushMany", [], "mail"], ["call", "a", 1, 60],
             ["flow", "f", [], true]]) await refused(made[method](...words), /^options: must be an object/);
         for (const method of ["show", "kick", "cancel", "forget", "wait", "showFlow", "waitFlow", "kickFlow", "cancelFlow", "closeFlow"]) {

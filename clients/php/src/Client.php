@@ -75,7 +75,7 @@ final class Client implements Queues
      */
     public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
     {
-        $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
+        $job = NewJob::of($job, $payload, $options);
         self::checkQueue($queue);
         $job = $this->changedOne($job);
         if ($job->flow !== null) {

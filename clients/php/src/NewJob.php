@@ -163,6 +163,16 @@ final class NewJob
         $this->id ??= $flow !== null && $step !== null ? "$flow.$step" : self::newId();
     }
 
+    /** @internal the job that push() is asked for: a type with its options, or a job that has its own */
+    public static function of(string|self $job, mixed $payload, array $options): self
+    {
+        if (is_string($job)) {
+            return new self($job, $payload, ...$options);
+        }
+        return $payload === null && !$options ? $job
+            : self::refuse('payload and options: the job has its own; with() gives it others');
+    }
+
     /** Returns the same job with other options, by their names. */
     public function with(array $options): self
     {
@@ -309,13 +319,13 @@ final class NewJob
     private function check(): void
     {
         if (!preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type)) {
-            self::refuse('type: 1 to 128 letters, digits and _ . : -');
+            self::refuse('type: 1 to 128 letters, digits and _ . : -, not ' . self::shown($this->type));
         }
         foreach (self::DOCUMENT + self::PUSH as $option => [, $kind, $least, $most]) {
             $value = $this->$option;
             $wrong = $value === null ? null : self::wrong($kind, $value, $least, $most);
             if ($wrong !== null) {
-                self::refuse("$option: $wrong");
+                self::refuse("$option: $wrong" . ($kind === 'time' ? '' : ', not ' . self::shown($value)));
             }
         }
         if ($this->context && array_is_list($this->context)) {
@@ -325,6 +335,12 @@ final class NewJob
         if ($wrong !== null) {
             self::refuse($wrong);
         }
+    }
+
+    private static function shown(mixed $value): string
+    {
+        $flags = JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_PARTIAL_OUTPUT_ON_ERROR;
+        return substr(is_float($value) ? (string) $value : json_encode($value, $flags), 0, 80);
     }
 
     /** Returns what a value of this kind must be, if it is not that. */

@@ -324,6 +324,18 @@ try {
     same($e->getMessage(), 'not the URL of a Redis: tcp://localhost:6379; it is unix:/PATH, redis://HOST, rediss://HOST, '
         . 'sentinel://HOST,HOST/NAME or cluster://HOST,HOST', 'schemes');
 }
+foreach ([['type: 1 to 128 letters, digits and _ . : -, not "a b"', fn () => $fake->push('a b')],
+    ['payload and options: the job has its own; with() gives it others', fn () => $fake->push(new Laterd\NewJob('a'), in: 5)],
+    ['payload and options: the job has its own; with() gives it others', fn () => $fake->push(new Laterd\NewJob('a'), ['x' => 1])],
+    ['in: from 0 to 315360000, not -1', fn () => $fake->push('a', in: -1)],
+    ['id: 1 to 200 printable ASCII characters without space, not "a\nb"', fn () => $fake->push('a', id: "a\nb")]] as [$said, $push]) {
+    try {
+        $push();
+        same('no error', '', $said);
+    } catch (InvalidArgumentException $e) {
+        same($e->getMessage(), $said, 'the value is told');
+    }
+}
 $big = new Laterd\NewJob('big', str_repeat('x', 1 << 20), id: 'b');
 foreach ([['too large: big: ', fn () => $fake->push('big', $big->payload)],
     ['job 2: too large: big, id b: ', fn () => $fake->pushMany([new Laterd\NewJob('a'), $big])],

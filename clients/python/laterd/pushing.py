@@ -2,6 +2,7 @@
 from typing import Any, Callable, Coroutine, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
 
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits
+from .errors import LaterdError, Refused
 from .mapping import Mapping, run, run_async
 from .told import Mapped, Pushed
 from .unique import named
@@ -44,12 +45,18 @@ class Pushing(Generic[Told]):
         return pushed
 
     def _passed(self, job: NewJob) -> NewJob:
+        if not isinstance(job, NewJob):
+            raise Refused("jobs: each must be a NewJob (%.70r)" % (job,))
         job = named(job)
         for function in self._before:
             job = function(job)
+            if not isinstance(job, NewJob):
+                raise LaterdError("before_push: %s must return the job" % getattr(function, "__name__", function))
         return named(job)
 
     def _all_passed(self, jobs: Iterable[NewJob]) -> List[NewJob]:
+        if not isinstance(jobs, Iterable):
+            raise Refused("jobs: must be a list of them (%.70r)" % (jobs,))
         return [self._passed(job) for job in jobs]
 
     def push_job(self, job: NewJob, queue: str = "default") -> Told:
@@ -92,6 +99,8 @@ class Pushing(Generic[Told]):
              # @end
              ) -> Told:
         """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
+        if isinstance(type, NewJob):
+            raise Refused("push: a NewJob goes to push_job()")
         return self.push_job(NewJob(
             type, payload, unique=unique, context=context or {},
             # @options document,line,item,tie: {py}={py},

@@ -371,6 +371,24 @@ class Performs(unittest.TestCase):
             queues.wait(queues.pushed("feed.first")[0].id)
         self.assertEqual(queues.drain(app), [])
 
+    def test_middleware_that_returns_no_job_is_named(self):
+        fake = Fake()
+
+        @fake.before_push
+        def silent(job):
+            job.trace = "t"
+
+        with self.assertRaisesRegex(laterd.LaterdError, "^before_push: silent must return the job$"):
+            fake.push("a")
+
+    def test_what_is_no_job_is_refused(self):
+        for push, said in ((lambda: queues.push_many(laterd.NewJob("a")), "jobs: must be a list of them"),
+                           (lambda: queues.push_many([{"type": "a"}]), "jobs: each must be a NewJob"),
+                           (lambda: queues.flow("f", "a"), "jobs: each must be a NewJob"),
+                           (lambda: queues.push(laterd.NewJob("a")), "push: a NewJob goes to push_job")):
+            with self.assertRaisesRegex(laterd.Refused, said):
+                push()
+
     def test_what_is_too_large_is_named(self):
         big = laterd.NewJob("big", "x" * (1 << 20), id="b")
         fake = Fake()

@@ -329,6 +329,21 @@ class AroundTest < Minitest::Test
     end
   end
 
+  def test_middleware_that_returns_no_job_is_named
+    fake.before_push { |job| job.type && nil }
+    assert_equal "before_push: the block must return the job", assert_raises(Laterd::Error) { fake.push("a") }.message
+  end
+
+  def test_handlers_are_registered_whole
+    { -> { app.on { 1 } } => "on: texts, the types, not []", -> { app.on(:a) { 1 } } => "on: texts, the types, not [:a]",
+      -> { app.on("a", function: 5) } => "on: a block or a function", -> { app.before } => "before: a block",
+      -> { fake.before_push } => "before_push: a block", -> { fake.after_push } => "after_push: a block" }.each do |asked, why|
+      assert_equal why, assert_raises(ArgumentError, &asked).message
+    end
+    app.on("buries", bury: ArgumentError) { raise ArgumentError }
+    assert_equal "bury", Laterd::Testing.perform(app, "buries").result
+  end
+
   def test_given_up
     app.given_up("mail.*", "exact") { |job| job.payload["id"] }.on("mail.*", retries: 0) { 1 }
     assert_equal [{ name: "mail.*", max_attempts: 1, on_dead: "mail.given_up" }],
@@ -411,6 +426,9 @@ class AroundTest < Minitest::Test
       -> { fake.push_many({ type: "a" }) } => 'jobs: each must be a Laterd::NewJob, not [:type, "a"]',
       -> { fake.push_many(7) } => "jobs: each must be a Laterd::NewJob, not 7",
       -> { fake.flow("f", ["a"]) } => 'jobs: each must be a Laterd::NewJob, not "a"',
+      -> { fake.push(:mail) } => "type: 1 to 128 letters, digits and _ . : -, not :mail",
+      -> { fake.push("a", in: "5m") } => 'in: seconds, from 0 to 315360000, not "5m"',
+      -> { fake.push("a", backoff: [1, "2"]) } => 'backoff: seconds, from 0, not [1, "2"]',
       -> { fake.map("row", 5) } => "items: must be an Enumerable, not 5",
       -> { fake.push("a", user) } => "payload: a Object is no JSON",
       -> { fake.push("a", ["#<fine>", { by: user }]) } => "payload: a Object is no JSON" }.each do |asked, why|

@@ -80,7 +80,7 @@ final class Fake implements Queues
 
     public function push(string|NewJob $job, mixed $payload = null, string $queue = 'default', mixed ...$options): Pushed
     {
-        $job = is_string($job) ? new NewJob($job, $payload, ...$options) : $job;
+        $job = NewJob::of($job, $payload, $options);
         Client::checkQueue($queue);
         $kept = new Kept($this->changedOne($job), $queue);
         return $this->told($kept->job, $kept->job->flow === null ? $this->keep($kept) : $this->add($kept));

@@ -101,7 +101,8 @@ module Laterd
     #   bury: classes of errors after which another try cannot help: the job is buried at once
     #   on_dead, on_done: the type of a job that is pushed when one of these is dead, or done, also after a crash
     def on(*types, function: nil, retries: nil, backoff: nil, bury: [], on_dead: nil, on_done: nil, &block)
-      raise ArgumentError, "on: a block or a function" unless function || block
+      raise ArgumentError, "on: a block or a function" unless block || function.respond_to?(:call)
+      raise ArgumentError, "on: texts, the types, not #{types.inspect[0, 80]}" unless types.any? && types.all?(String)
 
       waits = backoff if backoff.respond_to?(:call)
       policy = policy_of(max_attempts: retries && retries + 1, backoff: waits ? nil : backoff, on_dead: on_dead, on_done: on_done)
@@ -113,7 +114,7 @@ module Laterd
         @places[type] = place
         @functions[type] = function || block
         @policies[type] = policy
-        @bury[type] = bury
+        @bury[type] = Array(bury)
         @waits[type] = waits
       end
       self
@@ -237,6 +238,8 @@ module Laterd
     private
 
     def add_hook(name, hook)
+      raise ArgumentError, "#{name}: a block" unless hook
+
       @hooks[name] << hook
       @hooked = true
       self

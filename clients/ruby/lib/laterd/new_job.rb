@@ -305,8 +305,8 @@ module Laterd
     end
 
     def check
-      demand(type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
-      demand(id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
+      must(type, type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
+      must(id, id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
       check_options unless @options.empty?
     end
 
@@ -320,33 +320,33 @@ module Laterd
       case kind
       when :word, :name
         pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
-        demand(value.is_a?(String) && value.match?(pattern) && value.size <= most,
-               "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
+        must(value, value.is_a?(String) && value.match?(pattern) && value.size <= most,
+             "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
       when :hook
-        demand(value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z/),
-               "#{name}: a type, or TYPE@QUEUE")
-      when :text then demand(line?(value, most), "#{name}: at most #{most} bytes, no control characters")
+        must(value, value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z/),
+             "#{name}: a type, or TYPE@QUEUE")
+      when :text then must(value, line?(value, most), "#{name}: at most #{most} bytes, no control characters")
       when :whole, :count
-        demand(value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")
+        must(value, value.is_a?(Integer) && value.between?(least, most), "#{name}: a whole number from #{least} to #{most}")
       when :seconds, :span
-        demand(number?(value) && value.between?(least, most) && (kind == :seconds || value > least),
-               "#{name}: seconds, #{kind == :span ? "above" : "from"} #{least} to #{most}")
+        must(value, number?(value) && value.between?(least, most) && (kind == :seconds || value > least),
+             "#{name}: seconds, #{kind == :span ? "above" : "from"} #{least} to #{most}")
       when :time
         demand(number?(value) && value >= least && value < most,
                "#{name}: #{value} is not a plausible UNIX time; for a duration use #{name.to_s.sub(/at\z/, "in")}")
       when :waits then check_waits(name, value, least, most)
-      when :carried then demand(value.is_a?(Hash), "#{name}: a Hash")
-      when :flag then demand([true, false].include?(value), "#{name}: true or false")
+      when :carried then must(value, value.is_a?(Hash), "#{name}: a Hash")
+      when :flag then must(value, [true, false].include?(value), "#{name}: true or false")
       when :label then NewJob.demand_label(name, value)
       when :steps then check_steps(name, value, least, most)
-      when :fate then demand(%w[done ended failed].include?(value), "#{name}: done, ended or failed")
+      when :fate then must(value, %w[done ended failed].include?(value), "#{name}: done, ended or failed")
       end
     end
 
     def check_steps(name, value, least, most)
       return if value == ["*"]
 
-      demand(value.is_a?(Array) && value.size.between?(least, most), "#{name}: a list of 1 to #{most} steps, or *")
+      must(value, value.is_a?(Array) && value.size.between?(least, most), "#{name}: a list of 1 to #{most} steps, or *")
       value.each { |step| NewJob.demand_label(name, step) }
     end
 
@@ -365,9 +365,9 @@ module Laterd
 
     def check_waits(name, value, least, most)
       parts = value.is_a?(Hash) ? value.values : Array(value)
-      demand((1..LIST_MAX).cover?(parts.size), "#{name}: a number, a list of 1 to #{LIST_MAX} numbers, or an object")
-      demand(!value.is_a?(Hash) || (value.keys.map(&:to_s) - WAITS).empty?, "#{name}: some of #{WAITS.join(", ")}")
-      demand(parts.all? { |wait| number?(wait) && wait.between?(least, most) }, "#{name}: seconds, from #{least}")
+      must(value, (1..LIST_MAX).cover?(parts.size), "#{name}: a number, a list of 1 to #{LIST_MAX} numbers, or an object")
+      must(value, !value.is_a?(Hash) || (value.keys.map(&:to_s) - WAITS).empty?, "#{name}: some of #{WAITS.join(", ")}")
+      must(value, parts.all? { |wait| number?(wait) && wait.between?(least, most) }, "#{name}: seconds, from #{least}")
     end
 
     def check_life
@@ -397,6 +397,10 @@ module Laterd
 
     def number?(value)
       value.is_a?(Numeric) && value.real? && value.to_f.finite?
+    end
+
+    def must(value, so, text)
+      demand(so, so || "#{text}, not #{value.inspect[0, 80]}")
     end
 
     def demand(so, text)

@@ -9,6 +9,8 @@ module Laterd
     #
     #   later.before_push { |job| job.with(context: { tenant: Tenant.current, **job.context }) }
     def before_push(&change)
+      raise ArgumentError, "before_push: a block" unless change
+
       (@before_push ||= []) << change
       self
     end
@@ -16,6 +18,8 @@ module Laterd
     # The block is told of each job that was pushed, and what became of it (Pushed). After an error it is not
     # called.
     def after_push(&tell)
+      raise ArgumentError, "after_push: a block" unless tell
+
       (@after_push ||= []) << tell
       self
     end
@@ -100,7 +104,11 @@ module Laterd
 
     # @private
     def passed(job)
-      @before_push ? @before_push.reduce(job) { |one, change| change.call(one) } : job
+      return job unless @before_push
+
+      @before_push.reduce(job) do |one, change|
+        change.call(one).tap { |said| raise Error, "before_push: the block must return the job" unless said.is_a?(NewJob) }
+      end
     end
 
     private
