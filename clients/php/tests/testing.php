@@ -50,6 +50,18 @@ function throws(string $class, callable $run, string $name): void
     same('nothing was thrown', $class, $name);
 }
 
+/** Does it throw an InvalidArgumentException of this form? */
+function says(string $form, callable $run): void
+{
+    try {
+        $run();
+    } catch (InvalidArgumentException $e) {
+        same(preg_match("/^$form$/D", $e->getMessage()), 1, $e->getMessage());
+        return;
+    }
+    same('nothing was thrown', $form, $form);
+}
+
 // ---- hooks tell of what is dead or done
 $hooked = new Laterd\Handlers();
 $heard = [];
@@ -310,53 +322,27 @@ $secret = new class () {
 };
 foreach ([[fn () => 1, 'payload'], [['a' => [1, fn () => 1]], 'payload.a.1'], [(object) ['to' => $secret], 'payload.to'],
     [(fn () => yield 1)(), 'payload']] as [$payload, $path]) {
-    try {
-        $fake->push('a', $payload);
-        same('no error', '', $path);
-    } catch (InvalidArgumentException $e) {
-        same(preg_match("/^$path: of a .* JSON has nothing; push an array/", $e->getMessage()), 1, $e->getMessage());
-    }
+    says("$path: of a .* JSON has nothing; push an array, or make it JsonSerializable", fn () => $fake->push('a', $payload));
 }
 same($fake->push('a', [new stdClass(), (object) [], '{}', new ArrayObject(['a' => 1])])->result, 'pushed', 'what is empty may be');
-try {
-    Laterd\Client::connect('tcp://user:pw@localhost:6379');
-} catch (InvalidArgumentException $e) {
-    same($e->getMessage(), 'not the URL of a Redis: tcp://localhost:6379; it is unix:/PATH, redis://HOST, rediss://HOST, '
-        . 'sentinel://HOST,HOST/NAME or cluster://HOST,HOST', 'schemes');
-}
-foreach ([['type: 1 to 128 letters, digits and _ . : -, not "a b"', fn () => $fake->push('a b')],
-    ['payload and options: the job has its own; with() gives it others', fn () => $fake->push(new Laterd\NewJob('a'), in: 5)],
-    ['payload and options: the job has its own; with() gives it others', fn () => $fake->push(new Laterd\NewJob('a'), ['x' => 1])],
-    ['in: from 0 to 315360000, not -1', fn () => $fake->push('a', in: -1)],
-    ['id: 1 to 200 printable ASCII characters without space, not "a\nb"', fn () => $fake->push('a', id: "a\nb")]] as [$said, $push]) {
-    try {
-        $push();
-        same('no error', '', $said);
-    } catch (InvalidArgumentException $e) {
-        same($e->getMessage(), $said, 'the value is told');
-    }
+says(preg_quote('not the URL of a Redis: tcp://localhost:6379; it is unix:/PATH, redis://HOST, rediss://HOST, '
+    . 'sentinel://HOST,HOST/NAME or cluster://HOST,HOST', '/'), fn () => Laterd\Client::connect('tcp://user:pw@localhost:6379'));
+says('type: 1 to 128 letters, digits and _ . : -, not "a b"', fn () => $fake->push('a b'));
+says('in: from 0 to 315360000, not -1', fn () => $fake->push('a', in: -1));
+says('id: 1 to 200 printable ASCII characters without space, not "a\\\\nb"', fn () => $fake->push('a', id: "a\nb"));
+foreach ([fn ($job) => $fake->push($job, in: 5), fn ($job) => $fake->push($job, ['x' => 1])] as $push) {
+    says('payload and options: the job has its own; with\(\) gives it others', fn () => $push(new Laterd\NewJob('a')));
 }
 $big = new Laterd\NewJob('big', str_repeat('x', 1 << 20), id: 'b');
-foreach ([['too large: big: ', fn () => $fake->push('big', $big->payload)],
-    ['job 2: too large: big, id b: ', fn () => $fake->pushMany([new Laterd\NewJob('a'), $big])],
-    ['job 1: too large: big, id b: ', fn () => $fake->flow('f', [$big])]] as [$said, $push]) {
-    try {
-        $push();
-        same('no error', '', $said);
-    } catch (InvalidArgumentException $e) {
-        same(preg_match("/^{$said}a document of \d+ bytes, 1048576 allowed$/D", $e->getMessage()), 1, $e->getMessage());
-    }
-}
+$large = 'a document of \d+ bytes, 1048576 allowed';
+says("too large: big: $large", fn () => $fake->push('big', $big->payload));
+says("job 2: too large: big, id b: $large", fn () => $fake->pushMany([new Laterd\NewJob('a'), $big]));
+says("job 1: too large: big, id b: $large", fn () => $fake->flow('f', [$big]));
 $single = (new Laterd\Handlers())->on('a', fn () => 1);
 $single->givenUp('mail.*', fn () => 1)->on('b', strlen(...));
 foreach (['a' => fn () => $single->task('a', fn () => 2), 'mail.given_up' => fn () => $single->givenUp('mail', fn () => 2)] as $type => $twice) {
-    try {
-        $twice();
-        same('no error', '', "two handlers of $type");
-    } catch (InvalidArgumentException $e) {
-        $here = preg_quote(__FILE__, '/') . ':\d+';
-        same(preg_match("/^type $type has two handlers, at $here and at $here: remove one$/D", $e->getMessage()), 1, $e->getMessage());
-    }
+    $here = preg_quote(__FILE__, '/') . ':\d+';
+    says("type $type has two handlers, at $here and at $here: remove one", $twice);
 }
 $lonely = new Laterd\Handlers();
 throws(LogicException::class, fn () => $lonely->task('a', fn () => 1)->later(), 'later without a client');

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .errors import LaterdError, Refused
 
@@ -139,24 +139,21 @@ def check_queue(queue: str) -> None:
 # ---- checks
 
 
-def _word(name: str, value: Any, least: float, most: float) -> str:
-    if not isinstance(value, str) or not _WORD.match(value) or len(value) > most:
-        raise Refused("%s: must be 1 to %d printable ASCII characters without space (%.70r)"
-                      % (name, most, value))
-    return value
+Check = Callable[[str, Any, float, float], str]
 
 
-def _name(name: str, value: Any, least: float, most: float) -> str:
-    if not isinstance(value, str) or not _NAME.match(value) or len(value) > most:
-        raise Refused("%s: must be 1 to %d printable ASCII characters without space or brace (%.70r)"
-                      % (name, most, value))
-    return value
+def _matching(form: "re.Pattern[str]", must: str) -> Check:
+    def check(name: str, value: Any, least: float, most: float) -> str:
+        if not isinstance(value, str) or not form.match(value) or len(value) > most:
+            raise Refused("%s: must be %s (%.70r)" % (name, must.replace("N", "%d" % most), value))
+        return value
+
+    return check
 
 
-def _hook(name: str, value: Any, least: float, most: float) -> str:
-    if not isinstance(value, str) or not _HOOK.match(value):
-        raise Refused("%s: must be a type, or TYPE@QUEUE (%.70r)" % (name, value))
-    return value
+_word = _matching(_WORD, "1 to N printable ASCII characters without space")
+_name = _matching(_NAME, "1 to N printable ASCII characters without space or brace")
+_hook = _matching(_HOOK, "a type, or TYPE@QUEUE of at most N characters")
 
 
 def _text(name: str, value: Any, least: float, most: float) -> str:
