@@ -111,5 +111,5 @@ while IFS= read -r verdict; do
     *) not_ok "$verdict" ;;
     esac
 done <"$work/verdicts"
-is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "26 2" "26 of 28 scenarios"
+is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "27 2" "27 of 29 scenarios"
 finish

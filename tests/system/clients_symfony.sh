@@ -78,6 +78,7 @@ is "$(send unique:1 unique:2)" "unique-1
 unique-1" "the same id is the same message"
 is "$(php "$app" count)" 1 "how many wait"
 is "$(later show unique-1 --json | field priority)" 5 "with what LaterdStamp says"
+contains "$(later show unique-1)" '"description":"Said"' "and described by its class"
 consume() { FAILURE_TRANSPORT=1 timeout 120 php "$app" messenger:consume jobs -q --sleep=0.05 "$@"; }
 consume --limit=1
 is "$(often 'unique 1') $(php "$app" count)" "1 0" "it is handled, and gone"

@@ -281,6 +281,16 @@ final class NewJob
         return strtr(substr(base64_encode(random_bytes(11)), 0, 14), '+/', '01');
     }
 
+    /**
+     * @internal Returns the name of a class as a description: up to its first control character, as an anonymous
+     * class has one before its path, and cut to what is allowed.
+     */
+    public static function describe(string $name): ?string
+    {
+        $text = mb_scrub(preg_split('/[\x00-\x1f\x7f]/', $name)[0], 'UTF-8');
+        return mb_strcut($text, 0, self::DOCUMENT['description'][3], 'UTF-8') ?: null;
+    }
+
     /** @internal */
     public static function payloadBytes(mixed $payload): string
     {

@@ -238,6 +238,14 @@ $scenarios = [
             [payload()['uuid'], payload()['displayName'], payload()['job'], payload()['attempts'], payload()['data'],
                 payload()['maxTries']]);
     },
+    'a job is described by its class' => function () {
+        $queue = queue();
+        $said = fn ($id) => json_decode($queue->getClient()->show($id)->document)->description;
+        same(['Noted', 'foo'], [$said($queue->push(new Noted('a'))), $said($queue->push('foo'))]);
+        $named = fn ($name) => $queue->newJob(json_encode(['displayName' => $name]))->description;
+        same(['class@anonymous', str_repeat("\u{20ac}", 66), null, null],
+            array_map($named, ["class@anonymous\0/srv/a.php:7", str_repeat("\u{20ac}", 67), '', ['a']]));
+    },
     'push with a payload hook' => function () {
         Queue::createPayloadUsing(fn ($connection, $queue, $payload) => ['custom' => $payload['displayName']]);
         queue()->push('foo', ['data']);

@@ -138,6 +138,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
             throw new \InvalidArgumentException('no payload of Laravel\'s: ' . json_last_error_msg());
         }
         $at = $delay instanceof \DateTimeInterface;
+        $name = $members['displayName'] ?? null;
         return new NewJob(
             $this->type,
             new Json($payload, check: false),
@@ -146,6 +147,7 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
             at: $at ? $delay : null,
             maxAttempts: $this->maxAttempts($members),
             timeout: $members['timeout'] ?? null ?: null,
+            description: is_string($name) ? NewJob::describe($name) : null, // its class: the type of all is one
         );
     }
 

@@ -69,7 +69,8 @@ final class LaterdTransport implements TransportInterface, ListableReceiverInter
             $id = preg_replace('/~\d+$/D', '', $first) . '~' . RedeliveryStamp::getRetryCountFromEnvelope($envelope);
             $options = ['id' => $id] + array_diff_key($options, ['at' => 1]);
         }
-        $options = ['in' => $delay > 0 ? $delay / 1000 : $options['in'] ?? null] + $options;
+        $options = ['in' => $delay > 0 ? $delay / 1000 : $options['in'] ?? null] + $options
+            + ['description' => NewJob::describe(get_class($envelope->getMessage()))]; // the type of all is one
         $payload = $this->serializer->encode($envelope->withoutAll(TransportMessageIdStamp::class));
         $pushed = $this->call(fn () => $this->later->push(new NewJob($this->type, $payload, ...$options), queue: $this->queue));
         if ($again) {
