@@ -188,8 +188,9 @@ int exec_env_add(struct exec_program *program, const char *key, const char *valu
 
     if (!env_name_valid(key))
         return exec_config_refuse(err, n, "not a variable's name: letters, digits and _ only");
-    if (strncmp(key, "LATER_", 6) == 0)
-        return exec_config_refuse(err, n, "variables that begin with LATER_ are set by laterd");
+    if (strncmp(key, "LATER_", 6) == 0 && strncmp(key, "LATER_REDIS_", 12) != 0)
+        return exec_config_refuse(
+            err, n, "variables that begin with LATER_ are set by laterd, except LATER_REDIS_*");
     pair = malloc(strlen(key) + strlen(value) + 2);
     if (!pair)
         return exec_config_refuse(err, n, "no memory");

@@ -86,6 +86,7 @@ START_TEST(environment)
     option("it.argv.0", "/usr/bin/env");
     option("it.env.KEY", "v=1");
     option("it.env.HOME", "/root");
+    option("it.env.LATER_REDIS_URL", "unix:/r"); /* it pushes: laterd does not say where Redis is */
     job->id = "j-7";
     job->queue = "mail";
     job->attempt = 3;
@@ -99,7 +100,8 @@ START_TEST(environment)
                                "debug output: LATER_ATTEMPT=3\n"
                                "debug output: LATER_TRACE=t=9\n"
                                "debug output: KEY=v=1\n"
-                               "debug output: HOME=/root\n");
+                               "debug output: HOME=/root\n"
+                               "debug output: LATER_REDIS_URL=unix:/r\n");
 }
 END_TEST
 
@@ -144,7 +146,8 @@ static const struct {
 } bad_env_files[] = {
     { "A=1\nB\n", 0600, ":2: must be NAME=VALUE, a comment (#) or empty" },
     { "A B=1\n", 0600, ":1: not a variable's name: letters, digits and _ only" },
-    { "\nLATER_ID=x", 0600, ":2: variables that begin with LATER_ are set by laterd" },
+    { "\nLATER_ID=x", 0600,
+      ":2: variables that begin with LATER_ are set by laterd, except LATER_REDIS_*" },
     { "A=1\n", 0644, ": others may read or change it (mode 0644); chmod o-rwx it" },
 };
 
