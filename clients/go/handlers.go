@@ -287,15 +287,29 @@ func work(words []string) error {
 	return syscall.Exec(later, append(line, "--lines", "--", program), os.Environ())
 }
 
+// usage says how the program is called, by hand; option is what it was called with. It returns the exit status.
+func usage(option string) int {
+	if option != "--help" && option != "-h" {
+		fmt.Fprintln(os.Stderr, option+": no such option; it is --work [Q...], or TYPE [PAYLOAD]")
+		return 64
+	}
+	fmt.Printf(`usage: %[1]s [TYPE [PAYLOAD|-]]
+       %[1]s --work [Q...] [OPTIONS of later work]
+
+Performs one job, without laterd; without a TYPE it lists its types. --work: a laterd for
+this program alone, until ^C; %[2]slater help work%[2]s has the options.
+`, os.Args[0], "`")
+	return 0
+}
+
 // try performs one job from the command line, and returns the exit status.
 func (h *Handlers) try(words []string) int {
 	if len(words) == 0 {
 		fmt.Println(strings.Join(h.Types(), "\n"))
 		return 0
 	}
-	if strings.HasPrefix(words[0], "-") {
-		fmt.Fprintln(os.Stderr, words[0]+": no such option; it is --work [Q...], or TYPE [PAYLOAD]")
-		return 64
+	if _, known := h.functions[words[0]]; !known && strings.HasPrefix(words[0], "-") {
+		return usage(words[0])
 	}
 	payload := []byte("null")
 	if len(words) > 1 {

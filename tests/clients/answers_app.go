@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"path"
 	"strings"
 	"time"
 )
@@ -47,7 +48,7 @@ func min(a, b int) int {
 
 func perform(job Job) (any, error) {
 	notes, _ := os.OpenFile(os.Getenv("NOTES"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	fmt.Fprintln(notes, job.ID, job.ID[:strings.LastIndex(job.ID, ".")], os.Getpid(), float64(time.Now().UnixMicro())/1e6)
+	fmt.Fprintln(notes, job.ID, strings.TrimSuffix(job.ID, path.Ext(job.ID)), os.Getpid(), float64(time.Now().UnixMicro())/1e6)
 	notes.Close()
 	var does []json.RawMessage
 	var verb string

@@ -87,7 +87,7 @@ is "$(noting c)" 0 "no other was charged"
 
 run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" exec.buries
 is "$status" 65 "tried without laterd it says how it went"
-contains "$out" 'no such order' "and why"
+is "$out$err" 'bury: no such order' "and why"
 for type in exec.retries exec.throws exec.returns; do
     run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" "$type"
     is "$status" 75 "$type, too: another try may help"
@@ -96,13 +96,13 @@ done
 tried=
 for type in far.near far.off.there far.off.exact far; do
     run env CLIENT="$client" NOTES="$work" php "$here/handlers.php" "$type"
-    tried="$tried$status $out
+    tried="$tried$status $out$err
 "
 done
-is "$tried" '0 {"result":"done","value":"far.*"}
-0 {"result":"done","value":"far.off.*"}
-0 {"result":"done","value":"far.off.exact"}
-65 {"result":"bury","error":"the program has no function for far"}
+is "$tried" '0 "far.*"
+0 "far.off.*"
+0 "far.off.exact"
+65 bury: the program has no handler for type far
 ' "a type is found by its name, else by the longest prefix"
 
 for library in phpredis predis; do

@@ -57,4 +57,38 @@ is "$(introduces CLIENT="$clients/node" node answers_app.mjs)" '{"hello":1,"stop
 is "$(introduces CLIENT="$clients/php" php answers_app.php)" '{"hello":1,"stopping":true,"types":[{"name":"php.*"}]}' "php: hello"
 is "$(introduces CLIENT="$clients/ruby" ruby answers_gem.rb)" '{"hello":1,"stopping":true,"types":[{"name":"gem.*"}]}' "ruby: hello"
 is "$(introduces "$work/gopkg")" '{"hello":1,"stopping":true,"types":[{"name":"gopkg.*"}]}' "go: hello"
+
+# tried COMMAND...: runs a program without laterd. Prints its status and the first lines of what it says.
+tried()
+{
+    echo '["return",{"json":{"a":"ü/"}}]' | (cd "$here" && env NOTES="$work/notes" "$@" >"$work/out" 2>"$work/err")
+    echo "$? $(sed 1q "$work/out")|$(sed 's/ JSON:.*/ JSON/; s/: bury$//; 2q' "$work/err" | paste -sd' ' -)"
+}
+# by_hand NAME COMMAND...: with a job, for its types, and what cannot be meant.
+by_hand()
+{
+    type=$1.any
+    shift
+    tried "$@" --help
+    tried "$@" --wrok mail
+    tried "$@"
+    tried "$@" "$type" '{'
+    tried "$@" "$type" -
+    tried "$@" "$type" '["bury",{"json":"no/way"}]'
+    tried "$@" other
+}
+is_by_hand()
+{
+    is "$(by_hand "$@" | sed 's/usage: .* \[TYPE/usage: [TYPE/')" "0 usage: [TYPE [PAYLOAD|-]]|
+64 |--wrok: no such option; it is --work [Q...], or TYPE [PAYLOAD]
+0 $1.*|
+64 |PAYLOAD is no JSON
+0 {\"a\":\"ü/\"}|
+65 |bury: no/way
+65 |bury: the program has no handler for type other" "$1: by hand"
+}
+is_by_hand node CLIENT="$clients/node" node answers_app.mjs
+is_by_hand php CLIENT="$clients/php" php answers_app.php
+is_by_hand gem CLIENT="$clients/ruby" ruby answers_gem.rb
+is_by_hand gopkg "$work/gopkg"
 finish

@@ -117,7 +117,7 @@ refuses "$ours" node tasks.mjs
 refuses "$ours" php tasks.php
 refuses "$ours" ruby tasks.rb
 refuses "$ours" ./tasks
-contains "$(echo 7 | php tasks.php php -)" '"value":[7,' "php: a payload from standard input"
+contains "$(echo 7 | php tasks.php php -)" '[7,' "php: a payload from standard input"
 is "$(ls "$TMPDIR")" '' "no folder is left behind"
 is "$(later check default | cut -f 3 | sort -u)" ok "later check holds"
 PATH=/usr/bin:/bin run python3 -m laterd tasks:app --work

@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { spawn } from "node:child_process";
 import { readFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
+import { basename } from "node:path";
 import { format } from "node:util";
 
 import { checkFunction, prepare } from "./document.js";
@@ -402,10 +403,7 @@ export class Handlers {
             console.log(this.types.join("\n"));
             return 0;
         }
-        if (type.startsWith("-")) {
-            console.error(`${type}: no such option; it is --work [Q...], or TYPE [PAYLOAD]`);
-            return 64;
-        }
+        if (type.startsWith("-") && !this.types.includes(type)) return usage(type);
         let document;
         try {
             document = { type, payload: JSON.parse(payload === "-" ? readFileSync(0, "utf8") : payload) };
@@ -422,6 +420,21 @@ export class Handlers {
         else console.log(JSON.stringify(last.value ?? null));
         return STATUS[last.result];
     }
+}
+
+/** Says how the program is called, by hand; option: what it was called with. Returns its exit status. */
+function usage(option) {
+    if (option !== "--help" && option !== "-h") {
+        console.error(`${option}: no such option; it is --work [Q...], or TYPE [PAYLOAD]`);
+        return 64;
+    }
+    const program = `node ${basename(process.argv[1])}`;
+    console.log(`usage: ${program} [TYPE [PAYLOAD|-]]
+       ${program} --work [Q...] [OPTIONS of later work]
+
+Performs one job, without laterd; without a TYPE it lists its types. --work: a laterd for
+this program alone, until ^C; \`later help work\` has the options.`);
+    return 0;
 }
 
 /** Runs `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once.

@@ -16,6 +16,7 @@ namespace Laterd;
  */
 final class Handlers
 {
+    private const SHOWN = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
     private const SPARE = 65536; // bytes, kept free to report that there are no more
     private const RESULTS = [
         // @answers raised: {Pascal}Job::class => '{name}',
@@ -281,7 +282,7 @@ final class Handlers
     {
         $name = $this->find($job->type);
         if ($name === null) {
-            return ['result' => 'bury', 'error' => "the program has no function for $job->type"];
+            return ['result' => 'bury', 'error' => "the program has no handler for type $job->type"];
         }
         try {
             $value = $this->hooked ? $this->withHooks($this->functions[$name], $job)
@@ -406,28 +407,59 @@ final class Handlers
     private function try(array $words): int
     {
         [$type, $payload] = $words + [null, 'null'];
+        $types = array_map('strval', array_keys($this->functions));
+        sort($types);
         if ($type === null) {
-            fwrite(STDERR, "This is a program for laterd's plugin exec (lines = true). To try a function: TYPE PAYLOAD\n"
-                . 'Types: ' . implode(' ', array_keys($this->functions)) . "\n");
-            return 64;
+            echo implode("\n", $types), "\n";
+            return 0;
         }
-        if (str_starts_with($type, '-')) {
-            fwrite(STDERR, "$type: no such option; it is --work [Q...], or TYPE [PAYLOAD]\n");
-            return 64;
+        if (str_starts_with($type, '-') && !in_array($type, $types, true)) {
+            return self::usage($type);
         }
         $payload = $payload === '-' ? stream_get_contents(STDIN) : $payload;
-        json_decode($payload);
+        json_decode($payload, false, Json::DEPTH_MAX);
         if (json_last_error() !== JSON_ERROR_NONE) {
             fwrite(STDERR, 'PAYLOAD is no JSON: ' . json_last_error_msg() . "\n");
             return 64;
         }
         $this->lines = new Lines(STDIN, STDERR);
-        $id = json_encode(NewJob::newId());
-        $line = "{\"id\":$id,\"type\":" . json_encode($type) . ',"document":{"payload":' . $payload . '}}';
-        $told = Lines::linesOf($this->perform(new Job($line, $this->lines)));
-        $answer = array_pop($told);
-        fwrite(STDERR, implode('', $told));
-        echo $answer;
-        return self::STATUS[json_decode($answer, true)['result']];
+        $kind = json_encode($type);
+        $line = "{\"id\":\"try\",\"type\":$kind,\"queue\":\"default\",\"attempt\":1,\"max_attempts\":25,\"time_left\":300.0,"
+            . "\"document\":{\"type\":$kind,\"payload\":$payload}}";
+        return self::shown(Lines::linesOf($this->perform(new Job($line, $this->lines))));
+    }
+
+    /** Says what became of a job that was tried, by the lines of its answer. Returns the exit status. */
+    private static function shown(array $lines): int
+    {
+        $answer = json_decode(array_pop($lines));
+        foreach ($lines as $note) {
+            fwrite(STDERR, json_decode($note)->text . "\n");
+        }
+        if (isset($answer->error)) {
+            fwrite(STDERR, "$answer->result: $answer->error\n");
+        } else {
+            echo json_encode($answer->value ?? null, self::SHOWN), "\n";
+        }
+        return self::STATUS[$answer->result];
+    }
+
+    /** Says how the program is called, by hand; $option: what it was called with. Returns its exit status. */
+    private static function usage(string $option): int
+    {
+        if (!in_array($option, ['--help', '-h'], true)) {
+            fwrite(STDERR, "$option: no such option; it is --work [Q...], or TYPE [PAYLOAD]\n");
+            return 64;
+        }
+        $program = 'php ' . basename($_SERVER['argv'][0]);
+        echo <<<TEXT
+            usage: $program [TYPE [PAYLOAD|-]]
+                   $program --work [Q...] [OPTIONS of later work]
+
+            Performs one job, without laterd; without a TYPE it lists its types. --work: a laterd for
+            this program alone, until ^C; `later help work` has the options.
+
+            TEXT;
+        return 0;
     }
 }

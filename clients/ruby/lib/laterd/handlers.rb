@@ -321,9 +321,25 @@ module Laterd
       69
     end
 
+    # Says how the program is called, by hand; option: what it was called with. Returns its exit status.
+    def usage(option)
+      unless %w[--help -h].include?(option)
+        warn "#{option}: no such option; it is --work [Q...], or TYPE [PAYLOAD]"
+        return 64
+      end
+      puts <<~TEXT
+        usage: ruby #{$PROGRAM_NAME} [TYPE [PAYLOAD|-]]
+               ruby #{$PROGRAM_NAME} --work [Q...] [OPTIONS of later work]
+
+        Performs one job, without laterd; without a TYPE it lists its types. --work: a laterd for
+        this program alone, until ^C; `later help work` has the options.
+      TEXT
+      0
+    end
+
     def try_once(type = nil, payload = "null", *)
       return puts(types) || 0 unless type
-      return warn("#{type}: no such option; it is --work [Q...], or TYPE [PAYLOAD]") || 64 if type.start_with?("-")
+      return usage(type) if type.start_with?("-") && !types.include?(type)
 
       document = { "type" => type, "payload" => JSON.parse(payload == "-" ? $stdin.read : payload) }
       line = { "id" => "try", "type" => type, "queue" => "default", "max_attempts" => 25, "time_left" => 300.0,
