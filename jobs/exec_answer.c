@@ -266,20 +266,23 @@ static uint32_t take_result(struct later_job *job, const struct line *line)
     return result;
 }
 
-/* Logs {"log":LEVEL,"text":"…"}, with the fields of the job that it names. */
+/* Logs {"log":LEVEL,"text":"…"}, with the fields of the job that it names. What is no level is
+ * logged, too: a client's log() may have been called with its text in the place of the level. */
 static void take_log(const struct later_job *job, const struct line *line)
 {
     char *word = exec_members_text(&line->members, EXEC_LOG);
     char *said = exec_members_text(&line->members, EXEC_TEXT);
     int level = exec_output_level_of(word ? word : "");
+    const char *before = level < 0 && word ? word : "", *colon = *before ? ": " : "";
     const char *text = said ? said : "";
 
     if (level < 0)
         level = LATER_INFO;
     if (job)
-        later_job_log(job, (enum later_level)level, "%s", text);
+        later_job_log(job, (enum later_level)level, "%s%s%s", before, colon, text);
     else
-        later_log("exec", (enum later_level)level, "%s: %s", line->program, text);
+        later_log("exec", (enum later_level)level, "%s: %s%s%s", line->program, before, colon,
+                  text);
     free(word);
     free(said);
 }

@@ -286,10 +286,12 @@ START_TEST(says_it_on_3)
 {
     each_line("echo '{\"log\":\"warn\",\"id\":\"job-1\",\"text\":\"of the job\"}' >&3; "
               "echo '{\"log\":\"error\",\"text\":\"of all\"}' >&3; "
+              "echo '{\"log\":\"half done\",\"id\":\"job-1\",\"text\":\"info\"}' >&3; "
               "echo '{\"id\":\"job-1\",\"progress\":{\"done\":3,\"total\":9}}' >&3; " DONE);
     expect(LATER_DONE);
     ck_assert_ptr_nonnull(strstr(fake.log, "warn of the job\n"));
     ck_assert_ptr_nonnull(strstr(fake.log, "error it: of all\n"));
+    ck_assert_ptr_nonnull(strstr(fake.log, "info half done: info\n")); /* no level is lost */
     ck_assert(job->done == 3 && job->total == 9);
 }
 END_TEST
