@@ -127,7 +127,8 @@ static const char *meaning(struct skeleton *skeleton, const char *word, char *pa
         const char *word, *text;
     } meanings[] = { { "NAME", skeleton->name },     { "DIR", skeleton->dir },
                      { "DATA", skeleton->data },     { "PLUGINS", skeleton->plugins },
-                     { "LATERD", skeleton->laterd }, { "INCLUDE", skeleton->include } };
+                     { "LATERD", skeleton->laterd }, { "INCLUDE", skeleton->include },
+                     { "CONF", LATER_CONF_DIR } };
 
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         if (strcmp(meanings[i].word, word) == 0)

@@ -3,8 +3,9 @@
  *
  * A template is a folder of files. In their text, these are replaced by absolute paths: `@DIR@`
  * (the new folder), `@DATA@` (laterd's shared files), `@PLUGINS@`, `@LATERD@` (the daemon),
- * `@INCLUDE@` (the headers), `@PATH:php@` (a program). `@NAME@` is replaced by the chosen name, as
- * is NAME in the names of files. A file that begins with #! becomes executable.
+ * `@INCLUDE@` (the headers), `@CONF@` (the folder of laterd.conf), `@PATH:php@` (a program).
+ * `@NAME@` is replaced by the chosen name, as is NAME in the names of files. A file that begins
+ * with #! becomes executable.
  */
 #ifndef LATER_CLI_SKELETON_H
 #define LATER_CLI_SKELETON_H

@@ -235,11 +235,10 @@ void private_config_entry(const struct private_laterd *own)
     char name[ENTRY_NAME];
 
     private_config_name(own, name);
-    printf("# For /etc/laterd/conf.d. Of the environment the program has PATH, HOME and LANG, and "
-           "what\n"
-           "# you add: env = { NAME = \"VALUE\"; }; env_file = \"/etc/laterd/%s.env\";\n"
+    printf("# For %s/conf.d. Of the environment the program has PATH, HOME and LANG,\n"
+           "# and what you add: env = { NAME = \"VALUE\"; }; env_file = \"%s/%s.env\";\n"
            "plugins = { config = { exec = { %s = {\n",
-           name, name);
+           LATER_CONF_DIR, LATER_CONF_DIR, name, name);
     private_config_put_program(own, stdout);
     puts("}; }; }; };");
 }

@@ -39,6 +39,23 @@ for lang in c go python; do
 done
 sed -i 's/bye, /hello, /; s/{\\"bye\\"/{\\"hello\\"/' "$work"/new/*/handler.*
 runs "go: it is built again" "$work/new/hello-go/test.sh"
+conf=$("$laterd_bin" --help | sed -n 's|.*(default \(/.*\)/laterd.conf if it is there)|\1|p')
+for lang in c go; do
+    run make -s -C "$work/new/hello-$lang" test
+    is "$status $out" "0 $("$work/new/hello-$lang/test.sh")" "$lang: make test"
+done
+for lang in $languages; do
+    is "$(grep -ho '/[^ ]*/conf\.d' "$work/new/hello-$lang/README.md" "$work/new/hello-$lang/hello-$lang.conf" | sort -u)" \
+        "$conf/conf.d" "$lang: says where its configuration goes, with this prefix"
+done
+mkdir "$work/json"
+cp "$work/new/hello-c/Makefile" "$work/new/hello-c/handler.c" "$work/json"
+echo '#include <later/job_json.h>
+json_t *parse(struct later_job *job);
+json_t *parse(struct later_job *job) { return later_job_json(job, NULL); }' >>"$work/json/handler.c"
+run make -s -C "$work/json" LDFLAGS=-Wl,--as-needed LDLIBS=-ljansson
+is "$status" 0 "c: it is built with jansson"
+runs "c: and linked with it" grep -q libjansson "$work/json/hello-c.so"
 
 # ---- by laterd
 
