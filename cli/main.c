@@ -57,6 +57,16 @@ static int wrong_usage(const struct command *command, const char *why)
     return LATER_E_USAGE;
 }
 
+/* Many commands have -q, and those that are only about queues take them as words. */
+static int wrong_option(const struct command *command, const char *why)
+{
+    bool queue = strcmp(why, "no option -q") == 0 || strncmp(why, "no option --queue", 17) == 0;
+
+    if (queue && (command->usage[0] == 'Q' || strstr(command->usage, "[Q")))
+        why = "no option -q: here the queue is a word of its own";
+    return wrong_usage(command, why);
+}
+
 static int main_run_command(struct cli *cli)
 {
     struct later_error err = { .code = LATER_E_BUG };
@@ -97,7 +107,7 @@ int main(int argc, char **argv)
     }
     if (args_parse(&cli.args, argc, argv, at, global_options, cli.command->options,
                    cli.command->program, &err) < 0)
-        return wrong_usage(cli.command, err.text);
+        return wrong_option(cli.command, err.text);
     status = main_run_command(&cli);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "later: standard output: %s\n", strerror(errno));
