@@ -102,6 +102,12 @@ fi
 builds ruby gem build -q -o "$work/laterd.gem" laterd.gemspec
 gem install -q --local --ignore-dependencies --no-document -i "$work/gems" "$work/laterd.gem" >"$work/gem.log" 2>&1 || sed 's/^/# /' "$work/gem.log"
 carries ruby "$work/gems"
+cp -R "$top_srcdir/clients/ruby" "$work/alone"
+rm -f "$work/alone/LICENSE" "$work/alone/CHANGELOG"
+runs "ruby: a folder that was copied after make" sh -c "cd '$work/alone' && gem build -q laterd.gemspec"
+rm -r "$work/alone/lib/laterd/scripts"
+run sh -c "cd '$work/alone' && gem build -q laterd.gemspec"
+contains "$err" 'scripts is missing: copy the folder after clients/carry.sh ruby' "ruby: one that was copied before"
 cat >"$work/push.rb" <<RB
 gem "laterd"
 require "laterd"
