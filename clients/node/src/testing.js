@@ -301,7 +301,7 @@ export class Fake extends Pushing {
             (payload === ANY || isSame(kept.payload ?? null, same)) &&
             Object.entries(options).every(([name, value]) => isSame(kept.job[name], value)));
         if (count === undefined ? such.length : such.length === count) return;
-        const all = this.jobs.map((kept) => `${kept.queue} ${kept.type} ${JSON.stringify(kept.payload)}`);
+        const all = this.jobs.map((kept) => `${kept.queue} ${kept.type} ${JSON.stringify(kept.payload ?? null)}`);
         throw new AssertionError({
             message: `${type} was pushed so ${such.length} times; there are: ${all.join(", ") || "none"}`,
         });

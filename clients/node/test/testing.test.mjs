@@ -52,6 +52,9 @@ it("keeps what was pushed", async () => {
         () => queues.assertPushed("thumb", ANY, { count: 2 }), () => queues.assertNothingPushed(),
         () => queues.assertPushed("welcome", ANY, { queue: "default" }),
         () => queues.assertPushed("welcome", ANY, { in: 61 })]) assert.throws(wrong, { name: "AssertionError" });
+    const few = new Fake();
+    await few.push("none");
+    assert.throws(() => few.assertPushed("nun"), { message: "nun was pushed so 0 times; there are: default none null" });
     assert.deepEqual(await queues.size({ queue: "mail" }),
                      { ready: 0, delayed: 1, reserved: 0, dead: 0, paused: false, oldestReady: null });
 });
