@@ -69,6 +69,12 @@ later push exec.symfony '{"no":"body"}' --id odd >/dev/null
 within 20 "a payload that is no message" is_state odd dead
 contains "$(why odd)" 'the message cannot be decoded: the payload is no message of Messenger' "is buried with the reason"
 end_well
+sed -i "s|REDIS = \"$LATER_REDIS_URL\"|REDIS = \"unix:$work/none.sock\"|" "$work/conf.d/exec.conf"
+start_laterd
+send throws:lost >/dev/null
+within 20 "where a copy cannot be pushed" is_state lost dead
+contains "$(why lost)" "the handler has ended the program; before that: unix:$work/none.sock" "its job says why the program ended"
+end_well
 
 # ---- taken by messenger:consume itself
 

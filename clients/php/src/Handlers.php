@@ -51,6 +51,7 @@ final class Handlers
     private Lines $lines;
     private ?Job $job = null;
     private ?string $spare = null;
+    private static string $trouble = ''; // of the job, for its last words
 
     /** @param ?Queues $queues a Client, or a Fake in a test: tasks push by it */
     public function __construct(public ?Queues $queues = null)
@@ -253,6 +254,7 @@ final class Handlers
         $this->lines->write(['hello' => 1, 'stopping' => true, 'types' => $this->types()]);
         while (($line = $this->lines->next()) !== null) {
             $this->job = new Job($line, $this->lines);
+            self::$trouble = '';
             if ($this->job->cancelled()) {
                 $this->answer(self::UNBEGUN);
             } else {
@@ -375,12 +377,18 @@ final class Handlers
         });
     }
 
+    /** @internal Notes what has gone wrong with the job, for the case that the program is ended because of it. */
+    public static function trouble(string $why): void
+    {
+        self::$trouble = "; before that: $why";
+    }
+
     private static function lastWords(): string
     {
         $error = error_get_last();
         return $error && $error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_RECOVERABLE_ERROR)
             ? Lines::text("$error[message] in $error[file]:$error[line]", Lines::ERROR_MAX)
-            : 'the handler has ended the program';
+            : Lines::text('the handler has ended the program' . self::$trouble, Lines::ERROR_MAX);
     }
 
     /** Runs `later work`, which starts a laterd that runs this program. Returns its exit status. */

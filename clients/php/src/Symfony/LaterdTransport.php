@@ -5,6 +5,7 @@
 namespace Laterd\Symfony;
 
 use Laterd\Client;
+use Laterd\Handlers;
 use Laterd\KnownJob;
 use Laterd\Lost;
 use Laterd\NewJob;
@@ -193,6 +194,7 @@ final class LaterdTransport implements TransportInterface, ListableReceiverInter
         try {
             return $call();
         } catch (\Laterd\Error | \InvalidArgumentException $e) { // the latter: a job that cannot be
+            Handlers::trouble($e->getMessage()); // thrown in a retry, it ends messenger:consume
             throw new TransportException($e->getMessage(), 0, $e);
         }
     }
