@@ -8,6 +8,7 @@
  * come from the configuration, the document comes on standard input.
  */
 #include "exec.h"
+#include "exec_term.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -161,6 +162,7 @@ const struct later_type *exec_more_types(void)
 static void exec_stop(void)
 {
     exec_lines_stop();
+    exec_term_close();
     exec_config_free();
     free(more);
     more = NULL;

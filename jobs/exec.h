@@ -11,6 +11,7 @@
  *     exec_parallel.c event jobs for long-lived programs that do many at once
  *     exec_peer.c     one such program: its jobs, its answers, its end
  *     exec_process.c  starts, watches and ends a long-lived program
+ *     exec_term.c     the worker's own TERM waits while a program has its job
  *     exec_throttle.c when a program may be started again
  *     exec_reader.c   reads lines from a pipe, in bounded memory
  *     exec_answer.c   a job as a line, and the line that answers it

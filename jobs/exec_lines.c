@@ -17,6 +17,7 @@
  */
 #include "exec_answer.h"
 #include "exec_process.h"
+#include "exec_term.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -58,6 +59,8 @@ struct talk {
     double broken_at;   /* when that was found; it is ended a little later, since it may be about to
                            end */
     bool timed_out, cancelled, told_stopping, term_sent;
+    bool worker_ends; /* TERM has come for it */
+    struct exec_term term;
     double asked_at; /* when it was asked to give up the job */
     double kill_at;
 };
@@ -246,8 +249,8 @@ static void tell_stopping(struct talk *talk)
     tell_order(talk, "stopping");
 }
 
-/* Sends TERM shortly before the job's time is over, and KILL if that does not help. So the program
- * is gone in time: otherwise the supervisor would end the worker. */
+/* Sends TERM shortly before the job's time is over, or if the worker must end, and KILL if that
+ * does not help. So the program is gone in time: otherwise the supervisor would end the worker. */
 static void exec_lines_end_in_time(struct talk *talk)
 {
     double left = later_job_time_left(talk->job);
@@ -257,7 +260,8 @@ static void exec_lines_end_in_time(struct talk *talk)
         talk->cancelled = !talk->timed_out && later_job_cancelled(talk->job);
         if (talk->cancelled && talk->asked_at == 0)
             ask_to_give_up(talk);
-        if (!talk->timed_out && !(talk->cancelled && exec_now() >= talk->asked_at + ASKED) &&
+        if (!talk->timed_out &&
+            !(talk->cancelled ? exec_now() >= talk->asked_at + ASKED : talk->worker_ends) &&
             (!talk->broken || exec_now() < talk->broken_at))
             return;
         if (exec_process_is_gone(talk->process)) /* its exit status says more */
@@ -307,13 +311,16 @@ static void exec_lines_turn(struct talk *talk)
 {
     struct exec_child *child = &talk->process->child;
     bool writing = talk->written < talk->len + talk->orders_len;
+    bool ending = talk->term_sent || talk->cancelled;
     struct pollfd fds[] = { { .fd = child->answers, .events = POLLIN },
                             { .fd = child->output, .events = POLLIN },
                             { .fd = child->pidfd, .events = POLLIN },
-                            { .fd = writing ? child->input : -1, .events = POLLOUT } };
+                            { .fd = writing ? child->input : -1, .events = POLLOUT },
+                            { .fd = ending ? -1 : exec_term_fd(&talk->term), .events = POLLIN } };
 
-    if (poll(fds, 4, milliseconds(talk)) <= 0)
+    if (poll(fds, 5, milliseconds(talk)) <= 0)
         return;
+    talk->worker_ends = talk->worker_ends || fds[4].revents;
     if (fds[3].revents)
         write_input(talk);
     if (fds[1].revents)
@@ -522,7 +529,9 @@ static void exec_lines_converse(struct talk *talk)
             talk->result = LATER_RETRY;
             return;
         }
+        exec_term_block(&talk->term);
         exchange(talk);
+        exec_term_unblock(&talk->term);
         if (!talk->unread || talk->process->throttle.failures > 0)
             return;
         talk->broken = NULL;

@@ -1,16 +1,13 @@
 /*
  * exec_run.c: reads a program's output, and ends it when its time is over.
- *
- * A worker that must end gets TERM. It is blocked while a program runs, so that the program gets
- * one first and some time to clean up; then it does to us what it always does.
  */
 #include "exec_child.h"
+#include "exec_term.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,38 +23,8 @@ struct run {
     struct exec_end end;
     bool term_sent, kill_sent;
     double kill_at;
-    sigset_t mask; /* as it was before */
-    int told;      /* readable when the worker has got TERM; -1 = that is not known */
+    struct exec_term term;
 };
-
-static void exec_run_block_term(struct run *run)
-{
-    sigset_t term;
-
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &term, &run->mask);
-    run->told = signalfd(-1, &term, SFD_CLOEXEC);
-    if (run->told == -1) /* better no time for the program than none for us */
-        pthread_sigmask(SIG_SETMASK, &run->mask, NULL);
-}
-
-/* If TERM has come, this does not return. */
-static void exec_run_unblock_term(const struct run *run)
-{
-    if (run->told == -1)
-        return;
-    close(run->told);
-    pthread_sigmask(SIG_SETMASK, &run->mask, NULL);
-}
-
-/* Must the worker end? */
-static bool exec_run_is_told(const struct run *run)
-{
-    sigset_t pending;
-
-    return run->told != -1 && sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
-}
 
 /* Reads once. Returns false if there is nothing to read for now. */
 static bool exec_run_read_output(struct run *run)
@@ -103,7 +70,7 @@ static void exec_run_end_in_time(struct run *run)
     if (!run->term_sent) {
         if (later_job_time_left(run->job) <= 0)
             run->end.how = EXEC_TIMED_OUT;
-        else if (later_job_cancelled(run->job) || exec_run_is_told(run))
+        else if (later_job_cancelled(run->job) || exec_term_came(&run->term))
             run->end.how = EXEC_CANCELLED;
         else
             return;
@@ -121,7 +88,8 @@ static void wait_for_it(struct run *run)
 {
     struct pollfd fds[] = { { .fd = run->child.output, .events = POLLIN },
                             { .fd = run->child.pidfd, .events = POLLIN },
-                            { .fd = run->term_sent ? -1 : run->told, .events = POLLIN } };
+                            { .fd = run->term_sent ? -1 : exec_term_fd(&run->term),
+                              .events = POLLIN } };
     double wait = run->child.pidfd == -1 ? LOOK_OFTEN : LOOK;
     double left = wait;
 
@@ -143,7 +111,7 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
     const char *document = later_job_document(job, &len);
 
     output->len = 0;
-    exec_run_block_term(&run);
+    exec_term_block(&run.term);
     if (exec_child_start(&run.child, program, envp, document, len, &run.end) == 0) {
         later_job_begun(job);
         while (!exec_run_ended(&run)) {
@@ -157,6 +125,6 @@ struct exec_end exec_run(struct later_job *job, const struct exec_program *progr
             exec_child_failed(&run.child, &run.end);
     }
     exec_child_close(&run.child);
-    exec_run_unblock_term(&run);
+    exec_term_unblock(&run.term);
     return run.end;
 }

@@ -10,7 +10,7 @@ here=$(cd "$top_srcdir" && pwd)/tests/clients
 mkdir -p "$work/conf.d"
 {
     echo 'plugins = { config = { exec = {'
-    for name in ok fenced throws retries buries returns exits grows sleeps prints; do
+    for name in ok fenced throws retries buries returns exits grows sleeps waits prints; do
         echo "$name = { argv = ( \"$(command -v php)\", \"$here/handlers.php\" ); lines = true;"
         echo "    env = { CLIENT = \"$client\"; NOTES = \"$work\"; JOBS = \"10\"; }; };"
     done
@@ -68,6 +68,12 @@ job prints
 within 20 "prints: done" counts 'done' 3
 within 5 "what it prints has a level" grep -q ' error .*that was an error' "$log"
 within 5 "and what its child does is logged" logged 'a child'
+
+job waits
+wait_until 20 test -e "$work/waits"
+later cancel waits >/dev/null
+within 20 "a running job that is cancelled hears of it, before its worker is ended" logged 'gave it up'
+rm "$work/waits"
 
 before=$(counted 'done')
 push_many 95 exec.ok '{}' many- >/dev/null

@@ -221,6 +221,7 @@ START_TEST(nothing_is_left_open)
         job->ended = false;
         expect(LATER_DONE);
     }
+    plugin->stop();
     ck_assert_int_eq(open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }

@@ -415,6 +415,57 @@ START_TEST(gives_up_when_asked)
 }
 END_TEST
 
+/* Performs the job in a process that then gets TERM, and returns what its program has said to
+ * `ends`. */
+static void end_worker(const int ends[2], char said[32])
+{
+    int status = 0;
+    pid_t worker;
+
+    ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
+    worker = fork();
+    if (worker == 0) {
+        signal(SIGTERM, SIG_DFL); /* not what Check does then */
+        fake_job_perform(plugin, job);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(ends[0], said, 4), 4);
+    ck_assert_str_eq(said, "run\n");
+    kill(worker, SIGTERM);
+    ck_assert_int_eq(waitpid(worker, &status, 0), worker);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_int_eq(read(ends[0], said, 4), 4);
+}
+
+/* The program hears of its worker's end before it: by an order, if its job was cancelled, as the
+ * supervisor ends the worker of such a job at once; otherwise by TERM. */
+START_TEST(worker_is_told_to_end)
+{
+    static const struct {
+        const char *script, *said;
+        bool cancelled;
+    } cases[] = {
+        { "trap 'echo bye >&9; exit' TERM; read -r one; echo run >&9; while :; do sleep 0.05; done",
+          "bye\n", false },
+        { "read -r one; echo run >&9; read -r two; case $two in *cancel*) echo two >&9; "
+          "esac; " ANSWER("\"result\":\"retry\""),
+          "two\n", true },
+    };
+    char text[400], said[32] = "";
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    snprintf(text, sizeof text, "exec 9>/proc/%d/fd/%d; %s", (int)getpid(), ends[1],
+             cases[_i].script);
+    lines(text);
+    job->cancelled = cases[_i].cancelled;
+    end_worker(ends, said);
+    ck_assert_str_eq(said, cases[_i].said);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 /* After a job that was ended for its time, the next one finds a fresh program. */
 START_TEST(goes_on_after_timeout)
 {
@@ -528,6 +579,7 @@ static TCase *ending(void)
     tcase_add_test(tc, deaf_to_term);
     tcase_add_test(tc, cancelled);
     tcase_add_test(tc, gives_up_when_asked);
+    tcase_add_loop_test(tc, worker_is_told_to_end, 0, 2);
     tcase_add_test(tc, goes_on_after_timeout);
     tcase_add_test(tc, ended_politely);
     tcase_add_test(tc, ended_by_term);
