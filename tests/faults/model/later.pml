@@ -6,7 +6,7 @@
  * many of each as the constants say: a worker dies, a reply is lost, a lease runs out though its
  * holder lives (holder and keeper are stopped), a handler fails, Redis goes back to a snapshot.
  *
- *     spin -a later.pml && cc -O2 -DNFAIR=3 -o pan pan.c && ./pan -a -f -N conserved
+ *     spin -a later.pml && cc -O2 -DNFAIR=3 -o pan pan.c && ./pan -a -N safe
  *
  * Switches: ROLLBACK: Redis goes back once. COUNTER: tokens are a counter kept in Redis (broken
  * with ROLLBACK). UNOWNED: release does not look at the token (broken). FOREVER: a retry counts no
@@ -262,8 +262,11 @@ init
     atomic { run Worker(0); run Worker(1); run Killer() }
 }
 
+#define IN_BOUNDS (attempts <= ATTEMPTS_MAX + LAPSES + 1 && (went_back || runs <= ATTEMPTS_MAX))
+
+ltl safe { [] (SETS == 1 && !foreign && IN_BOUNDS) } /* the next three */
 ltl conserved { [] (SETS == 1) }
 ltl no_foreign { [] !foreign }
-ltl bounded { [] (attempts <= ATTEMPTS_MAX + LAPSES + 1 && (went_back || runs <= ATTEMPTS_MAX)) }
+ltl bounded { [] IN_BOUNDS }
 ltl ends { <> [] (gone || dead) }
 ltl done_is_done { [] (gone -> [] (gone || went_back)) }

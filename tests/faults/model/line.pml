@@ -25,7 +25,7 @@
 mtype = { READY, HELD, DELAYED, RUNNING, DONE };
 
 mtype job[JOBS] = READY;
-byte owner[JOBS]; /* whose token it is reserved under */
+byte owner[JOBS] = NONE; /* whose token it is reserved under; no state differs by what nobody reads any more */
 bool in_line[JOBS]; /* it waits */
 bool called_[JOBS];  /* its place is kept */
 byte lock = NONE; /* which worker has it */
@@ -33,6 +33,7 @@ byte running;
 bool cancelled = false, stuck = false; /* each once */
 #ifdef DEATHS
 byte deaths = 1;
+/* Decided with the step before; a worker that has died is settled for at any time. */
 #define MAY_DIE                                          \
     if                                                   \
     :: atomic { deaths > 0 -> deaths--; goto dead }      \
@@ -81,7 +82,7 @@ inline call_out()
     do
     :: atomic { called != NONE ->
         if
-        :: job[called] == DELAYED -> job[called] = READY; called = NONE
+        :: job[called] == DELAYED -> job[called] = READY; owner[called] = NONE; called = NONE
         :: job[called] == READY || job[called] == HELD -> called = NONE /* it is on its way */
         :: else -> /* it does not come */
 #ifndef KEEP_GONE
@@ -111,21 +112,16 @@ again:
         :: job[1] == READY -> mine = 1
         :: job[2] == READY -> mine = 2
         fi;
-        job[mine] = HELD; owner[mine] = me }
-        MAY_DIE;
+        job[mine] = HELD; owner[mine] = me; MAY_DIE };
         if
         :: atomic { FREE_FOR(mine) -> /* lock_take */
             assert(!BEFORE(mine));
             in_line[mine] = false; called_[mine] = false;
-            lock = me; job[mine] = RUNNING; running++; assert(running == 1) }
-            MAY_DIE;
-            atomic { running--; job[mine] = DONE }
-            MAY_DIE;
-            atomic { lock = NONE } /* lock_free */
-            MAY_DIE;
+            lock = me; job[mine] = RUNNING; running++; assert(running == 1); MAY_DIE };
+            atomic { running--; job[mine] = DONE; owner[mine] = NONE; mine = NONE; MAY_DIE };
+            atomic { lock = NONE; MAY_DIE }; /* lock_free */
 #ifndef FREE_SILENTLY
-            atomic { look() }
-            MAY_DIE;
+            atomic { look(); MAY_DIE };
 #ifdef LEAVE_OPEN
             if
             :: atomic { !stuck -> stuck = true; break }
@@ -140,8 +136,7 @@ again:
             call_out();
             atomic { job[mine] = DELAYED }
 #else
-            atomic { job[mine] = DELAYED } /* return */
-            MAY_DIE;
+            atomic { job[mine] = DELAYED; MAY_DIE }; /* return */
 #ifdef LOOK_APART
             atomic { look() }
             call_out();
@@ -149,8 +144,7 @@ again:
 #elif defined(FORGET_REFUSED)
             skip
 #else
-            atomic { enter(mine); look() } /* lock_line */
-            MAY_DIE;
+            atomic { enter(mine); look(); MAY_DIE }; /* lock_line */
             call_out()
 #endif
 #endif
@@ -162,9 +156,9 @@ dead:
     atomic { /* its keeper settles */
         called = NONE;
         if
-        :: mine != NONE && job[mine] == HELD && owner[mine] == me -> job[mine] = READY
+        :: mine != NONE && job[mine] == HELD && owner[mine] == me -> job[mine] = READY; owner[mine] = NONE
         :: mine != NONE && job[mine] == RUNNING && owner[mine] == me ->
-            job[mine] = READY; running--
+            job[mine] = READY; owner[mine] = NONE; running--
 #ifndef NO_ENTRY
         :: mine != NONE && job[mine] == DELAYED && owner[mine] == me && !in_line[mine] &&
            !called_[mine] -> in_line[mine] = true /* its slot is still in use */
@@ -191,9 +185,9 @@ active proctype Clock() /* who was called and has not come is called once more, 
 
     do
 #ifndef NO_AGAIN
-    :: atomic { called_[0] && job[0] == DELAYED && deaths == 0 -> job[0] = READY }
-    :: atomic { called_[1] && job[1] == DELAYED && deaths == 0 -> job[1] = READY }
-    :: atomic { called_[2] && job[2] == DELAYED && deaths == 0 -> job[2] = READY }
+    :: atomic { called_[0] && job[0] == DELAYED && deaths == 0 -> job[0] = READY; owner[0] = NONE }
+    :: atomic { called_[1] && job[1] == DELAYED && deaths == 0 -> job[1] = READY; owner[1] = NONE }
+    :: atomic { called_[2] && job[2] == DELAYED && deaths == 0 -> job[2] = READY; owner[2] = NONE }
 #endif
     :: atomic { called_[1] && job[1] == DONE -> called_[1] = false } /* it was cancelled */
     :: atomic { lock == NONE && !KEPT && deaths == 0 && (in_line[0] || in_line[1] || in_line[2]) ->
@@ -206,9 +200,9 @@ active proctype Clock() /* who was called and has not come is called once more, 
 active proctype Clock() /* a job in `delayed` is due at last */
 {
     do
-    :: atomic { job[0] == DELAYED && deaths == 0 -> job[0] = READY }
-    :: atomic { job[1] == DELAYED && deaths == 0 -> job[1] = READY }
-    :: atomic { job[2] == DELAYED && deaths == 0 -> job[2] = READY }
+    :: atomic { job[0] == DELAYED && deaths == 0 -> job[0] = READY; owner[0] = NONE }
+    :: atomic { job[1] == DELAYED && deaths == 0 -> job[1] = READY; owner[1] = NONE }
+    :: atomic { job[2] == DELAYED && deaths == 0 -> job[2] = READY; owner[2] = NONE }
     :: atomic { called_[0] -> called_[0] = false } /* a place is kept for a second */
     :: atomic { called_[1] -> called_[1] = false }
     :: atomic { called_[2] -> called_[2] = false }
@@ -221,7 +215,7 @@ proctype Canceller()
 {
     if
     :: true
-    :: atomic { job[1] == DELAYED && !cancelled -> cancelled = true; job[1] = DONE }
+    :: atomic { job[1] == DELAYED && !cancelled -> cancelled = true; job[1] = DONE; owner[1] = NONE }
     fi
 }
 

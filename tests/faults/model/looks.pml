@@ -128,7 +128,8 @@ again:
         :: job[1] == READY -> mine = 1
         :: job[2] == READY -> mine = 2
         fi;
-        job[mine] = HELD; asks = limited }
+        job[mine] = HELD; asks = limited;
+        rare[mine] = false; old_due[mine] = false; told[mine] = false /* only of jobs in `delayed` */ }
         MAY_DIE;
         if
         :: !asks ->
@@ -145,11 +146,11 @@ again:
             :: !noted[mine]
             fi;
 #endif
-            atomic { job[mine] = DONE; mine = NONE }
+            atomic { job[mine] = DONE; noted[mine] = false; mine = NONE }
         :: atomic { asks && permit == NONE && !BEFORE(mine) -> permit = me; place[mine] = OUT;
             job[mine] = RUNNING }
             MAY_DIE;
-            atomic { job[mine] = DONE }
+            atomic { job[mine] = DONE; noted[mine] = false }
             MAY_DIE;
             atomic { permit = NONE; mine = NONE }
             MAY_DIE;

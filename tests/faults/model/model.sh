@@ -20,10 +20,11 @@ translate()
 large=-Og small=-O0 optimize=-Og
 
 # search OPTION...: prints how many errors pan finds, or nothing if it could not search everything. Its table of
-# states is in large pages where there are any: a sixth less time, in a virtual machine.
+# states is in large pages where there are any: a sixth less time, in a virtual machine. It and the stack begin
+# small, since to clear them takes longer than most searches.
 search()
 {
-    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./pan -m1000000 "$@" >pan.log 2>&1
+    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./pan -w22 -m100000 "$@" >pan.log 2>&1
     ! grep -q 'out of memory\|max search depth too small\|aborted' pan.log &&
         sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log
 }
