@@ -3,7 +3,7 @@
 # for what comes. So each job runs once, and no answer is given back. LATER_SOAK=N: N rounds of 120,000 jobs.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-jobs=40000 times=1
+jobs=12000 times=1
 [ -z "${LATER_SOAK:-}" ] || jobs=120000 times=$LATER_SOAK
 
 # lines_of QUEUE [QUEUES]: prints $jobs jobs; with QUEUES, over so many queues, whose names are
