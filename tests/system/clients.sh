@@ -51,15 +51,15 @@ judge()
     [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
 }
 
-# Debian's packages are in /usr/share/gocode.
+# The program is built once for all kinds of Redis. Debian's packages are in /usr/share/gocode.
 go_driver()
 {
     [ -d /usr/share/gocode/src/github.com/mna/redisc ] || return 1
-    go_library
     mkdir -p "$work/go-$file/src"
     ln -s "$clients/../../clients/go" "$work/go-$file/src/laterd"
     GOPATH=$work/go-$file:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 \
-        GOCACHE="$go_cache" go build -o "$work/driver-$file" "$clients/driver.go" >"$work/go.log" 2>&1
+        GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
+        go build -o "$work/driver-$file" "$clients/driver.go" >"$work/go.log" 2>&1
 }
 
 php_conforms()
