@@ -109,6 +109,9 @@ func (h *Handlers) On(kind string, handler Handler, policy ...Policy) *Handlers 
 	}
 	one.policy.said(kind)
 	h.checkOnDead(kind, one.policy, h.givenUp[kind])
+	if prefix := strings.TrimSuffix(kind, "*"); kind == "" || prefix != "" && !typeForm.MatchString(prefix) {
+		panic("laterd: On: " + kind + " is neither a type nor a prefix of types that ends in *")
+	}
 	if other, known := h.functions[kind]; known {
 		panic("laterd: type " + kind + " has two handlers, at " + other.place + " and at " + one.place + ": remove one")
 	}

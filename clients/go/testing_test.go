@@ -549,6 +549,10 @@ func TestATypeHasOneHandler(t *testing.T) {
 	app := laterd.Handlers{}
 	one := func(context.Context, *laterd.Job) (interface{}, error) { return 1, nil }
 	app.On("a", one).GivenUp("mail.*", one)
+	for _, odd := range []string{"mail send", "mail.*.x", ""} {
+		same(t, fmt.Sprint(panics(func() { app.On(odd, one) })),
+			"laterd: On: "+odd+" is neither a type nor a prefix of types that ends in *")
+	}
 	const here = `.*testing_test\.go:\d+`
 	for kind, twice := range map[string]func(){"a": func() { app.Task("a", one) },
 		"mail.given_up": func() { app.GivenUp("mail", one) }} {

@@ -15,6 +15,7 @@ import { LaterdError, Refused } from "./errors.js";
 
 const READ = 1 << 18;
 const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
+const TYPES = /^(?!$)[A-Za-z0-9_.:-]{0,128}\*?$/;
 const LEVELS = { error: "error", warn: "warn", info: "info", log: "info", debug: "debug" };
 const STATUS = {
     // @answers answer: {name}: {status},
@@ -221,6 +222,7 @@ export class Handlers {
         const policy = policyOf({ retries, backoff: waits ? undefined : backoff, onDead, onDone });
         for (const one of [type].flat()) {
             this.#checkOnDead(one, onDead);
+            if (!TYPES.test(one)) throw new Refused(`on: ${one} is neither a type nor a prefix of types that ends in *`);
             const other = this.#places.get(one);
             if (other) throw new Refused(`type ${one} has two handlers, at ${other} and at ${place}: remove one`);
             this.#places.set(one, place);

@@ -337,6 +337,9 @@ test("a type has one handler", () => {
     twice("a", () => one.task("a", () => 1));
     twice("mail.given_up", () => one.givenUp("mail", () => 1));
     twice("mail.given_up", () => one.on("mail.given_up", () => 1));
+    for (const odd of ["mail send", "mail.*.x", ""]) {
+        assert.throws(() => one.on(odd, () => 1), { name: "Refused", message: `on: ${odd} is neither a type nor a prefix of types that ends in *` });
+    }
     assert.throws(() => one.on("c", { retries: 1 }), { name: "TypeError", message: "on: c: the handler must be a function" });
     assert.throws(() => one.before(5), { name: "TypeError", message: "before: the hook must be a function" });
     assert.equal(one.find("b")(), 1);

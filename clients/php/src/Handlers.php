@@ -74,6 +74,9 @@ final class Handlers
         $job = new NewJob('policy', maxAttempts: $retries === null ? null : $retries + 1, backoff: $waits ? null : $backoff,
             onDead: $onDead, onDone: $onDone);
         $this->checkOnDead($type, $onDead, $this->givenUp[$type] ?? null);
+        if (!preg_match('/^(?!$)[A-Za-z0-9_.:-]{0,128}\*?$/D', $type)) {
+            throw new \InvalidArgumentException("on: $type is neither a type nor a prefix of types that ends in *");
+        }
         if (isset($this->functions[$type])) {
             [$one, $other] = array_map(self::place(...), [$this->functions[$type], $function]);
             throw new \InvalidArgumentException("type $type has two handlers, at $one and at $other: remove one");

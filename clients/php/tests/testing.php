@@ -339,6 +339,9 @@ says("too large: big: $large", fn () => $fake->push('big', $big->payload));
 says("job 2: too large: big, id b: $large", fn () => $fake->pushMany([new Laterd\NewJob('a'), $big]));
 says("job 1: too large: big, id b: $large", fn () => $fake->flow('f', [$big]));
 $single = (new Laterd\Handlers())->on('a', fn () => 1);
+foreach (['mail send', 'mail.*.x', ''] as $odd) {
+    says('on: ' . preg_quote($odd) . ' is neither a type nor a prefix of types that ends in \*', fn () => $single->on($odd, fn () => 1));
+}
 $single->givenUp('mail.*', fn () => 1)->on('b', strlen(...));
 foreach (['a' => fn () => $single->task('a', fn () => 2), 'mail.given_up' => fn () => $single->givenUp('mail', fn () => 2)] as $type => $twice) {
     $here = preg_quote(__FILE__, '/') . ':\d+';

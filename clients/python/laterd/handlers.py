@@ -26,6 +26,7 @@ import logging
 import math
 import os
 import queue
+import re
 import select
 import signal
 import sys
@@ -42,6 +43,7 @@ from .task import Result, Task, plain_of
 READ = 1 << 16  # as much as a pipe holds; a larger block would be mapped anew for each read
 PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
 
+_TYPES = re.compile(r"(?!\Z)[A-Za-z0-9_.:-]{0,128}\*?\Z")
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
 _quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # missing in the type stubs
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
@@ -286,6 +288,8 @@ class Handlers:
         return decorate
 
     def _check_new(self, type: str, function: Callable[..., Any]) -> None:
+        if not _TYPES.match(type):
+            raise Refused("on: %.70r is neither a type nor a prefix of types that ends in *" % type)
         if type in self._functions:
             raise Refused("type %s has two handlers, at %s and at %s: remove one"
                           % (type, _place_of(self._functions[type]), _place_of(function)))

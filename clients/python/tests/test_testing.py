@@ -303,6 +303,9 @@ class Around(unittest.TestCase):
             with self.assertRaisesRegex(laterd.Refused, "^type %s has two handlers, at .*test_testing.py:[0-9]+ "
                                                         "and at .*test_testing.py:[0-9]+: remove one$" % type):
                 register(lambda job: 2)
+        for odd in ("mail send", "mail.*.x", ""):
+            with self.assertRaisesRegex(laterd.Refused, "^on: .* is neither a type nor a prefix"):
+                self.app.on(odd)(first)
         for wrong in (lambda: self.app.on(first), lambda: self.app.on()):
             with self.assertRaisesRegex(laterd.Refused, "on: name the types"):
                 wrong()

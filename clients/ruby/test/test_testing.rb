@@ -340,6 +340,9 @@ class AroundTest < Minitest::Test
       -> { fake.before_push } => "before_push: a block", -> { fake.after_push } => "after_push: a block" }.each do |asked, why|
       assert_equal why, assert_raises(ArgumentError, &asked).message
     end
+    ["mail send", "mail.*.x", ""].each do |odd|
+      assert_equal "on: #{odd} is neither a type nor a prefix of types that ends in *", assert_raises(Laterd::Refused) { app.on(odd) { 1 } }.message
+    end
     app.on("buries", bury: ArgumentError) { raise ArgumentError }
     assert_equal "bury", Laterd::Testing.perform(app, "buries").result
   end

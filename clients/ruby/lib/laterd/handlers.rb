@@ -78,6 +78,8 @@ module Laterd
       # @end
     }.freeze
 
+    TYPES = /\A(?!\z)[A-Za-z0-9_.:-]{0,128}\*?\z/.freeze
+
     # queues: a Client, or a Fake in a test; tasks push by it
     attr_accessor :queues
 
@@ -109,6 +111,7 @@ module Laterd
       place = place_of_caller
       types.each do |type|
         check_on_dead(type, policy, @given_up[type])
+        raise Refused, "on: #{type} is neither a type nor a prefix of types that ends in *" unless type.match?(TYPES)
         raise Refused, "type #{type} has two handlers, at #{@places[type]} and at #{place}: remove one" if @places[type]
 
         @places[type] = place
