@@ -117,6 +117,9 @@ refuses "$ours" node tasks.mjs
 refuses "$ours" php tasks.php
 refuses "$ours" ruby tasks.rb
 refuses "$ours" ./tasks
+run ruby tasks.rb --work --entry
+is "$(printf '%s\n' "$out" | grep -c "\"$(ruby -e 'print RbConfig::CONFIG["rubylibdir"]')\"")" 0 "ruby: its entry leaves out Ruby's own folders"
+contains "$out" "\"-I\", \"$clients/ruby/lib\"" "ruby: but not those that it was given"
 contains "$(echo 7 | php tasks.php php -)" '[7,' "php: a payload from standard input"
 is "$(ls "$TMPDIR")" '' "no folder is left behind"
 is "$(later check default | cut -f 3 | sort -u)" ok "later check holds"

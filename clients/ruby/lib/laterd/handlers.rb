@@ -313,11 +313,15 @@ module Laterd
     end
     private_constant :Shown
 
+    # Folders that any Ruby looks into.
+    RUBYS_OWN = %w[sitelibdir sitearchdir sitedir vendorlibdir vendorarchdir vendordir rubylibdir rubyarchdir].freeze
+    private_constant :RUBYS_OWN
+
     # Becomes `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once.
     def work(words)
       queues = words.first.to_s.match?(/\A[^-]/) ? [] : ["default"]
       many = words.any?(/\A(-p|--parallel)/) ? [] : ["-p", "10"]
-      paths = $LOAD_PATH.flat_map { |path| ["-I", path] } # those of -I among them
+      paths = ($LOAD_PATH - RbConfig::CONFIG.values_at(*RUBYS_OWN)).flat_map { |path| ["-I", path] }
       exec("later", "work", *queues, *words, *many, "--lines", "--", RbConfig.ruby, *paths, $PROGRAM_NAME)
     rescue SystemCallError => e
       warn "later: #{e.message}; it comes with laterd"
