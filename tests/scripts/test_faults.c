@@ -305,11 +305,12 @@ START_TEST(wrong_numbers_of_keys_and_arguments_are_refused)
     before = digest();
     for (int i = 0; i < LATER_SCRIPT_COUNT; i++) {
         const struct later_script_text *row = &later_script_texts[i];
+        bool more = strcmp(row->name, "reserve") == 0 || strcmp(row->name, "step") == 0; /* ahead */
         const char *names[17], *list = "";
 
         script_keys(row, names);
         names[row->key_count] = "later:{q}:more";
-        for (int count = 0; count <= row->key_count + 1; count++) {
+        for (int count = 0; count <= row->key_count + !more; count++) {
             if (count > 0)
                 list = text("%s %s", list, names[count - 1]);
             if (count == row->key_count)
