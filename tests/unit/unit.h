@@ -14,13 +14,24 @@
 #define UNIT_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Returns the step through a long row of cases: 1 in the plain build; n under valgrind or a
  * sanitizer (LATER_SHORT), where all of them would take minutes. */
 static inline unsigned unit_stride(unsigned n)
 {
     return getenv("LATER_SHORT") ? n : 1;
+}
+
+/* Has each case a process of its own? Not under valgrind; there a case that must end its process
+ * cannot run. */
+static inline bool unit_forks(void)
+{
+    const char *fork = getenv("CK_FORK");
+
+    return !fork || strcmp(fork, "no") != 0;
 }
 
 /* Check's own limit is 4 seconds, which a busy machine can need for anything. Nothing is measured
