@@ -200,9 +200,10 @@ static double node_until(double seconds)
     return later_clock() + fmax(seconds * busy, 30);
 }
 
+/* It asks less and less often: to ask a whole set costs a connection to each. */
 bool node_await(bool (*done)(void *), void *what, double seconds)
 {
-    struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 }; /* then longer: to ask a set costs 36 connections */
+    struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
     double until = node_until(seconds);
 
     for (;;) {
