@@ -40,6 +40,7 @@ done
 sed -i 's/bye, /hello, /; s/{\\"bye\\"/{\\"hello\\"/' "$work"/new/*/handler.*
 runs "go: it is built again" "$work/new/hello-go/test.sh"
 conf=$("$laterd_bin" --help | sed -n 's|.*(default \(/.*\)/laterd.conf if it is there)|\1|p')
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make around this test has its own to say
 for lang in c go; do
     run make -s -C "$work/new/hello-$lang" test
     is "$status $out" "0 $("$work/new/hello-$lang/test.sh")" "$lang: make test"
