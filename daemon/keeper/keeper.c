@@ -20,6 +20,7 @@
 #define SCAN_SECONDS   0.050 /* between looks at the pages while a worker is busy */
 #define BEHIND_SECONDS 0.050 /* jobs that wait behind a longer job are given back */
 #define DRAIN_SECONDS  10    /* at most, until a worker that is to drain reserves no more */
+#define CANCEL_SECONDS 1.0   /* for a handler to give up a job that somebody has cancelled */
 #define AGAIN_SECONDS  0.5   /* before leases are renewed again after Redis refused */
 #define SEEK_SECONDS   1.0   /* between looks for what a reserve took whose answer is not read */
 
@@ -324,9 +325,10 @@ void keeper_cancelled(struct keeper *keeper, const char *member)
         for (uint32_t k = 0; k < slots_used(slots); k++) {
             struct slot *slot = &slots->page->slots[k];
 
-            if (slot_state(slot) != SLOT_FREE && is_member(slot, member))
-                atomic_store(&slot->cancelled,
-                             SLOT_WITHDRAWN); /* on_scan() and the worker will see it */
+            if (slot_state(slot) == SLOT_FREE || !is_member(slot, member))
+                continue;
+            slot->told_cancel = later_clock();
+            atomic_store(&slot->cancelled, SLOT_WITHDRAWN); /* on_scan() and the worker see it */
         }
     }
 }
@@ -373,10 +375,10 @@ static void look_at_page(struct keeper *keeper, struct living *living, double no
         if (slot->event)
             continue;
         behind = behind || now - slot->began > BEHIND_SECONDS;
-        if (atomic_load(&slot->cancelled) == SLOT_WITHDRAWN)
-            keeper_expel(keeper, slots, slot, "its reservation was withdrawn");
-        else if (atomic_load(&slot->cancelled))
+        if (atomic_load(&slot->cancelled) == SLOT_UNLOCKED)
             keeper_expel(keeper, slots, slot, "a lock or permit of it was lost");
+        else if (atomic_load(&slot->cancelled) && now - slot->told_cancel > CANCEL_SECONDS)
+            keeper_expel(keeper, slots, slot, "its reservation was withdrawn");
         else if (slot->deadline > 0 && now > slot->deadline)
             keeper_expel(keeper, slots, slot, "over its time");
     }

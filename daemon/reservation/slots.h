@@ -57,6 +57,7 @@ struct slot {
     _Atomic uint32_t state;
     _Atomic uint32_t serial;    /* changes with each job */
     _Atomic uint32_t cancelled; /* keeper: SLOT_WITHDRAWN (or its lease is lost), SLOT_UNLOCKED */
+    double told_cancel;         /* keeper: when its handler was told of a cancel; 0: it was not */
     _Atomic int64_t lease_end;  /* microseconds of later_clock(); the job is not begun after it */
     uint32_t queue;             /* in the page's queues */
     char token[LATER_TOKEN_LEN + 1];

@@ -74,7 +74,7 @@ static bool intake_keep_one(struct intake *intake, struct batch *batch,
     slot->crashes = job->crashes;
     slot->attempt = job->attempts + 1;
     slot->max_attempts = slot->event = 0;
-    slot->began = slot->deadline = slot->retry_in = slot->retry_until = 0;
+    slot->began = slot->deadline = slot->retry_in = slot->retry_until = slot->told_cancel = 0;
     slot->timed = 0;
     slot->kept = slot->keep = slot->ran = 0;
     slot->waited = -1;

@@ -95,6 +95,24 @@ counted_sleep() # how the attempts of type sleep were counted
 interrupted() { [ "$(counted_sleep)" = '0 0 1' ]; }
 within 90 "the history counts it as interrupted, not as failed or over its time" interrupted
 
+# ---- a serial job has a second to give up; then its worker is ended
+
+push_do listens '"do":"progress","until":"never","in":0'
+wait_until 10 begun listens
+later cancel listens >/dev/null
+within 5 "a handler that looks whether it was cancelled gives up" \
+    log_has listens 'given up, since it was cancelled or its lease was lost'
+is "$(how_often 'its worker is ended'):$(workers)" "0:$pids" "and keeps its worker"
+push_do listens-not '"do":"sleep","until":"never"'
+wait_until 10 begun listens-not
+begin=$(present)
+later cancel listens-not >/dev/null
+within 10 "one that does not look is ended with its worker" \
+    log_has listens-not 'its reservation was withdrawn: its worker is ended'
+at_least "$(sum "$(present) - $begin")" 1 "s until then"
+one_ready() { [ "$(workers | wc -l)" = 1 ] && [ "$(workers)" != "$pids" ]; }
+within 10 "which is replaced" one_ready
+
 # ---- serial jobs and event jobs take turns in one worker
 
 for i in 1 2 3 4 5; do

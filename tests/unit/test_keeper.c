@@ -285,6 +285,7 @@ START_TEST(test_cancelled)
 {
     struct slots *page;
     struct slot *slots[3];
+    double cancelled;
 
     live_config.lease = 60;
     page = watched(4);
@@ -302,8 +303,10 @@ START_TEST(test_cancelled)
     ck_assert_uint_eq(slots[0]->cancelled, 0);
     ck_assert_uint_eq(slots[1]->cancelled, 1);
     ck_assert_uint_eq(slots[2]->cancelled, 1);
+    cancelled = later_clock();
     LIVE_UNTIL(expelled > 0);
     ck_assert_str_eq(why, "its reservation was withdrawn");
+    ck_assert_double_ge(later_clock() - cancelled, 1); /* for its handler to give it up */
 }
 END_TEST
 
