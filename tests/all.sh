@@ -120,7 +120,6 @@ sanitize()
     else
         fuzzed=$*
         set -- --enable-fuzzing CC=clang
-        ! command -v ld.lld >/dev/null || set -- "$@" LDFLAGS=-fuse-ld=lld # half as long for a hundred programs
     fi
     rm -rf build/sanitizers
     mkdir -p build/sanitizers
