@@ -150,12 +150,13 @@ static const char *args_foreign(const char *name, const char *const *known, size
     return NULL;
 }
 
-static int refuse_unknown(const struct args *args, const char *word, struct later_error *err)
+static int refuse_unknown(struct args *args, const char *word, struct later_error *err)
 {
     const char *known[ARGS_TABLES * ARGS_OPTIONS_MAX], *nearest;
     char name[WORD_MAX + 1];
     size_t count = 0;
 
+    args->unknown = word;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="),
              word[1] == '-' ? word + 2 : "");
     for (int t = 0; t < ARGS_TABLES; t++) {

@@ -36,7 +36,9 @@ struct args {
     size_t given_count;
     char **words; /* the words that are not options; NULL-terminated */
     int count;
-    char **program; /* the words after `--`, for a command that runs a program; NULL = no -- */
+    const char *unknown; /* the option that no table has, as it was written, if args_parse() failed
+                            by it; else NULL */
+    char **program;      /* the words after `--`, for a command that runs a program; NULL = no -- */
 };
 
 /* Returns the command's place in argv: the first word that is neither an option nor a value of an

@@ -58,9 +58,9 @@ static int wrong_usage(const struct command *command, const char *why)
 }
 
 /* Many commands have -q, and those that are only about queues take them as words. */
-static int wrong_option(const struct command *command, const char *why)
+static int wrong_option(const struct command *command, const char *unknown, const char *why)
 {
-    bool queue = strcmp(why, "no option -q") == 0 || strncmp(why, "no option --queue", 17) == 0;
+    bool queue = unknown && (strncmp(unknown, "-q", 2) == 0 || strncmp(unknown, "--queue", 7) == 0);
 
     if (queue && (command->usage[0] == 'Q' || strstr(command->usage, "[Q")))
         why = "no option -q: here the queue is a word of its own";
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     }
     if (args_parse(&cli.args, argc, argv, at, global_options, cli.command->options,
                    cli.command->program, &err) < 0)
-        return wrong_option(cli.command, err.text);
+        return wrong_option(cli.command, cli.args.unknown, err.text);
     status = main_run_command(&cli);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "later: standard output: %s\n", strerror(errno));

@@ -17,7 +17,7 @@
 #define KEEP_MAX      31536000.0 /* seconds; a year */
 #define TRIES_SECONDS 5.0        /* between two tries to reach Redis, at most */
 
-static const char magic[8] = "laterdF";
+static const char magic[8] = "laterdG";
 
 /* All pages that this process has mapped. A signal handler can find them only here. */
 static struct slots *mapped;
@@ -336,6 +336,16 @@ bool slots_watch(struct slots *slots)
 {
     atomic_store(&slots->page->watched, 1);
     return atomic_load(&slots->page->waits);
+}
+
+void slots_beat(struct slots *slots)
+{
+    atomic_store(&slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
+}
+
+bool slots_has_beaten(const struct slots *slots, double when)
+{
+    return atomic_load(&slots->page->heartbeat) >= (int64_t)(when * 1e6);
 }
 
 /* --- who does not reach Redis --- */

@@ -184,14 +184,13 @@ struct slots_page {
     _Atomic uint32_t sleep;     /* enum slots_sleep */
     _Atomic uint32_t waits;     /* worker: I wait for wakes myself */
     _Atomic uint32_t watched;   /* supervisor: report when you do not wait any more */
-    _Atomic uint32_t hears;     /* worker: I have read the last WORKER_HEAR */
     _Atomic uint32_t running;   /* jobs that are running */
     _Atomic uint32_t stopping;  /* supervisor: jobs should stop where they can go on */
     _Atomic uint32_t lock_leases_used; /* those from here on are NONE */
     _Atomic uint32_t values;           /* slots from here on have no file */
     _Atomic uint64_t performed;        /* attempts that ended */
     _Atomic uint64_t failed;           /* of them not done */
-    _Atomic int64_t heartbeat;         /* microseconds of later_clock(): the worker's loop turned */
+    _Atomic int64_t heartbeat;         /* microseconds of later_clock(): slots_beat() */
     _Atomic int64_t cut_off, tried;    /* the same: since when it has tried in vain to reach Redis,
                                         * and when it did so last; 0: it reaches it */
     char cut_off_why[SLOTS_WHY];
@@ -276,6 +275,11 @@ bool slots_move_sleep(struct slots *slots, enum slots_sleep from, enum slots_sle
 bool slots_stir(struct slots *slots);
 /* For the supervisor: does the worker wait? If so, it will tell when it stirs. */
 bool slots_watch(struct slots *slots);
+
+/* For the worker: its loop turns. */
+void slots_beat(struct slots *slots);
+/* For the supervisor: has it beaten at `when` (later_clock()) or since? */
+bool slots_has_beaten(const struct slots *slots, double when);
 
 /* For the worker: it does not reach Redis, as was said in these words last. "": it does. */
 void slots_cut_off(struct slots *slots, const char *why);

@@ -30,7 +30,7 @@ struct process {
     void *arg;
     double started;
     double roused; /* when it was told to make its connections again; 0: it has stirred since */
-    double asked;  /* when it was told last to say that it hears; 0: never */
+    double asked;  /* when it was last asked for a heartbeat; 0: never */
     bool ready;
     bool draining;
     bool dismissed;                   /* its end is expected */

@@ -5,7 +5,7 @@
 
 #define COMING_SECONDS 2.0 /* from when it is roused until it waits or has got jobs, at most */
 #define ASK_SECONDS    0.9 /* between two questions: one in each look of a second */
-#define STILL_SECONDS  2.5 /* who has not heard for so long stands still */
+#define STILL_SECONDS  2.5 /* who has not answered for so long stands still */
 
 /* The workers of one pool. */
 struct sleepers_pool {
@@ -35,18 +35,16 @@ static void sleepers_count(struct process *process, void *arg)
 }
 
 /* One that stands still would wait for ever, and never tell. So whoever waits is asked each second
- * whether it hears us. That costs Redis nothing. */
-static bool sleepers_hears(struct process *process)
+ * for a heartbeat. That costs Redis nothing. */
+static bool sleepers_turns(struct process *process)
 {
-    struct slots_page *page = process->slots->page;
     double since = later_clock() - process->asked;
 
-    if (process->asked > 0 && !atomic_load(&page->hears))
+    if (process->asked > 0 && !slots_has_beaten(process->slots, process->asked))
         return since < STILL_SECONDS;
     if (process->asked <= 0 || since >= ASK_SECONDS) {
         process->asked = later_clock();
-        atomic_store(&page->hears, 0);
-        process_order(process, WORKER_HEAR);
+        process_order(process, WORKER_BEAT);
     }
     return true;
 }
@@ -54,7 +52,7 @@ static bool sleepers_hears(struct process *process)
 /* Does it wait, so that a job that comes is taken? If so it tells when it does not any more. */
 static bool sleepers_waits(struct process *process)
 {
-    return slots_watch(process->slots) && sleepers_hears(process);
+    return slots_watch(process->slots) && sleepers_turns(process);
 }
 
 /* Those that wait, or will in a moment, are to tell when they have got jobs. Nobody else: a busy

@@ -30,11 +30,11 @@
 
 #include <stdlib.h>
 
-#define AT_ONCE      8      /* queues that are asked in one look */
-#define LOOK_SECONDS 0.020  /* between looks at queues without work, */
-#define LOOK_EACH    0.0001 /* or this long for each of very many, */
-#define LOOK_APART   0.0004 /* on a Cluster, where each costs a command */
-#define ENOUGH       64     /* queues that are enough for one look */
+#define AT_ONCE      (LATER_AHEAD_MAX + 1) /* queues that are asked in one look: one has work */
+#define LOOK_SECONDS 0.020                 /* between looks at queues without work, */
+#define LOOK_EACH    0.0001                /* or this long for each of very many, */
+#define LOOK_APART   0.0004                /* on a Cluster, where each costs a command */
+#define ENOUGH       64                    /* queues that are enough for one look */
 
 /* --- queues without known work --- */
 
@@ -62,11 +62,11 @@ static size_t list_due(struct intake *intake, struct intake_queue **list)
     uint32_t turn = 0;
     size_t count = 0;
 
-    while (count < AT_ONCE - 1 && (queue = next_quiet(intake, &turn))) {
+    while (count < LATER_AHEAD_MAX && (queue = next_quiet(intake, &turn))) {
         if (turn > intake->looked && now - queue->checked >= LOOK_SECONDS)
             list[count++] = queue;
     }
-    intake->looked = count == AT_ONCE - 1 ? turn : 0;
+    intake->looked = count == LATER_AHEAD_MAX ? turn : 0;
     return count;
 }
 

@@ -339,7 +339,8 @@ static struct slot_call *free_call(struct intake *intake)
 static void intake_ask_encode(struct asking *asking, double until, struct later_command *cmd)
 {
     struct worker *worker = asking->intake->worker;
-    const struct later_keys *keys = &asking->queue->known.keys, *ahead[LATER_AHEAD_MAX];
+    const struct later_keys *keys = &asking->queue->known.keys;
+    const char *ahead[LATER_AHEAD_MAX];
     const struct later_take take = {
         .token = asking->call->token,
         .lease = worker->config->lease,
@@ -353,8 +354,7 @@ static void intake_ask_encode(struct asking *asking, double until, struct later_
     };
 
     for (size_t i = 0; i < asking->ahead_count; i++)
-        ahead[i] = &asking->ahead[i]->known.keys;
-
+        ahead[i] = asking->ahead[i]->known.keys.name[LATER_KEY_WAKE];
     if (!asking->behind_wake)
         asking->joined =
             outbox_join(worker->outbox, keys, STEP_FEW, asking->intake->held_count > 0);

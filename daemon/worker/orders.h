@@ -26,7 +26,7 @@ enum worker_order {
     WORKER_WAKE = 'l',
     WORKER_SLEEP = 's', /* you may go without connections (supervisor/sleepers.h) */
     WORKER_ROUSE = 'u', /* make them again */
-    WORKER_HEAR = 'h'   /* say in your page that you have heard this */
+    WORKER_BEAT = 'h'   /* show in your page that your loop turns (slots_beat()) */
 };
 #define WORKER_CALLS_MORE 15 /* names of queues after the first, a moment later */
 

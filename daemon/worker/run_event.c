@@ -136,7 +136,7 @@ void run_watch(void *arg)
     struct run *run = arg;
     struct later_job *job;
 
-    atomic_store(&run->worker->slots->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    slots_beat(run->worker->slots);
     while ((job = withdrawn(run))) /* from the start again: a cancel may finish any of them */
         cancel_event_job(job);
     if (run->load.in_flight)

@@ -164,8 +164,8 @@ static void worker_obey(struct worker *worker, char order, const char *more)
         intake_end_long_wait(worker->intake);
     } else if (order == WORKER_ROUSE) {
         intake_rouse(worker->intake);
-    } else if (order == WORKER_HEAR) {
-        atomic_store(&worker->slots->page->hears, 1);
+    } else if (order == WORKER_BEAT) {
+        slots_beat(worker->slots);
     }
 }
 

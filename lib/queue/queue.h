@@ -86,8 +86,8 @@ struct later_take {
     bool beside;  /* documents are not in the answer: large ones cost less by the command below */
     bool idle;    /* the client was idle, and may get only one job; not of a step */
     double until; /* Redis's time after which nothing is taken; 0 = none; not of a step */
-    const struct later_keys *const *ahead; /* of queues of the same server: if one of them has a */
-    size_t ahead_count;                    /* wake, nothing is taken; at most LATER_AHEAD_MAX */
+    const char *const *ahead; /* keys of wakes of queues of the same server: if one is there, */
+    size_t ahead_count;       /* nothing is taken; at most LATER_AHEAD_MAX */
 };
 void later_queue_reserve(struct later_command *cmd, const struct later_keys *keys,
                          const struct later_take *take);

@@ -50,11 +50,7 @@ static void begin_take(struct later_command *cmd, enum later_script script,
                        const struct later_keys *keys, const char *const *other,
                        const struct later_take *take, size_t groups)
 {
-    const char *wakes[LATER_AHEAD_MAX];
-
-    for (size_t i = 0; i < take->ahead_count; i++)
-        wakes[i] = take->ahead[i]->name[LATER_KEY_WAKE];
-    later_script_more(cmd, wakes, take->ahead_count);
+    later_script_more(cmd, take->ahead, take->ahead_count);
     later_script_begin(cmd, script, keys, other, groups);
     add_take(cmd, take);
 }

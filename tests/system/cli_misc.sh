@@ -61,7 +61,7 @@ is "$status" 64 "help for what there is not"
 run later size --jsn
 like "$status $err" '^64 .*did you mean --json\?' "an option that there is not"
 like "$err" '^usage: later size' "the usage of the command"
-for words in 'size -q mail' 'peek --queue=mail' 'pause -q mail --for 1h'; do
+for words in 'size -q mail' 'size -qmail' 'peek --queue=mail' 'pause -q mail --for 1h'; do
     # shellcheck disable=SC2086 # words
     run later $words
     like "$status $err" '^64 later [a-z]*: no option -q: here the queue is a word of its own' "later $words"

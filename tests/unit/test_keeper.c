@@ -463,7 +463,7 @@ START_TEST(test_not_behind_event_jobs)
 
     running->event = 1;
     running->began = later_clock() - 10;
-    atomic_store(&page->page->heartbeat, (int64_t)(later_clock() * 1e6));
+    slots_beat(page);
     page_hold(page, 1, "q", "b", SLOT_HELD, 30);
     keeper_busy(keeper);
     LIVE_FOR(0.3, slot_state(&page->page->slots[1]) == SLOT_HELD);

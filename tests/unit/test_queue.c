@@ -210,7 +210,7 @@ END_TEST
 START_TEST(test_ahead)
 {
     struct later_keys high, top;
-    const struct later_keys *const ahead[] = { &high, &top };
+    const char *const ahead[] = { high.name[LATER_KEY_WAKE], top.name[LATER_KEY_WAKE] };
     struct later_take take = take_of(30, 1, 1000);
 
     later_keys_init(&high, "later", "high");
