@@ -318,6 +318,17 @@ sed -n '/ scenarios\[\] = {/,/^};/p' tests/bench/bench.c | grep -oE '"[a-z]+", b
 sed -n '/^| scenario |/,/^$/s/^| `\([a-z]*\)` .*/\1/p' doc/performance.md | sort >"$doc"
 runs "performance.md has the scenarios of tests/bench/bench.c" diff "$doc" "$code"
 
+# ---- doc/later.1: what --json prints
+
+find cli -name '*.c' -exec grep -ohE 'jsonl_[a-z]+\(&?[a-z]+, "[a-z_]+"' {} + | cut -d '"' -f 2 | sort -u >"$code"
+{
+    sed -n '/^\.Sh JSON/,/^\.Sh ENV/p' doc/later.1 | tr -cs 'a-z_' '\n'
+    for page in trouble server; do # whose rows stand with the command
+        grep -ohE 'jsonl_[a-z]+\(&?[a-z]+, "[a-z_]+"' cli/status/$page.c | cut -d '"' -f 2
+    done | while read -r member; do grep -qE "(\"$member\"|^\.Ql (.* )?$member\b)" doc/later.1 && echo "$member"; done
+} | sort -u >"$doc"
+is "$(comm -23 "$code" "$doc")" "" "later.1 has each member that --json prints"
+
 # ---- doc/coming-from.md: the commands that it names are in later(1)
 
 sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' doc/later.1 | sort -u >"$code"

@@ -4,9 +4,11 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "jobs/find.h"
+#include "jobs/peek.h"
 #include "redis/command.h"
 #include "output/jsonl.h"
 #include "whole.h"
+#include "why/why.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -50,6 +52,37 @@ static void say_dead(const struct cli *cli, const char *id, const struct later_e
     json_decref(error);
 }
 
+/* Writes why a job does not run now; "" if it is not known, or Redis does not say. */
+static void wait_find_why(struct cli *cli, const char *queue, const char *id, char *out,
+                          size_t room)
+{
+    struct why why = { .cli = cli };
+    struct why_answer answer = { .count = 0 };
+    struct later_seen seen = { 0 };
+    struct later_reply *reply = NULL;
+    const struct later_keys *part;
+    struct later_error err;
+    struct whole whole;
+
+    *out = '\0';
+    if (whole_find(cli, queue, &whole, &err) == 0)
+        reply = peek_look_for(cli, &whole, id, &seen, &part, &err);
+    seen.id = id;
+    if (reply && *seen.state && why_find(&why, &whole, part, &seen, &answer, &err) == 0 &&
+        answer.count)
+        why_say(out, room, &answer);
+    later_reply_free(reply);
+    why_end(&why);
+}
+
+static void say_goes_on(struct cli *cli, const char *queue, const char *id)
+{
+    char why[LATER_WHYS_MAX * LATER_WHY_SIZE];
+
+    wait_find_why(cli, queue, id, why, sizeof why);
+    cli_say(cli, "%s has not ended yet%s%s", id, *why ? ": " : "; it goes on", why);
+}
+
 int wait_tell(struct cli *cli, const char *queue, const char *id, const struct later_end *end)
 {
     if (cli->json)
@@ -62,7 +95,7 @@ int wait_tell(struct cli *cli, const char *queue, const char *id, const struct l
         cli_say(cli, "no job %s in %s%s, and no result of it; push --result keeps one", id,
                 queue ? "queue " : "any queue", queue ? queue : "");
     else if (end->how == LATER_JOB_GOES_ON)
-        cli_say(cli, "%s has not ended yet; it goes on", id);
+        say_goes_on(cli, queue, id);
     return status_of[end->how];
 }
 

@@ -33,7 +33,11 @@ run later push "do" '{"do":"value","bytes":65537}' --wait --id big
 is "$status:$out:$(cat "$work/value-big")" 0:null:-1 "more do not, which the handler is told"
 run later push "do" '{"do":"sleep","until":"go-slow"}' --wait 0.1 --id slow
 is "$status" 75 "the time is up: 75"
-like "$err" 'slow has not ended yet; it goes on' "push --wait says that the job goes on"
+is "$err" "later push: slow has not ended yet: a worker has it" "push --wait says that the job goes on"
+later push "do" '{"do":"retry","text":"not yet","in":600}' --id later >/dev/null
+says_retry() { later wait later --timeout 0 2>&1 | grep -q '^later wait: later has not ended yet: attempt 2 in .*, after retry: not yet$'; }
+within 10 "or that it has failed, and when it is tried again" says_retry
+later cancel later >/dev/null
 touch "$work/go-slow"
 run later wait slow
 is "$status:$out" 0:null "it went on, and can be waited for again"
