@@ -75,7 +75,7 @@ uint32_t exec_parallel_room(const struct exec_program *program)
     if (!crew->peers && exec_now() < crew->throttle.start_at)
         return (uint32_t)(program->programs * program->parallel);
     for (const struct exec_peer *peer = crew->peers; peer; peer = peer->next)
-        room += !peer->retired && !peer->process->listens;
+        room += !peer->retired && !peer->process->listens && peer->count < program->parallel;
     return room > 0 || may_start(program);
 }
 
