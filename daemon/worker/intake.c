@@ -9,7 +9,8 @@
  *
  * A queue is `live` from when a wake names it until a reserve comes back short. With several queues
  * a worker asks the live ones. While it is busy it does not wait for wakes, so it looks at the
- * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c).
+ * others every 20 ms. With nothing live and nothing to run it waits (intake_wake.c). A queue whose
+ * jobs have no room in their program is passed over until they have.
  *
  * A look asks at most eight queues in one write: those with work, each for a part of a batch, up to
  * the first that may fill a batch by itself, since its last answer was cut. If the pool is small
@@ -45,9 +46,9 @@ static struct intake_queue *next_quiet(struct intake *intake, uint32_t *turn)
     while (*turn < intake->queue_count) {
         struct intake_queue *queue = intake_in_turn(intake, (*turn)++);
 
-        if (intake_is_ready(queue) && !intake->weighted)
+        if (intake_is_ready(intake, queue) && !intake->weighted)
             return NULL;
-        if (!queue->live && intake_may_ask(queue) && !queue->asked)
+        if (!queue->live && intake_may_ask(intake, queue) && !queue->asked)
             return queue;
     }
     return NULL;
@@ -187,6 +188,14 @@ static bool looks_first(struct intake *intake)
     return intake->seek && !intake->apart;
 }
 
+/* Where the program of some queue's jobs has no room, the worker does not wait for wakes, which
+ * others may need. So it looks for those of the other queues, without a reserve for each. */
+static void look_beside(struct intake *intake)
+{
+    look_for_wakes(intake, false);
+    timer_soon(intake->beside, intake_pause_of(intake));
+}
+
 /* --- when --- */
 
 static bool may_fetch(const struct intake *intake)
@@ -226,7 +235,8 @@ void intake_ahead(struct intake *intake)
 
 void intake_go_on(struct intake *intake)
 {
-    bool may = may_fetch(intake) && !intake->held_count && !intake->worker->load->single;
+    const struct run_load *load = intake->worker->load;
+    bool may = may_fetch(intake) && !intake->held_count && !load->single, full;
 
     if (may && intake_any_ready(intake)) {
         outbox_flush_but_joining(intake->worker->outbox);
@@ -234,10 +244,12 @@ void intake_go_on(struct intake *intake)
     }
     if (may && !intake->asked && looks_first(intake))
         may = false;
+    may = may && !intake->asked && load->in_flight < intake->worker->config->events;
+    full = may && intake_full(intake);
+    if (full && intake->queue_count > 1)
+        look_beside(intake);
     intake_flush(intake);
-    intake_wait(intake, may && !intake->asked &&
-                            intake->worker->load->in_flight < intake->worker->config->events &&
-                            !intake_full(intake));
+    intake_wait(intake, may && !full);
 }
 
 /* --- what run tells and takes --- */
@@ -348,6 +360,13 @@ static void intake_on_again(void *arg)
     worker_pump_soon(intake->worker);
 }
 
+static void intake_on_beside(void *arg)
+{
+    const struct intake *intake = arg;
+
+    worker_pump_soon(intake->worker);
+}
+
 struct intake *intake_new(struct worker *worker)
 {
     struct intake *intake = calloc(1, sizeof *intake);
@@ -358,10 +377,12 @@ struct intake *intake_new(struct worker *worker)
     intake->average = 0.001;
     intake->trusted = 1;
     intake->again = timer_new(worker->base, intake_on_again, intake);
+    intake->beside = timer_new(worker->base, intake_on_beside, intake);
     intake->apart = later_redis_is_cluster(link_redis(worker->main));
     if (intake->apart)
         intake->late = timer_new(worker->base, intake_late, intake);
-    if (intake->again && (intake->late || !intake->apart) && intake_serve(intake) == 0)
+    if (intake->again && intake->beside && (intake->late || !intake->apart) &&
+        intake_serve(intake) == 0)
         return intake;
     intake_free(intake);
     return NULL;
@@ -372,6 +393,7 @@ void intake_free(struct intake *intake)
     if (!intake)
         return;
     timer_free(intake->again);
+    timer_free(intake->beside);
     timer_free(intake->late);
     later_names_free(&intake->names, NULL);
     free(intake->held);

@@ -82,8 +82,9 @@ struct intake {
     bool unblocking;   /* the BLPOP was told to end */
     bool apart;        /* the queues are on several servers */
 
-    struct timer *again; /* after a refusal */
-    struct timer *late;  /* notes silent queues, where they are apart; else NULL */
+    struct timer *again;  /* after a refusal */
+    struct timer *beside; /* looks at other queues while the jobs of some have no room */
+    struct timer *late;   /* notes silent queues, where they are apart; else NULL */
 };
 
 /* --- intake_queues.c --- */
@@ -99,10 +100,10 @@ void intake_live(struct intake *intake, struct intake_queue *queue, bool live);
 void intake_live_more(struct intake *intake, struct intake_queue *queue);
 /* Returns how long its jobs take, as far as is known. */
 double intake_average(const struct intake *intake, const struct intake_queue *queue);
-/* May the queue be asked now? (If not, it holds up nobody.) May it, and has it work? Has any queue?
- */
-bool intake_may_ask(const struct intake_queue *queue);
-bool intake_is_ready(const struct intake_queue *queue);
+/* May the queue be asked now, and have its jobs room? (If not, it holds up nobody.) May it, and has
+ * it work? Has any queue? */
+bool intake_may_ask(const struct intake *intake, const struct intake_queue *queue);
+bool intake_is_ready(const struct intake *intake, const struct intake_queue *queue);
 bool intake_any_ready(const struct intake *intake);
 /* Returns the average time of a job in the slowest of the queues that are ready, as of a moment
  * ago. */

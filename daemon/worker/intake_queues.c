@@ -137,14 +137,28 @@ static uint32_t next_live(const struct intake *intake, uint32_t rank, uint32_t e
     return end;
 }
 
-bool intake_may_ask(const struct intake_queue *queue)
+/* Returns how many more jobs its plugin has room for, if this queue's next jobs have the type of
+ * its last one. */
+static uint32_t room_of(const struct intake_queue *queue)
 {
-    return !queue->resting && !queue->silent;
+    return queue->limited ? plugin_type_room(queue->limited, queue->limited_name) : UINT32_MAX;
 }
 
-bool intake_is_ready(const struct intake_queue *queue)
+/* A job that waits for a program takes its room. */
+static bool intake_has_room(const struct intake *intake, const struct intake_queue *queue)
 {
-    return queue->live && intake_may_ask(queue);
+    return room_of(queue) >
+           (intake->worker->load->starting ? intake->worker->load->in_admission : 0);
+}
+
+bool intake_may_ask(const struct intake *intake, const struct intake_queue *queue)
+{
+    return !queue->resting && !queue->silent && intake_has_room(intake, queue);
+}
+
+bool intake_is_ready(const struct intake *intake, const struct intake_queue *queue)
+{
+    return queue->live && intake_may_ask(intake, queue);
 }
 
 bool intake_any_ready(const struct intake *intake)
@@ -152,7 +166,7 @@ bool intake_any_ready(const struct intake *intake)
     uint32_t end = intake->queue_count;
 
     for (uint32_t p = next_live(intake, 0, end); p < end; p = next_live(intake, p + 1, end)) {
-        if (intake_may_ask(at(intake, p)))
+        if (intake_may_ask(intake, at(intake, p)))
             return true;
     }
     return false;
@@ -175,7 +189,7 @@ double intake_slowest(struct intake *intake)
     for (uint32_t p = next_live(intake, 0, end); p < end; p = next_live(intake, p + 1, end)) {
         double average = intake_average(intake, at(intake, p));
 
-        if (intake_may_ask(at(intake, p)) && average > intake->slowest)
+        if (average > intake->slowest && intake_may_ask(intake, at(intake, p)))
             intake->slowest = average;
     }
     return intake->slowest;
@@ -210,7 +224,7 @@ static size_t ready_between(struct intake *intake, uint32_t from, uint32_t end,
 
     for (uint32_t p = next_live(intake, from, end); p < end && count < most;
          p = next_live(intake, p + 1, end)) {
-        if (intake_may_ask(at(intake, p)))
+        if (intake_may_ask(intake, at(intake, p)))
             list[count++] = at(intake, p);
     }
     return count;
@@ -281,7 +295,7 @@ static size_t share_of(const struct intake *intake, const struct intake_queue *q
     for (uint32_t p = next_live(intake, 0, end); p < end; p = next_live(intake, p + 1, end)) {
         const struct intake_queue *other = at(intake, p);
 
-        if (other->group == queue->group || !intake_may_ask(other))
+        if (other->group == queue->group || !intake_may_ask(intake, other))
             continue;
         others++;
         if (intake->groups[other->group].weight < least)
@@ -291,13 +305,6 @@ static size_t share_of(const struct intake *intake, const struct intake_queue *q
 }
 
 /* --- how many jobs have room --- */
-
-/* Returns how many more jobs its plugin has room for, if this queue's next jobs have the type of
- * its last one. */
-static uint32_t room_of(const struct intake_queue *queue)
-{
-    return queue->limited ? plugin_type_room(queue->limited, queue->limited_name) : UINT32_MAX;
-}
 
 void intake_limit(struct intake *intake, const struct later_job *job)
 {
@@ -311,15 +318,12 @@ void intake_limit(struct intake *intake, const struct later_job *job)
         strcpy(queue->limited_name, job->doc.type);
 }
 
-/* A job that waits for a program takes its room. */
 bool intake_full(const struct intake *intake)
 {
-    size_t taken = intake->worker->load->starting ? intake->worker->load->in_admission : 0;
-
     if (intake->worker->load->starting && intake->worker->load->single)
         return true;
     for (uint32_t i = 0; intake->limited && i < intake->queue_count; i++) {
-        if (room_of(&intake->queues[i]) <= taken)
+        if (!intake_has_room(intake, &intake->queues[i]))
             return true;
     }
     return false;
