@@ -115,6 +115,11 @@ bool attempt_is_given_up(const struct slot *slot)
     return slot_verb(slot) != LATER_VERB_ACK && atomic_load(&slot->cancelled) == SLOT_WITHDRAWN;
 }
 
+bool attempt_is_cancelled(const struct slot *slot)
+{
+    return atomic_load(&slot->cancelled) == SLOT_WITHDRAWN && slot->told_cancel > 0;
+}
+
 static void log_end(const struct later_job *job, double seconds)
 {
     const struct slot *slot = job->slot;
@@ -122,7 +127,9 @@ static void log_end(const struct later_job *job, double seconds)
     struct log_job fields;
 
     if (attempt_is_given_up(slot)) {
-        attempt_log(job, LOG_WARN, "given up, since it was cancelled or its lease was lost%s%s",
+        attempt_log(job, LOG_WARN, "%s%s%s",
+                    attempt_is_cancelled(slot) ? "given up, since it was cancelled"
+                                               : "given up, since its lease was lost",
                     job->error[0] ? ": " : "", job->error);
         return;
     }

@@ -37,6 +37,8 @@ void attempt_end(struct later_job *job, uint32_t result, bool timed_out, double 
 /* Has it failed only because it was cancelled, or is another's by now? Then its end counts for
  * nothing. */
 bool attempt_is_given_up(const struct slot *slot);
+/* Has somebody cancelled it, as far as is known? */
+bool attempt_is_cancelled(const struct slot *slot);
 /* Settles a job that was never begun. wait: seconds, if it goes back; text: as of slot_finish(). */
 void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text);
 /* Notes in its slot what is pushed when it ends: by its document, the entry of its type, its

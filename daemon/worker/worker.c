@@ -283,7 +283,10 @@ static void worker_on_settled(void *arg, struct slots *slots, struct slot *slot,
     struct slot_words words;
 
     admission_settled(worker->admission, slot, lost);
-    if (lost && !attempt_is_given_up(slot)) /* that was told when it ended */
+    if (lost && attempt_is_cancelled(slot) && slot_verb(slot) == LATER_VERB_ACK)
+        log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
+                "done, although it was cancelled while it ran: its result does not count");
+    else if (lost && !attempt_is_given_up(slot)) /* that was told when it ended */
         log_job(LOG_WARN, slot_log_fields(slots, slot, &words),
                 "it was no longer ours when we came to %s it", later_verb_name(slot_verb(slot)));
     if (outbox_open(worker->outbox) == 0)

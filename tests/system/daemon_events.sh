@@ -86,8 +86,14 @@ runs_asleep() { redis HVALS later:hosts | grep -q '"jobs":\[{"id":"asleep"'; }
 wait_until 10 runs_asleep
 later cancel asleep >/dev/null
 within 5 "of a shipped type the log says that it was given up" \
-    log_has asleep 'given up, since it was cancelled or its lease was lost: woken before its time'
+    log_has asleep 'given up, since it was cancelled: woken before its time'
 is "$(grep -e 'job=asleep .*again in' -e 'no longer ours' "$log")" '' "not that it comes back, nor that it was late"
+push_event deaf '"for":0.5,"do":"deaf"'
+wait_until 10 begun deaf
+later cancel deaf >/dev/null
+within 10 "of one that does not give up, that it was done all the same" \
+    log_has deaf 'done, although it was cancelled while it ran: its result does not count'
+is "$(how_often 'no longer ours'):$(counted 'done')" 0:3506 "not that it was lost; and it counts as cancelled"
 counted_sleep() # how the attempts of type sleep were counted
 {
     later history --json --since 2h | sed -n 's/.*"type":"sleep",.*"retry":\([0-9]*\).*"timeout":\([0-9]*\).*"interrupted":\([0-9]*\).*/\1 \2 \3/p'
@@ -101,7 +107,7 @@ push_do listens '"do":"progress","until":"never","in":0'
 wait_until 10 begun listens
 later cancel listens >/dev/null
 within 5 "a handler that looks whether it was cancelled gives up" \
-    log_has listens 'given up, since it was cancelled or its lease was lost'
+    log_has listens 'given up, since it was cancelled'
 is "$(how_often 'its worker is ended'):$(workers)" "0:$pids" "and keeps its worker"
 push_do listens-not '"do":"sleep","until":"never"'
 wait_until 10 begun listens-not
