@@ -71,6 +71,16 @@ php "$app/artisan" up >/dev/null
 php "$app/artisan" queue:restart >/dev/null
 later kick -q default --all --yes >/dev/null 2>&1
 within 15 "and performed afterwards" sh -c "[ \$(grep -cx 'noted handle 1' $work/notes) = 2 ]"
+
+# ---- paused by queue:pause, as of Laravel 12
+
+before=$(counted returned)
+: >"$work/paused-laterd-default"
+dispatch Noted
+within 15 "paused: a job is given back" counts returned $((before + 1))
+rm "$work/paused-laterd-default"
+later kick -q default --all --yes >/dev/null 2>&1
+within 15 "and performed when it goes on" sh -c "[ \$(grep -cx 'noted handle 1' $work/notes) = 3 ]"
 end_well
 
 # ---- moved from Laravel's own keys, while a worker of Laravel's performs jobs from there
@@ -112,4 +122,17 @@ while IFS= read -r verdict; do
     esac
 done <"$work/verdicts"
 is "$(grep -c '^ok' "$work/verdicts") $(grep -c '^differs' "$work/verdicts")" "27 2" "27 of 29 scenarios"
+
+# ---- in a newer Laravel: by stand-ins, since Debian has none
+
+for version in 10 11 13; do
+    php "$app/newer.php" $version 2>&1
+done >"$work/verdicts"
+while IFS= read -r verdict; do
+    case $verdict in
+    'ok '*) ok "${verdict#ok }" ;;
+    *) not_ok "$verdict" ;;
+    esac
+done <"$work/verdicts"
+is "$(grep -c '^ok' "$work/verdicts")" 14 "14 scenarios of newer ones"
 finish

@@ -27,4 +27,18 @@ $app->extend('queue.failer', fn () => new class extends Illuminate\Queue\Failed\
         file_put_contents($_SERVER['NOTES'] . '/failed_jobs', $line, FILE_APPEND);
     }
 });
+
+/** Laravel 12's pauses: here a file that is there. */
+$app->extend('queue', fn ($manager, $app) => new class ($app, $manager) extends Illuminate\Queue\QueueManager {
+    public function __construct($app, Illuminate\Queue\QueueManager $manager)
+    {
+        parent::__construct($app);
+        $this->connectors = $manager->connectors;
+    }
+
+    public function isPaused($connection, $queue)
+    {
+        return file_exists($_SERVER['NOTES'] . "/paused-$connection-$queue");
+    }
+});
 return $app;

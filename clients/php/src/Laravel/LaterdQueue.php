@@ -48,14 +48,36 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return $size->ready + $size->delayed + $size->reserved;
     }
 
+    public function pendingSize($queue = null)
+    {
+        return $this->later->size($this->getQueue($queue))->ready;
+    }
+
+    public function delayedSize($queue = null)
+    {
+        return $this->later->size($this->getQueue($queue))->delayed;
+    }
+
+    public function reservedSize($queue = null)
+    {
+        return $this->later->size($this->getQueue($queue))->reserved;
+    }
+
+    /** Since when the oldest ready job has waited: a delayed one, since it was due. UNIX seconds, or null. */
+    public function creationTimeOfOldestPendingJob($queue = null)
+    {
+        $waited = $this->later->size($this->getQueue($queue))->oldestReady;
+        return $waited === null ? null : (int) (microtime(true) - $waited);
+    }
+
     public function push($job, $data = '', $queue = null)
     {
-        return $this->later(0, $job, $data, $queue);
+        return $this->later(null, $job, $data, $queue);
     }
 
     public function later($delay, $job, $data = '', $queue = null)
     {
-        $payload = $this->createPayload($job, $this->getQueue($queue), $data);
+        $payload = $this->createPayload($job, $this->getQueue($queue), $data, $delay);
         $options = ['members' => $this->members];
         return $this->enqueueUsing(
             $job,
@@ -76,19 +98,37 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
     /** All jobs go in one call, except those that wait for a transaction. */
     public function bulk($jobs, $data = '', $queue = null)
     {
-        $new = $named = [];
+        $new = $told = [];
         foreach ((array) $jobs as $job) {
-            $delay = is_object($job) ? $job->delay ?? 0 : 0;
+            $delay = $this->delayOf($job);
             if ($this->shouldDispatchAfterCommit($job)) {
                 $this->later($delay, $job, $data, $queue);
                 continue;
             }
-            $payload = $this->createPayload($job, $this->getQueue($queue), $data);
+            $payload = $this->createPayload($job, $this->getQueue($queue), $data, $delay);
             $new[] = $this->newJob($payload, $delay, $this->members);
-            $named[] = $job;
+            $told[] = compact('queue', 'job', 'payload', 'delay');
+            $this->raise('raiseJobQueueingEvent', end($told));
         }
-        foreach ($this->pushJobs($new, $this->getQueue($queue)) as $i => $id) {
-            $this->raiseJobQueuedEvent($id, $named[$i]);
+        foreach ($this->pushJobs($new, $this->getQueue($queue)) as $i => $jobId) {
+            $this->raise('raiseJobQueuedEvent', $told[$i] + compact('jobId'));
+        }
+    }
+
+    /** Laravel 13 has an attribute for it, too. */
+    private function delayOf($job): mixed
+    {
+        return !is_object($job) ? null : (method_exists($this, 'getAttributeValue')
+            ? $this->getAttributeValue($job, \Illuminate\Queue\Attributes\Delay::class, 'delay') : $job->delay ?? null);
+    }
+
+    /** Raises an event, if this Laravel has it. What it is told is another thing in each version, so it goes by
+     * the names of the parameters. */
+    private function raise(string $event, array $told): void
+    {
+        if (method_exists($this, $event)) {
+            $asked = (new \ReflectionMethod($this, $event))->getParameters();
+            $this->$event(...array_map(fn ($one) => $told[$one->getName()], $asked));
         }
     }
 
@@ -120,10 +160,15 @@ class LaterdQueue extends Queue implements QueueContract, ClearableQueue
         return $this->later->purge($this->getQueue($queue));
     }
 
-    /** Laravel puts names of Redis queues on a Cluster into braces. They are removed here. */
+    /** Laravel puts names of Redis queues on a Cluster into braces. They are removed here. Laravel 13 takes a case of
+     * an enum, and may have a queue forwarded to another. */
     public function getQueue($queue)
     {
-        return preg_replace('/^\{(.*)\}$/', '$1', $queue ?: $this->default);
+        if ($queue instanceof \UnitEnum) {
+            $queue = $queue instanceof \BackedEnum ? $queue->value : $queue->name;
+        }
+        $name = preg_replace('/^\{(.*)\}$/', '$1', $queue ?: $this->default);
+        return method_exists($this, 'resolveQueue') ? $this->resolveQueue($name) : $name;
     }
 
     /**

@@ -25,7 +25,7 @@ use Laterd\TimeIsUp;
  */
 class PerformCommand extends Command
 {
-    private const PAUSE = 10.0; // seconds, while the application is down for maintenance
+    private const PAUSE = 10.0; // seconds, while the application is down for maintenance or its queue paused
 
     protected $signature = 'laterd:perform
         {connection=laterd : The queue connection, for its jobs and events}
@@ -87,12 +87,16 @@ class PerformCommand extends Command
         $outcome->tell($cause);
     }
 
-    /** If the application is down for maintenance, or one of its listeners says no, the job is
-     * returned. That is no attempt. */
+    /** If the application is down for maintenance, its queue is paused (queue:pause of Laravel 12), or one of its
+     * listeners says no, the job is returned. That is no attempt. */
     private function maybe(string $name, string $queue): void
     {
         if (!$this->option('force') && $this->laravel->isDownForMaintenance()) {
             throw new ReturnJob('the application is down for maintenance', in: self::PAUSE);
+        }
+        $manager = $this->laravel['queue'];
+        if (method_exists($manager, 'isPaused') && $manager->isPaused($name, $queue)) {
+            throw new ReturnJob('the queue is paused: artisan queue:continue', in: self::PAUSE);
         }
         if ($this->laravel['events']->until(new Looping($name, $queue)) === false) {
             throw new ReturnJob('a listener of Looping said no', in: 1);
