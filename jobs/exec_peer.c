@@ -367,7 +367,8 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
     (void)fd, (void)what;
     if (task->timed_out)
         later_job_kind(job, LATER_KIND_TIMEOUT);
-    exec_output_fail(job, task->timed_out ? "timed out" : "cancelled", &peer->process->tail);
+    /* What the program has printed last is of another job as like as not. */
+    later_job_error(job, task->timed_out ? "timed out" : "cancelled");
     task->job = NULL;
     peer->open--;
     later_job_finish(job, LATER_RETRY);

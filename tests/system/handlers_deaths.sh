@@ -22,6 +22,7 @@ while read -r line; do
     *.hold*) held="$held $id"; continue ;;
     *.hog*) x=xxxxxxxx; while :; do x=$x$x; done ;;
     esac
+    [ "$1" != loud ] || echo "said of $id"
     n=$((n + 1)) last=''
     [ "$1$n" != recycle10 ] || last=',"last":true'
     for one in $held "$id"; do
@@ -34,7 +35,7 @@ done
 SH
 {
     echo "plugins = { config = { exec = {"
-    for case in once start memory recycle; do
+    for case in once start memory recycle loud; do
         echo "$case = { argv = ( \"/bin/sh\", \"$work/program.sh\", \"$case\" ); lines = true;"
         echo "    parallel = 10; types = ( \"$case\" ); env = { NOTES = \"$work\"; }; };"
         echo "serial_$case = { argv = ( \"/bin/sh\", \"$work/program.sh\", \"$case\" ); lines = true;"
@@ -105,6 +106,13 @@ try serial.once 50 ok
 is "$(dead)" 0 "one at a time, ends after each: none is buried"
 try serial.memory 50 ok ok ok ok hog
 is "$(dead)" 10 "one at a time, killed by its memory limit: those jobs are"
+
+# What a program that has many jobs printed last is not of the job whose time is over.
+push_job 1.ok '"type":"loud"'
+wait_until 20 is_answered 1.ok
+push_job 2.hold '"type":"loud","timeout":1'
+runs "one is over its time" wait_until 20 is_dead 2.hold
+is "$(error_of 2.hold | field text)" "timed out" "its error has no words of another job"
 stop_laterd
 is "$exited" 0 "laterd ends with 0"
 finish
