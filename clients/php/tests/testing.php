@@ -423,4 +423,14 @@ same(array_map(fn ($when) => $all->show($all->push('a', ...$when)->id)->state, $
 $all->flow('wide', [new Laterd\NewJob('flow')], queue: 'one', open: true);
 $all->push('flow', queue: 'two', flow: 'wide', step: 'c', home: 'one');
 same($all->showFlow('wide', 'one')->total, 2, 'home');
+
+// A URL's login; what is given beside it goes first.
+$login = fn ($url, $password = null) => (new ReflectionMethod(Laterd\Redis\Url::class, 'credentials'))
+    ->invoke(new Laterd\Redis\Url($url, $password));
+foreach (['redis', 'rediss', 'cluster', 'sentinel'] as $kind) {
+    $rest = $kind === 'sentinel' ? 'host/name' : 'host';
+    same([$login("$kind://:se%2Fcret@$rest"), $login("$kind://shop:secret@$rest"), $login("$kind://shop@$rest"),
+        $login("$kind://shop@$rest", 'other'), $login("$kind://shop:secret@$rest", 'other')],
+        ['se/cret', ['shop', 'secret'], null, ['shop', 'other'], ['shop', 'other']], "the login of $kind://");
+}
 echo "all passed\n";

@@ -8,16 +8,16 @@ use Laterd\Error;
 use Laterd\Unreachable;
 
 /**
- * Connections by URL, in the form that laterd's own programs take:
+ * Connections by URL, in the form that laterd's own programs take. Those want a password in a file, though:
  *
  *     unix:/var/lib/laterd/redis.sock
- *     redis://[user@]host[:port][/db]
+ *     redis://[user:password@]host[:port][/db]
  *     rediss://[user:password@]host[:port][/db][?ca=FILE&cert=FILE&key=FILE&name=HOST]
- *     sentinel://[user@]host[:port],host[:port]/name[/db]
- *     cluster://[user@]host[:port],host[:port]
+ *     sentinel://[user:password@]host[:port],host[:port]/name[/db]
+ *     cluster://[user:password@]host[:port],host[:port]
  *
- * rediss:// is TLS; the last two take ?tls=yes and the same after it. What is not a letter or a digit
- * in a password is written as %XX.
+ * rediss:// is TLS; the last two take ?tls=yes and the same after it. User and password may be missing;
+ * what is not a letter or a digit in them is written as %XX. One that is given beside the URL goes first.
  */
 final class Url
 {
@@ -48,6 +48,7 @@ final class Url
                 . 'rediss://HOST, sentinel://HOST,HOST/NAME or cluster://HOST,HOST');
         }
         [, $this->kind, $this->user, $hosts, $rest] = $part;
+        $this->login();
         $this->secure($part[5] ?? '');
         $rest = array_values(array_filter(explode('/', $rest), 'strlen'));
         if ($this->kind === 'sentinel') {
@@ -60,7 +61,15 @@ final class Url
         }
     }
 
-    /** Takes what comes after the question mark, and of rediss:// the login. */
+    /** Takes what is before the @. */
+    private function login(): void
+    {
+        [$user, $password] = explode(':', $this->user, 2) + [1 => ''];
+        $this->user = rawurldecode($user);
+        $this->password ??= $password === '' ? null : rawurldecode($password);
+    }
+
+    /** Takes what comes after the question mark. */
     private function secure(string $query): void
     {
         $this->tls = $this->kind === 'rediss' ? [] : null;
@@ -76,9 +85,6 @@ final class Url
         }
         if ($this->kind === 'rediss') {
             $this->kind = 'redis';
-            [$user, $password] = explode(':', $this->user, 2) + [1 => ''];
-            $this->user = rawurldecode($user);
-            $this->password ??= $password === '' ? null : rawurldecode($password);
         }
     }
 
