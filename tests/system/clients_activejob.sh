@@ -120,8 +120,19 @@ Laterd::ActiveJob.client = fake = Laterd::Testing::Fake.new
 GreetJob.perform_later("fay", at: 1)
 fake.assert_pushed("GreetJob")
 puts fake.drain(Laterd::ActiveJob.handlers).map(&:result).join
+
+# What Active Job 8.1's Continuable asks between two steps.
+class StepsJob < ActiveJob::Base
+  def perform
+    puts self.class.queue_adapter.stopping?, self.class.queue_adapter.stopping?(self)
+  end
+end
+[true, false].each do |stopping|
+  Laterd::Testing.perform(Laterd::ActiveJob.handlers, "StepsJob", StepsJob.new.serialize, stopping: stopping)
+end
+puts StepsJob.queue_adapter.stopping?
 RUBY
 run timeout 600 ruby fake.rb
-is "$out" "done" "with a fake"
+is "$out" "$(printf '%s\n' 'done' true true false false false)" "with a fake; whether laterd stops"
 is "$(later check default low | cut -f 3 | sort -u)" ok "later check holds"
 finish

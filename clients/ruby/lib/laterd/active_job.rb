@@ -74,6 +74,12 @@ module ActiveJob
         true
       end
 
+      # Does laterd stop, as at a deploy? A job with steps (ActiveJob::Continuable, from 8.1 on) asks this between
+      # two of them; then it ends, and pushes itself again.
+      def stopping?(_job = nil)
+        Laterd.current_job&.stopping? || false
+      end
+
       private
 
       def push(jobs, queue)
