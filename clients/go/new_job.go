@@ -325,6 +325,9 @@ func given(kind string, value interface{}) interface{} {
 	return value
 }
 
+// A shorter duration is a number of seconds that somebody has written without its unit.
+const shortest = time.Millisecond
+
 // check returns what the value must be, "" if it is that.
 func (o option) check() string {
 	if o.value == nil {
@@ -341,6 +344,9 @@ func (o option) check() string {
 	case float64:
 		if o.kind == "time" && !(v >= o.least && v < o.most) {
 			return "not a plausible time; for a duration use In or ExpiresIn"
+		}
+		if (o.kind == "seconds" || o.kind == "span") && v > 0 && v < shortest.Seconds() {
+			return fmt.Sprintf("a time.Duration, and %.0f is so many nanoseconds: write %.0f * time.Second", v*1e9, v*1e9)
 		}
 		return o.checkNumber(v)
 	case bool:

@@ -232,6 +232,19 @@ func TestBadOnesAreRefused(t *testing.T) {
 	queues.AssertNothingPushed(t, "")
 }
 
+func TestADurationWantsItsUnit(t *testing.T) {
+	_, queues := newShop()
+	for _, job := range []laterd.NewJob{{In: 60}, {Timeout: 300}, {RetryFor: 86400}, {Result: 600}, {ExpiresIn: 60},
+		{ID: "a", UniqueFor: 60}, {ID: "a", Throttle: 60}, {ID: "a", Debounce: 5}} {
+		job.Type = "a"
+		if _, err := queues.Push("default", job); err == nil || !strings.Contains(err.Error(), " * time.Second") {
+			t.Errorf("%+v: %v", job, err)
+		}
+	}
+	_, err := queues.Push("default", laterd.NewJob{Type: "a", In: time.Millisecond, Backoff: 5})
+	must(t, err)
+}
+
 func TestAnIDIsOneJob(t *testing.T) {
 	_, queues := newShop()
 	queues.Push("default", laterd.NewJob{Type: "a", ID: "x"})

@@ -357,7 +357,7 @@ export interface GivenUp {
     queue: string;
     ending: "dead";
     attempts: number;
-    error: Found["error"];
+    error: NonNullable<Found["error"]>;
     value: null;
 }
 

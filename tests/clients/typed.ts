@@ -43,7 +43,7 @@ app.on("any", (job) => job.payload.whatever);
 const welcome = app.task<{ to: string }>("welcome", { retries: 3 }, (job) => job.payload.to + job.context.tenant);
 app.queues = queues;
 app.before((job) => job.id).failed((job, error) => [job.id, error]).around(async (job, next) => [job, await next()]);
-app.givenUp("welcome", ({ payload }) => payload.error?.text);
+app.givenUp("welcome", ({ payload }) => payload.error.text);
 queues.beforePush((job) => ({ ...job, context: { tenant: "t", ...job.context } }));
 console.log((await welcome.later({ to: "a@b.c" }, { in: 60, context: { locale: "de" } })).id);
 await welcome.later({ to: uniqueId("welcome", { to: 1 }, "to") }, { unique: ["to"] });
