@@ -111,6 +111,14 @@ is "$(sort -u "$work/notes" | wc -l) $(lines notes)" "301 301" "each once"
 runs "with the attempts that it had" told 'moved-tried handle 4'
 end_well
 
+# ---- without any file, by later work
+
+redis flushall >/dev/null
+: >"$work/notes"
+dispatch Noted
+runs "later work" timeout 300 "$later_bin" work default --lines --type exec.laravel -n 1 -- php "$app/artisan" laterd:perform
+is "$(lines notes) $(known)" "1 0" "performs Laravel's jobs, too"
+
 # ---- what Laravel's own tests expect of its Redis queue
 
 timeout 600 php "$app/scenarios.php" >"$work/verdicts"
