@@ -143,6 +143,19 @@ static void link_on_up(void *arg)
         link->options.up(link->options.arg);
 }
 
+/* If Redis does not take the password, it helps to know which one that is. */
+static void link_say_away(const struct link *link, const char *why)
+{
+    const char *which = "", *file = "";
+
+    if (strstr(why, "WRONGPASS ") || strstr(why, "NOAUTH ")) {
+        which = link->password_file ? "; password file: " : "; redis.password_file is not set";
+        file = link->password_file ? link->password_file : "";
+    }
+    log_line(LOG_WARN, "redis is away: %s (%s)%s%s; trying again until it is back", why,
+             link->options.what, which, file);
+}
+
 /* After a while, which is longer each time. */
 static void link_try_again(struct link *link, const char *why)
 {
@@ -155,8 +168,7 @@ static void link_try_again(struct link *link, const char *why)
     } else if (!link->told && !link->options.quiet &&
                later_clock() - link->down_since > TOLD_SECONDS) {
         link->told = true;
-        log_line(LOG_WARN, "redis is away: %s (%s); trying again until it is back", why,
-                 link->options.what);
+        link_say_away(link, why);
     }
     later_random(&random, sizeof random);
     link->retry_at = later_clock() + link->wait * ((double)random / UINT32_MAX);

@@ -315,6 +315,7 @@ static void write_file(const char *path, const char *text)
 START_TEST(test_password_is_read_again)
 {
     static char path[] = "/tmp/later-password-XXXXXX";
+    char said[100];
     int fd = mkstemp(path);
 
     close(fd);
@@ -324,6 +325,8 @@ START_TEST(test_password_is_read_again)
     config.redis.password_file = NULL; /* as after a reload: the link keeps what it needs */
     LIVE_UNTIL(downs >= 2);
     ck_assert_int_eq(ups, 0);
+    snprintf(said, sizeof said, "WRONGPASS invalid (test); password file: %s; trying again", path);
+    LIVE_UNTIL(logged(said) == 1);
     unlink(path); /* no file for a moment: no harm */
     LIVE_UNTIL(downs >= 4);
     umask(0077); /* a file that others may read is refused */
