@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define HEALTH_TEXT 640
+/* Seconds after which a loop that has not turned is stuck. It turns each second. */
+#define HEALTH_STILL 10.0
 
 struct health;
 

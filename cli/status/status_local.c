@@ -6,14 +6,12 @@
 
 #include <stdio.h>
 
-#define STUCK_AFTER 10.0 /* seconds; its loop runs every second */
-
 /* Returns what is wrong, or NULL. */
 static const char *fault_of(const struct health_report *health)
 {
     if (!health->running)
         return "laterd does not run";
-    if (health->heartbeat_age > STUCK_AFTER)
+    if (health->heartbeat_age > HEALTH_STILL)
         return "laterd is stuck";
     if (!health->redis_up)
         return "laterd does not reach Redis";

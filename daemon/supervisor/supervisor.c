@@ -144,6 +144,16 @@ static void look_for_cut_off(struct supervisor *supervisor)
                  supervisor->linked_at > 0 ? later_clock() - supervisor->linked_at : 0);
 }
 
+/* Others may have got what was held here; nothing else tells the operator why. */
+static void supervisor_tell_still(struct supervisor *supervisor)
+{
+    double now = later_clock(), since = supervisor->beaten > 0 ? now - supervisor->beaten : 0;
+
+    supervisor->beaten = now;
+    if (since > HEALTH_STILL)
+        log_line(LOG_WARN, "laterd stood still for %.0f s: meanwhile it renewed no leases", since);
+}
+
 static void on_beat(void *arg)
 {
     struct supervisor *supervisor = arg;
@@ -154,6 +164,7 @@ static void on_beat(void *arg)
                                     .others_look = supervisor->queues->others_look,
                                     .others = supervisor->queues->others };
 
+    supervisor_tell_still(supervisor);
     workers_tick(supervisor->workers);
     on_stirred(supervisor);
     look_for_cut_off(supervisor);

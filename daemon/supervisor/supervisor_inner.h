@@ -48,6 +48,7 @@ struct supervisor {
     struct overlay *overlay;
     struct event *signals[SUPERVISOR_SIGNALS], *pausing;
     struct timer *beat, *tick;
+    double beaten;  /* when the beat came last; 0: not yet */
     int pausing_fd; /* where TSTP and CONT are read */
 
     pid_t server; /* the embedded one; 0 = none */

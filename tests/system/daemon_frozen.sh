@@ -1,6 +1,6 @@
 #!/bin/sh
 # Redis stands still for longer than the lease, under one laterd and under two. Nothing lapses, since
-# the holders of the jobs live. ($LATER_ROUNDS times each, by default once.)
+# the holders of the jobs live. ($LATER_ROUNDS times each, by default once.) Then laterd itself stands still, and says so.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
@@ -36,6 +36,16 @@ second=$!
 own "$second"
 wait_until 10 grep -q ' ready: ' "$work/other.log" || not_ok "another laterd" "$work/other.log"
 freeze "two laterds"
+
+# ---- a laterd stands still, and the other one does not
+
+local_says() { later -c "$work/laterd.conf" status --local 2>&1 | grep -q "$1"; }
+local_well() { later -c "$work/laterd.conf" status --local >/dev/null 2>&1; }
+kill -STOP "$laterd_pid"
+within 20 "later status says that it is stuck" local_says 'laterd is stuck'
+kill -CONT "$laterd_pid"
+within 10 "it goes on, and says for how long it stood still" logged 'warn laterd: laterd stood still for '
+within 10 "later status says nothing of it any more" local_well
 kill -TERM "$second"
 wait "$second"
 end_well
