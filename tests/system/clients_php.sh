@@ -119,6 +119,12 @@ for library in phpredis predis; do
         like "$out" "$work/none.sock|127.0.0.1:1" "$library: who cannot reach Redis at ${url%%:*}: is told where it looked"
         is "$(printf '%s' "$out" | grep -c somebody)" 0 "$library: ${url%%:*}: without the user"
     done
+    redis config set requirepass secret >/dev/null
+    run php -r "require '$client/autoload.php'; @include_once 'Predis/autoload.php';
+        try { Laterd\Client::connect('unix:$redis_socket', 'wrong', library: '$library')->push('a'); }
+        catch (Laterd\Refused \$e) { echo \$e->getMessage(); }"
+    like "$out$err" '^WRONGPASS [a-z -]+[a-z.]$' "$library: a wrong password is refused by Redis, not out of reach"
+    redis -a secret --no-auth-warning config set requirepass '' >/dev/null
     redis del 'later:{w}:result:a' 'later:{w}:result:b' 'later:{w}:result:c' 'later:{w}:jobs' 'later:{w}:delayed' >/dev/null
     run timeout 600 php "$here/wait.php" "$redis_socket" "$library"
     is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"

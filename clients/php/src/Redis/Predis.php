@@ -4,6 +4,7 @@
 
 namespace Laterd\Redis;
 
+use Laterd\Error;
 use Laterd\Refused;
 use Laterd\Unreachable;
 use Predis\Command\RawCommand;
@@ -41,10 +42,10 @@ final class Predis implements Link
         return $reply;
     }
 
-    private function unreachable(\Throwable $e): Unreachable
+    private function unreachable(\Throwable $e): Error
     {
         $why = $e->getMessage();
-        return new Unreachable($this->shown === '' || str_ends_with($why, ']') ? $why : "$this->shown: $why", 0, $e);
+        return Url::refused($e) ?? new Unreachable($this->shown === '' || str_ends_with($why, ']') ? $why : "$this->shown: $why", 0, $e);
     }
 
     /** A Cluster connection only takes commands with a key, so the node is asked directly. */

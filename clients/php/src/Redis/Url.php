@@ -5,6 +5,7 @@
 namespace Laterd\Redis;
 
 use Laterd\Error;
+use Laterd\Refused;
 use Laterd\Unreachable;
 
 /**
@@ -108,8 +109,15 @@ final class Url
                 default => $this->dial(...$this->hosts[0]),
             };
         } catch (\RedisException | \RedisClusterException $e) {
-            throw new Unreachable("$this->shown: {$e->getMessage()}", 0, $e);
+            throw self::refused($e) ?? new Unreachable("$this->shown: {$e->getMessage()}", 0, $e);
         }
+    }
+
+    /** @internal who was reached and does not let us in: Redis's own words, without what a library says around them */
+    public static function refused(\Throwable $e): ?Refused
+    {
+        return preg_match('/\b(WRONGPASS|NOAUTH|NOPERM) [^\[]*/', $e->getMessage(), $words)
+            ? new Refused(rtrim($words[0]), 0, $e) : null;
     }
 
     private function dial(string $host, int $port): \Redis
