@@ -255,7 +255,7 @@ static void find_token(const char *script)
 /* Keys that are not of a queue come in the order of the head; there is one table of them here. */
 void script_keys(const struct later_script_text *script, const char *out[16])
 {
-    static const char *const others[][6] = {
+    static const char *const others[][7] = {
         { "ack", HELD },
         { "ack_all", HELD },
         { "act", HELD },
@@ -310,7 +310,8 @@ void script_keys(const struct later_script_text *script, const char *out[16])
             other = &others[i][1];
     }
     for (int i = 0; i < script->key_count; i++) {
-        harness_assert(script->keys[i] >= 0 || other, "the table above lacks %s", script->name);
+        harness_assert(script->keys[i] >= 0 || (other && *other),
+                       "script_keys() in harness.c lacks key %d of %s", i + 1, script->name);
         out[i] = script->keys[i] >= 0 ? keys.name[script->keys[i]] : *other++;
         if (strcmp(out[i], HELD) == 0)
             out[i] = key(text("reserved:%s", held_token));
