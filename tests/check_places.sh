@@ -368,4 +368,17 @@ kind "a client" "$(basename -a clients/*/)"
 for file in clients/carry.sh tests/system/clients.sh tests/system/clients_packages.sh; do
     in_each "$file" "$file"
 done
+kind "a parameter of an address of later-web" \
+    "$(sed -n '/^} routes\[\]\|routes\[\] = {/,/^};/p' web/tasks/route.c | grep -oE '[?][a-z_]+' | tr -d '?')"
+in_each doc/later-web.8 doc/later-web.8
+
+kind "a program of doc/examples" "$(find doc/examples -type f ! -name '*.conf' ! -name '*.yaml' | sed 's|.*/||; s/\./-/')"
+sed 's/\.\([a-z]*"\)/-\1/' doc/examples/laterd.conf >"$tested"
+in_each doc/examples/laterd.conf "$tested"
+kind "a handler of doc/examples/laterd.conf" "$(sed -n 's/^    \([a-z_]*\) = {$/\1/p' doc/examples/laterd.conf)"
+in_each tests/system/examples.sh tests/system/examples.sh
+
+kind "what a handler's job has in Ruby" "$(sed -n '/class Job/,/private/p' clients/ruby/lib/laterd/job.rb |
+    sed -n '/attr_/,/[^,]$/p; s/^ *def \([a-z_]*\).*/:\1/p' | grep -oE ':[a-z_]+' | tr -d : | grep -vx 'initialize\|self')"
+in_each clients/ruby/README.md clients/ruby/README.md
 finish
