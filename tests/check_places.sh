@@ -303,6 +303,11 @@ in_each doc/later.1 doc/later.1
 grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]' >"$tested"
 in_each "tests/system/*.sh or tests/unit/test_why.c" tests/system/*.sh "$tested"
 
+kind "a kind of Redis URL" "$(sed -n '/} kinds\[\] = {/,/};/p' lib/redis/address.c | grep -oE '"[a-z]+://' | tr -d '":/')"
+for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
+    grep -oE '[a-z]+://' "$file" | tr -d ':/' >"$tested"
+    in_each "$file" "$tested"
+done
 kind "a parameter of a Redis URL" "$(sed -n 's/.*{ "\([a-z]*\)=", address->.*/\1/p' lib/redis/address_tls.c)"
 for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
     grep -oE '[?&][a-z]+=' "$file" >"$tested"

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "job/document.h"
+#include "redis/address.h"
 #include "redis/password.h"
 #include "redis/script.h"
 
@@ -250,13 +251,24 @@ static bool is_crowded(const struct later_client *client)
     return strstr(client->why, strerror(EAGAIN));
 }
 
+/* Is it one server without TLS? */
+static bool is_plain(const struct later_client *client)
+{
+    struct later_address address;
+    struct later_error ignored;
+
+    return later_address_parse(&address, client->shown, &ignored) == 0 && address.host[0] &&
+           !address.tls.on;
+}
+
 /* What helps where the kernel's words alone do not say it. */
 static const char *client_remedy(const struct later_client *client)
 {
     if (strncmp(client->shown, "unix:", 5) == 0 && strstr(client->why, strerror(EACCES)))
         return "; are you in the group of that socket (id)? A new member logs in again";
-    if (strncmp(client->shown, "redis:", 6) == 0 &&
-        (strstr(client->why, strerror(ECONNRESET)) || strstr(client->why, "closed the connection")))
+    if ((strstr(client->why, strerror(ECONNRESET)) ||
+         strstr(client->why, "closed the connection")) &&
+        is_plain(client))
         return "; if that port is for TLS, its URL begins with rediss://";
     return "";
 }

@@ -74,9 +74,8 @@ static const struct scheme {
 static const char *check_hosts(const struct scheme *scheme, const char *url)
 {
     const char *rest = url + strlen(scheme->begins), *at = strrchr(rest, '@');
-    bool takes_password = strcmp(scheme->begins, "rediss://") == 0;
 
-    if (!takes_password && at && memchr(rest, ':', (size_t)(at - rest)) &&
+    if (!later_address_takes_password(url) && at && memchr(rest, ':', (size_t)(at - rest)) &&
         !config_check_is_address(url))
         return "a password does not belong here; write it to a file and name the file in "
                "redis.password_file";

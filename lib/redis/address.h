@@ -24,6 +24,7 @@
 #include "later/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -55,6 +56,9 @@ struct later_address {
 
 /* Parses url. Returns 0, or -1 with *err (LATER_E_USAGE; the text repeats no password). */
 int later_address_parse(struct later_address *address, const char *url, struct later_error *err);
+
+/* May a URL of this kind have a password? Returns the length of its `kind://`, 0 if not. */
+size_t later_address_takes_password(const char *url);
 
 /* Writes url without user, password and what comes after ?, for messages. */
 void later_address_shown(const char *url, char shown[LATER_URL_SIZE]);

@@ -100,14 +100,22 @@ int later_address_take_query(struct later_address *address, char *query, struct 
     return 0;
 }
 
-void later_address_shown(const char *url, char shown[LATER_URL_SIZE])
+size_t later_address_takes_password(const char *url)
 {
     static const char secure[] = "rediss://";
+
+    return strncmp(url, secure, strlen(secure)) == 0 ? strlen(secure) : 0;
+}
+
+void later_address_shown(const char *url, char shown[LATER_URL_SIZE])
+{
     const char *at = NULL;
     int len = (int)strcspn(url, strncmp(url, "unix:", 5) == 0 ? "" : "?");
+    size_t kind = later_address_takes_password(url);
 
-    if (strncmp(url, secure, strlen(secure)) == 0 && (at = end_of_login(url + strlen(secure))))
-        snprintf(shown, LATER_URL_SIZE, "%s%.*s", secure, (int)(url + len - at - 1), at + 1);
+    if (kind > 0 && (at = end_of_login(url + kind)))
+        snprintf(shown, LATER_URL_SIZE, "%.*s%.*s", (int)kind, url, (int)(url + len - at - 1),
+                 at + 1);
     else
         snprintf(shown, LATER_URL_SIZE, "%.*s", len, url);
 }
