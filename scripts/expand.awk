@@ -558,6 +558,10 @@ function write_h(    s) {
     print "#ifndef LATER_SCRIPT_NAMES_H\n#define LATER_SCRIPT_NAMES_H\n\nenum later_script {" > h
     for (s = 1; s <= scripts; s++)
         print "    LATER_SCRIPT_" toupper(base(path[s])) ", /* " sentence[base(path[s])] " */" > h
-    print "    LATER_SCRIPT_COUNT\n};\n\n#endif" > h
+    print "    LATER_SCRIPT_COUNT\n};\n\n/* How many keys each has that are not of a queue. */" > h
+    for (s = 1; s <= scripts; s++)
+        print "#define LATER_SCRIPT_" toupper(base(path[s])) "_OTHERS " \
+            gsub(/-1/, "", row_keys[base(path[s])]) > h
+    print "\n#endif" > h
     close(h)
 }

@@ -113,8 +113,7 @@ void later_flow_values(struct later_command *cmd, const struct later_keys *keys,
     later_key_flow(key, keys, name, "");
     later_key_flow(values, keys, name, ":values");
     later_key_flow(failed, keys, name, ":failed");
-    later_script_begin(cmd, LATER_SCRIPT_VALUES, keys, (const char *const[]){ key, values, failed },
-                       0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_VALUES, keys, 0, key, values, failed);
     later_command_text(cmd, name);
     later_command_text(cmd, id);
     later_command_int(cmd, (int64_t)most);

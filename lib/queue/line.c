@@ -53,22 +53,20 @@ static void rule(struct later_command *cmd, const struct later_line *line)
 static void line_begin(struct later_command *cmd, const char *prefix, const struct later_line *line)
 {
     char holder[LATER_KEY_MAX], wake[LATER_KEY_MAX], waiting[LATER_KEY_MAX], due[LATER_KEY_MAX];
-    const char *keys[] = { holder, waiting, due };
 
     later_key_line(waiting, prefix, line->what, line->name, false);
     later_key_line(due, prefix, line->what, line->name, true);
     if (line->what == LATER_LINE_LOCK) {
         later_key_lock(holder, prefix, line->name, LATER_LOCK_ITSELF);
         later_key_lock(wake, prefix, line->name, LATER_LOCK_WAKE);
-        later_script_begin(cmd, LATER_SCRIPT_LOCK_LINE, NULL,
-                           (const char *const[]){ holder, wake, waiting, due }, 0);
+        LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LOCK_LINE, NULL, 0, holder, wake, waiting, due);
     } else if (line->what == LATER_LINE_PERMIT) {
         later_key_running(holder, prefix, line->name);
-        later_script_begin(cmd, LATER_SCRIPT_PERMIT_LINE, NULL, keys, 0);
+        LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_PERMIT_LINE, NULL, 0, holder, waiting, due);
         later_command_int(cmd, line->max);
     } else {
         later_key_limit(holder, prefix, line->name);
-        later_script_begin(cmd, LATER_SCRIPT_LIMIT_LINE, NULL, keys, 0);
+        LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LIMIT_LINE, NULL, 0, holder, waiting, due);
         rule(cmd, line);
     }
 }
@@ -129,8 +127,7 @@ void later_limit_take(struct later_command *cmd, const char *prefix, const struc
     later_key_limit(limit, prefix, line->name);
     later_key_line(waiting, prefix, LATER_LINE_LIMIT, line->name, false);
     later_key_line(due, prefix, LATER_LINE_LIMIT, line->name, true);
-    later_script_begin(cmd, LATER_SCRIPT_LIMIT_TAKE, NULL,
-                       (const char *const[]){ limit, waiting, due }, count);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LIMIT_TAKE, NULL, count, limit, waiting, due);
     rule(cmd, line);
 }
 
@@ -152,7 +149,7 @@ void later_limit_free(struct later_command *cmd, const char *prefix, const struc
     char limit[LATER_KEY_MAX];
 
     later_key_limit(limit, prefix, line->name);
-    later_script_begin(cmd, LATER_SCRIPT_LIMIT_FREE, NULL, (const char *const[]){ limit }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LIMIT_FREE, NULL, 0, limit);
     later_command_text(cmd, line->sliding ? "sliding" : "fixed");
     later_command_seconds(cmd, at);
 }
@@ -163,7 +160,7 @@ void later_limit_begun(struct later_command *cmd, const char *prefix, const stru
     char limit[LATER_KEY_MAX];
 
     later_key_limit(limit, prefix, line->name);
-    later_script_begin(cmd, LATER_SCRIPT_LIMIT_BEGUN, NULL, (const char *const[]){ limit }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LIMIT_BEGUN, NULL, 0, limit);
     later_command_int(cmd, line->max);
     later_command_seconds(cmd, line->per);
     later_command_seconds(cmd, at);

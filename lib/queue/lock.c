@@ -8,6 +8,13 @@
 
 enum { LINE = LATER_LOCK_WAKE + 1, LINE_DUE };
 
+/* Begins a call with the keys of `which`, as many as the script's head has. */
+#define LOCK_BEGIN(cmd, script, prefix, name, which)                                               \
+    do {                                                                                           \
+        LATER_SCRIPT_HAS(script, (sizeof(which) / sizeof(int)) - 1);                               \
+        lock_begin(cmd, script, prefix, name, which);                                              \
+    } while (0)
+
 /* Begins a call. The keys are in the order of enum later_lock_key, and then its line; a script gets
  * those of `which`, which ends with -1. */
 static void lock_begin(struct later_command *cmd, enum later_script script, const char *prefix,
@@ -41,7 +48,7 @@ void later_lock_take(struct later_command *cmd, const char *prefix, const char *
                                 LATER_LOCK_WAKE,   LINE,
                                 LINE_DUE,          -1 };
 
-    lock_begin(cmd, LATER_SCRIPT_LOCK_TAKE, prefix, name, keys);
+    LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_TAKE, prefix, name, keys);
     later_command_text(cmd, token);
     cut(cmd, owner, LATER_LOCK_OWNER_MAX);
     later_command_seconds(cmd, ttl);
@@ -69,7 +76,7 @@ void later_lock_touch(struct later_command *cmd, const char *prefix, const char 
 {
     static const int keys[] = { LATER_LOCK_ITSELF, -1 };
 
-    lock_begin(cmd, LATER_SCRIPT_LOCK_TOUCH, prefix, name, keys);
+    LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_TOUCH, prefix, name, keys);
     later_command_text(cmd, token);
     later_command_seconds(cmd, ttl);
 }
@@ -79,7 +86,7 @@ void later_lock_free(struct later_command *cmd, const char *prefix, const char *
 {
     static const int keys[] = { LATER_LOCK_ITSELF, LATER_LOCK_WAKE, -1 };
 
-    lock_begin(cmd, LATER_SCRIPT_LOCK_FREE, prefix, name, keys);
+    LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_FREE, prefix, name, keys);
     later_command_text(cmd, token);
 }
 
@@ -92,7 +99,7 @@ void later_lock_look(struct later_command *cmd, const char *prefix, const char *
 {
     static const int keys[] = { LATER_LOCK_ITSELF, LATER_LOCK_FENCE, -1 };
 
-    lock_begin(cmd, LATER_SCRIPT_LOCK_SHOW, prefix, name, keys);
+    LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_SHOW, prefix, name, keys);
 }
 
 void later_lock_seen(const struct later_reply *reply, struct later_lock_seen *seen)
@@ -124,7 +131,7 @@ void later_lock_wake(struct later_command *cmd, const char *prefix, const char *
 {
     static const int keys[] = { LATER_LOCK_ITSELF, LATER_LOCK_WAKE, -1 };
 
-    lock_begin(cmd, LATER_SCRIPT_LOCK_WAKE, prefix, name, keys);
+    LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_WAKE, prefix, name, keys);
     later_command_text(cmd, pass);
 }
 

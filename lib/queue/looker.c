@@ -9,7 +9,7 @@ void later_looker_ask(struct later_command *cmd, const char *prefix, const char 
     char key[LATER_KEY_MAX];
 
     later_key_lookers(key, prefix, name);
-    later_script_begin(cmd, LATER_SCRIPT_LOOKER, NULL, (const char *const[]){ key }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_LOOKER, NULL, 0, key);
     later_command_text(cmd, host);
     later_command_seconds(cmd, seconds);
     later_command_int(cmd, LATER_LOOKERS);

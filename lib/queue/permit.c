@@ -23,8 +23,7 @@ void later_permit_take(struct later_command *cmd, const char *prefix, const char
     later_key_running(running, prefix, name);
     later_key_line(waiting, prefix, LATER_LINE_PERMIT, name, false);
     later_key_line(due, prefix, LATER_LINE_PERMIT, name, true);
-    later_script_begin(cmd, LATER_SCRIPT_PERMIT_TAKE, NULL,
-                       (const char *const[]){ running, waiting, due }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_PERMIT_TAKE, NULL, 0, running, waiting, due);
     later_command_text(cmd, token);
     later_command_int(cmd, max);
     later_command_seconds(cmd, ttl);

@@ -72,7 +72,7 @@ void later_queue_push(struct later_command *cmd, const struct later_keys *keys, 
     char key[LATER_KEY_MAX], mode[40];
 
     later_key_call(key, keys, call ? call : "");
-    later_script_begin(cmd, LATER_SCRIPT_PUSH, keys, (const char *const[]){ key }, count);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_PUSH, keys, count, key);
     later_command_int(cmd, call ? CALL_KEPT : 0);
     snprintf(mode, sizeof mode, "%s/%" PRIu64, modes[flags & 7], epoch);
     later_command_text(cmd, mode);
@@ -96,7 +96,7 @@ void later_queue_push_now(struct later_command *cmd, const struct later_keys *ke
     char key[LATER_KEY_MAX];
 
     later_key_call(key, keys, set);
-    later_script_begin(cmd, LATER_SCRIPT_PUSH_NOW, keys, (const char *const[]){ key }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_PUSH_NOW, keys, 0, key);
     later_command_int(cmd, (int64_t)epoch);
     later_command_text(cmd, item->id);
     later_command_bytes(cmd, item->document, item->document_len);

@@ -123,8 +123,7 @@ void later_queue_finish(struct later_command *cmd, const struct later_keys *keys
 
     later_key_held(held, keys, job->token);
     later_key_result(result, keys, job->id);
-    later_script_begin(cmd, LATER_SCRIPT_FINISH, keys, (const char *const[]){ held, result },
-                       more ? 1 : 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_FINISH, keys, more ? 1 : 0, held, result);
     later_command_text(cmd, job->id);
     later_command_text(cmd, job->how);
     if (strcmp(job->how, "done") != 0)

@@ -12,7 +12,7 @@ void later_result_ask(struct later_command *cmd, const struct later_keys *keys, 
     char result[LATER_KEY_MAX];
 
     later_key_result(result, keys, id);
-    later_script_begin(cmd, LATER_SCRIPT_RESULT, keys, (const char *const[]){ result }, 0);
+    LATER_SCRIPT_BEGIN(cmd, LATER_SCRIPT_RESULT, keys, 0, result);
     later_command_text(cmd, id);
 }
 

@@ -45,6 +45,16 @@ extern const struct later_script_around later_script_told;
 void later_script_begin(struct later_command *cmd, enum later_script script,
                         const struct later_keys *keys, const char *const *other, size_t groups);
 
+/* The same with the keys that are not a queue's at the end. If they are not as many as in the head
+ * of the script, whose name of enum later_script is written out, this does not compile. */
+#define LATER_SCRIPT_BEGIN(cmd, script, keys, groups, ...)                                         \
+    do {                                                                                           \
+        LATER_SCRIPT_HAS(script, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *));   \
+        later_script_begin(cmd, script, keys, (const char *const[]){ __VA_ARGS__ }, groups);       \
+    } while (0)
+#define LATER_SCRIPT_HAS(script, others)                                                           \
+    _Static_assert((others) == script##_OTHERS, #script ": the head of the script has other keys")
+
 /* The same for a script whose one other key is the set of what a token holds. */
 void later_script_begin_held(struct later_command *cmd, enum later_script script,
                              const struct later_keys *keys, const char *token, size_t groups);
