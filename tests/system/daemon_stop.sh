@@ -21,7 +21,7 @@ start_laterd
 push_many 300 'do' '{"do":"sleep","for":0.01}' short-
 push_many 2 'do' '{"do":"sleep","for":1}' long-
 push_many 300 note null rest-
-wait_until 10 begun long-2
+wait_until 10 begun long-1 && wait_until 10 begun long-2
 begin=$(present)
 stop_laterd
 in_time "$(sum "$(present) - $begin")" 3 "s to stop, of 60"
