@@ -282,6 +282,13 @@ attempts_in()
 begun() { awk -v id="$1" -v n="${2:-1}" '$1 == id { n-- } END { exit n > 0 }' "$work/begun" 2>/dev/null; }
 ended() { awk -v id="$1" -v n="${2:-1}" '$1 == id { n-- } END { exit n > 0 }' "$work/ended" 2>/dev/null; }
 
+# handed_in ID: has it ended, and does its worker sleep? Only then has the worker kept what came of it: between
+# the handler's last line and that it may stand still.
+handed_in()
+{
+    ended "$1" && [ "$(state_of "$(pid_of "$1")")" = S ]
+}
+
 # began ID [ATTEMPT], ended_at ID [ATTEMPT]: print when, in UNIX seconds. pid_of ID [ATTEMPT]:
 # prints the worker.
 began() { attempts_in begun "$1" | sed -n "${2:-1}p" | cut -d' ' -f4; }

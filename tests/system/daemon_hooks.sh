@@ -90,7 +90,7 @@ for i in $(seq 8); do
     push_do "k-done-$i" '"do":"value","value":1,"for":0.3'
     awaited 20 "both have begun" begun "k-dead-$i" && awaited 20 "both have begun" begun "k-done-$i"
     pause_redis
-    wait_until 20 ended "k-dead-$i" && wait_until 20 ended "k-done-$i"
+    wait_until 20 handed_in "k-dead-$i" && wait_until 20 handed_in "k-done-$i"
     case $i in
     [36])
         kill -KILL "$laterd_pid"

@@ -63,7 +63,7 @@ is "$(done_ids)" "b d " "the other kept jobs stay"
 push_do killed '"do":"value","value":1,"for":0.3'
 wait_until 10 begun killed
 pause_redis
-wait_until 10 ended killed
+wait_until 10 handed_in killed
 kill -KILL "$(pid_of killed)"
 resume_redis
 kept_killed() { later show killed --json | grep -q '"state":"done"'; }

@@ -104,7 +104,7 @@ is "$status:$out" '0:"second"' "push --again --wait prints the value of its own 
 push_do killed '"do":"value","bytes":5000,"for":0.5' '"result":60'
 wait_until 10 begun killed
 pause_redis
-wait_until 10 ended killed
+wait_until 10 handed_in killed
 kill -KILL "$(pid_of killed)"
 resume_redis
 run later wait killed --timeout 60

@@ -162,7 +162,7 @@ printf '%s\n' '{"type":"do","step":"b","after":["a"],"payload":{"do":"values"}}'
     '{"type":"do","step":"a","payload":{"do":"value","value":[7],"for":0.3}}' | push_flow kill
 awaited 20 "kill.a begins" begun kill.a
 pause_redis
-wait_until 20 ended kill.a
+wait_until 20 handed_in kill.a
 kill -KILL "$(pid_of kill.a)"
 resume_redis
 within 20 "the flow goes on" later flow wait kill --timeout 20s
