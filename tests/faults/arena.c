@@ -486,6 +486,17 @@ void arena_signal(struct arena *arena, int n, int number)
         kill(pids[i], number);
 }
 
+void arena_go(const struct arena *arena)
+{
+    char path[sizeof arena->trace + 4];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s.go", arena->trace);
+    file = fopen(path, "we");
+    if (file)
+        fclose(file);
+}
+
 /* --- looking --- */
 
 redisContext *arena_redis(struct arena *arena)

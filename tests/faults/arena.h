@@ -67,6 +67,9 @@ int arena_push_in(struct arena *arena, const char *queue, const struct later_new
 /* Sends a signal to laterd `n` and all of its workers. */
 void arena_signal(struct arena *arena, int n, int number);
 
+/* Jobs whose payload is "stay" end: those that run, and those to come. */
+void arena_go(const struct arena *arena);
+
 /* Notes a fault that lasted from `start` until now. */
 void arena_fault(struct arena *arena, double start, const char *what);
 
