@@ -94,8 +94,9 @@ def asks(page, words, replaced=False):
     """Opens a dialog by Enter, walks through it by Tab, and leaves it by Escape; replaced: after the page has made the
     button anew."""
     go(page)
-    browser.wait('[...document.querySelectorAll("main button")].some((e) => e.innerText.startsWith(arguments[0]))', words)
-    browser.script('window.opener1 = [...document.querySelectorAll("main button")].find((e) => e.innerText.startsWith(arguments[0])); opener1.focus();', words)
+    # In one step, since the page makes its buttons anew.
+    check(browser.wait('(window.opener1 = [...document.querySelectorAll("main button")].find((e) => e.innerText.startsWith(arguments[0])))'
+                       ' && (opener1.focus(), true)', words), f'{page}: there is {words}', browser.text())
     browser.press('Enter')
     check(browser.wait('document.querySelector("dialog[open]")'), f'{page}: {words} asks', browser.text())
     same(unreached('dialog :is(input, button)'), [], f'{page}: {words}: Tab leads to all of it')

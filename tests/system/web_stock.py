@@ -5,7 +5,7 @@ import time
 
 from web_client import check, redis, run, wait_until
 
-LONG = json.dumps({'do': 'progress', 'until': 'end', 'for': 600, 'text': 'page 3'})
+LONG = json.dumps({'do': 'progress', 'until': 'end', 'for': 3600, 'text': 'page 3'})
 PAGES = ['', 'running', 'dead', 'hosts', 'redis', 'locks', 'tasks', 'cron', 'history', 'history?since=24h&queue=mail',
          'queue?name=mail', 'queue?name=mail&state=delayed', 'queue?name=mail&state=dead', 'queue?name=mail&state=reserved', 'queue?name=mail&state=done',
          'queue?name=night', 'queue?name=nobody', 'job?id=long&queue=mail', 'job?id=dead0&queue=mail', 'job?id=failed&queue=mail', 'job?id=kept&queue=mail',
@@ -27,7 +27,7 @@ def fill():
     run('push', '--flow', 'books', '--file', '-', '-q', 'steps', input='\n'.join(json.dumps(step) for step in [
         {'type': 'note', 'step': 'a'}, {'type': 'do', 'step': 'b', 'payload': {'do': 'bury'}}, {'type': 'note', 'step': 'c', 'after': ['a', 'b']}]))
     for name in ('long', 'held'):
-        run('push', 'do', LONG, '-q', 'mail', '--id', name, '--lock', 'books')
+        run('push', 'do', LONG, '-q', 'mail', '--id', name, '--lock', 'books', '--timeout', '1h')
     run('push', 'note', '-q', 'nobody', '--id', 'unserved')
     run('pause', 'night')
     run('push', 'note', '-q', 'night', '--id', 'paused')
