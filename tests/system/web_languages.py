@@ -204,7 +204,7 @@ try:
     for language in sorted(name[:-5] for name in os.listdir(words)):
         check(choose(language), f'{language} is chosen', browser.text())
         go('')
-        same(browser.script('const e = document.querySelector(".queues"); return e.scrollWidth - e.clientWidth'), 0, f'the columns of the queues fit: {language}')
+        same(browser.script('const e = document.querySelector(".queues"); return e.scrollWidth > e.clientWidth && [e.scrollWidth, e.clientWidth, e.innerText]'), False, f'the columns of the queues fit: {language}')
         browser.look(360, 800, False)
         for page in ('', 'dead', 'hosts', 'queue?name=mail', 'job?id=failed&queue=mail', 'cron', 'search?q=queue%3Amail+state%3Adead'):
             go(page)
