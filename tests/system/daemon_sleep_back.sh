@@ -9,10 +9,11 @@ posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$pos
 one_waits() { [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]; }
 one_has_slept() { [ "$(how_often ' asleep: ')" -gt "$before" ] && one_waits; }
 is_away() { [ "$(how_often 'redis is away')" = "$round" ]; }
+is_back() { [ "$(how_often 'redis is back')" = "$round" ]; }
 
 start_laterd
 awaited 20 "it has a post" posts_of
-before=0 all=0
+before=0
 for round in 1 2 3 4 5; do
     seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
     within 30 "round $round: among many, all but one sleep" one_has_slept
@@ -27,11 +28,15 @@ for round in 1 2 3 4 5; do
     mv "$work/hidden" "$work/redis.sock"
     use_socket "$work/redis.sock"
     awaited 20 "three jobs begin" reached begun $((3 * round))
-    all=$(sum "$all + $(tail -n 1 "$work/begun" | cut -d' ' -f4) - $(logged_at 'redis is back')")
+    awaited 20 "laterd says that it is back" is_back # perhaps after they have begun
+    sum "$(tail -n 1 "$work/begun" | cut -d' ' -f4) - $(logged_at 'redis is back')" >>"$work/took"
     touch "$work/end"
     within 20 "round $round: they end" settled
     rm "$work/end"
 done
-closely "$all" 1 "from when Redis is back until three jobs have begun, in five rounds"
+echo "# seconds: $(tr '\n' ' ' <"$work/took")"
+# In one of them the machine may stand still.
+closely "$(sum "$(awk '{ print ($1 > 0) * $1 }' "$work/took" | sort -n | head -n 4 | paste -sd + -)")" 0.6 \
+    "from when Redis is back until three jobs have begun, in the best four of five rounds"
 end_well
 finish
