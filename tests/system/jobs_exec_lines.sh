@@ -178,10 +178,10 @@ within 30 "when it is mended they are done" settled
 is "$(dead)" 1 "all four of them"
 
 # Over its time and deaf to TERM: the program and its group are killed, and the worker goes on. Between that and
-# the end of its time there are 50 ms. A worker that stands still for as long is ended: one of three must not be.
+# the end of its time there are 200 ms. A worker that stands still for as long is ended: one of three must not be.
 for i in 1 2 3; do
     pids=$(workers)
-    job "deaf-$i" lines '"do":"deaf"' '"timeout":1,"max_attempts":1'
+    job "deaf-$i" lines '"do":"deaf"' '"timeout":4,"max_attempts":1'
     awaited 20 "one over its time is ended" is_dead "deaf-$i"
     job "beside-$i" lines
     awaited 20 "the next is done" unknown "beside-$i"
