@@ -5,7 +5,7 @@
 
 build()
 {
-    translate cron "$@" && cc -w -Og -DSAFETY -DMEMLIM=1000 -o pan pan.c
+    translate cron "$@" && compile "$small" -DSAFETY -DMEMLIM=1000
 }
 
 runs "a schedule, two hosts, a death, an edit" build

@@ -5,7 +5,7 @@
 # build SWITCH...: assertions, no claims; nobody looks after jobs out of turn
 build()
 {
-    translate flow -DLOOKS=0 "$@" && cc -w "$small" -DSAFETY -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c
+    translate flow -DLOOKS=0 "$@" && compile "$small" -DSAFETY -DCOLLAPSE -DMEMLIM=2000
 }
 
 one='-DUPS=1 -DPUSHERS=1' calm='-DKICKS=0 -DCANCELS=0'

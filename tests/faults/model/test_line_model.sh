@@ -5,7 +5,7 @@
 # build SWITCH...: a state in which nothing can happen any more is a fault
 build()
 {
-    translate "$model" "$@" && cc -w "$optimize" -DSAFETY -DMEMLIM=2000 -o pan pan.c
+    translate "$model" "$@" && compile "$optimize" -DSAFETY -DMEMLIM=2000
 }
 
 model=line
@@ -15,11 +15,11 @@ runs "the same with the death of a worker" build -DDEATHS
 holds "the same, by the time at which they are due in any case"
 runs "the same without that time" build -DDEATHS -DUNDUE
 holds "the same, since the keeper and the next question make up for the dead"
+optimize=$small
 runs "the same without the keeper's part" build -DDEATHS -DUNDUE -DNO_ENTRY
 fails "a job whose worker died before it was in the line"
 runs "the same without the next question's part" build -DDEATHS -DUNDUE -DNO_AGAIN
 fails "a job whose call died with a worker"
-optimize=$small
 for rule in ENTER_FIRST LOOK_APART FREE_SILENTLY FORGET_REFUSED ASK_ONCE LEAVE_OPEN KEEP_GONE; do
     runs "the line without one rule, $rule" build "-D$rule"
     fails "a job that waits for ever"

@@ -5,7 +5,7 @@
 # build SWITCH...
 build()
 {
-    translate later "$@" && cc -w "$optimize" -DNFAIR=3 -DVECTORSZ=2048 -DMEMLIM=2000 -o pan pan.c
+    translate later "$@" && compile "$optimize" -DNFAIR=3 -DVECTORSZ=2048 -DMEMLIM=2000
 }
 
 runs "the model with crashes, lost replies and lapses" build

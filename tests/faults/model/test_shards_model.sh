@@ -5,7 +5,7 @@
 # build SWITCH...: assertions, no claims
 build()
 {
-    translate shards "$@" && cc -w -Og -DSAFETY -DMEMLIM=2000 -o pan pan.c
+    translate shards "$@" && compile "$optimize" -DSAFETY -DMEMLIM=2000
 }
 
 runs "an id while its queue gets another number of shards, and another" build
@@ -14,6 +14,7 @@ runs "the same, there and back" build -DBACK -DPUSHERS=2
 holds "it is never in two shards" -E
 runs "the same, round and back" build -DROUND -DPUSHERS=2
 holds "it is never in two shards" -E
+optimize=$small
 for rule in SEEK_FENCES_NOT DROP_FENCES_NOT PUSH_ASKS_NOT DROP_COMPARES_NOT; do
     runs "the same without one rule, $rule" build "-D$rule"
     fails "an id in two shards" -E
