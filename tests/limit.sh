@@ -19,11 +19,11 @@ watch()
 {
     processors=$(nproc) had=0 # thousandths of a second
     while [ "$had" -lt $((limit * 1000)) ]; do
-        sleep 2
+        sleep 10
         read -r load _ </proc/loadavg
         busy=$((${load%.*} + 1))
         [ "$busy" -ge "$processors" ] || busy=$processors
-        had=$((had + 2000 * processors / busy))
+        had=$((had + 10000 * processors / busy))
     done
     kill "$1"
 }
