@@ -237,12 +237,21 @@ static uint32_t unknown_result(struct later_job *job, const struct line *line, c
     return LATER_RETRY;
 }
 
+/* Its handler has done its work, and only its value could not be told. Does nobody want that? */
+static bool exec_answer_is_done(struct later_job *job, const struct line *line, const char *said)
+{
+    return strcmp(said, "bury") == 0 && exec_members_is_true(&line->members, EXEC_DONE) &&
+           later_job_value(job, "null", 4) == LATER_NO;
+}
+
 static uint32_t exec_answer_take_word(struct later_job *job, const struct line *line,
                                       const char *said)
 {
     int i = 0;
     double in;
 
+    if (exec_answer_is_done(job, line, said))
+        return LATER_DONE;
     while (i < RESULTS && strcmp(results[i].word, said) != 0)
         i++;
     if (i == RESULTS)

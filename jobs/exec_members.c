@@ -12,6 +12,7 @@ static const char *const names[EXEC_MEMBERS] = {
     [EXEC_IN] = "in",
     [EXEC_VALUE] = "value",
     [EXEC_LAST] = "last",
+    [EXEC_DONE] = "done",
     [EXEC_LOG] = "log",
     [EXEC_TEXT] = "text",
     [EXEC_PROGRESS] = "progress",

@@ -21,6 +21,7 @@ enum exec_member {
     EXEC_IN,
     EXEC_VALUE,
     EXEC_LAST,
+    EXEC_DONE,
     EXEC_LOG,
     EXEC_TEXT,
     EXEC_PROGRESS,

@@ -44,15 +44,15 @@ func (a *answers) write(lines ...string) {
 }
 
 // linesOf returns the lines for an answer. The handler has done its work, so a value that cannot be sent has
-// nothing run again: what is no JSON buries the job, and what is too much for laterd is left out, with a line
-// for the log.
+// nothing run again: what is no JSON buries the job if somebody wants it, and what is too much for laterd is
+// left out, with a line for the log.
 func linesOf(told answer) []string {
 	if told.value == nil {
 		return []string{plainLine(told)}
 	}
 	value, why, err := keepable(told.value)
 	if err != nil {
-		told.Result, told.Error = "bury", fit("its value is not JSON: "+err.Error(), errorMax)
+		told.Result, told.Done, told.Error = "bury", true, fit("its value is not JSON: "+err.Error(), errorMax)
 		return []string{plainLine(told)}
 	}
 	if why != "" {

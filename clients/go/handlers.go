@@ -201,6 +201,7 @@ type answer struct {
 	Error  string   `json:"error,omitempty"`
 	In     *float64 `json:"in,omitempty"`
 	Last   bool     `json:"last,omitempty"`
+	Done   bool     `json:"done,omitempty"`
 
 	value interface{}
 }

@@ -171,11 +171,26 @@ static const struct {
       "{\"a\": [1, \"]\\\"}\"]}" },
     { JOB "\"result\":\"retry\",\"error\":\"a\\u0000b\"}", LATER_RETRY, "a?b", NULL },
     { JOB "\"result\":\"bury\",\"error\":\"half \\ud800\"}", LATER_BURY, "half \\ud800", NULL },
+    { JOB "\"result\":\"bury\",\"error\":\"odd\",\"done\":true}", LATER_BURY, "odd", "null" },
+    { JOB "\"result\":\"retry\",\"error\":\"busy\",\"done\":true}", LATER_RETRY, "busy", NULL },
     { JOB "\"result\":\"bury\",\"error\":[1]}", LATER_BURY, "the program gave no reason", NULL },
     { JOB "\"result\":\"retry\",\"error\":\"busy\",\"in\":Infinity}", LATER_RETRY, "busy", NULL },
     { JOB "\"result\":\"return\",\"error\":\"busy\",\"in\":1e999}", LATER_RETURN, "busy", NULL },
     { JOB "\"result\":\"bury\",\"error\":\"bad\",\"more\":nope}", LATER_BURY, "bad", NULL },
 };
+
+/* Nobody asked for a value: only what could not tell it is done all the same. */
+START_TEST(nobody_wants_the_value)
+{
+    fake.value_answer = LATER_NO;
+    if (_i)
+        each_line("echo '" JOB "\"result\":\"bury\",\"error\":\"odd\",\"done\":true}' >&3");
+    else
+        each_line("echo '" JOB "\"result\":\"bury\",\"error\":\"odd\"}' >&3");
+    expect(_i ? LATER_DONE : LATER_BURY);
+    expect_error(_i ? "" : "odd");
+}
+END_TEST
 
 START_TEST(ends_at_once)
 {
@@ -490,6 +505,7 @@ static TCase *lines_case(void)
     tcase_add_test(tc, recycled);
     tcase_add_test(tc, of_another_job);
     tcase_add_loop_test(tc, ends_at_once, 0, COUNT(odd));
+    tcase_add_loop_test(tc, nobody_wants_the_value, 0, 2);
     tcase_add_loop_test(tc, ends_nothing, 0, COUNT(notes));
     tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
     tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));

@@ -110,8 +110,8 @@ export function checkJson(what, value) {
 
 /**
  * Returns the lines for an answer. The handler has done its work, so a value that cannot be sent has
- * nothing run again: what is no JSON buries the job, and what is too much for laterd is left out,
- * with a line for the log.
+ * nothing run again: what is no JSON buries the job if somebody wants it, and what is too much for
+ * laterd is left out, with a line for the log.
  */
 export function linesOf(answer) {
     if (answer.value === undefined) return [`${JSON.stringify(answer)}\n`];
@@ -121,7 +121,7 @@ export function linesOf(answer) {
     } catch (error) {
         const lines = error instanceof TooMuch
             ? [{ log: "error", text: `its value is not sent: ${error.message}`, id: rest.id }, rest]
-            : [{ ...rest, result: "bury", error: textOf(`its value is not JSON: ${textOf(error)}`, ERROR_MAX) }];
+            : [{ ...rest, result: "bury", error: textOf(`its value is not JSON: ${textOf(error)}`, ERROR_MAX), done: true }];
         return lines.map((line) => `${JSON.stringify(line)}\n`);
     }
 }

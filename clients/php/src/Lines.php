@@ -92,7 +92,7 @@ final class Lines
 
     /**
      * Returns what is written for a line. If it is an answer, the handler has done its work, so a
-     * value that cannot be sent has nothing run again: what is no JSON buries the job, and what is
+     * value that cannot be sent has nothing run again: what is no JSON buries the job if somebody wants it, and what is
      * too much for laterd is left out, with a line for the log.
      *
      * @return string[]
@@ -107,7 +107,8 @@ final class Lines
             return $deep
                 ? self::leftOut($rest, 'it is deeper than ' . self::LEVELS_MAX . ' levels')
                 : [self::encode(['result' => 'bury',
-                    'error' => self::text('its value is not JSON: ' . $e->getMessage(), self::ERROR_MAX)] + $rest)];
+                    'error' => self::text('its value is not JSON: ' . $e->getMessage(), self::ERROR_MAX),
+                    'done' => true] + $rest)];
         }
         if (strlen($value) > self::VALUE_MAX) {
             return self::leftOut($rest, 'it has ' . strlen($value) . ' bytes of JSON, and at most ' . self::VALUE_MAX

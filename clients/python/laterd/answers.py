@@ -116,8 +116,8 @@ def checkpoint_line(id: str, state: Any) -> str:
 
 def lines_of(answer: Dict[str, Any]) -> List[str]:
     """Returns the lines for an answer. The handler has done its work, so a value that cannot be
-    sent has nothing run again: what is no JSON buries the job, and what is too much for laterd is
-    left out, with a line for the log."""
+    sent has nothing run again: what is no JSON buries the job if somebody wants it, and what is too
+    much for laterd is left out, with a line for the log."""
     rest = {name: part for name, part in answer.items() if name != "value"}
     try:
         if "value" not in answer:
@@ -128,7 +128,7 @@ def lines_of(answer: Dict[str, Any]) -> List[str]:
         return [_ENCODER.encode(told), _ENCODER.encode(rest)]
     except Exception as error:
         said = "its value is not JSON: %s: %s" % (type(error).__name__, text_of(error))
-        return [_ENCODER.encode({**rest, "result": "bury", "error": text_of(said, ERROR_MAX)})]
+        return [_ENCODER.encode({**rest, "result": "bury", "error": text_of(said, ERROR_MAX), "done": True})]
 
 
 class Answers:

@@ -74,8 +74,9 @@ func main() {
 			done := answer(job)
 			one.Lock()
 			defer one.Unlock()
-			if err := answers.Encode(done); err != nil { // the work is done, so it is not tried again
-				answers.Encode(Answer{job.ID, "bury", "its value is not JSON: " + err.Error(), nil})
+			if err := answers.Encode(done); err != nil { // the work is done: buried only if somebody wants the value
+				answers.Encode(map[string]any{"id": job.ID, "result": "bury", "done": true,
+					"error": "its value is not JSON: " + err.Error()})
 			}
 		}()
 	}

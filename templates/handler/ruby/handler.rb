@@ -25,8 +25,8 @@ end
 
 def line(job)
   JSON.generate({ id: job["id"], **answer(job) }, max_nesting: 0)
-rescue JSON::JSONError => e # its value is not JSON; the work is done, so it is not tried again
-  JSON.generate({ id: job["id"], result: "bury", error: text("its value is not JSON: #{e.message}") })
+rescue JSON::JSONError => e # its value is not JSON; the work is done, so it is not tried again. Buried if somebody wants the value
+  JSON.generate({ id: job["id"], result: "bury", error: text("its value is not JSON: #{e.message}"), done: true })
 end
 
 $stdout.sync = true # it is logged as it is printed

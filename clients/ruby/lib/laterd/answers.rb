@@ -52,8 +52,8 @@ module Laterd
       end
 
       # Returns the lines for an answer. The handler has done its work, so a value that cannot be sent has
-      # nothing run again: what is no JSON buries the job, and what is too much for laterd is left out, with
-      # a line for the log.
+      # nothing run again: what is no JSON buries the job if somebody wants it, and what is too much for
+      # laterd is left out, with a line for the log.
       def lines(answer)
         rest = answer.reject { |name, _| name == :value }
         return [JSON.generate(rest)] unless answer.key?(:value)
@@ -62,7 +62,7 @@ module Laterd
       rescue TooMuch => e
         [JSON.generate({ log: "error", text: "its value is not sent: #{e.message}", id: rest[:id] }), JSON.generate(rest)]
       rescue StandardError => e
-        [JSON.generate({ **rest, result: "bury", error: text("its value is not JSON: #{text(e.message)}", ERROR_MAX) })]
+        [JSON.generate({ **rest, result: "bury", error: text("its value is not JSON: #{text(e.message)}", ERROR_MAX), done: true })]
       end
 
       private
