@@ -214,7 +214,9 @@ may wait left -q mail
 may push null -q mail --id left --in 60
 run later wait left -q mail --timeout 0
 is "$status" 75 "result: of an earlier life"
-none_denied wait
+# When the time is up `later` asks why the job has not ended; what may not be read is left out.
+is "$err" "later wait: left has not ended yet; it goes on" "wait: the reason is left out"
+is "$(redis acl log | awk '/^object$/ { getline; print }' | sort -u)" 'later:{mail}:jobs' "wait: nothing else is denied"
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
 redis zrem 'later:{mail}:ready' a >/dev/null
 redis hset 'later:{mail}:records' a 'p=3' >/dev/null
