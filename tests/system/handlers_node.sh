@@ -107,8 +107,8 @@ contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "a burie
 job return return
 within 20 "Return: later" is_delayed return
 is "$(attempts_of return)" 0 "a returned job has no attempt counted"
-job odd odd
-within 20 "a value that is no JSON: buried" is_dead odd
+job odd odd '' '"result":60'
+within 20 "a value that is no JSON, if somebody wants it: buried" is_dead odd
 later cancel bad retry bury return odd >/dev/null
 
 # A program that stands still for a second, on a busy machine, does not hear of it in time: laterd says so,
