@@ -16,6 +16,15 @@ another_waits()
         grep -qv " name=laterd-wake-$(pid_of "$1") "
 }
 
+# sleepers_are STOP|CONT: what is pushed meanwhile is for the one that waits; on a busy machine one that is roused might
+# be quicker.
+sleepers_are()
+{
+    [ "$1" = CONT ] || sentry=$(redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p')
+    # shellcheck disable=SC2046 # words
+    kill -"$1" $(workers | grep -vx "$sentry")
+}
+
 # among_many WORKERS LEASE LINE...: laterd with this configuration among many hosts; all but one of its workers
 # sleep. A short wait is a third of the lease.
 among_many()
@@ -44,15 +53,11 @@ among_many 3 3.0 'recycle = { jobs = 1; };'
 later pause default >/dev/null
 push_event long '"until":"end"'
 push_event short '"until":"soon"'
-sentry=$(redis_all CLIENT LIST | sed -n 's/.* name=laterd-wake-\([0-9]*\) .*/\1/p')
-hidden=$(workers | grep -vx "$sentry") # one that is roused might be quicker on a busy machine
-# shellcheck disable=SC2086 # words
-kill -STOP $hidden
+sleepers_are STOP
 later resume default >/dev/null
 within 5 "the one that waits begins two jobs" begun long
 within 5 "both" begun short
-# shellcheck disable=SC2086 # words
-kill -CONT $hidden
+sleepers_are CONT
 is "$(pid_of long)" "$(pid_of short)" "they are in the same worker"
 touch "$work/soon"
 within 5 "one ends, after which that worker takes no more, but ends the other" ended short
@@ -76,8 +81,10 @@ stop_laterd
 rm "$work/end" "$work/begun"
 
 among_many 2 1.0 'limits = ( { type = "note"; max = 1; per = 20.0; } );'
+sleepers_are STOP
 push_do long '"do":"sleep","until":"end"'
-within 5 "one is busy" begun long
+within 5 "the one that waits is busy" begun long
+sleepers_are CONT
 push_job first '"type":"note"'
 within 10 "the other takes the only place of a limit" ended first
 push_job second '"type":"note"'
