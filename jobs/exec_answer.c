@@ -238,10 +238,11 @@ static uint32_t unknown_result(struct later_job *job, const struct line *line, c
 }
 
 /* Its handler has done its work, and only its value could not be told. Does nobody want that? */
-static bool exec_answer_is_done(struct later_job *job, const struct line *line, const char *said)
+static bool exec_answer_is_done(const struct later_job *job, const struct line *line,
+                                const char *said)
 {
     return strcmp(said, "bury") == 0 && exec_members_is_true(&line->members, EXEC_DONE) &&
-           later_job_value(job, "null", 4) == LATER_NO;
+           later_job_wanted(job) == LATER_NO;
 }
 
 static uint32_t exec_answer_take_word(struct later_job *job, const struct line *line,

@@ -22,8 +22,7 @@
 struct editing {
     struct cli *cli;
     const char *id;
-    struct later_seen seen;
-    const struct later_keys *keys;
+    struct peek_found found;
     char path[256]; /* of the file that is edited; "": there is none */
     char *text;     /* the new document; owned */
     size_t len;
@@ -73,7 +72,7 @@ static int edit_read(struct editing *editing, const char *path, struct later_err
 /* Writes the document, with lines for people if it is JSON. */
 static int edit_write(struct editing *editing, struct later_error *err)
 {
-    const struct later_seen *seen = &editing->seen;
+    const struct later_seen *seen = &editing->found.seen;
     const char *folder = getenv("TMPDIR");
     struct later_error why;
     size_t len = seen->document_len;
@@ -137,7 +136,7 @@ static int edit_check(struct editing *editing, struct later_error *err)
 /* Has it been changed but for its white space? */
 static bool edit_is_same(const struct editing *editing)
 {
-    char *old = strndup(editing->seen.document, editing->seen.document_len);
+    char *old = strndup(editing->found.seen.document, editing->found.seen.document_len);
     size_t len = old ? later_json_compact(old, strlen(old)) : 0;
     bool same = old && len == editing->len && memcmp(old, editing->text, len) == 0;
 
@@ -233,8 +232,8 @@ static int edit_replace(struct editing *editing, const char *queue, struct later
     const char *state;
     int status;
 
-    later_inspect_edit(&cmd, editing->keys, editing->id, editing->seen.document,
-                       editing->seen.document_len, editing->text, editing->len);
+    later_inspect_edit(&cmd, editing->found.part, editing->id, editing->found.seen.document,
+                       editing->found.seen.document_len, editing->text, editing->len);
     reply = cli_call_once(editing->cli, &cmd, err);
     if (!reply)
         return -1;
@@ -248,7 +247,7 @@ static int edit_replace(struct editing *editing, const char *queue, struct later
 
 static int edit_seen(struct editing *editing, const char *queue, struct later_error *err)
 {
-    int status = edit_state(editing, editing->seen.state);
+    int status = edit_state(editing, editing->found.seen.state);
 
     if (status == LATER_OK)
         status = edit_take(editing, err);
@@ -262,20 +261,14 @@ static int edit_seen(struct editing *editing, const char *queue, struct later_er
 
 static int edit_in(struct editing *editing, const char *queue, struct later_error *err)
 {
-    struct later_reply *reply;
-    struct whole whole;
-    int status;
+    int status = peek_find(editing->cli, queue, editing->id, &editing->found, err);
 
-    if (whole_find(editing->cli, queue, &whole, err) < 0)
-        return -1;
-    reply = peek_look_for(editing->cli, &whole, editing->id, &editing->seen, &editing->keys, err);
-    if (!reply)
-        return -1;
-    status = edit_seen(editing, whole.name, err);
+    if (status >= 0)
+        status = edit_seen(editing, editing->found.whole.name, err);
     if (*editing->path)
         unlink(editing->path);
     free(editing->text);
-    later_reply_free(reply);
+    peek_found_end(&editing->found);
     return status;
 }
 

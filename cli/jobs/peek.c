@@ -325,27 +325,35 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
     table_end(&card);
 }
 
-struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
-                                  struct later_seen *seen, const struct later_keys **keys,
-                                  struct later_error *err)
+int peek_find(struct cli *cli, const char *queue, const char *id, struct peek_found *found,
+              struct later_error *err)
 {
     const struct later_keys *parts[LATER_WHOLE_MAX];
-    size_t count = whole_parts(whole, id, parts);
-    struct later_reply *reply = NULL;
+    size_t count;
 
-    for (size_t i = 0; i < count && (i == 0 || !*seen->state); i++) {
+    *found = (struct peek_found){ .reply = NULL };
+    if (whole_find(cli, queue, &found->whole, err) < 0)
+        return -1;
+    count = whole_parts(&found->whole, id, parts);
+    for (size_t i = 0; i < count && (i == 0 || !*found->seen.state); i++) {
         struct later_command cmd = { 0 };
 
-        later_reply_free(reply);
+        later_reply_free(found->reply);
         later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
-        reply = cli_call(cli, &cmd, err);
-        if (!reply)
-            return NULL;
-        later_inspect_shown(reply, 0, seen);
-        if (keys)
-            *keys = parts[i];
+        found->reply = cli_call(cli, &cmd, err);
+        if (!found->reply)
+            return -1;
+        later_inspect_shown(found->reply, 0, &found->seen);
+        found->part = parts[i];
     }
-    return reply;
+    found->seen.id = id;
+    return *found->seen.state != '\0';
+}
+
+void peek_found_end(struct peek_found *found)
+{
+    later_reply_free(found->reply);
+    found->reply = NULL;
 }
 
 /* What is known of a job that is not there, and what would keep it; the pages say it, too. */
@@ -361,9 +369,9 @@ struct show {
     struct why why;
 };
 
-static int show_print(struct show *show, const struct whole *whole, const struct later_keys *part,
-                      const struct later_seen *seen, struct later_error *err)
+static int show_print(struct show *show, const struct peek_found *found, struct later_error *err)
 {
+    const struct later_seen *seen = &found->seen;
     struct why_answer answer = { .count = 0 };
     struct left left;
     const struct peek_beside beside = { .why = &answer, .left = &left };
@@ -373,13 +381,13 @@ static int show_print(struct show *show, const struct whole *whole, const struct
         peek_add_row(show->cli, &show->table, seen);
         return 0;
     }
-    ok = left_find(show->cli, part, seen, &left, err);
+    ok = left_find(show->cli, found->part, seen, &left, err);
     if (ok == 0)
-        ok = why_find(&show->why, whole, part, seen, &answer, err);
+        ok = why_find(&show->why, &found->whole, found->part, seen, &answer, err);
     if (ok == 0 && show->cli->json)
-        peek_print_json(whole->name, seen, &beside);
+        peek_print_json(found->whole.name, seen, &beside);
     else if (ok == 0)
-        print_card(show->cli, whole->name, seen, &beside);
+        print_card(show->cli, found->whole.name, seen, &beside);
     left_free(&left);
     return ok;
 }
@@ -387,23 +395,13 @@ static int show_print(struct show *show, const struct whole *whole, const struct
 /* Shows the job if it is in this queue. Returns whether it was, or -1 with *err. */
 static int show_in(struct show *show, const char *queue, const char *id, struct later_error *err)
 {
-    const struct later_keys *part;
-    struct later_seen seen = { 0 };
-    struct later_reply *reply;
-    struct whole whole;
-    int found;
+    struct peek_found found;
+    int there = peek_find(show->cli, queue, id, &found, err);
 
-    if (whole_find(show->cli, queue, &whole, err) < 0)
-        return -1;
-    reply = peek_look_for(show->cli, &whole, id, &seen, &part, err);
-    if (!reply)
-        return -1;
-    seen.id = id;
-    found = *seen.state != '\0';
-    if (found && show_print(show, &whole, part, &seen, err) < 0)
-        found = -1;
-    later_reply_free(reply);
-    return found;
+    if (there > 0 && show_print(show, &found, err) < 0)
+        there = -1;
+    peek_found_end(&found);
+    return there;
 }
 
 /* Returns the exit status, or -1 with *err. */

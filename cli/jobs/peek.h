@@ -28,11 +28,19 @@ void peek_type(const struct later_seen *seen, char type[LATER_TYPE_MAX + 1]);
 /* Adds `3 of 9, page 3` to a table. */
 void peek_add_progress(struct table *table, const struct later_seen *seen);
 
-/* Looks for a job in each part of its queue where its id may be. *seen borrows from the result, and
- * `keys`, which may be NULL, from `whole`; a state "" says that it is in none. NULL with *err. */
-struct later_reply *peek_look_for(struct cli *cli, const struct whole *whole, const char *id,
-                                  struct later_seen *seen, const struct later_keys **keys,
-                                  struct later_error *err);
+/* A job of a queue, found. Owns the reply. */
+struct peek_found {
+    struct whole whole;            /* its queue */
+    const struct later_keys *part; /* in which it is; of `whole` */
+    struct later_seen seen;        /* borrows from the reply, and the id from the caller */
+    struct later_reply *reply;
+};
+
+/* Looks for a job in each part of its queue where its id may be. Returns 1, 0 if it is in none, or
+ * -1 with *err. Whatever it returns, call peek_found_end(). */
+int peek_find(struct cli *cli, const char *queue, const char *id, struct peek_found *found,
+              struct later_error *err);
+void peek_found_end(struct peek_found *found);
 
 /* The headings and a row of a table of jobs. */
 void peek_begin_rows(const struct cli *cli, struct table *table);

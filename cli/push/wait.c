@@ -58,20 +58,14 @@ static void wait_find_why(struct cli *cli, const char *queue, const char *id, ch
 {
     struct why why = { .cli = cli };
     struct why_answer answer = { .count = 0 };
-    struct later_seen seen = { 0 };
-    struct later_reply *reply = NULL;
-    const struct later_keys *part;
+    struct peek_found found;
     struct later_error err;
-    struct whole whole;
 
     *out = '\0';
-    if (whole_find(cli, queue, &whole, &err) == 0)
-        reply = peek_look_for(cli, &whole, id, &seen, &part, &err);
-    seen.id = id;
-    if (reply && *seen.state && why_find(&why, &whole, part, &seen, &answer, &err) == 0 &&
-        answer.count)
+    if (peek_find(cli, queue, id, &found, &err) > 0 &&
+        why_find(&why, &found.whole, found.part, &found.seen, &answer, &err) == 0 && answer.count)
         why_say(out, room, &answer);
-    later_reply_free(reply);
+    peek_found_end(&found);
     why_end(&why);
 }
 

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "queue/inspect.h"
 #include "redis/password.h"
+#include "redis/reply.h"
 #include "timer.h"
 
 #include <event2/event.h>
@@ -148,7 +149,7 @@ static void link_say_away(const struct link *link, const char *why)
 {
     const char *which = "", *file = "";
 
-    if (strstr(why, "WRONGPASS ") || strstr(why, "NOAUTH ")) {
+    if (later_reply_denies(why)) {
         which = link->password_file ? "; password file: " : "; redis.password_file is not set";
         file = link->password_file ? link->password_file : "";
     }

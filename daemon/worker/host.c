@@ -178,11 +178,19 @@ static int job_stopping(const struct later_job *job)
     return job->worker && atomic_load(&job->worker->slots->page->stopping);
 }
 
+static int job_wanted(const struct later_job *job)
+{
+    bool nobody =
+        job->worker && job->slot && job->kept <= 0 && !job->slot->on_done[0] && !job->is_step;
+
+    return nobody ? LATER_NO : LATER_YES;
+}
+
 static int job_value(struct later_job *job, const char *json, size_t len)
 {
     char *value;
 
-    if (job->worker && job->slot && job->kept <= 0 && !job->slot->on_done[0] && !job->is_step)
+    if (job_wanted(job) == LATER_NO)
         return LATER_NO;
     len = len ? len : strlen(json);
     if (host_check_json(job, "later_job_value", json, len) != LATER_YES)
@@ -466,6 +474,7 @@ const struct later_host *host_table(struct worker *worker)
                                             .job_progress = job_progress,
                                             .job_checkpoint = job_checkpoint,
                                             .job_stopping = job_stopping,
+                                            .job_wanted = job_wanted,
                                             .job_counted = job_counted,
                                             .job_begun = job_begun,
                                             .type_says = host_type_says,

@@ -5,6 +5,7 @@
 #include "job/document.h"
 #include "redis/address.h"
 #include "redis/password.h"
+#include "redis/reply.h"
 #include "redis/script.h"
 
 #include <errno.h>
@@ -279,7 +280,7 @@ static int client_fail_connect(const struct later_client *client, struct later_e
     bool named =
         strncmp(client->why, client->shown, len) == 0 && strncmp(client->why + len, ": ", 2) == 0;
 
-    if (strstr(client->why, "WRONGPASS ") || strstr(client->why, "NOAUTH "))
+    if (later_reply_denies(client->why))
         return later_fail(err, LATER_E_TOKEN,
                           "%s refuses us: %s; check --redis URL and its password file",
                           client->shown, client->why);
@@ -309,11 +310,20 @@ static int connected(struct later_client *client, struct later_error *err)
     return client_fail_connect(client, err);
 }
 
+/* Is it a right that our user lacks, or is it not taken at all? */
+static bool client_is_denied(const char *error)
+{
+    static const char *const rights[] = { "NOPERM", "ERR The user executing the script can't",
+                                          "ERR ACL failure in script" }; /* from Redis 7.2 on */
+    size_t i = 0;
+
+    while (i < sizeof rights / sizeof *rights && strncmp(error, rights[i], strlen(rights[i])) != 0)
+        i++;
+    return i < sizeof rights / sizeof *rights || later_reply_denies(error);
+}
+
 int later_call_check(const struct later_answer *answer, struct later_error *err)
 {
-    static const char *const denials[] = { "NOPERM", "NOAUTH", "WRONGPASS",
-                                           "ERR The user executing the script can't",
-                                           "ERR ACL failure in script" }; /* from Redis 7.2 on */
     const char *words;
 
     switch (answer->outcome) {
@@ -322,12 +332,10 @@ int later_call_check(const struct later_answer *answer, struct later_error *err)
     case LATER_REFUSED:
         if (later_shards_stale(answer->text, &words))
             return later_fail(err, LATER_E_REDIS, "%s", answer->text);
-        for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
-            if (strncmp(answer->text, denials[i], strlen(denials[i])) == 0)
-                return later_fail(err, LATER_E_TOKEN,
-                                  "Redis denies: %s; doc/protocol.md has the least rights",
-                                  answer->text);
-        }
+        if (client_is_denied(answer->text))
+            return later_fail(err, LATER_E_TOKEN,
+                              "Redis denies: %s; doc/protocol.md has the least rights",
+                              answer->text);
         if (answer->cmd && answer->cmd->script && strncmp(answer->text, "ERR ", 4) == 0)
             return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);
         return later_fail(err, LATER_E_REDIS, "Redis refuses: %s", answer->text);

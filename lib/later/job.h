@@ -195,6 +195,7 @@ struct later_host {
     const char *(*job_given)(struct later_job *job, uint32_t which, const char *step, size_t *len);
     int (*job_checkpoint)(struct later_job *job, const char *json, size_t len);
     int (*job_stopping)(const struct later_job *job);
+    int (*job_wanted)(const struct later_job *job);
 };
 
 enum { LATER_JOB_ID, LATER_JOB_TYPE, LATER_JOB_QUEUE, LATER_JOB_TOKEN, LATER_JOB_TRACE };
@@ -332,6 +333,12 @@ static inline void later_job_kind(struct later_job *job, enum later_kind kind)
 static inline int later_job_value(struct later_job *job, const char *json, size_t len)
 {
     return LATER_HAS(job_value) ? later_host->job_value(job, json, len) : (int)LATER_FAILED;
+}
+/* Does anybody want the job's value? LATER_YES, or LATER_NO: there is no need to make one. YES if
+ * this laterd has no such function. Never blocks. */
+static inline int later_job_wanted(const struct later_job *job)
+{
+    return LATER_HAS(job_wanted) ? later_host->job_wanted(job) : (int)LATER_YES;
 }
 /* The value that a step of the job's flow gave back (later_job_value()), which this job has waited
  * for: *len bytes of JSON. NULL if it gave none, if this job did not wait for it, if it did not fit

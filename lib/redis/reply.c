@@ -56,6 +56,11 @@ enum later_remedy later_reply_remedy(const char *text, bool *known)
     return remedy;
 }
 
+bool later_reply_denies(const char *text)
+{
+    return strstr(text, "WRONGPASS ") || strstr(text, "NOAUTH ");
+}
+
 bool later_reply_away(const char *text)
 {
     /* UNBLOCKED: the master of a BLPOP is no longer master. */

@@ -30,6 +30,10 @@ enum later_remedy later_reply_remedy(const char *text, bool *known);
  * the Redis that we need is away? Pure. */
 bool later_reply_away(const char *text);
 
+/* Does this text have an error of Redis in it that says that our user or password is not taken? It
+ * may have words before the error, as of what was being done. Pure. */
+bool later_reply_denies(const char *text);
+
 /* Cuts what Redis 7 adds to the error of a command in a script, " script: <sum>, on
  * @user_script:31.": it says nothing to those who read it. What is no error stays as it is. */
 void later_reply_cut_script(struct later_reply *reply);

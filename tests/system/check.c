@@ -400,7 +400,8 @@ static enum later_result do_value(struct later_job *job, const json_t *what)
     size_t bytes = (size_t)later_json_number(what, "bytes", 0);
     const json_t *value = json_object_get(what, "value");
     char *text = bytes > 1 ? malloc(bytes + 1) : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    char words[16];
+    char words[32];
+    int answer;
 
     if (!text)
         return LATER_RETRY;
@@ -409,7 +410,9 @@ static enum later_result do_value(struct later_job *job, const json_t *what)
         text[0] = text[bytes - 1] = '"';
         text[bytes] = '\0';
     }
-    snprintf(words, sizeof words, "%d", later_job_value(job, text, 0));
+    answer = later_job_value(job, text, 0);
+    snprintf(words, sizeof words, "%d%s", answer,
+             (later_job_wanted(job) == LATER_NO) == (answer == LATER_NO) ? "" : " is not wanted");
     write_file("value", later_job_id(job), words, strlen(words));
     free(text);
     check_sleep(later_json_number(what, "for", 0));

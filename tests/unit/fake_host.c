@@ -143,6 +143,12 @@ static void job_kind(struct later_job *job, uint32_t kind)
     job->kind = (enum later_kind)kind;
 }
 
+static int job_wanted(const struct later_job *job)
+{
+    check_call(job, "later_job_wanted");
+    return fake.value_answer;
+}
+
 static int job_value(struct later_job *job, const char *json, size_t len)
 {
     check_call(job, "later_job_value");
@@ -364,7 +370,8 @@ const struct later_host *fake_host(void)
                                             .type_says = fake_type_says,
                                             .job_given = job_given,
                                             .job_checkpoint = job_checkpoint,
-                                            .job_stopping = job_stopping };
+                                            .job_stopping = job_stopping,
+                                            .job_wanted = job_wanted };
 
     return &host;
 }

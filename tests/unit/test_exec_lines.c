@@ -171,7 +171,7 @@ static const struct {
       "{\"a\": [1, \"]\\\"}\"]}" },
     { JOB "\"result\":\"retry\",\"error\":\"a\\u0000b\"}", LATER_RETRY, "a?b", NULL },
     { JOB "\"result\":\"bury\",\"error\":\"half \\ud800\"}", LATER_BURY, "half \\ud800", NULL },
-    { JOB "\"result\":\"bury\",\"error\":\"odd\",\"done\":true}", LATER_BURY, "odd", "null" },
+    { JOB "\"result\":\"bury\",\"error\":\"odd\",\"done\":true}", LATER_BURY, "odd", NULL },
     { JOB "\"result\":\"retry\",\"error\":\"busy\",\"done\":true}", LATER_RETRY, "busy", NULL },
     { JOB "\"result\":\"bury\",\"error\":[1]}", LATER_BURY, "the program gave no reason", NULL },
     { JOB "\"result\":\"retry\",\"error\":\"busy\",\"in\":Infinity}", LATER_RETRY, "busy", NULL },

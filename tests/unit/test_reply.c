@@ -123,6 +123,15 @@ START_TEST(test_away)
 }
 END_TEST
 
+START_TEST(test_denies)
+{
+    ck_assert(later_reply_denies("NOAUTH Authentication required."));
+    ck_assert(later_reply_denies("HELLO: WRONGPASS invalid username-password pair"));
+    ck_assert(!later_reply_denies("NOPERM User a has no permissions to run the 'get' command"));
+    ck_assert(!later_reply_denies("connection refused"));
+}
+END_TEST
+
 static const char *cut(const char *bytes, size_t *len)
 {
     reply_of(bytes);
@@ -411,6 +420,7 @@ static TCase *remedies(void)
     tcase_add_test(tc, test_remedies);
     tcase_add_test(tc, test_unknown_errors);
     tcase_add_test(tc, test_away);
+    tcase_add_test(tc, test_denies);
     tcase_add_test(tc, test_cut_script);
     return tc;
 }
