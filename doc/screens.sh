@@ -48,5 +48,5 @@ done
 pids="$pids $!"
 until grep -q listening "$work/web.log"; do sleep 0.1; done
 link=$(sed -n 's/.*listening: //p' "$work/web.log")
-PYTHONPATH=$top/tests/system PYTHONDONTWRITEBYTECODE=1 \
+PYTHONPATH=$top/tests/web:$top/tests/support PYTHONDONTWRITEBYTECODE=1 \
     python3 "$top/doc/screens.py" "$link" "$work" "$top/cli/later" "$to"

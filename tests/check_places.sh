@@ -7,6 +7,12 @@ cd "$top_srcdir" || exit 1
 names=$(mktemp) words=$(mktemp) tested=$(mktemp)
 trap 'rm -f "$names" "$words" "$tested"' EXIT
 
+# outside sh|py: the tests of the programs, from outside.
+outside()
+{
+    (cd tests && find system cli clients daemon handlers pairs web -maxdepth 1 -name "*.$1" -exec cat {} +)
+}
+
 # kind WORDS NAMES: what follows is about these.
 kind()
 {
@@ -52,18 +58,18 @@ in_each doc/protocol.md doc/protocol.md
 
 kind "a command of later" "$(grep -oE '&command_[a-z]+' cli/commands.c | sed 's/&command_//')"
 in_each doc/later.1 doc/later.1
-for file in tests/system/pairs_verbs.py tests/system/pairs_running.py; do
+for file in tests/pairs/pairs_verbs.py tests/pairs/pairs_running.py; do
     in_each "$file" "$file"
 done
-grep -ohE '\<later [a-z]+' tests/system/*.sh >"$tested"
-in_each "a test, tests/system/*.sh" "$tested"
+outside sh | grep -oE '\<later [a-z]+' >"$tested"
+in_each "a test from outside" "$tested"
 
 kind "a condition that chooses jobs" \
     "$(sed -n '/later_filter_names\[\]/,/;/p' lib/job/filter.c | grep -oE '"[a-z]+"' | tr -d '"')"
 for file in tests/unit/test_filter.c cli/choose/choose.h web/pages/query.js doc/later.1 doc/later-web.8; do
     in_each "$file" "$file"
 done
-in_each "tests/system/pairs_model.py or pairs_verbs.py" tests/system/pairs_model.py tests/system/pairs_verbs.py
+in_each "tests/pairs/pairs_model.py or pairs_verbs.py" tests/pairs/pairs_model.py tests/pairs/pairs_verbs.py
 grep -oE '^ \*     [a-z]+ ' lib/job/filter.h >"$tested"
 in_each "the head of lib/job/filter.h" "$tested"
 sed -n '/^#define CONDITIONS/,/[^\]$/p' web/tasks/route.c | grep -oE -e '--[a-z]+=' | tr -d '=-' >"$tested"
@@ -87,7 +93,7 @@ for file in daemon/supervisor/process.c daemon/supervisor/supervisor_reload.c; d
 done
 
 kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
-for file in tests/clients/conformance.json tests/clients/README.md tests/system/pairs.py; do
+for file in tests/clients/conformance.json tests/clients/README.md tests/pairs/pairs.py; do
     in_each "$file" "$file"
 done
 grep -ohE '(\\"|\.|--)[a-z_]+' tests/unit/*.c >"$tested" # "owner" or .owner, not any word
@@ -109,7 +115,7 @@ kind "an option of a job that its document has" \
 sed -n '/^## The document/,/^## /s/^| \(`[^|]*\) |.*/\1/p' doc/protocol.md >"$tested"
 in_each "the table of doc/protocol.md, The document" "$tested"
 kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
-in_each "tests/system/web_*.py" tests/system/web_*.py
+in_each "tests/web/web_*.py" tests/web/web_*.py
 
 kind "a member of a backoff" "$(rows options wait | grep '| member' | sed 's/ *|.*//')"
 for file in tests/unit/test_document.c tests/clients/conformance.json; do
@@ -261,13 +267,13 @@ sed -n '1,/\*\//p' daemon/queues/services.h >"$tested"
 in_each "the head of daemon/queues/services.h" "$tested"
 in_each daemon/queues/queues.h daemon/queues/queues.h
 in_each doc/architecture.md doc/architecture.md
-in_each "a test, tests/unit/*.c or tests/system/daemon_*.sh" tests/unit/*.c tests/system/daemon_*.sh
+in_each "a test, tests/unit/*.c or tests/daemon/daemon_*.sh" tests/unit/*.c tests/daemon/daemon_*.sh
 
 kind "a metric" "$(sed -n 's/.*exposition_family(.*"\(laterd_[a-z_]*\)", \([A-Z]*\).*/\1 \2/p' cli/see/*.c |
     sed 's/ COUNTER$/_total/; s/ INFO$/_info/; s/ [A-Z]*$//')"
 in_each "doc/later.1" doc/later.1
-sed 's/\(laterd_[a-z_]*_seconds\)_\(count\|bucket\|sum\)/\1/g' tests/system/*.sh tests/system/*.py \
-    tests/system/metrics_rules.yml >"$tested"
+{ outside sh; outside py; cat tests/system/metrics_rules.yml; } |
+    sed 's/\(laterd_[a-z_]*_seconds\)_\(count\|bucket\|sum\)/\1/g' >"$tested"
 in_each "a test, tests/system/metrics.sh" "$tested"
 
 kind "what metrics know of a host" \
@@ -281,15 +287,15 @@ kind "what a host tells of itself" \
 sed -n '/^Each laterd writes its field of/,/^## /p' doc/protocol.md >"$tested"
 in_each "doc/protocol.md, where it says what a laterd writes into later:hosts" "$tested"
 kind "what a host tells in numbers and names" "$(grep -vx 'fault\|reload_refused' "$names")" # those are sentences
-grep -ohE "[\"'][a-z_]+\\\\?[\"']:" tests/system/*.sh tests/system/*.py tests/unit/*.c >"$tested"
-in_each "a test, tests/system/daemon_hosts.sh" "$tested"
+{ outside sh; outside py; cat tests/unit/*.c; } | grep -oE "[\"'][a-z_]+\\\\?[\"']:" >"$tested"
+in_each "a test, tests/daemon/daemon_hosts.sh" "$tested"
 
 kind "a signal to laterd" "$(grep -ohE 'signal_table|\{ SIG[A-Z0-9]+,|sigaddset\(&both, SIG[A-Z0-9]+' daemon/supervisor/supervisor.c |
     grep -o 'SIG[A-Z0-9]*' | grep -vx SIGCHLD)"
 grep -E '^\.(It )?Dv' doc/laterd.8 >"$tested"
 in_each doc/laterd.8 "$tested"
-grep -ohE 'kill -"?[A-Z0-9]+|for signal in .*;' tests/system/daemon*.sh | tr -cs 'A-Z0-9' '\n' | sed 's/^/SIG/' >"$tested"
-in_each "tests/system/daemon*.sh" "$tested"
+grep -ohE 'kill -"?[A-Z0-9]+|for signal in .*;' tests/daemon/daemon*.sh | tr -cs 'A-Z0-9' '\n' | sed 's/^/SIG/' >"$tested"
+in_each "tests/daemon/daemon*.sh" "$tested"
 kind "a signal that workers ignore, since it may go to all processes" "$(grep -vxE 'SIG(TERM|QUIT|CONT)' "$names")"
 in_each daemon/supervisor/process.c daemon/supervisor/process.c
 
@@ -300,8 +306,11 @@ done
 
 kind "a reason to wait" "$(strings lib/trouble/why.c later_reasons)"
 in_each doc/later.1 doc/later.1
-grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]' >"$tested"
-in_each "tests/system/*.sh or tests/unit/test_why.c" tests/system/*.sh "$tested"
+{
+    outside sh
+    grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]'
+} >"$tested"
+in_each "a test from outside, or tests/unit/test_why.c" "$tested"
 
 kind "a kind of Redis URL" "$(sed -n '/} kinds\[\] = {/,/};/p' lib/redis/address.c | grep -oE '"[a-z]+://' | tr -d '":/')"
 for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
@@ -328,8 +337,8 @@ in_each "the usage in web/options.c" "$tested"
 grep -vx 'help\|version\|config\|redis\|prefix' "$names" >"$words" && mv "$words" "$names" # which are of later
 grep -E '^\.Op Fl' doc/later-web.8 | grep -oE ' -[a-z-]+' | sed 's/^ -//' >"$tested"
 in_each "doc/later-web.8, SYNOPSIS" "$tested"
-grep -ohE -e '--[a-z-]+' tests/system/web*.sh tests/system/web*.py tests/system/systemd/*.sh | sed 's/^--//' >"$tested"
-in_each "tests/system/web*" "$tested"
+grep -ohE -e '--[a-z-]+' tests/web/web*.sh tests/web/web*.py tests/system/systemd/*.sh | sed 's/^--//' >"$tested"
+in_each "tests/web/web*" "$tested"
 
 kind "what later-web says of who looks" \
     "$(sed -n '/^static void answer_me(/,/^}/s/.*jsonl_[a-z]*(&answer.json, "\([a-z_]*\)".*/\1/p' web/server.c)"
@@ -347,15 +356,15 @@ of_plugin()
     in_each "the message of an unknown one in $file" "$tested"
     awk -v plugin="$1" '/^\.S[sh]/ { on = $2 ~ "^" plugin } on' doc/later-job.3 >"$tested"
     in_each "doc/later-job.3, $1" "$tested"
-    grep -ohE '"it\.[a-z_]+|\<[a-z_]+ = ' tests/unit/test_exec*.c tests/system/*.sh | sed 's/.*\.//' >"$tested"
+    { cat tests/unit/test_exec*.c; outside sh; } | grep -oE '"it\.[a-z_]+|\<[a-z_]+ = ' | sed 's/.*\.//' >"$tested"
     in_each "a test" "$tested"
 }
 of_plugin exec
 of_plugin http
 
 kind "a page" "$(sed -n '/^const pages = /,/^};/p' web/pages/app.js | sed -n 's/^ *\([a-z]*\): .*/\1/p')"
-in_each tests/system/web_pages.py tests/system/web_pages.py
-in_each tests/system/web_stock.py tests/system/web_stock.py
+in_each tests/web/web_pages.py tests/web/web_pages.py
+in_each tests/web/web_stock.py tests/web/web_stock.py
 
 kind "a file of systemd" "$(basename -a -s .in systemd/*.in | tr . _)"
 sed -n '/^systemd_units = /,/tmpfiles$/p' Makefile.am | tr . _ >"$tested"
@@ -370,7 +379,7 @@ kind "a unit" "$(basename -a systemd/*.in | grep -v 'sysusers\|tmpfiles' | sed '
 in_each "tests/system/systemd" tests/system/systemd/*.sh
 
 kind "a client" "$(basename -a clients/*/)"
-for file in clients/carry.sh tests/system/clients.sh tests/system/clients_packages.sh; do
+for file in clients/carry.sh tests/clients/clients.sh tests/clients/clients_packages.sh; do
     in_each "$file" "$file"
 done
 kind "a parameter of an address of later-web" \

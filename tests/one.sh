@@ -17,7 +17,7 @@ near()
     find "$top_srcdir/tests" -name "*$1*" \( -name 'test_*.c' -o -name '*.sh' \) | sed "s|^$top_srcdir/||; s/\.c\$//" | sort | head -5 | tr '\n' ' '
 }
 
-[ -n "${1:-}" ] || say 'which one? T=test_backoff, or T=tests/system/cli_push.sh' 64
+[ -n "${1:-}" ] || say 'which one? T=test_backoff, or T=tests/cli/cli_push.sh' 64
 name=$(basename "$1" .sh)
 name=$(basename "$name" .c)
 found=$(cd "$top_srcdir" && find tests \( -name "$name.sh" -o -name "$name.c" \) ! -path 'tests/on/*' | sort)

@@ -28,6 +28,8 @@ export later_bin laterd_bin
 : "${PLUGIN_TEST_DIR:=$built/tests/unit/plugins}"
 : "${JOBS_DIR:=$built/jobs}"
 export PLUGIN_TEST_DIR JOBS_DIR
+PYTHONPATH=$(cd "$top_srcdir" && pwd)/tests/support # patience.py
+export PYTHONPATH
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-test-XXXXXX") || exit 99
 owned=
 redis_kind=${LATER_TEST_REDIS:-single}
@@ -471,3 +473,26 @@ field()
 # A function in $( ) or in a pipe takes a process of its own to start its program; a word that stands for the
 # program does not. (A shell without aliases in scripts has the functions.)
 alias later='"$later_bin"' redis='$redis_cli'
+
+# python_tests ROOM/SCRIPT ARGUMENT...: each line `ok NAME` or `not ok NAME` is a test, and so is its
+# exit status.
+python_tests()
+{
+    script=${1##*/} path=$top_srcdir/tests/$1
+    shift
+    export redis_socket LATER_REDIS_URL
+    python3 "$path" "$@" >"$work/$script.out" 2>"$work/$script.err"
+    ended=$?
+    while IFS= read -r line; do
+        case $line in
+        'ok '*) ok "${line#ok }" ;;
+        'not ok '*) not_ok "${line#not ok }" ;;
+        *) echo "# $line" ;;
+        esac
+    done <"$work/$script.out"
+    if [ "$ended" -eq 0 ]; then
+        ok "$script comes to its end"
+    else
+        not_ok "$script comes to its end" "$work/$script.err"
+    fi
+}

@@ -42,7 +42,7 @@ is "$status $out" "64 make test: several tests are called twice: tests/twice.sh 
 one tests/unit/twice.sh
 is "$status" 0 "and the path of one of them will do"
 one ''
-is "$status $out" "64 make test: which one? T=test_backoff, or T=tests/system/cli_push.sh" "none: how it is used"
+is "$status $out" "64 make test: which one? T=test_backoff, or T=tests/cli/cli_push.sh" "none: how it is used"
 one fine MAKE=false
 is "$status $out" "69 make test: tests/fine.sh cannot be built: the lines above say why" "what cannot be built: status 69"
 
