@@ -30,6 +30,11 @@ free()
 {
     later lock "$1" --show | grep -q free
 }
+# set_child PID: sets $child to the program that this `later lock` runs; it has the lock a moment before.
+set_child()
+{
+    wait_until 30 eval 'child=$(ps -o pid= --ppid '"$1"' | tr -d " ") && [ -n "$child" ]'
+}
 # since FILE: milliseconds from the time in it until now.
 since()
 {
@@ -130,7 +135,7 @@ wait_until 10 held a
 holder=$locker
 locker a --wait 60 -- sh -c 'date +%s%N'
 wait_until 10 blocks 1
-child=$(ps -o pid= --ppid "$holder" | tr -d ' ')
+set_child "$holder"
 date +%s%N >"$work/begun"
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null
@@ -190,7 +195,7 @@ is "$status $(cat "$work/words")" "77 later lock: a: lost before sh ended (statu
 
 locker a --ttl 5 -- sleep 60
 wait_until 10 held a
-child=$(ps -o pid= --ppid "$locker" | tr -d ' ')
+set_child "$locker"
 date +%s%N >"$work/begun"
 pause_redis
 ended

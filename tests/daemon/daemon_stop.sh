@@ -138,7 +138,7 @@ leave
 # ---- event jobs get time, then are cancelled by the end of their worker
 
 rm -f "$work/begun" "$work/ended"
-configure 'workers = 1;' 'drain = 3.0;' 'grace = 1.0;'
+configure 'workers = 1;' 'drain = 3.0;' 'grace = 10.0;' # a loop that stands still for `grace` and a second hangs
 start_laterd
 push_event quick '"for":0.3'
 push_event slow '"for":30'
