@@ -68,7 +68,7 @@ plugins = { config = { exec = {
     once = { argv = ( "$python", "$work/once.py" ); };
 }; }; };
 CONF
-configure 'workers = 1;' 'grace = 1.0;' 'drain = 5.0;' \
+configure 'workers = 1;' 'grace = 10.0;' 'drain = 5.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 pids=$(workers)
@@ -112,7 +112,7 @@ stop_laterd
 is "$exited" 0 "laterd ends with 0"
 contains "$(cat "$log")" 'plugin exec: lines: bye' "its program ends by itself when its input does"
 : >"$work/pids"
-configure 'workers = 4;' 'grace = 1.0;' \
+configure 'workers = 4;' 'grace = 10.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 for i in 1 2 3 4; do
