@@ -61,7 +61,7 @@ done
 
 if applies socket; then
     redis FLUSHALL >/dev/null
-    configure 'workers = 1;' 'events = 100;'
+    configure 'workers = 1;' 'events = 100;' 'lease = 600.0;' # nobody renews one meanwhile
     awk 'BEGIN { print "{\"type\":\"do\",\"payload\":{\"do\":\"sleep\",\"until\":\"go\"},\"id\":\"first\"}"
         for (i = 1; i < 10000; i++)
             print (i % 500 || i > 7000 ? "{\"type\":\"null\"}" : "{\"type\":\"do\",\"payload\":{\"do\":\"sleep\",\"for\":0.2}}")

@@ -56,6 +56,7 @@ kill -CONT "$worker"
 within 5 "the late result is refused" logged 'was no longer ours'
 kill -CONT "$first"
 is "$(attempts_in begun "$stopped" | cut -d' ' -f2 | tr '\n' ' ')" "1 2 " "a lapse is an attempt"
+awaited 10 "it is counted" counts 'done' 310 # a moment after it has noted its end
 is "$(counted 'done') $(counted lapsed) $(known)" "310 1 0" "it is done once"
 kill -TERM "$second"
 wait "$second"
