@@ -28,6 +28,12 @@ all_done()
     [ "$(metric laterd_jobs_done_total)" = "$jobs" ]
 }
 
+# all_recorded: are they in the history? laterd writes that each second, and at its end waits for a second at most.
+all_recorded()
+{
+    [ "$(metric laterd_job_run_seconds_count)" -ge "$jobs" ]
+}
+
 # each_once WHAT OPTION QUEUE [QUEUES]
 each_once()
 {
@@ -37,6 +43,7 @@ each_once()
     lines_of "$3" "${4:-}" >"$work/jobs.ndjson"
     later push --file "$work/jobs.ndjson" >/dev/null
     within 120 "$1: $jobs jobs are done" all_done
+    awaited 20 "$1: the history has them" all_recorded
     stop_laterd
     is "$(metric laterd_job_run_seconds_count)" "$jobs" "$1: each job runs once"
     none_given_back "$1: no job is given back for want of room"
@@ -87,6 +94,7 @@ if applies socket; then
     within 60 "its worker goes on" has_gone_on
     mv "$away" "$redis_socket"
     within 120 "what was given back meanwhile is done, too" all_done
+    awaited 20 "the history has it" all_recorded
     stop_laterd
     is "$(metric laterd_job_run_seconds_count)" "$jobs" "each job runs once"
     none_given_back "a worker has room for all that it asks for"
