@@ -41,7 +41,8 @@ both_stopped()
 }
 wait_until 5 both_stopped
 lease_end=$(redis --raw ZRANGE "$(key reserved)" 0 0 WITHSCORES | sed -n 2p)
-sed "s|$work/state|$work/other|; s|lease = 1.0|lease = 30.0|" "$work/laterd.conf" >"$work/other.conf"
+# A third of its own lease the other one leaves to keepers that may live.
+sed "s|$work/state|$work/other|; s|lease = 1.0|lease = 6.0|" "$work/laterd.conf" >"$work/other.conf"
 "$laterd_bin" -c "$work/other.conf" 2>>"$work/other.log" &
 own $!
 second=$!
