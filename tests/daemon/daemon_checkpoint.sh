@@ -3,7 +3,7 @@
 # and what it left goes with it when it is done.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-configure 'workers = 1; lease = 5.0; drain = 60.0; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };' \
+configure 'workers = 1; lease = 60.0; drain = 60.0; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };' \
     'types = ( { name = "do"; keep = 3600.0; } );'
 start_laterd
 
@@ -62,7 +62,7 @@ is "$(attempts_in begun long | cut -d' ' -f2 | tr '\n' ' ')" '1 1 ' "in its firs
 push_do deaf '"do":"checkpoint","steps":3,"stop":2,"until":"never-2","stay":1'
 wait_until 20 made deaf 2
 stop_laterd KILL
-configure 'workers = 1; lease = 5.0; drain = 0.2; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };'
+configure 'workers = 1; lease = 60.0; drain = 0.2; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };'
 start_laterd
 wait_until 20 unknown deaf
 is "$(steps_of deaf)" '1 2 3 ' "laterd is killed: the next one finds the checkpoint on the disk"

@@ -11,8 +11,8 @@ start_embedded
 
 # ---- work
 
-for verb in 'push note --id a' 'push note --id b --in 60' 'size --names' 'size' 'peek default' 'show b' \
-    'kick b' 'pause default' 'resume default' 'push note --id c --in 60' 'cancel c' \
+for verb in 'push note --id a' 'push note --id b --in 1h' 'size --names' 'size' 'peek default' 'show b' \
+    'kick b' 'pause default' 'resume default' 'push note --id c --in 1h' 'cancel c' \
     'push null -q own --id d' 'cancel -q own --state ready --yes' 'stock set thing 1' \
     'stock claim thing me' 'limit l --max 1 --per 60' 'lock l -- true' 'status' 'check'; do
     # shellcheck disable=SC2086 # words

@@ -6,7 +6,8 @@ start_redis 'appendonly yes'
 configure 'workers = 2; lease = 60.0; crash_max = 1000;' \
     'queues = ( { name = "default"; events_kept = 100000; }, { name = "wide"; shards = 2; events_kept = 100000; },' \
     '    { name = "short"; events_kept = 20; }, { name = "silent"; events_kept = 0; } );' \
-    'retry = { max_attempts = 2; base = 0.1; jitter = 0.0; };'
+    'retry = { max_attempts = 2; base = 0.1; jitter = 0.0; };' \
+    'types = ( { name = "note"; max_attempts = 25; } );' # one may be what runs at each of the kills
 start_laterd
 
 # watch FILE OPTION...: `later events` in the background, as $watcher, into FILE, and what it says into FILE.err.

@@ -39,8 +39,9 @@ start_laterd
 pids=$(workers)
 
 pushed=$(present)
-push_event heard '"for":60,"upto":1,"do":"wait"' '"timeout":0.5'
-push_event deaf '"upto":1,"do":"deaf","until":"deaf-may-end"' '"timeout":0.5'
+# (On a busy machine the second attempts may be over their time, too.)
+push_event heard '"for":60,"upto":1,"do":"wait"' '"timeout":0.5,"max_attempts":25'
+push_event deaf '"upto":1,"do":"deaf","until":"deaf-may-end"' '"timeout":0.5,"max_attempts":25'
 push_event beside '"for":2'
 within 5 "over its time an event job is cancelled" ended heard
 at_least "$(sum "$(ended_at heard) - $pushed")" 0.49 "s from its push until then"
@@ -88,11 +89,11 @@ later cancel asleep >/dev/null
 within 5 "of a shipped type the log says that it was given up" \
     log_has asleep 'given up, since it was cancelled: woken before its time'
 is "$(grep -e 'job=asleep .*again in' -e 'no longer ours' "$log")" '' "not that it comes back, nor that it was late"
-push_event deaf '"for":0.5,"do":"deaf"'
-wait_until 10 begun deaf
-later cancel deaf >/dev/null
+push_event stubborn '"do":"stubborn","until":"never"'
+wait_until 10 begun stubborn
+later cancel stubborn >/dev/null
 within 10 "of one that does not give up, that it was done all the same" \
-    log_has deaf 'done, although it was cancelled while it ran: its result does not count'
+    log_has stubborn 'done, although it was cancelled while it ran: its result does not count'
 is "$(how_often 'no longer ours'):$(counted 'done')" 0:3506 "not that it was lost; and it counts as cancelled"
 counted_sleep() # how the attempts of type sleep were counted
 {
@@ -103,12 +104,21 @@ within 90 "the history counts it as interrupted, not as failed or over its time"
 
 # ---- a serial job has a second to give up; then its worker is ended
 
-push_do listens '"do":"progress","until":"never","in":0'
-wait_until 10 begun listens
-later cancel listens >/dev/null
-within 5 "a handler that looks whether it was cancelled gives up" \
-    log_has listens 'given up, since it was cancelled'
-is "$(how_often 'its worker is ended'):$(workers)" "0:$pids" "and keeps its worker"
+# Who stands still for that second is ended, too; so there are three tries.
+told_to_end() { log_has "$1" 'its worker is ended' || log_has "$1" 'given up, since it was cancelled'; }
+one_ready() { [ "$(workers | wc -l)" = 1 ] && [ "$(workers)" != "$pids" ]; }
+for try in 1 2 3; do
+    pids=$(workers)
+    push_do "listens-$try" '"do":"progress","until":"never","in":0'
+    wait_until 10 begun "listens-$try"
+    later cancel "listens-$try" >/dev/null
+    wait_until 10 told_to_end "listens-$try"
+    ! log_has "listens-$try" 'its worker is ended' || { wait_until 10 one_ready; continue; }
+    break
+done
+runs "a handler that looks whether it was cancelled gives up" \
+    log_has "listens-$try" 'given up, since it was cancelled'
+is "$(workers)" "$pids" "and keeps its worker"
 push_do listens-not '"do":"sleep","until":"never"'
 wait_until 10 begun listens-not
 begin=$(present)
@@ -116,7 +126,6 @@ later cancel listens-not >/dev/null
 within 10 "one that does not look is ended with its worker" \
     log_has listens-not 'its reservation was withdrawn: its worker is ended'
 at_least "$(sum "$(present) - $begin")" 1 "s until then"
-one_ready() { [ "$(workers | wc -l)" = 1 ] && [ "$(workers)" != "$pids" ]; }
 within 10 "which is replaced" one_ready
 
 # ---- serial jobs and event jobs take turns in one worker

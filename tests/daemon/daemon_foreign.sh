@@ -26,10 +26,11 @@ within 10 "all $number are done" counts 'done' "$number"
 is "$(lines begun) $(counted adopted) $(redis HLEN "$(key jobs)")" "$number $number 0" \
     "each once, under another id"
 is "$(how_often 'no memory or slot')" 0 "no worker could not hold one"
-before=$(scripts_run)
+before=$(scripts_run) start=$(date +%s)
 push_do later '"do":"done"'
 within 10 "then others are" counts 'done' $((number + 1))
-is "$(($(scripts_run) - before < 50))" 1 "with few scripts: no worker spins"
+# laterd itself calls some each second.
+at_most "$(($(scripts_run) - before))" $((50 + 10 * ($(date +%s) - start))) "scripts meanwhile: no worker spins"
 
 # ---- the id of a job that runs
 

@@ -4,24 +4,34 @@
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
 
-configure 'workers = 2;' 'lease = 3.0;'
+configure 'workers = 2;' 'lease = 9.0;'
 sed "s|$work/state|$work/other|" "$work/laterd.conf" >"$work/other.conf"
 all_begun() { [ "$(lines begun)" -ge $((24 * total)) ]; }
 
-# freeze NAME: runs jobs of 6 s, the end of whose leases two live migrators know.
+# first_end: prints when the first lease of all ends. renewed: is that after $known_end?
+first_end() { redis --raw ZRANGE "$(key reserved)" 0 0 WITHSCORES | sed -n 2p; }
+renewed() { [ "$(sum "($(first_end) > $known_end)")" = 1.000 ]; }
+
+# freeze NAME: runs jobs the end of whose leases two live migrators know. Redis stands still for four seconds, and by
+# its clock for ten.
 freeze()
 {
     round=0
     while [ $round -lt "${LATER_ROUNDS:-1}" ]; do
         round=$((round + 1)) total=$((total + 1))
         for i in $(seq 24); do
-            push_event "$total-$i" '"for":6'
+            push_event "$total-$i" "\"until\":\"go-$total\""
         done
         awaited 5 "all begin" all_begun
-        sleep 1.1 # the leases are renewed once
+        known_end=$(first_end)
+        awaited 10 "the leases are renewed" renewed
         pause_redis
         sleep 4
+        advance_redis 6
+        known_end=$(sum "$(present) + $redis_ahead / 1000000") # none would, unless it is renewed
         resume_redis
+        awaited 20 "they are renewed again" renewed
+        touch "$work/go-$total"
         awaited 20 "all end" settled
     done
     is "$(counted lapsed) $(lines begun) $(counted 'done')" "0 $((24 * total)) $((24 * total))" \

@@ -3,7 +3,7 @@
 # its type or its queue; also if it crashed, was over its time, or its worker or laterd was killed.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-configure 'workers = 2; lease = 5.0; grace = 0.2; crash_max = 2; timeout = 20.0;' \
+configure 'workers = 2; lease = 60.0; grace = 0.2; crash_max = 2; timeout = 20.0;' \
     'retry = { max_attempts = 2; base = 0.0; };' \
     'queues = ( { name = "default"; }, { name = "mail"; on_dead = "bytes"; }, { name = "wide"; shards = 2; on_done = "bytes"; } );' \
     'types = ( { name = "do"; on_dead = "bytes"; }, { name = "bytes"; on_done = "bytes"; on_dead = "bytes"; } );'
@@ -82,7 +82,7 @@ within 20 "one that is kicked and dead again has another hook" twice
 # ---- workers and laterd are killed between the end of a job and its settlement: once each
 
 stop_laterd
-configure 'workers = 2; lease = 5.0; grace = 0.2; crash_max = 1000;' 'retry = { max_attempts = 1000; base = 0.0; };' \
+configure 'workers = 2; lease = 60.0; grace = 0.2; crash_max = 1000;' 'retry = { max_attempts = 1000; base = 0.0; };' \
     'types = ( { name = "do"; on_dead = "bytes"; on_done = "bytes"; } );'
 start_laterd
 for i in $(seq 8); do

@@ -3,7 +3,7 @@
 # sums; in the shards of a queue that is spread; even if a worker dies before it has settled.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 start_redis
-configure 'workers = 2; lease = 5.0;' 'keep = { max = 3; };' \
+configure 'workers = 2; lease = 60.0;' 'keep = { max = 3; };' \
     'queues = ( { name = "default"; }, { name = "wide"; shards = 2; } );' \
     'types = ( { name = "event"; keep = 600; }, { name = "do"; keep = 600; result = 60; } );'
 start_laterd

@@ -41,7 +41,8 @@ both_stopped()
 }
 wait_until 5 both_stopped
 lease_end=$(redis --raw ZRANGE "$(key reserved)" 0 0 WITHSCORES | sed -n 2p)
-sed "s|$work/state|$work/other|; s|lease = 1.0|lease = 30.0|" "$work/laterd.conf" >"$work/other.conf"
+# A third of its own lease the other one leaves to keepers that may live.
+sed "s|$work/state|$work/other|; s|lease = 1.0|lease = 6.0|" "$work/laterd.conf" >"$work/other.conf"
 "$laterd_bin" -c "$work/other.conf" 2>>"$work/other.log" &
 own $!
 second=$!
@@ -56,6 +57,7 @@ kill -CONT "$worker"
 within 5 "the late result is refused" logged 'was no longer ours'
 kill -CONT "$first"
 is "$(attempts_in begun "$stopped" | cut -d' ' -f2 | tr '\n' ' ')" "1 2 " "a lapse is an attempt"
+awaited 10 "it is counted" counts 'done' 310 # a moment after it has noted its end
 is "$(counted 'done') $(counted lapsed) $(known)" "310 1 0" "it is done once"
 kill -TERM "$second"
 wait "$second"

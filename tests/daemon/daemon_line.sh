@@ -30,10 +30,19 @@ begin_of() { awk -v id="$1" '$1 == id { print $4; exit }' "$work/begun"; }
 
 # ---- who came first goes first, also when the line has become shorter
 
-# in_order NAME QUEUE TYPE: many jobs, and some more while they run
+# all_in NAME LINE: are all but two of the first in their line, or have they ended? (As long as a worker has some in
+# its hand, which may be long if it stands still, others overtake those.)
+all_in()
+{
+    waiting=$(redis ZCARD "later:$2:waiting")
+    [ $((waiting + $(ended_of "$1-first-") + 2)) -ge "$first" ]
+}
+
+# in_order NAME QUEUE TYPE LINE: many jobs, and some more while they run
 in_order()
 {
     push "$2" "$first" "$3" '{"do":"sleep","for":0.01}' "$1-first-"
+    awaited 60 "$1: all are in the line" all_in "$1" "$4"
     for i in $(seq "$late"); do
         wait_until 60 ended_are "$1-first-" $((first * (i + 5) / (late + 10)))
         push "$2" 1 "$3" '{"do":"sleep","for":0.01}' "$1-late$i-"
@@ -45,9 +54,9 @@ in_order()
     } END { print overtook + 0 }' >"$work/overtook"
     at_most "$(cat "$work/overtook")" 2 "$1: of $late jobs that came later hardly one overtook"
 }
-in_order lock default note
-in_order permit permit 'do'
-in_order limit limit 'do'
+in_order lock default note 'lock:{type:note}'
+in_order permit permit 'do' 'running:{queue:permit}'
+in_order limit limit 'do' 'limit:{queue:limit}'
 
 # ---- two limits
 

@@ -7,7 +7,7 @@ needs python3
 start_redis
 conf()
 {
-    configure 'workers = 2; lease = 5.0; drain = 60.0; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };' \
+    configure 'workers = 2; lease = 60.0; drain = 60.0; grace = 1.0;' 'retry = { max_attempts = 3; base = 0.0; };' \
         'queues = ( { name = "default"; logs_kept = 10; }, { name = "silent"; } );' \
         'types = ( { name = "do"; keep = 3600.0; }, { name = "exec.*"; keep = 3600.0; } );'
 }

@@ -7,6 +7,7 @@
  *     block    sleeps in its handler, so that the loop stands still
  *     now      finishes before its handler has returned
  *     deaf     is done, and ignores an earlier cancel
+ *     stubborn is done, and needs no "until" any more once it is cancelled
  * A cancel, unless ignored, ends it as retry. An attempt above "upto" is done at once.
  */
 #include "check.h"
@@ -70,7 +71,9 @@ void check_cancel(struct later_job *job)
 {
     struct wait *wait = later_job_data(job);
 
-    if (strcmp(wait->word, "deaf") == 0)
+    if (strcmp(wait->word, "stubborn") == 0)
+        json_object_del(wait->what, "until");
+    if (strcmp(wait->word, "deaf") == 0 || strcmp(wait->word, "stubborn") == 0)
         return;
     later_job_error(job, "cancelled");
     finish(job, LATER_RETRY);
