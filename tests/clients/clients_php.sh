@@ -55,6 +55,13 @@ fails buries 'no such order'
 is "$(attempts_of buries)" 1 "buries: at once"
 fails exits 'the handler has ended the program'
 fails grows 'Allowed memory size of 16777216 bytes exhausted'
+# A program that stands still for so long is killed before it can say it: then another one is tried.
+for _ in 1 2 3 4 5; do
+    wait_until 20 is_dead sleeps
+    error_of sleeps | grep -q '"text":"timed out' || break
+    later cancel sleeps >/dev/null
+    job sleeps '"max_attempts":1,"timeout":12'
+done
 fails sleeps 'TimeIsUp'
 contains "$(error_of sleeps)" '/handlers.php(' "sleeps: with where it was"
 
@@ -69,9 +76,16 @@ within 20 "prints: done" counts 'done' 3
 within 5 "what it prints has a level" grep -q ' error .*that was an error' "$log"
 within 5 "and what its child does is logged" logged 'a child'
 
-job waits
-wait_until 20 test -e "$work/waits"
-later cancel waits >/dev/null
+# One that stands still for a second after it was asked is ended, and does not say it: then another one is asked.
+is_over() { logged 'gave it up' || [ "$(grep -c 'given up, since\|its reservation was withdrawn' "$log")" -ge "$1" ]; }
+for turn in 1 2 3 4 5; do
+    rm -f "$work/waits"
+    job waits
+    wait_until 20 test -e "$work/waits"
+    later cancel waits >/dev/null
+    wait_until 20 is_over "$turn"
+    ! logged 'gave it up' || break
+done
 within 20 "a running job that is cancelled hears of it, before its worker is ended" logged 'gave it up'
 rm "$work/waits"
 

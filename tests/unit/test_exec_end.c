@@ -69,7 +69,7 @@ START_TEST(cancelled)
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "cancelled");
-    ck_assert(now() - begun < 10);
+    ck_assert(now() - begun < 50);
 }
 END_TEST
 
@@ -78,10 +78,10 @@ START_TEST(background_child)
 {
     double begun = now();
 
-    script("sleep 20 & echo begun");
+    script("sleep 60 & echo begun");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: begun\n");
-    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
 }
 END_TEST
 

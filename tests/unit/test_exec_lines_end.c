@@ -35,7 +35,7 @@ START_TEST(how_it_dies)
     expect(LATER_RETRY);
     expect_error(deaths[_i].error);
     ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
-    ck_assert_msg(now() - begun < 10, "%f", now() - begun);
+    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
 }
 END_TEST
 
@@ -107,11 +107,11 @@ START_TEST(answers_and_dies)
     double begun = now();
 
     lines("read -r line; " DONE "; exit 1");
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 15; i++) {
         again(LATER_DONE);
         usleep(20000);
     }
-    ck_assert_msg(now() - begun < 18, "%f", now() - begun); /* growing delays would last 21 s */
+    ck_assert_msg(now() - begun < 40, "%f", now() - begun); /* growing delays would last 46 s */
 }
 END_TEST
 
@@ -207,10 +207,8 @@ START_TEST(no_hot_loop)
     ck_assert_int_ne(fd, -1);
     snprintf(text, sizeof text, "printf x >>%s; echo last words >&2; exit 1", path);
     lines(text);
-    for (; bytes_in(fd) < 4 && jobs < 6000; jobs++) {
-        again(LATER_RETURN);
-        usleep(10000);
-    }
+    for (; bytes_in(fd) < 4 && now() < begun + 60; jobs++)
+        again(LATER_RETURN); /* without a pause, which on a busy machine may be as long as a wait */
     ck_assert_uint_eq(bytes_in(fd), 4);
     ck_assert_uint_gt(jobs, 8);
     ck_assert_msg(now() - begun >= 0.65, "%f",
@@ -285,16 +283,27 @@ START_TEST(last_words_before_its_job)
 }
 END_TEST
 
+#define LATE_LINE "warn it: it said no hello within 1 s, and is ended\n"
+
 START_TEST(says_no_hello)
 {
+    unsigned said = 0;
+
     lines("echo importing >&2; sleep 60 & wait");
     option("it.hello", "true");
     option("it.start_max", "1");
     expect(LATER_RETURN);
+    /* If it stands still for that second it prints nothing, and another one is started. */
+    for (int i = 0; i < 400 && !strstr(job->error, "importing"); i++) {
+        usleep(50000);
+        again(LATER_RETURN);
+    }
     expect_error("it ends before it has read a job: it said no hello within 1 s, and is ended: "
                  "importing");
-    ck_assert_ptr_nonnull(strstr(fake.log, "warn it: it said no hello within 1 s, and is ended\n"));
-    ck_assert_uint_eq(fake.logged[LATER_WARN], 1);
+    for (const char *at = fake.log; (at = strstr(at, LATE_LINE)); at++)
+        said++;
+    ck_assert_uint_ge(said, 1);
+    ck_assert_uint_eq(fake.logged[LATER_WARN], said);
 }
 END_TEST
 
@@ -409,6 +418,9 @@ START_TEST(gives_up_when_asked)
         "\"result\":\"retry\",\"error\":\"gave up\"") ";; esac; read -r three; " DONE "; cat");
     job->cancelled = true;
     expect(LATER_RETRY);
+    /* Whoever stands still for the second that it has is ended, and another one is asked. */
+    for (int i = 0; i < 5 && strncmp(job->error, "cancelled", 9) == 0; i++)
+        again(LATER_RETRY);
     expect_error("gave up");
     job->cancelled = false;
     again(LATER_DONE);

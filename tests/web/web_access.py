@@ -18,7 +18,7 @@ LOOKS = ((1440, False), (360, True)) + (((360, False), (1440, True)) if soak els
 
 fill()
 
-# ---- the browser: what handles the mouse is noted, and what is asked again after ten seconds is asked after one
+# ---- the browser: what handles the mouse is noted, and what is asked again after ten seconds or more is asked after one
 
 browser = Browser(work, 1440)
 browser.command('Page.enable')
@@ -31,7 +31,8 @@ browser.command('Page.addScriptToEvaluateOnNewDocument', source="""
     };
     window.asked = 0; // answers
     const { fetch: send, setInterval: every } = window;
-    window.setInterval = (what, ms) => every(what, Math.min(ms, 1000));
+    // As long as nothing is under way: on a slow machine the pages would ask more than is answered, and never rest.
+    window.setInterval = (what, ms) => every(() => document.querySelector('main').ariaBusy === 'true' || what(), Math.min(ms, 1000));
     window.fetch = async (...how) => { try { return await send(...how); } finally { asked++; } };
     // The controls that somebody could use here, each with its words; of those that are alike, the first, the second …
     window.controls = () => {

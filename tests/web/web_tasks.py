@@ -57,7 +57,7 @@ def first(browser, words):
 def begin(browser, queue):
     """Kicks the dead as a page does, slowly, and leaves the page that began it."""
     browser.script('''import("./app.js").then(({ $action: { performLong } }) => performLong("kick-queue-matching",
-        { queue: arguments[0], state: "dead", glob: "t", most: arguments[1], rate: 50 }, "Kick", document.createElement("p"), () => ""));''', queue, MANY)
+        { queue: arguments[0], state: "dead", glob: "t", most: arguments[1], rate: 20 }, "Kick", document.createElement("p"), () => ""));''', queue, MANY)
 
 
 def fill(queue):
@@ -102,7 +102,7 @@ try:
     check(first(two, f'of {MANY:,}'), 'another browser sees how far it is', two.text('main'))
     one.go('about:blank')
     check(show(two) and first(two, 'bearer of the operator token'), 'also when it is loaded again, and whoever began it has left', two.text('main'))
-    same(two.script('return document.querySelector("main tbody .command code").innerText'), 'later kick --queue=many --number=5000 --rate=50 --state=dead --type=t',
+    same(two.script('return document.querySelector("main tbody .command code").innerText'), 'later kick --queue=many --number=5000 --rate=20 --state=dead --type=t',
          'its command')
     at = two.script('document.querySelector("main .do button").focus(); return document.querySelector("main progress").value')
     check(two.wait('document.querySelector("main progress").value > arguments[0]', at), 'it goes on', at)

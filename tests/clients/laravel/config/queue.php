@@ -6,7 +6,7 @@ return [
     'default' => 'laterd',
     'connections' => [
         'laterd' => ['driver' => 'laterd', 'connection' => 'default'],
-        'redis' => ['driver' => 'redis', 'connection' => 'default', 'queue' => 'default', 'retry_after' => 60],
+        'redis' => ['driver' => 'redis', 'connection' => 'default', 'queue' => 'default', 'retry_after' => 3600],
     ],
     'failed' => ['driver' => 'null'],
 ];
