@@ -4,6 +4,7 @@
 #include "log.h"
 #include "worker/perform.h"
 #include "plugin/plugin.h"
+#include "supervisor/pages.h"
 #include "supervisor/supervisor.h"
 
 #include <getopt.h>
@@ -98,7 +99,7 @@ static void tell_fault(void *arg, const struct later_error *err)
 /* The plugins are not started: their start may open what belongs to the running service. */
 static int test(const struct config *config, struct later_error *err)
 {
-    if (checker_try(config, err) < 0)
+    if (pages_may_make(config->state_dir, err) < 0 || checker_try(config, err) < 0)
         return (int)err->code;
     puts("The configuration is good; its plugins were loaded and configured, but not started; a "
          "reload starts them first.");

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,13 +30,38 @@ static int check_folders(const char *state_dir, const char *folder, struct later
     return 0;
 }
 
+static int pages_fail(const char *state_dir, struct later_error *err)
+{
+    return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
+                      state_dir, strerror(errno));
+}
+
+int pages_may_make(const char *state_dir, struct later_error *err)
+{
+    char parent[PATH_MAX];
+    size_t len = strlen(state_dir);
+    struct stat st;
+
+    while (len > 1 && state_dir[len - 1] == '/')
+        len--;
+    while (len > 1 && state_dir[len - 1] != '/')
+        len--;
+    snprintf(parent, sizeof parent, "%.*s", (int)len, state_dir);
+    if (stat(state_dir, &st) == 0) {
+        errno = ENOTDIR;
+        return S_ISDIR(st.st_mode) ? 0 : pages_fail(state_dir, err);
+    }
+    if (stat(parent, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return pages_fail(state_dir, err);
+    return 0;
+}
+
 int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err)
 {
     snprintf(folder, room, "%s/slots", state_dir);
     if ((mkdir(state_dir, 0750) < 0 && errno != EEXIST) ||
         (mkdir(folder, 0700) < 0 && errno != EEXIST))
-        return later_fail(err, LATER_E_CONFIG, "state_dir: %s: %s; make it, owned by laterd's user",
-                          state_dir, strerror(errno));
+        return pages_fail(state_dir, err);
     return check_folders(state_dir, folder, err);
 }
 

@@ -10,6 +10,10 @@
  * `folder`. Returns 0, or -1 with *err. */
 int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err);
 
+/* Could it make state_dir, or is it there? Makes nothing. Who asks may be another user than
+ * laterd's, as root is, so this says nothing of permissions. Returns 0, or -1 with *err. */
+int pages_may_make(const char *state_dir, struct later_error *err);
+
 /* If a laterd was killed with all its workers, its pages are still there. Hands them to the keeper,
  * which settles them at once. Pages that cannot be read are removed. */
 void pages_adopt(const char *folder, struct keeper *keeper);

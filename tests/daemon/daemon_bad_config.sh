@@ -47,6 +47,12 @@ configure ''
 echo 'nonsense = 1;' >"$work/conf.d/10-more.conf"
 refused "$work/conf.d/10-more.conf:1:" nonsense "a fault in conf.d"
 rm -r "$work/conf.d"
+configure ''
+sed -i "s|$work/state|$work/none/state|" "$work/laterd.conf"
+refused "state_dir: $work/none/state" 'No such file or directory; make it' "a state_dir that cannot be made"
+: >"$work/none"
+refused "state_dir: $work/none/state" 'Not a directory' "a state_dir below a file"
+rm "$work/none"
 run "$laterd_bin" -c "$work/none.conf"
 is "$status" 78 "no such file: exit 78"
 contains "$err" "$work/none.conf" "no such file: its path"
