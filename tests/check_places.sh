@@ -377,11 +377,16 @@ kind "a kind of file that debian/rules makes" "$(sed 's/.*\.//' debian/clean)"
 in_each debian/.gitignore debian/.gitignore
 kind "a unit" "$(basename -a systemd/*.in | grep -v 'sysusers\|tmpfiles' | sed 's/\.[^.]*\.in$//')"
 in_each "tests/system/systemd" tests/system/systemd/*.sh
+in_each "doc/laterd.8, doc/later-web.8 or doc/operations.md" doc/laterd.8 doc/later-web.8 doc/operations.md
+kind "what systemd is told" "$(grep -oE '[A-Z_]+=' daemon/notify.c | tr -d =)"
+in_each doc/laterd.8 doc/laterd.8
 
 kind "a client" "$(basename -a clients/*/)"
 for file in clients/carry.sh tests/clients/clients.sh tests/clients/clients_packages.sh; do
     in_each "$file" "$file"
 done
+tr '[:upper:]' '[:lower:]' <doc/later-job.3 >"$tested"
+in_each doc/later-job.3 "$tested"
 kind "a parameter of an address of later-web" \
     "$(sed -n '/^} routes\[\]\|routes\[\] = {/,/^};/p' web/tasks/route.c | grep -oE '[?][a-z_]+' | tr -d '?')"
 in_each doc/later-web.8 doc/later-web.8
