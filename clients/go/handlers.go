@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -171,12 +172,12 @@ type outcome struct {
 
 func (o *outcome) Unwrap() error { return o.error }
 
-// @answers so_long: // {Pascal} returns an error that {help}.\nfunc {Pascal}(err error, in time.Duration) error { return &outcome{err, "{name}", secondsOf(in)} }\n
+// @answers so_long: // {Pascal} returns an error that {help}.\nfunc {Pascal}(err error, in time.Duration) error { return after(err, "{name}", in) }\n
 // Retry returns an error that tries the job again, after the backoff or the wait given; after the last attempt it is buried.
-func Retry(err error, in time.Duration) error { return &outcome{err, "retry", secondsOf(in)} }
+func Retry(err error, in time.Duration) error { return after(err, "retry", in) }
 
 // Return returns an error that gives the job back for the wait given, as if it had not begun; it is no attempt.
-func Return(err error, in time.Duration) error { return &outcome{err, "return", secondsOf(in)} }
+func Return(err error, in time.Duration) error { return after(err, "return", in) }
 
 // @end
 
@@ -186,11 +187,17 @@ func Bury(err error) error { return &outcome{err, "bury", nil} }
 
 // @end
 
-func secondsOf(in time.Duration) *float64 {
-	seconds := in.Seconds()
-	if seconds < 0 {
-		seconds = 0
+// after is an outcome that takes its time. A number of seconds without its unit, which would be nanoseconds, is no
+// wait: the job's error says so, and the wait is that of the backoff.
+func after(err error, result string, in time.Duration) error {
+	if in > 0 && in < shortest {
+		return &outcome{fmt.Errorf("%w (a wait of %v is none: write %d * time.Second)", err, in, int64(in)), result, nil}
 	}
+	return &outcome{err, result, secondsOf(in)}
+}
+
+func secondsOf(in time.Duration) *float64 {
+	seconds := math.Max(in.Seconds(), 0)
 	return &seconds
 }
 

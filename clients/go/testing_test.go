@@ -667,6 +667,7 @@ func TestWaitsOfOnesOwn(t *testing.T) {
 		{errors.New("x"), "retry", 30 * time.Second},
 		{laterd.Retry(errors.New("x"), 5*time.Second), "retry", 5 * time.Second},
 		{laterd.Return(errors.New("x"), time.Second), "return", time.Second},
+		{laterd.Return(errors.New("x"), time.Millisecond), "return", time.Millisecond},
 		{buries, "bury", 0},
 		{errors.New("ours"), "retry", 0},
 	} {
@@ -675,6 +676,17 @@ func TestWaitsOfOnesOwn(t *testing.T) {
 		must(t, err)
 		same(t, tried.Result, one.result)
 		same(t, tried.In, one.in)
+	}
+}
+
+func TestAWaitWantsItsUnit(t *testing.T) {
+	for result, say := range map[string]func(error, time.Duration) error{"retry": laterd.Retry, "return": laterd.Return} {
+		var app laterd.Handlers
+		app.On("a", func(context.Context, *laterd.Job) (interface{}, error) { return nil, say(errors.New("busy"), 60) })
+		tried, err := laterd.Perform(&app, laterd.Try{NewJob: laterd.NewJob{Type: "a"}})
+		must(t, err)
+		same(t, tried.Result, result)
+		same(t, tried.Error, "busy (a wait of 60ns is none: write 60 * time.Second)")
 	}
 }
 
