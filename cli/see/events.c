@@ -352,11 +352,27 @@ static void events_pause(double seconds)
                   NULL);
 }
 
+/* Who sees nothing may wait for what nobody tells: a person is told so at once, others at the end.
+ */
+static bool events_hint(const struct following *all)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < all->parts.count; i++)
+        last |= ((const struct part *)all->parts.items[i])->last;
+    if (last == 0)
+        cli_say(all->cli,
+                "%s has told of an end yet; those tell whose laterd has the option "
+                "queues.events_kept",
+                args_text(&all->cli->args, "queue") ? "none of these queues" : "no queue");
+    return true;
+}
+
 /* Once it has begun it goes on, however long Redis is away. */
 static int events_follow(struct following *all, double until, struct later_error *err)
 {
     double next = later_clock() + LOOK;
-    bool away = false;
+    bool away = false, hinted = false;
 
     while (events_wants(all)) {
         int ok = events_look(all, &next, err);
@@ -371,6 +387,8 @@ static int events_follow(struct following *all, double until, struct later_error
             return -1;
         if (!away && all->more)
             continue;
+        if (!away && !hinted && (all->cli->out_terminal || later_clock() >= until))
+            hinted = events_hint(all);
         if (later_clock() >= until)
             return 0;
         events_pause(fmin(away ? AWAY : pause, until - later_clock()));

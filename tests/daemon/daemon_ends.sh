@@ -139,6 +139,10 @@ unwatch
 later push note -q silent --id quiet >/dev/null
 wait_until 20 settled silent
 is "$(redis EXISTS "$(key events silent)")" 0 "a queue that is not to tell has no stream"
+run later events --timeout 0 -q silent
+like "$status $out$err" '^0 .*none of these queues has told .* queues.events_kept$' "who follows it is told why nothing comes"
+run later events --timeout 0 -q silent -q short
+is "$status $out$err" "0 " "who also follows one that tells is not"
 echo 'short x' >"$work/bad"
 run later events --bookmark "$work/bad" --timeout 0
 like "$status $err" "^65 later events: .*/bad:1: no bookmark" "a file that is something else"
