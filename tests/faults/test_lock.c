@@ -25,6 +25,7 @@
 
 #define FIGHTERS   200
 #define EVENTS_MAX 20000
+#define OWNERS     20 /* in a round, more than that */
 #define NAME       "fight"
 
 /* What the processes of a test share: one slot each. */
@@ -319,6 +320,16 @@ static size_t dismiss(size_t count)
     return failed;
 }
 
+static size_t count_owners(void)
+{
+    size_t count = 0;
+
+    read_events();
+    for (size_t i = 0; i < seen.count; i++)
+        count += seen.list[i].what == 'B';
+    return count;
+}
+
 static struct outcome fight_round(double seconds, double ttl, double hold)
 {
     redisContext *redis = server_connect(&server);
@@ -337,7 +348,9 @@ static struct outcome fight_round(double seconds, double ttl, double hold)
     begun = arena_now();
     before = sent_commands(redis);
     quiet = begun + seconds - ttl - 0.5;
-    while (arena_now() < quiet || (seen.kills < 2 && arena_now() < until)) {
+    /* On a slow machine there are few owners by then, who would prove little. */
+    while (arena_now() < quiet ||
+           ((seen.kills < 2 || count_owners() <= OWNERS) && arena_now() < until)) {
         arena_sleep(0.1 + (double)arena_random(600) / 1000);
         kill_owner(ttl, hold);
     }
@@ -347,7 +360,7 @@ static struct outcome fight_round(double seconds, double ttl, double hold)
     read_events();
     out = judge();
     out.rate = rate;
-    tap_ok(out.owners > 20 && seen.kills >= 2, "%d processes: %zu owners, %zu of them killed",
+    tap_ok(out.owners > OWNERS && seen.kills >= 2, "%d processes: %zu owners, %zu of them killed",
            FIGHTERS, out.owners, seen.kills);
     tap_ok(out.overlaps == 0, "never two owners at once (%zu)", out.overlaps);
     tap_ok(out.disorder == 0, "the fencing numbers only grow (%zu do not)", out.disorder);
