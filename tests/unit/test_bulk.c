@@ -248,12 +248,12 @@ START_TEST(test_gone)
     double from = later_clock();
     int result = 0;
 
-    open_bulk("unix:/tmp/later-no-such-socket", 1, 0);
+    open_bulk("unix:/tmp/later-no-such-socket", 60, 0);
     for (uint64_t i = 0; i < JOBS && result == 0; i++)
         result = add(i);
     ck_assert_int_lt(result, 0);
     ck_assert_int_eq(err.code, LATER_E_REDIS);
-    ck_assert_double_le(later_clock() - from, 1 * live_slowness());
+    ck_assert_double_le(later_clock() - from, 30); /* not the time that a call may take */
 }
 END_TEST
 

@@ -162,18 +162,18 @@ START_TEST(test_up_and_away)
 {
     memset(answers, 0, sizeof answers);
     begin(echo_pong, NULL);
-    ck_assert_int_lt(say("EARLY", 2), 0); /* not connected yet: not taken */
+    ck_assert_int_lt(say("EARLY", 60), 0); /* not connected yet: not taken */
     LIVE_UNTIL(ups == 1);
     for (int i = 0; i < 10; i++)
-        ck_assert_int_eq(say("PING", 2), 0);
+        ck_assert_int_eq(say("PING", 60), 0);
     LIVE_UNTIL(answers[LATER_ANSWERED] == 10);
     for (int round = 1; round <= 20; round++) {
-        ck_assert_int_eq(say("HANGUP", 2), 0);
+        ck_assert_int_eq(say("HANGUP", 60), 0);
         LIVE_UNTIL(downs == round);
         LIVE_UNTIL(ups == round + 1);
     }
     ck_assert_int_eq(answers[LATER_UNKNOWN], 20);
-    ck_assert_int_eq(say("PING", 2), 0);
+    ck_assert_int_eq(say("PING", 60), 0);
     LIVE_UNTIL(answers[LATER_ANSWERED] == 11);
     link_break(link_, "for fun");
     ck_assert_int_eq(downs, 21);
@@ -195,7 +195,7 @@ START_TEST(test_message)
 {
     begin(publish, NULL);
     LIVE_UNTIL(ups == 1);
-    say("SUBSCRIBE", 2);
+    say("SUBSCRIBE", 60);
     LIVE_UNTIL(message[0]);
     ck_assert_str_eq(message, "c hi");
 }
@@ -235,8 +235,8 @@ START_TEST(test_freed_with_answers_open)
     memset(answers, 0, sizeof answers);
     begin(accept_and_hush, NULL);
     LIVE_UNTIL(ups == 1);
-    say("PING", 2);
-    say("PING", 2);
+    say("PING", 60);
+    say("PING", 60);
     link_free(link_);
     link_ = NULL;
     ck_assert_int_eq(answers[LATER_UNKNOWN], 2);
