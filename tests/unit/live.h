@@ -97,11 +97,12 @@ void live_hurry(void);
 /* So much time has passed, for Redis and for us: at once. */
 void live_advance(double seconds);
 
-/* Turns it until the condition holds, ten seconds at most, which nobody turns. It is asked once a
- * turn, and not again: what has held may be over a moment later. */
+/* Turns it until the condition holds, half a minute at most, and more on a busy machine, which only
+ * a hang reaches and nobody turns. It is asked once a turn, and not again: what has held may be
+ * over a moment later. */
 #define LIVE_UNTIL(condition)                                                                      \
     do {                                                                                           \
-        double live_until = live_clock_true() + 10 * live_slowness();                              \
+        double live_until = live_clock_true() + 20 + 10 * live_slowness();                         \
         bool live_came;                                                                            \
                                                                                                    \
         while (!(live_came = (condition)) && live_clock_true() < live_until)                       \

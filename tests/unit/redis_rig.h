@@ -72,10 +72,10 @@ void rig_broke(int number, enum later_answer_outcome outcome, const char *text);
  * $CK_TIMEOUT_MULTIPLIER. */
 double rig_slowness(void);
 
-/* Drives the connection until the condition holds, ten seconds at most. */
+/* Drives the connection until the condition holds, half a minute at most. */
 #define RIG_UNTIL(condition)                                                                       \
     do {                                                                                           \
-        double rig_until = later_clock() + 10 * rig_slowness();                                    \
+        double rig_until = later_clock() + 20 + 10 * rig_slowness();                               \
         bool rig_held;                                                                             \
                                                                                                    \
         while (!(rig_held = (condition)) && later_clock() < rig_until)                             \
