@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STANDSTILL 0.05 /* seconds between two turns, none of which takes so long by itself */
+
 struct server live_server;
 char live_url[100];
 struct event_base *live_base;
@@ -24,6 +26,7 @@ int live_ups, live_downs;
 static redisContext *side;
 static void (*then_up)(void);
 static bool hurries;
+static double awake, awake_at; /* what live_awake() said, and when that was */
 
 double live_slowness(void)
 {
@@ -324,6 +327,22 @@ void live_advance(double seconds)
 {
     server_advance(&live_server, seconds);
     live_clock_advance(seconds);
+    awake += seconds;
+}
+
+/* So much of what has passed since the last time as is no standstill. */
+static void pass_awake(double most)
+{
+    double now = live_clock_true();
+
+    awake += fmin(now - awake_at, most);
+    awake_at = now;
+}
+
+double live_awake(void)
+{
+    pass_awake(STANDSTILL);
+    return awake;
 }
 
 void live_turn(void)
@@ -337,6 +356,7 @@ void live_turn(void)
     }
     event_base_once(live_base, -1, EV_TIMEOUT, on_turn, NULL, &wait);
     event_base_loop(live_base, EVLOOP_ONCE);
+    pass_awake(hurries && waits ? 0 : STANDSTILL);
 }
 
 TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),

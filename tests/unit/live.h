@@ -97,6 +97,10 @@ void live_hurry(void);
 /* So much time has passed, for Redis and for us: at once. */
 void live_advance(double seconds);
 
+/* Seconds, for a difference of two: without those in which this process stood still, or, if time is
+ * passed by live_hurry(), waited for an answer. For upper bounds. */
+double live_awake(void);
+
 /* Turns it until the condition holds, half a minute at most, and more on a busy machine, which only
  * a hang reaches and nobody turns. It is asked once a turn, and not again: what has held may be
  * over a moment later. */
