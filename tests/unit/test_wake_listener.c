@@ -204,16 +204,32 @@ START_TEST(test_nothing_is_put_back_for_nothing)
 }
 END_TEST
 
+/* Once a second: while its link is away, since we stood still for longer than a wait has, it says
+ * nothing, and leaves that to the migrator, which is not here. */
+static bool taken_after_uncalled(void)
+{
+    static double again;
+
+    if (taken == 0 && later_clock() >= again) {
+        wake_listener_uncalled(live_queues, "q");
+        again = later_clock() + 1;
+    }
+    return taken > 0;
+}
+
 START_TEST(test_died_after_it_was_called)
 {
+    int before;
+
     live_put("q", "a", 1);
     all_wait();
-    wake_listener_uncalled(live_queues, "q");
-    LIVE_UNTIL(taken == 1);
+    LIVE_UNTIL(taken_after_uncalled());
     ck_assert_str_eq(last, "q");
+    LIVE_UNTIL(waiting() == 2 && live_number("EXISTS later:{q}:wake") == 0);
+    before = taken;
     wake_listener_uncalled(live_queues, "none");
     wake_listener_uncalled(live_queues, "");
-    LIVE_FOR(0.1, taken == 1);
+    LIVE_FOR(0.1, taken == before);
 }
 END_TEST
 
