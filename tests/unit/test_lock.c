@@ -121,6 +121,7 @@ static void cut(const void *nothing)
         later_command_text(
             &cmd, (const char *const[]){ "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes" }[i]);
     later_reply_free(later_call(client, &cmd, 0, false, &err));
+    server_advance(&live_server, 30); /* by Redis's clock, since we may be late with all that */
     leave(true);
 }
 
@@ -170,13 +171,20 @@ END_TEST
 
 START_TEST(test_owner_dead)
 {
-    double begun = later_clock();
+    double most = 2 * live_slowness(), best = 100;
 
-    ck_assert_int_eq(take(ann, "aaaa", 0.6, 0), LATER_LOCK_YES);
-    ck_assert_int_eq(take(bob, "bbbb", 30, INFINITY), LATER_LOCK_YES);
-    ck_assert_double_ge(later_clock() - begun, 0.599);
-    ck_assert_double_le(later_clock() - begun, 2 * live_slowness());
-    ck_assert(!give_back(ann, "aaaa"));
+    for (int i = 0; i < 3 && best > most; i++) { /* we may stand still in one */
+        double begun = later_clock(), took;
+
+        ck_assert_int_eq(take(ann, "aaaa", 0.6, 0), LATER_LOCK_YES);
+        ck_assert_int_eq(take(bob, "bbbb", 30, INFINITY), LATER_LOCK_YES);
+        took = later_clock() - begun;
+        ck_assert_double_ge(took, 0.599);
+        best = fmin(best, took);
+        ck_assert(!give_back(ann, "aaaa"));
+        ck_assert(give_back(bob, "bbbb"));
+    }
+    ck_assert_double_le(best, most);
 }
 END_TEST
 
@@ -233,7 +241,7 @@ START_TEST(test_cut_off_while_waiting)
 {
     pid_t pid;
 
-    ck_assert_int_eq(take(ann, "aaaa", 2, 0), LATER_LOCK_YES);
+    ck_assert_int_eq(take(ann, "aaaa", 30, 0), LATER_LOCK_YES);
     pid = when_blocked(1, cut, NULL);
     ck_assert_int_eq(take(bob, bobs, 30, 20), LATER_LOCK_YES);
     ck_assert_uint_eq(locked.fence, 2);
