@@ -526,6 +526,16 @@ try:
     check(70 <= float(pace or 0) <= 78, 'attempts a second: since the first of them', browser.text('tbody'))
     browser.script('window.fetch = sent')
 
+    # a server that does not answer is asked once
+    browser.script("""window.every = window.setInterval; window.asked = window.looks = 0;
+        window.setInterval = (look) => every(() => { look(); looks++; }, 50);
+        window.fetch = (where, { signal, ...options }) => !/^api.1.locks/.test(where) ? sent(where, { signal, ...options })
+            : new Promise((_, fail) => { asked++; signal.addEventListener('abort', () => fail(signal.reason)); });""")
+    go('locks')
+    check(browser.wait('looks >= 5'), 'it is time for other looks', browser.script('return looks'))
+    same(browser.script('return asked'), 1, 'while one has no answer no other is sent')
+    browser.script('window.fetch = sent; window.setInterval = every')
+
     # marks: on the curves, and in words
     run('pause', 'slow')
     run('resume', 'slow')

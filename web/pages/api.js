@@ -100,6 +100,29 @@ export function get(where, parameters, signal) {
     return ask(where + query(parameters), { signal });
 }
 
+// Calls load(signal) now, and each `pause` milliseconds while the page is seen and may(); fail(error) if it throws. A
+// look that takes longer puts off the next. Returns again(), for what was changed here, and end(), for who leaves.
+export function repeat(pause, load, fail, may = () => true) {
+    const stop = new AbortController();
+    let busy = false, more = false;
+    async function again() {
+        more = true;
+        if (busy) return;
+        busy = true;
+        while (more && !stop.signal.aborted) {
+            more = false;
+            await load(stop.signal).catch((error) => error.name === 'AbortError' || fail(error));
+        }
+        busy = false;
+    }
+    again();
+    const timer = setInterval(() => !document.hidden && !busy && may() && again(), pause);
+    return { again, end() {
+        clearInterval(timer);
+        stop.abort();
+    } };
+}
+
 // Of how many queues the history of so many seconds is asked for: those with the most attempts. More than some
 // 50,000 periods of a minute, ten or an hour would keep Redis busy.
 export const busiest = (seconds) =>

@@ -1,6 +1,6 @@
 // cron.js: schedules: when each is due next, in words too, and how it went last; new ones, other times.
 import { button, confirm, note as tell, perform } from './action.js';
-import { act as send, get } from './api.js';
+import { act as send, get, repeat } from './api.js';
 import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
 import { number, said, t } from './words.js';
@@ -22,16 +22,15 @@ function ask(one, done) {
 }
 
 export function cron(main) {
-    const stop = new AbortController();
     const list = table(t`Periodic jobs`, [[t`Name`, ''], [t`Queue`, ''], [t`When`, ''], [t`Zone`, ''], [t`Next`, ''],
                                          [t`Last`, ''], [t`State`, ''], [t`Action`, 'do']]);
     const note = h('div', { role: 'status' }), typed = h('div');
-    const add = button(t`New schedule`, () => ask(null, load), {}, 'admin');
+    const add = button(t`New schedule`, () => ask(null, looks.again), {}, 'admin');
     const became = new Map(); // queue and id of a last job → what became of it, a word
     main.append(h('h1', {}, t`Periodic jobs`), list.element, note, add ? h('p', { class: 'buttons' }, add) : '', typed);
 
     const act = async (verb, row, done) => {
-        if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, done)) load();
+        if (await perform(`cron-${verb}`, { name: row.name, queue: row.queue }, done)) looks.again();
     };
 
     async function drop(one) {
@@ -40,11 +39,11 @@ export function cron(main) {
     }
 
     // A job that nobody knows any more has ended: dead ones stay.
-    async function follow(rows) {
+    async function follow(rows, signal) {
         const news = rows.filter((one) => one.job && !became.has(`${one.queue} ${one.job}`)).slice(0, ASKED);
         await Promise.all(news.map(async (one) => {
             const key = `${one.queue} ${one.job}`;
-            const state = await get('job', { queue: one.queue, id: one.job }, stop.signal)
+            const state = await get('job', { queue: one.queue, id: one.job }, signal)
                 .then((answer) => answer.answers[0]?.state ?? 'ended', (error) => (error.status === 404 ? 'ended' : ''));
             if (state === 'ended' || state === 'dead' || state === 'done') became.set(key, state);
             for (const cell of list.body.querySelectorAll('[data-job]'))
@@ -76,7 +75,7 @@ export function cron(main) {
             h('td', { title: one.last ? moment(one.last) : '' }, last(one)),
             h('td', { class: paused ? 'paused' : '' }, (paused ? t`❚❚ paused` : said(one.state)) +
                    (one.limit ? t`, ${number(one.fired)} of ${number(one.limit)}` : '')),
-            h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button(t`Change`, () => ask(one, load),
+            h('td', { class: 'do' }, one.origin?.startsWith('config:') ? '' : button(t`Change`, () => ask(one, looks.again),
                                             { class: 'quiet small', 'aria-label': t`Change when ${one.name} is due` }, 'admin'), ' ', button(t`Run now`, () => act('run', one, t`${one.name} is pushed`),
                                             { class: 'quiet small', 'aria-label': t`Run now: ${one.name}` }, 'admin'), ' ',
               button(paused ? t`Resume` : t`Pause`, () => act(paused ? 'resume' : 'pause', one,
@@ -85,25 +84,16 @@ export function cron(main) {
               one.origin?.startsWith('config:') ? '' : button(t`Delete`, () => drop(one), { class: 'danger small', 'aria-label': t`Delete ${one.name}` }, 'admin')));
     }
 
-    async function load() {
-        try {
-            const answer = await get('cron', null, stop.signal);
-            const open = new Set([...list.body.querySelectorAll('details[open]')].map((e) => e.closest('tr').dataset.of));
-            list.set(answer.answers.map(row));
-            for (const e of list.body.querySelectorAll('details')) e.open = open.has(e.closest('tr').dataset.of);
-            follow(answer.answers);
-            list.element.hidden = !answer.answers.length;
-            note.replaceChildren(...(answer.answers.length ? [] : [empty(
-                t`There are none. ${h('code', {}, 'later cron set report "0 3 * * *" report.daily')} makes one.`)]));
-            setChildren(typed, command(answer.command));
-        } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
-        }
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && !list.element.contains(document.activeElement) && load(), 10000);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    const looks = repeat(10000, async (signal) => {
+        const answer = await get('cron', null, signal);
+        const open = new Set([...list.body.querySelectorAll('details[open]')].map((e) => e.closest('tr').dataset.of));
+        list.set(answer.answers.map(row));
+        for (const e of list.body.querySelectorAll('details')) e.open = open.has(e.closest('tr').dataset.of);
+        follow(answer.answers, signal);
+        list.element.hidden = !answer.answers.length;
+        note.replaceChildren(...(answer.answers.length ? [] : [empty(
+            t`There are none. ${h('code', {}, 'later cron set report "0 3 * * *" report.daily')} makes one.`)]));
+        setChildren(typed, command(answer.command));
+    }, (error) => note.replaceChildren(empty(said(error.message))), () => !list.element.contains(document.activeElement));
+    return looks.end;
 }

@@ -1,6 +1,6 @@
 // flows.js: jobs that wait for jobs: the list of flows, and one flow, level by level.
 import { button, confirm, perform } from './action.js';
-import { get } from './api.js';
+import { get, repeat } from './api.js';
 import { age, badge, command, empty, h, link, setChildren, table } from './dom.js';
 import { edges } from './edges.js';
 import { errorLine } from './jobs.js';
@@ -9,24 +9,6 @@ import { many, number, said, t } from './words.js';
 const SHOWN = 40; // jobs of a level; the others are counted
 const AGAIN = 5000;
 const ORDER = ['blocked', 'running', 'open', 'ended', 'done'];
-
-// Calls load() now and every few seconds while the page is seen. Returns what ends that.
-function repeat(load) {
-    const stop = new AbortController();
-    let busy = false;
-    const go = async () => {
-        if (busy || document.hidden) return;
-        busy = true;
-        await load(stop.signal);
-        busy = false;
-    };
-    go();
-    const timer = setInterval(go, AGAIN);
-    return { again: go, end: () => {
-        clearInterval(timer);
-        stop.abort();
-    } };
-}
 
 const endedPart = (flow) => (flow.total ? (flow.done + flow.gone + (flow.skipped ?? 0)) / flow.total : 0);
 const bar = (flow) => h('progress', { max: 1, value: endedPart(flow), 'aria-label': t`${flow.flow}: ${Math.floor(100 * endedPart(flow))} % have ended` });
@@ -48,18 +30,14 @@ export function flows(main) {
             h('td', { class: 'n' }, age(Date.now() / 1000 - flow.made)));
     }
 
-    return repeat(async (signal) => {
-        try {
-            const { answers, command: line } = await get('flows', null, signal);
-            answers.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.made - a.made);
-            list.set(answers.map(row));
-            list.element.hidden = !answers.length;
-            note.replaceChildren(...(answers.length ? [] : [empty(t`There is none. ${h('code', {}, 'later push --flow NAME --file FILE')} makes one.`)]));
-            setChildren(typed, command(line));
-        } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
-        }
-    }).end;
+    return repeat(AGAIN, async (signal) => {
+        const { answers, command: line } = await get('flows', null, signal);
+        answers.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.made - a.made);
+        list.set(answers.map(row));
+        list.element.hidden = !answers.length;
+        note.replaceChildren(...(answers.length ? [] : [empty(t`There is none. ${h('code', {}, 'later push --flow NAME --file FILE')} makes one.`)]));
+        setChildren(typed, command(line));
+    }, (error) => note.replaceChildren(empty(said(error.message)))).end;
 }
 
 function node(job) {
@@ -102,29 +80,25 @@ export function flow(main, parameters) {
             dead.length > 3 ? h('p', {}, t`and ${number(dead.length - 3)} more are dead`) : '');
     }
 
-    const repeated = repeat(async (signal) => {
-        try {
-            const [one, all] = await Promise.all([get('flow', { flow: name, queue }, signal), get('flows', { queue }, signal)]);
-            const sum = all.answers.find((each) => each.flow === name), now = JSON.stringify([sum, one.answers]);
-            note.replaceChildren();
-            if (now === shown) return; // what is being read stays
-            shown = now;
-            const spots = new Map(), byLevel = Map.groupBy ? Map.groupBy(one.answers, (job) => job.level) : one.answers.reduce((map, job) =>
-                map.set(job.level, [...map.get(job.level) ?? [], job]), new Map());
-            setChildren(levels, ...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n, spots)));
-            draw(one.answers, spots);
-            const dead = one.answers.filter((job) => job.state === 'dead');
-            await tellBlocks(dead, signal);
-            facts.replaceChildren(...(sum ? [stateOf(sum), t` · ${number(sum.done)} of ${number(sum.total)} done, ${number(sum.open)} open, ${
-                number(sum.waiting)} waiting, ${number(sum.dead)} dead, ${number(sum.gone)} gone`, ' ', bar(sum)] : []));
-            const left = one.answers.filter((job) => !/^(done|gone|skipped)$/.test(job.state)).length;
-            setChildren(buttons, ...[dead.length ? button(t`Kick its dead`, () => act('flow-kick', many(dead.length, 'Kick {} dead job of {}?|Kick {} dead jobs of {}?', name), dead.length, t`Kick`,
-                t`${name} goes on`)) : '', left ? button(t`Cancel`, () => act('flow-cancel', many(left, 'Cancel the {} job of {} that has not ended?|Cancel the {} jobs of {} that have not ended?', name), left,
-                t`Cancel them`, t`${name} is cancelled`), { class: 'danger' }) : ''].filter(Boolean));
-            setChildren(typed, command(one.command));
-        } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
-        }
-    });
+    const repeated = repeat(AGAIN, async (signal) => {
+        const [one, all] = await Promise.all([get('flow', { flow: name, queue }, signal), get('flows', { queue }, signal)]);
+        const sum = all.answers.find((each) => each.flow === name), now = JSON.stringify([sum, one.answers]);
+        note.replaceChildren();
+        if (now === shown) return; // what is being read stays
+        shown = now;
+        const spots = new Map(), byLevel = Map.groupBy ? Map.groupBy(one.answers, (job) => job.level) : one.answers.reduce((map, job) =>
+            map.set(job.level, [...map.get(job.level) ?? [], job]), new Map());
+        setChildren(levels, ...[...byLevel].sort(([a], [b]) => a - b).map(([n, jobs]) => level(jobs, n, spots)));
+        draw(one.answers, spots);
+        const dead = one.answers.filter((job) => job.state === 'dead');
+        await tellBlocks(dead, signal);
+        facts.replaceChildren(...(sum ? [stateOf(sum), t` · ${number(sum.done)} of ${number(sum.total)} done, ${number(sum.open)} open, ${
+            number(sum.waiting)} waiting, ${number(sum.dead)} dead, ${number(sum.gone)} gone`, ' ', bar(sum)] : []));
+        const left = one.answers.filter((job) => !/^(done|gone|skipped)$/.test(job.state)).length;
+        setChildren(buttons, ...[dead.length ? button(t`Kick its dead`, () => act('flow-kick', many(dead.length, 'Kick {} dead job of {}?|Kick {} dead jobs of {}?', name), dead.length, t`Kick`,
+            t`${name} goes on`)) : '', left ? button(t`Cancel`, () => act('flow-cancel', many(left, 'Cancel the {} job of {} that has not ended?|Cancel the {} jobs of {} that have not ended?', name), left,
+            t`Cancel them`, t`${name} is cancelled`), { class: 'danger' }) : ''].filter(Boolean));
+        setChildren(typed, command(one.command));
+    }, (error) => note.replaceChildren(empty(said(error.message))));
     return repeated.end;
 }

@@ -1,5 +1,5 @@
 // history.js: throughput, failures, waits and runs over hours, days and months, by queue and type, or of one type.
-import { busiest, get } from './api.js';
+import { busiest, get, repeat } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
 import { command, duration, empty, h, link, path, setChildren, svg, table } from './dom.js';
@@ -59,7 +59,6 @@ function begins(rows) {
 }
 
 export function history(main, parameters) {
-    const stop = new AbortController();
     const [since, by, words, seconds, twice] = RANGES.find(([name]) => name === parameters.get('since')) || RANGES[0];
     const queue = parameters.get('queue') || '', type = parameters.get('type'), most = busiest(seconds);
     const names = [...new Set([...(live.snap?.queues || []).map((one) => one.queue), queue])].filter(Boolean);
@@ -99,49 +98,39 @@ export function history(main, parameters) {
         happened, h('h2', {}, t`By type`), types.element, scale, note, typed,
         h('h2', {}, t`What has changed`), h('p', { class: 'pick-queue' }, h('label', { for: 'history-against' }, t`Against`), against), change);
 
-    async function showChange(marks) {
+    async function showChange(marks, signal) {
         const possible = others(seconds, words, marks), chosen = possible[parameters.get('against')] ? parameters.get('against') : Object.keys(possible)[0];
         against.replaceChildren(...Object.entries(possible).map(([name, { label }]) => h('option', { value: name }, label)));
         against.value = chosen ?? '';
-        if (chosen) await compare(change, possible[chosen], queue, stop.signal);
+        if (chosen) await compare(change, possible[chosen], queue, signal);
         else change.replaceChildren(empty(t`Nothing is kept from before.`));
     }
 
-    async function load() {
-        try {
-            const [periods, kinds, noted] = await Promise.all([
-                get('history', { since: twice ?? since, by, type, queue, most }, stop.signal), get('types', { since, type, queue, most }, stop.signal),
-                get('marks', { since, queue }, stop.signal)]);
-            const all = points(periods.answers, by, seconds);
-            pace.update(all);
-            times.forEach((one) => one.update(all));
-            [pace, ...times].forEach(({ box }) => draw(box, noted.answers, seconds * 1000, all.at(-1).at));
-            happened.replaceChildren(...(noted.answers.length ? [list(noted.answers)] : []));
-            const began = begins(periods.answers), now = Date.now() / 1000;
-            const known = kinds.answers.flatMap((row) => octavesOf(row).map(([n]) => n)), from = Math.min(...known), to = Math.max(...known);
-            const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
-            kinds.answers.sort((a, b) => b.attempts - a.attempts);
-            types.set(kinds.answers.map((row) => h('tr', {},
-                queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
-                h('th', { scope: 'row', class: 'name' }, !row.type ? t`others` : type ? row.type : link('history', { since, type: row.type, queue: row.queue }, row.type)), h('td', { class: 'n' }, number(row.attempts)),
-                h('td', { class: 'n' }, rate(row.attempts / span(row))),
-                h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
-                h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${decimal(100 * row.failed / row.attempts)} %` : '–'),
-                ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
-                    h('td', { class: 'n' }, duration(row[of][name])))), bars(octavesOf(row), from, to))));
-            scale.textContent = known.length ? t`Runs: a bar for each doubling, from ${upTo(from - 1)} to ${upTo(to)}.` : '';
-            note.replaceChildren(...(kinds.answers.length ? [] : [empty(t`No attempts in the last ${words}.`)]));
-            types.element.hidden = !kinds.answers.length;
-            await showChange(noted.answers);
-            setChildren(typed, command(periods.command), command(kinds.command), command(noted.command));
-        } catch (error) {
-            if (error.name !== 'AbortError') note.replaceChildren(empty(said(error.message)));
-        }
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && load(), 30000);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    return repeat(30000, async (signal) => {
+        const [periods, kinds, noted] = await Promise.all([
+            get('history', { since: twice ?? since, by, type, queue, most }, signal), get('types', { since, type, queue, most }, signal),
+            get('marks', { since, queue }, signal)]);
+        const all = points(periods.answers, by, seconds);
+        pace.update(all);
+        times.forEach((one) => one.update(all));
+        [pace, ...times].forEach(({ box }) => draw(box, noted.answers, seconds * 1000, all.at(-1).at));
+        happened.replaceChildren(...(noted.answers.length ? [list(noted.answers)] : []));
+        const began = begins(periods.answers), now = Date.now() / 1000;
+        const known = kinds.answers.flatMap((row) => octavesOf(row).map(([n]) => n)), from = Math.min(...known), to = Math.max(...known);
+        const span = (row) => Math.min(row.seconds, Math.max(1, now - (began.get(row.queue) ?? 0)));
+        kinds.answers.sort((a, b) => b.attempts - a.attempts);
+        types.set(kinds.answers.map((row) => h('tr', {},
+            queue ? null : h('td', { class: 'name' }, link('history', { since, queue: row.queue }, row.queue)),
+            h('th', { scope: 'row', class: 'name' }, !row.type ? t`others` : type ? row.type : link('history', { since, type: row.type, queue: row.queue }, row.type)), h('td', { class: 'n' }, number(row.attempts)),
+            h('td', { class: 'n' }, rate(row.attempts / span(row))),
+            h('td', { class: row.failed ? 'n late' : 'n zero' }, number(row.failed)),
+            h('td', { class: row.failed ? 'n late' : 'n zero' }, row.attempts ? `${decimal(100 * row.failed / row.attempts)} %` : '–'),
+            ...['wait', 'run'].flatMap((of) => ['p50', 'p95', 'p99'].map((name) =>
+                h('td', { class: 'n' }, duration(row[of][name])))), bars(octavesOf(row), from, to))));
+        scale.textContent = known.length ? t`Runs: a bar for each doubling, from ${upTo(from - 1)} to ${upTo(to)}.` : '';
+        note.replaceChildren(...(kinds.answers.length ? [] : [empty(t`No attempts in the last ${words}.`)]));
+        types.element.hidden = !kinds.answers.length;
+        await showChange(noted.answers, signal);
+        setChildren(typed, command(periods.command), command(kinds.command), command(noted.command));
+    }, (error) => note.replaceChildren(empty(said(error.message)))).end;
 }

@@ -1,6 +1,6 @@
 // job.js: one job: its state, what happened to it, the exact bytes of its document.
 import { button, confirm, may, perform } from './action.js';
-import { get } from './api.js';
+import { get, repeat } from './api.js';
 import { badge, command, empty, h, link, moment } from './dom.js';
 import { editBox } from './edit.js';
 import { described, errorLine, progressText } from './jobs.js';
@@ -119,11 +119,10 @@ function missing(last, words, typed = '') {
 }
 
 export function job(main, parameters) {
-    const stop = new AbortController();
-    let shown = new Map(), busy = false, gone = false, last = null; // shown: name → what it shows, and its element
+    let shown = new Map(), gone = false, last = null; // shown: name → what it shows, and its element
 
     function show(all, typed) {
-        const parts = all.flatMap((one, i) => partsOf(one, typed, load).map(([name, ...part]) => [`${i} ${name}`, ...part]));
+        const parts = all.flatMap((one, i) => partsOf(one, typed, looks.again).map(([name, ...part]) => [`${i} ${name}`, ...part]));
         shown = new Map(parts.map(([name, of, make]) => {
             const mark = JSON.stringify(of), before = shown.get(name);
             return [name, before?.mark === mark || before?.element.open ? before : { mark, element: make() }];
@@ -132,7 +131,7 @@ export function job(main, parameters) {
     }
 
     function fail(error) {
-        if (error.name === 'AbortError' || (shown.size && error.status !== 404)) return; // what is shown stays
+        if (shown.size && error.status !== 404) return; // what is shown stays
         gone = error.status === 404;
         shown = new Map();
         main.replaceChildren(h('h1', { class: 'id' }, h('small', {}, t`Job`), ' ', parameters.get('id') || ''),
@@ -140,22 +139,11 @@ export function job(main, parameters) {
                              error.command ? command(error.command) : '');
     }
 
-    async function load() {
-        busy = true;
-        try {
-            const answer = await get('job', { id: parameters.get('id'), queue: parameters.get('queue') }, stop.signal);
-            if (!shown.size) main.replaceChildren();
-            show(answer.answers, answer.command);
-            last = { at: Date.now() / 1000, state: answer.answers[0].state };
-        } catch (error) {
-            fail(error);
-        }
-        busy = false;
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && !busy && !gone && load(), EVERY);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    const looks = repeat(EVERY, async (signal) => {
+        const answer = await get('job', { id: parameters.get('id'), queue: parameters.get('queue') }, signal);
+        if (!shown.size) main.replaceChildren();
+        show(answer.answers, answer.command);
+        last = { at: Date.now() / 1000, state: answer.answers[0].state };
+    }, fail, () => !gone);
+    return looks.end;
 }

@@ -1,6 +1,6 @@
 // locks.js: locks, permits and limits that are in use: by whom, since when, who waits; other numbers for them.
 import { button, me, note, perform } from './action.js';
-import { act, get } from './api.js';
+import { act, get, repeat } from './api.js';
 import { age, command, empty, h, link, machines, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
 import { number, said, t } from './words.js';
@@ -77,9 +77,8 @@ function settings(again) {
 }
 
 export function locks(main) {
-    const stop = new AbortController();
     const list = table(t`Locks and limits`, [[t`Name`, ''], ...COLUMNS.map(([heading, , kind]) => [heading, kind]), [t`Action`, 'do']]);
-    const words = h('div', { role: 'status' }), typed = h('div'), set = settings(load);
+    const words = h('div', { role: 'status' }), typed = h('div'), set = settings(() => looks.again());
     list.element.hidden = true;
     main.append(h('h1', {}, t`Locks and limits`), machines('locks'), list.element, words, set.element, typed);
 
@@ -87,26 +86,17 @@ export function locks(main) {
         return h('tr', {}, h('th', { scope: 'row' }, one.name), COLUMNS.map(([heading, of, kind]) =>
             h('td', { class: kind === 'n' && one.opens ? 'n late' : kind,
                       title: heading === t`Since` && one.since ? moment(one.since) : null }, of(one))),
-            h('td', { class: 'do' }, one.kind !== 'lock' && change(one.kind === 'permit' ? { ...one, kind: 'max_running' } : one, load)));
+            h('td', { class: 'do' }, one.kind !== 'lock' && change(one.kind === 'permit' ? { ...one, kind: 'max_running' } : one, looks.again)));
     }
 
-    async function load() {
-        try {
-            const [answer, numbers] = await Promise.all([get('locks', null, stop.signal), get('numbers', null, stop.signal).catch(() => ({ answers: [] }))]); // who may not see them sees the others
-            const all = answer.answers.sort((a, b) => b.waiting - a.waiting || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
-            list.set(all.map(row));
-            list.element.hidden = !all.length;
-            words.replaceChildren(...(all.length ? [] : [empty(t`No lock, permit or limit is in use.`)]));
-            set.set(numbers.answers, [...new Set(all.filter(({ kind }) => kind !== 'lock').map(({ name }) => name))]);
-            setChildren(typed, command(answer.command));
-        } catch (error) {
-            if (error.name !== 'AbortError') words.replaceChildren(empty(said(error.message)));
-        }
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && load(), AGAIN);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    const looks = repeat(AGAIN, async (signal) => {
+        const [answer, numbers] = await Promise.all([get('locks', null, signal), get('numbers', null, signal).catch(() => ({ answers: [] }))]); // who may not see them sees the others
+        const all = answer.answers.sort((a, b) => b.waiting - a.waiting || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
+        list.set(all.map(row));
+        list.element.hidden = !all.length;
+        words.replaceChildren(...(all.length ? [] : [empty(t`No lock, permit or limit is in use.`)]));
+        set.set(numbers.answers, [...new Set(all.filter(({ kind }) => kind !== 'lock').map(({ name }) => name))]);
+        setChildren(typed, command(answer.command));
+    }, (error) => words.replaceChildren(empty(said(error.message))));
+    return looks.end;
 }

@@ -1,5 +1,5 @@
 // redis.js: the Redis servers: memory, clients, commands, disk, replicas, slow commands, keys by kind.
-import { get } from './api.js';
+import { get, repeat } from './api.js';
 import { age, bytes, command, empty, h, machines, moment, setChildren, table } from './dom.js';
 import { decimal, number, rate, said, t } from './words.js';
 
@@ -63,32 +63,23 @@ function section(one, lines, before, keys) {
 }
 
 export function redis(main) {
-    const stop = new AbortController(), wrong = h('div', { role: 'status' }), all = h('div'), typed = h('div');
+    const wrong = h('div', { role: 'status' }), all = h('div'), typed = h('div');
     let before = new Map(), keys = false;
     const count = h('button', { type: 'button', class: 'quiet small', onclick: () => {
         keys = true;
         count.hidden = true;
-        load();
+        looks.again();
     } }, t`Count keys by kind`);
     main.append(h('h1', {}, t`Redis`), machines('redis'), wrong, all, h('p', {}, count), typed);
 
-    async function load() {
-        try {
-            const answer = await get(keys ? 'server-keys' : 'server', null, stop.signal);
-            const servers = answer.answers.filter((line) => line.version !== undefined).map((one) => ({ ...one, at: Date.now() / 1000 }));
-            wrong.replaceChildren(...answer.answers.filter((line) => line.rule).map((line) =>
-                h('p', { class: 'late' }, `! ${said(line.text)}${servers.length > 1 && line.host ? ` (${line.host})` : ''}: ${said(line.why)}. `, h('code', {}, line.command))));
-            setChildren(all, ...servers.map((one) => section(one, answer.answers, before, keys)));
-            before = new Map(servers.map((one) => [one.server, one]));
-            setChildren(typed, command(answer.command));
-        } catch (error) {
-            if (error.name !== 'AbortError') wrong.replaceChildren(empty(said(error.message)));
-        }
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && !keys && load(), AGAIN);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    const looks = repeat(AGAIN, async (signal) => {
+        const answer = await get(keys ? 'server-keys' : 'server', null, signal);
+        const servers = answer.answers.filter((line) => line.version !== undefined).map((one) => ({ ...one, at: Date.now() / 1000 }));
+        wrong.replaceChildren(...answer.answers.filter((line) => line.rule).map((line) =>
+            h('p', { class: 'late' }, `! ${said(line.text)}${servers.length > 1 && line.host ? ` (${line.host})` : ''}: ${said(line.why)}. `, h('code', {}, line.command))));
+        setChildren(all, ...servers.map((one) => section(one, answer.answers, before, keys)));
+        before = new Map(servers.map((one) => [one.server, one]));
+        setChildren(typed, command(answer.command));
+    }, (error) => wrong.replaceChildren(empty(said(error.message))), () => !keys);
+    return looks.end;
 }

@@ -1,6 +1,6 @@
 // tasks.js: what was done here, by whom, how far it has come, how it ended; some can be undone.
 import { button, note, perform } from './action.js';
-import { act, get } from './api.js';
+import { act, get, repeat } from './api.js';
 import { command, empty, h, link, moment, setAttribute, setText, since, table } from './dom.js';
 import { live } from './live.js';
 import { arrange } from './trouble.js';
@@ -64,7 +64,6 @@ function undo(one, before, schedules) {
 }
 
 export function tasks(main) {
-    const stop = new AbortController();
     const list = table(t`Tasks`, [[t`Began`, ''], [t`Who`, ''], [t`Command`, ''], [t`Progress`, ''], [t`Outcome`, 'words'], [t`Action`, 'do']]);
     const words = h('div', { role: 'status' });
     let rows = new Map(); // number → its row
@@ -77,12 +76,12 @@ export function tasks(main) {
         } catch (error) {
             note(said(error.message), null, true);
         }
-        load();
+        looks.again();
     }
 
     async function turn({ where, body, words: done }) {
         await perform(where, body, done);
-        load();
+        looks.again();
     }
 
     // Whoever is at its button stays there while the rest changes.
@@ -119,18 +118,9 @@ export function tasks(main) {
         words.replaceChildren(...(all.length ? [] : [empty(t`Nothing was done here yet.`)]));
     }
 
-    async function load() {
-        try {
-            const { tasks: all } = await get('tasks', null, stop.signal), cron = all.some((one) => one.path.startsWith('cron-') && turned(one));
-            show(all, cron ? (await get('cron', null, stop.signal)).answers : []);
-        } catch (error) {
-            if (error.name !== 'AbortError') words.replaceChildren(empty(said(error.message)));
-        }
-    }
-    load();
-    const timer = setInterval(() => !document.hidden && load(), 2000);
-    return () => {
-        clearInterval(timer);
-        stop.abort();
-    };
+    const looks = repeat(2000, async (signal) => {
+        const { tasks: all } = await get('tasks', null, signal), cron = all.some((one) => one.path.startsWith('cron-') && turned(one));
+        show(all, cron ? (await get('cron', null, signal)).answers : []);
+    }, (error) => words.replaceChildren(empty(said(error.message))));
+    return looks.end;
 }
