@@ -264,6 +264,7 @@ fi
 
 # ---- 5,000 idle schedules
 
+awaited 20 "what left the configuration has gone" has_not daily
 i=0
 while [ "$i" -lt 5000 ]; do
     i=$((i + 1))

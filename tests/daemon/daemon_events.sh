@@ -18,7 +18,7 @@ begin=$(present)
 later push --file "$work/sleeps" >/dev/null
 within 10 "a thousand sleeps of 1 s are done" counts 'done' 2000
 in_time "$(sum "$(present) - $begin")" 1.5 "s for them, not a thousand"
-is "$(noting a) $(how_often 'ending it')" "0 0" "none failed, the worker lived"
+is "$(noting a) $(how_often 'is ended')" "0 0" "none failed, the worker lived"
 
 # If there are more than fit, the rest waits.
 begin=$(present)

@@ -25,7 +25,7 @@ done
 within 10 "all $number are done" counts 'done' "$number"
 is "$(lines begun) $(counted adopted) $(redis HLEN "$(key jobs)")" "$number $number 0" \
     "each once, under another id"
-is "$(how_often 'no memory or slot')" 0 "no worker could not hold one"
+is "$(how_often 'no memory for')" 0 "no worker could not hold one"
 before=$(scripts_run) start=$(date +%s)
 push_do later '"do":"done"'
 within 10 "then others are" counts 'done' $((number + 1))

@@ -54,7 +54,7 @@ while [ "$pair" -lt "$pairs" ]; do
     pair=$((pair + 1))
 done
 within 10 "after $pairs times sleep, nothing, sleep all are done" counts 'done' $((before + 2 * pairs))
-is "$(dead) $(counted released) $(how_often 'ending it')" "0 0 0" "none failed, no worker was ended"
+is "$(dead) $(counted released) $(how_often 'is ended')" "0 0 0" "none failed, no worker was ended"
 
 # ---- a type that nobody has
 

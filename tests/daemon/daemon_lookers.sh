@@ -38,6 +38,13 @@ looks_not() { ! looks "$1"; }
 three_look() { [ "$(lookers | wc -l)" = 3 ]; }
 three_of_five() { three_look && [ "$(posts -inf 0 | wc -l)" = 2 ]; }
 
+# pick: sets $victim to one of the others that looks. (Who stands still for three seconds has no post for a while.)
+pick()
+{
+    victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+    [ -n "$victim" ]
+}
+
 # on_time NAME [LIMIT]: pushes a job and sees that it runs in time, once.
 on_time()
 {
@@ -88,7 +95,7 @@ on_time "all are there"
 round=0
 while [ $round -lt "${LATER_ROUNDS:-3}" ]; do
     round=$((round + 1))
-    victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+    awaited 20 "one looks" pick
     kill -KILL "$victim"
     awaited 10 "it is gone" gone "$victim"
     on_time "a looker is killed"
@@ -97,9 +104,14 @@ while [ $round -lt "${LATER_ROUNDS:-3}" ]; do
     within 20 "another has its post" three_of_five
 done
 
-victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
-kill -TERM "$victim"
-awaited 20 "it ends" gone "$victim"
+# Who has no connection when it stops, since Redis stood still for two seconds, keeps it; so there are three tries.
+for try in 1 2 3; do
+    awaited 20 "one looks" pick
+    kill -TERM "$victim"
+    awaited 20 "it ends" gone "$victim"
+    ! looks_not "$victim" || break
+    [ $try = 3 ] || another
+done
 runs "one that stops gives its post up" looks_not "$victim"
 on_time "a looker is stopped"
 within 20 "another has it" three_look
@@ -107,7 +119,7 @@ another
 
 # ---- frozen, and back
 
-victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+awaited 20 "one looks" pick
 kill -STOP "$victim"
 on_time "a looker is frozen"
 within 20 "its post ends" looks_not "$victim"
@@ -119,7 +131,7 @@ on_time "it is back"
 
 # ---- cut off, and back
 
-victim=$(lookers | grep -vx "$laterd_pid" | head -n 1)
+awaited 20 "one looks" pick
 passes "$victim" 0
 promoted "a looker is cut off"
 within 20 "its post ends" looks_not "$victim"
