@@ -44,7 +44,7 @@ static const char *options(unsigned shards)
     static char text[200];
 
     snprintf(text, sizeof text,
-             "workers = 2; lease = 15.0; queues = ( { name = \"default\"; shards = %u; } );",
+             "workers = 2; lease = 5.0; queues = ( { name = \"default\"; shards = %u; } );",
              shards);
     return text;
 }
@@ -468,12 +468,12 @@ int main(void)
     ids = (tap_long() ? 40 : 13) * RATE / MANY * MANY;
     pushed = mmap(NULL, PUSHERS * sizeof *pushed, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!tap_ok(pushed != MAP_FAILED && arena_open(&arena, NULL) == 0 &&
-                    arena_start(&arena, 0, options(counts[0])) == 0 &&
-                    arena_start(
-                        &arena, 1,
-                        "workers = 2; lease = 15.0; queues = ( { name = \"default\"; } );") == 0,
-                "an arena, two laterds")) {
+    if (!tap_ok(
+            pushed != MAP_FAILED && arena_open(&arena, NULL) == 0 &&
+                arena_start(&arena, 0, options(counts[0])) == 0 &&
+                arena_start(&arena, 1,
+                            "workers = 2; lease = 5.0; queues = ( { name = \"default\"; } );") == 0,
+            "an arena, two laterds")) {
         arena_close(&arena);
         return tap_end();
     }
