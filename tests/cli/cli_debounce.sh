@@ -80,6 +80,7 @@ own "$monitor"
 wait_until 20 test -s "$work/monitor"
 spawn "$later_bin" work s -- sh -c 'n=$(sed "s/.*payload.:\([0-9]*\).*/\1/")
     echo "$(date +%s.%N) $n" >>"$1"; sleep 0.2' - "$work/ran"
+wait_until 20 blocks 1 # so that it runs some while they are pushed
 # Pushes as many as are due by the clock, so that a busy machine makes it uneven and not slower.
 stream()
 {

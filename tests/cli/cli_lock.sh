@@ -173,7 +173,7 @@ echo $$ >>"$PIDS"
 while :; do sleep 1; done
 END
 : >"$PIDS"
-locker a --ttl 6 -- "$work/deaf"
+locker a --ttl 12 -- "$work/deaf" # it looks each four seconds, long before its time is over
 wait_until 10 eval 'test $(wc -l <"$PIDS") -ge 2'
 redis del 'later:lock:{a}' >/dev/null
 ended

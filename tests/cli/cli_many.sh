@@ -154,6 +154,8 @@ is "$(later show j7 -q m | cut -f 2)" dead "the buried one is dead"
 
 # ---- the workers were busy all the time
 
+performs() { [ "$(redis HGET 'later:{m}:stats' 'done')" -ge 1 ]; }
+wait_until 20 performs
 run gone "$spawned"
 is "$status" 1 "the workers still run"
 kill "$spawned"
@@ -252,8 +254,13 @@ if [ "$redis_kind" = single ]; then
     redis CLIENT PAUSE 60000 WRITE >/dev/null
     spawn env --default-signal=INT "$later_bin" cancel -q much --state ready --yes
     wait_until 20 held_up
+    # It waits for its answer for five seconds. It stands still until that is there, however long this takes.
+    kill -STOP "$spawned"
     kill -INT "$spawned"
     redis CLIENT UNPAUSE >/dev/null
+    goes_on() { ! held_up; }
+    wait_until 20 goes_on
+    kill -CONT "$spawned"
     wait "$spawned"
     is $? 75 "cancel, ^C: status 75"
     left=$(redis ZCARD 'later:{much}:ready')

@@ -162,17 +162,17 @@ export LATER_REDIS_URL
 redis HSET later:hosts a:1 "{\"host\":\"alpha\",\"pid\":1,\"version\":\"0.1\",\"started\":$(($(redis TIME | head -n 1) - 100)),\"seen\":$(($(redis TIME | head -n 1) + 3600)).5,\"workers\":4,\"running\":2,\"performed\":500,\"failed\":3,\"queues\":[\"q\",\"r\"],\"runs\":{\"q\":2}}" \
     b:2 '{"host":"beta","pid":2,"version":"0.1","started":1000,"seen":2000,"workers":1,"running":0,"performed":0,"failed":0,"queues":[]}' \
     c:3 nonsense >/dev/null
-for seen in 50 70; do
-    redis HSET later:hosts "rare:$seen" "{\"host\":\"rare$seen\",\"every\":20,\"seen\":$(($(redis TIME | head -n 1) - seen)),\"workers\":1,\"queues\":[]}" >/dev/null
+for seen in 500 700; do
+    redis HSET later:hosts "rare:$seen" "{\"host\":\"rare$seen\",\"every\":200,\"seen\":$(($(redis TIME | head -n 1) - seen)),\"workers\":1,\"queues\":[]}" >/dev/null
 done
 run later status
 is "$status" 0 "later status: status 0"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "alpha" { print $2, $4, $7, $8, $9, $10, $12, $13 }')" \
     "1 alive 4 2 500 3 q,r q:2" "status shows what a daemon has announced"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "beta" { print $4 }')" gone "one that was not seen for long"
-is "$(printf '%s\n' "$out" | awk -F '\t' '$1 ~ /^rare/ { print $1, $4 }' | sort | paste -sd ' ' -)" "rare50 alive rare70 gone" \
-    "one that tells of itself every 20 seconds may be silent for three times that"
-redis HDEL later:hosts rare:50 rare:70 >/dev/null
+is "$(printf '%s\n' "$out" | awk -F '\t' '$1 ~ /^rare/ { print $1, $4 }' | sort | paste -sd ' ' -)" "rare500 alive rare700 gone" \
+    "one that tells of itself every 200 seconds may be silent for three times that"
+redis HDEL later:hosts rare:500 rare:700 >/dev/null
 like "$err" 'c:3' "an entry that is none is told"
 is "$(printf '%s\n' "$out" | awk -F '\t' '$1 == "default" { print $2 }')" 3 "status shows the queues"
 like "$(later status --json 2>/dev/null)" '^\{"host":"alpha",.*"id":"a:1","gone":false' \

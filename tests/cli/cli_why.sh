@@ -153,6 +153,7 @@ is "$(told count fails)" 1 "how often"
 why_is back 'returned: its handler gave it back: ' "its handler gave it back"
 why_is nobodys 'type_unknown: no host that serves default has the type nobodys, since ..:.. UTC; asked again in [0-9.]* s' \
     "nobody has its type"
+# What waits looks for itself now and then, and is not there for a moment.
 is_told() { [ "$(told "$1" "$2")" = "$3" ]; }
 within 10 "which type" is_told 'for' nobodys nobodys
 
@@ -163,14 +164,16 @@ why_is holds 'running: a worker has it$' "it runs"
 for i in 1 2 3; do later push 'do' '{"do":"done"}' --id "wants-$i" --lock invoices >/dev/null; done
 why_is wants-3 'lock: waits for the lock invoices, held by job holds on [^ ]+ for [0-9.]* (s|min), third in line' \
     "a lock: who has it, for how long, its place"
-is "$(told 'for' wants-3) $(told count wants-3)" "invoices 3" "which lock, its place"
+within 10 "which lock" is_told 'for' wants-3 invoices
+within 10 "its place" is_told count wants-3 3
 touch "$work/lock-end"
 within 20 "it runs when the lock is free" runs wants-3
 
 later push note '{}' --id note-x --lock invoices-2 >/dev/null
 within 20 "one of an exclusive type" runs note-x
 later lock type:note --ttl 60 --wait 300 -- sleep 900 2>/dev/null & # note-x may have it for a moment
-own $!
+holder=$!
+own "$holder"
 lock_is_ours() { later lock type:note --show --json | grep '"held":true' | grep -vq note-x; }
 wait_until 10 lock_is_ours
 later push note --id note-1 >/dev/null
@@ -183,7 +186,7 @@ wait_until 20 runs event-1
 push_event event-2
 push_event event-3
 why_is event-3 'max_running: waits for max_running of type:ev\*: 1 of 1 run, second in line' "max_running of a type"
-is "$(told 'for' event-3)" 'type:ev*' "which"
+within 10 "which type it is" is_told 'for' event-3 'type:ev*'
 touch "$work/event-end"
 rm -f "$work/thin-end"
 later push 'do' '{"do":"sleep","until":"thin-end"}' -q thin --id thin-1 >/dev/null
@@ -195,7 +198,7 @@ later push 'do' '{"do":"sleep","until":"group-end"}' -q tenants --group acme --i
 wait_until 20 runs acme-1
 later push 'do' '{"do":"done"}' -q tenants --group acme --id acme-2 >/dev/null
 why_is acme-2 'max_running: its group acme has 1 of 1 running, first in line' "max_running of a group"
-is "$(told 'for' acme-2)" 'group:tenants:acme' "which"
+within 10 "which group it is" is_told 'for' acme-2 'group:tenants:acme'
 touch "$work/group-end"
 
 for queue in fixed sliding; do
@@ -206,7 +209,8 @@ done
 why_is fixed-2 'limit: waits for the limit queue:fixed, which opens in (10|[6-9]\.[0-9]) min, first in line' "a limit"
 why_is sliding-2 'limit: waits for the limit queue:sliding:to=ann, which opens in (10|[6-9]\.[0-9]) min, first in line' \
     "a limit by a member"
-like "$(told until sliding-2)" '^[0-9]{10}' "when it opens"
+opens() { told until sliding-2 | grep -Eq '^[0-9]{10}'; }
+within 10 "when it opens" opens
 
 # ---- ahead: by the rate
 
@@ -228,8 +232,14 @@ is "$(later show fails | cut -f 1-3)" "$(printf 'fails\tdelayed\tdo')" "programs
 
 # ---- its cost: the questions of one look at a ready job, beyond those of the job itself
 
+# Nobody else asks Redis meanwhile, as who renews a lock. On a busy machine it is asked more often whether it is there.
 stop_laterd
-count_all() { redis INFO commandstats | tr -d '\r' | tr ':,=' '   ' | awk '/^cmdstat_/ { sum += $3 } END { print sum }'; }
+kill "$holder"
+wait "$holder"
+count_all()
+{
+    redis INFO commandstats | tr -d '\r' | tr ':,=' '   ' | awk '/^cmdstat_/ && !/^cmdstat_ping / { sum += $3 } END { print sum }'
+}
 later push 'do' --id cost >/dev/null
 before=$(count_all)
 later show cost -q default >/dev/null

@@ -203,7 +203,7 @@ is "$(tr '\n' ' ' <"$work/worked")$(state again again)" "1 2 3 dead" "three atte
 # ---- leases
 
 later push t -q lease --id kept >/dev/null
-worker lease -n 1 --lease 6 -- sh -c "until test -e $work/renewed; do sleep 0.05; done"
+worker lease -n 1 --lease 12 -- sh -c "until test -e $work/renewed; do sleep 0.05; done"
 wait_until 20 has lease reserved 1
 lease_end() { redis ZRANGE 'later:{lease}:reserved' 0 -1 WITHSCORES | tail -n 1; }
 score=$(lease_end)
@@ -217,7 +217,7 @@ is "$? $(redis HGET 'later:{lease}:stats' 'done')" "0 1" "and the job ends well"
 later push t -q lapsed --id lapsed >/dev/null
 later reserve lapsed --lease 1 >/dev/null
 advance_redis 1
-later work lapsed -n 1 --lease 3 -- true
+later work lapsed -n 1 --lease 9 -- true
 is "$? $(redis HGET 'later:{lapsed}:stats' lapsed)" "0 1" "one that ran out is returned"
 
 later push t -q lost --id lost >/dev/null

@@ -418,12 +418,14 @@ static unsigned push_one(struct arena *arena, const struct produce *what, unsign
         job.in = 0.001 * arena_random(5000) + 0.001;
         due = arena_now() + job.in;
     }
-    if (dice < what->crash)
+    if (dice < what->crash) {
         strcpy(payload, "\"crash 5\"");
-    else if (dice < what->crash + what->hang)
+    } else if (dice < what->crash + what->hang) {
         strcpy(payload, "\"hang\"");
-    else if (arena_random(100) < what->fail)
+        job.max_attempts = 2; /* each takes its worker for all its time */
+    } else if (arena_random(100) < what->fail) {
         strcpy(payload, "\"fail\"");
+    }
     if (arena_random(100) < what->junk)
         push_junk(arena, id);
     arena_push_in(arena, what->queue ? what->queue : "default", &job, due);

@@ -22,7 +22,7 @@
 #define SKEW 2000000 /* microseconds */
 
 static const char options[] =
-    "workers = 1; lease = 2.0; crash_max = 1000; retry = { base = 0.0; };"
+    "workers = 1; lease = 5.0; crash_max = 1000; retry = { base = 0.0; };"
     "cron = ( { name = \"conf\"; every = 1; type = \"trace\"; payload = \"\\\"ok\\\"\"; } );";
 
 /* What the schedule set by hand was: from some moment in these two seconds on. */

@@ -18,7 +18,7 @@
 
 #define HEAL_SECONDS 5.0
 
-static const char options[] = "workers = 2; lease = 4.5; crash_max = 100;";
+static const char options[] = "workers = 2; lease = 6.5; crash_max = 100;";
 
 static const struct produce load = {
     .prefix = "h", .seed = 21, .burst = 5, .slow_ms = 20, .rate = 60, .seconds = 6
@@ -245,6 +245,8 @@ static void test_fork(void)
     kill_one(&arena);
     tap_ok(logged(&arena, "Resource temporarily unavailable", 5), "fork fails: told");
     arena_sleep(2);
+    for (double until = arena_until(5); plan->forks_failed < 3 && arena_now() < until;)
+        arena_sleep(0.02);
     plan->fork_every = 0;
     tap_ok(workers_back(&arena, 2), "both workers are there again");
     tap_ok(plan->forks_failed >= 3, "%u forks failed", plan->forks_failed);

@@ -111,7 +111,7 @@ static bool kill_for(double seconds, struct latency *latency)
     pid_t producer;
 
     if (arena_open(&arena, NULL) < 0 ||
-        arena_start(&arena, 0, "workers = 4; lease = 3.0; crash_max = 20;") < 0) {
+        arena_start(&arena, 0, "workers = 4; lease = 9.0; crash_max = 20;") < 0) {
         arena_close(&arena);
         return tap_ok(false, "an arena");
     }

@@ -29,7 +29,7 @@ static bool enter(struct arena *arena, const char *redis, const char *shim)
         setenv("LD_PRELOAD", shim, 1);
     open = arena_open(arena, redis) == 0;
     unsetenv("LD_PRELOAD");
-    if (open && arena_start(arena, 0, "workers = 3; lease = 2.0; crash_max = 100;") == 0)
+    if (open && arena_start(arena, 0, "workers = 3; lease = 4.5; crash_max = 100;") == 0)
         return true;
     tap_ok(false, "an arena");
     arena_close(arena);

@@ -134,6 +134,22 @@ static bool nothing_held(struct arena *arena)
     return false;
 }
 
+/* So many run at once, until all of them do. */
+static void fill_places(struct arena *arena, size_t most)
+{
+    char id[20], line[30];
+
+    for (size_t i = 0; i < most; i++) {
+        snprintf(id, sizeof id, "first%zu", i);
+        arena_push(arena, id, "trace", "stay");
+    }
+    for (size_t i = 0; i < most; i++) {
+        snprintf(line, sizeof line, "B first%zu ", i);
+        arena_seen(arena, line, 1, 10);
+    }
+    arena_go(arena);
+}
+
 /* There are never more than two at once, whoever is killed. The lease is long, since who stands
  * still for as long loses his place. */
 static void at_once(const char *options, const char *what, size_t most, unsigned jobs)
@@ -144,6 +160,7 @@ static void at_once(const char *options, const char *what, size_t most, unsigned
 
     if (!enter(&arena, options))
         return;
+    fill_places(&arena, most);
     for (unsigned i = 0; i < jobs; i++) {
         snprintf(id, sizeof id, "j%u", i);
         arena_push(&arena, id, "trace", "sleep 60");

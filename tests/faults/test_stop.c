@@ -26,6 +26,8 @@ static bool told(struct arena *arena, const char *text)
 static void stopped_by(bool keeper_first, const char *told_as)
 {
     const char *options = "workers = 1; lease = 3.0;";
+    /* Renewed each third of it, so that nobody takes the job from that one. */
+    const char *other = "workers = 1; lease = 6.0;";
     struct arena arena;
     struct tally tally;
     const struct run *first, *second;
@@ -39,7 +41,7 @@ static void stopped_by(bool keeper_first, const char *told_as)
     start = arena_now();
     tap_ok(arena_workers(&arena, 0, &worker, 1) == 1, "one worker");
     arena_signal(&arena, 0, SIGSTOP);
-    if (arena_start(&arena, 1, options) < 0)
+    if (arena_start(&arena, 1, other) < 0)
         tap_ok(false, "a second laterd");
     tap_ok(arena_seen(&arena, "E stopped ", 1, 8) > 0, "another laterd runs the job");
     tap_ok(arena_drained(&arena, 2), "and it is done");
@@ -77,11 +79,11 @@ static void test_long(void)
     struct arena arena;
     struct tally tally;
 
-    /* Renewed each third of it, a lease outlives a standstill of two seconds. */
-    if (!arena_enter(&arena, NULL, "workers = 2; lease = 3.0;"))
+    /* Renewed each third of it, a lease outlives a standstill of three seconds. */
+    if (!arena_enter(&arena, NULL, "workers = 2; lease = 4.5;"))
         return;
-    arena_push(&arena, "long", "trace", tap_long() ? "sleep 20000" : "sleep 10000");
-    tap_ok(arena_seen(&arena, "E long ", 1, 25) > 0 && arena_drained(&arena, 2),
+    arena_push(&arena, "long", "trace", tap_long() ? "sleep 28000" : "sleep 14000");
+    tap_ok(arena_seen(&arena, "E long ", 1, 35) > 0 && arena_drained(&arena, 2),
            "a job of more than three leases is done");
     if (arena_tally(&arena, &tally) == 0) {
         tap_ok(tally.run_count == 1, "in one run");
@@ -98,14 +100,18 @@ static void test_hang(void)
     struct arena arena;
     const struct run *first, *second;
     struct tally tally;
+    /* Only this one may be over its time. */
+    const struct later_new_job hang = {
+        .id = "hang", .type = "trace", .payload = "\"hang\"", .timeout = 1
+    };
     double pushed, wait;
 
     if (!arena_enter(&arena, NULL,
-                     "workers = 1; timeout = 1.0; grace = 0.5; "
+                     "workers = 1; grace = 0.5; "
                      "retry = { base = 0.1; jitter = 0.0; max_attempts = 2; };"))
         return;
     pushed = arena_now();
-    arena_push(&arena, "hang", "trace", "hang");
+    arena_push_job(&arena, &hang, 0);
     arena_push(&arena, "next", "trace", "ok");
     tap_ok(arena_seen(&arena, "E next ", 1, 8) > 0, "a job behind one that hangs is done");
     tap_ok(arena_drained(&arena, 8), "the one that hangs comes to its end");
@@ -160,7 +166,7 @@ static void test_clock(void)
     shift(path, 0);
     setenv("CLOCK_SHIFT", path, 1);
     arena.preload = shim;
-    if (arena_start(&arena, 0, "workers = 2; lease = 3.0;") < 0) {
+    if (arena_start(&arena, 0, "workers = 2; lease = 5.0;") < 0) {
         tap_ok(false, "laterd with a clock that can be moved");
         arena_close(&arena);
         return;

@@ -79,10 +79,10 @@ post()
     push_job "$1" "\"type\":\"http.$2\"${3:+,$3}"
 }
 
-# due_in ID: whole seconds until it is due.
+# due_in ID: whole seconds from its last error until it is due, both by Redis's clock.
 due_in()
 {
-    redis ZSCORE "$(key delayed)" "$1" | awk -v now="$(present)" '{ printf "%.0f\n", $1 - now }'
+    redis ZSCORE "$(key delayed)" "$1" | awk -v failed="$(error_of "$1" | field at)" '{ printf "%.0f\n", $1 - failed }'
 }
 
 # ---- what is posted
@@ -151,11 +151,11 @@ is "$(counted returned)" 2 "both are counted as returned"
 for name in back back_date back_never; do
     later cancel "$name" >/dev/null
 done
-run later push http.json --result 60 --wait 30
+run later push http.json --result 600 --wait 300
 is "$status $out" '0  {"a":[1,2.50,12345678901234567890]}' "value: JSON, byte for byte"
-run later push http.text --result 60 --wait 30
+run later push http.text --result 600 --wait 300
 is "$status $out" '0 "because of\n200"' "value: text, as a string"
-run later push http.none --result 60 --wait 30
+run later push http.none --result 600 --wait 300
 is "$status" 65 "value: none of one that fails"
 later cancel -q default --state dead --yes >/dev/null
 

@@ -345,7 +345,7 @@ class Trial:
         else:
             del environment["LATER_REDIS_PASSWORD_FILE"]
         if kind == "replica":
-            self.place.redis.call("WAIT", 1, 5000)
+            self.place.redis.call("WAIT", 1, 60000)
             url = setting.replica
         elif kind == "down":
             url = "unix:/nowhere.sock"

@@ -34,7 +34,7 @@ BASE = {
     "limits": 'limits = ( { type = "exec.limit"; max = 2; per = 1.0; } );',
     "cron": 'cron = ( { name = "every"; every = 1.0; type = "exec.once"; queue = "c"; catch_up = "all"; } );',
     "pools": "", "log": "", "keep": "", "groups": "",
-    "times": "lease = 5.0; drain = 60.0; grace = 2.0; crash_max = 20;"
+    "times": "lease = 12.0; drain = 60.0; grace = 2.0; crash_max = 20;"
              " retry = { max_attempts = 40; base = 0.1; max = 0.2; jitter = 0.0; };",
 }
 CHANGES = {
@@ -58,7 +58,7 @@ CHANGES = {
     "pools": {"workers": "", "queues": "", "pools":
               'pools = ( { name = "p"; queues = ( { name = "s"; shards = 2; } ); workers = 1; memory_max = 4000;'
               ' files_max = 500; }, { name = "r"; queues = ( { name = "a"; }, { name = "c"; } ); workers = 2; } );'},
-    "times": {"times": "lease = 4.0; timeout = 200.0; timeout_max = 900.0; drain = 50.0; grace = 3.0; crash_max = 30;"
+    "times": {"times": "lease = 10.0; timeout = 200.0; timeout_max = 900.0; drain = 50.0; grace = 3.0; crash_max = 30;"
                        " events = 500; unknown_max = 60.0; retry = { max_attempts = 30; base = 0.2; max = 0.3;"
                        " jitter = 0.1; attempts_max = 99; wait_min = 0.0; };"
                        " recycle = { jobs = 20; memory = 1000; age = 300.0; };"},

@@ -23,6 +23,7 @@ static size_t ahead_count;
 static char shared_name[64];
 
 static struct later_keys keys;
+static bool stands_still;
 
 /* What is freed at the end of a test. */
 static struct kept {
@@ -96,6 +97,11 @@ static void open_redis(void)
         ask("SCRIPT LOAD %b", later_script_texts[i].text, later_script_texts[i].len);
 }
 
+void harness_stand_still(void)
+{
+    stands_still = true;
+}
+
 void on_queue(const char *name)
 {
     later_keys_init(&keys, "later", name);
@@ -126,6 +132,8 @@ int harness_main(const char *name, const TTest *const *tests)
 
     if (server_start_with_clock(&harness_server, NULL) < 0)
         return 99;
+    if (stands_still)
+        server_stand_still(&harness_server);
     unit_set_limit();
     cases = tcase_create(name);
     tcase_add_checked_fixture(cases, open_redis, close_redis);

@@ -38,6 +38,11 @@ extern redisContext *harness_redis;
 /* Runs tests (NULL at the end) as a suite and tells the results as TAP. Returns main's status. */
 int harness_main(const char *name, const TTest *const *tests);
 
+/* Redis's clock stands still in all tests of this program, but for server_advance(): where they are
+ * about a second or two, which a busy machine could take between two commands. Call it before
+ * harness_main(). */
+void harness_stand_still(void);
+
 /* Frees what the functions below returned so far: for tests of many steps. */
 void harness_free(void);
 

@@ -397,5 +397,6 @@ int main(void)
         NULL,
     };
 
+    harness_stand_still();
     return harness_main("lock", tests);
 }

@@ -111,5 +111,6 @@ int main(void)
         posts_of_another_clock, a_full_redis, refused, NULL,
     };
 
+    harness_stand_still();
     return harness_main("looker", tests);
 }

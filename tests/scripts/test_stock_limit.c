@@ -254,5 +254,6 @@ int main(void)
         NULL,
     };
 
+    harness_stand_still();
     return harness_main("stock_limit", tests);
 }

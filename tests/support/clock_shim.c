@@ -1,6 +1,7 @@
 /*
  * clock_shim.c: LD_PRELOAD: moves CLOCK_REALTIME by as many microseconds as the file $CLOCK_SHIFT
- * holds (one int64, mapped: a test changes it while the program runs). With $CLOCK_COUNTS,
+ * holds (one int64, mapped: a test changes it while the program runs). If a second one follows that
+ * is not 0, it is where the clock stands still, in microseconds since 1970. With $CLOCK_COUNTS,
  * CLOCK_MONOTONIC goes on by a tenth of a millisecond each time it is read, and only then: a Redis
  * whose instructions are counted runs its timers as often on a busy machine as on an idle one.
  * server.h and lib.sh preload it to Redis, the fault tests to laterd. Debian's libfaketime does not
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const volatile int64_t *shift;
+static const volatile int64_t *shift; /* and shift[1]; of a shorter file it is 0 */
 static bool counts;
 static int64_t readings;
 static int (*libc_gettime)(clockid_t clock, struct timespec *t);
@@ -38,7 +39,7 @@ __attribute__((constructor)) static void map_shift(void)
         *(void **)&libc_gettime = dlsym(RTLD_NEXT, "clock_gettime");
     if (fd < 0)
         return;
-    map = mmap(NULL, sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
+    map = mmap(NULL, 2 * sizeof *shift, PROT_READ, MAP_SHARED, fd, 0);
     if (map != MAP_FAILED)
         shift = map;
     close(fd);
@@ -56,7 +57,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     }
     if (result < 0 || clock != CLOCK_REALTIME || !shift)
         return result;
-    ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec + *shift * 1000;
+    ns = shift[1] ? shift[1] * 1000 : (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+    ns += shift[0] * 1000;
     t->tv_sec = (time_t)(ns / 1000000000);
     t->tv_nsec = (long)(ns % 1000000000);
     return 0;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CLOCK_BYTES (2 * sizeof(int64_t))
 #define START_TRIES 2000 /* of 5 ms: for a loaded machine, valgrind, a large append-only file */
 
 static const char defaults[] = "port 0\n"
@@ -56,11 +57,11 @@ static int make_clock(struct server *server)
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, sizeof *server->ahead) < 0) {
+    if (ftruncate(fd, CLOCK_BYTES) < 0) {
         close(fd);
         return -1;
     }
-    map = mmap(NULL, sizeof *server->ahead, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    map = mmap(NULL, CLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     server->ahead = map == MAP_FAILED ? NULL : map;
     return server->ahead ? 0 : -1;
@@ -178,6 +179,14 @@ void server_advance(struct server *server, double seconds)
     *server->ahead += (int64_t)(seconds * 1e6);
 }
 
+void server_stand_still(struct server *server)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    server->ahead[1] = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 void server_end(struct server *server, int number)
 {
     if (server->pid == 0)
@@ -200,7 +209,7 @@ void server_stop(struct server *server)
 {
     server_end(server, SIGKILL);
     if (server->ahead)
-        munmap(server->ahead, sizeof *server->ahead);
+        munmap(server->ahead, CLOCK_BYTES);
     server->ahead = NULL;
     if (*server->folder)
         nftw(server->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

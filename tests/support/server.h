@@ -25,7 +25,8 @@ struct server {
     pid_t pid;       /* 0 = not running */
     char folder[64]; /* mkdtemp, in $TMPDIR or /tmp */
     char socket[80]; /* folder/socket */
-    int64_t *ahead;  /* microseconds that its clock is ahead of ours; NULL: it has ours */
+    int64_t *ahead;  /* microseconds that its clock is ahead of ours; NULL: it has ours. Then, if it
+                      * stands still, where. */
 };
 
 /* Makes the folder, with a redis.conf of the defaults in server.c followed by `options` (lines of a
@@ -41,6 +42,10 @@ int server_start_with_clock(struct server *server, const char *options);
  * its own takes its time all the same: the renewal of leases, a third of one after another; the
  * look of a migrator, every 0.8 s. */
 void server_advance(struct server *server, double seconds);
+
+/* Its clock stands still from now on, and only server_advance() turns it: for what lasts a second
+ * or two, which a busy machine could take between two commands. */
+void server_stand_still(struct server *server);
 
 /* Sends it a signal (SIGTERM, SIGKILL …) that ends it, and waits for its end. Its folder stays. */
 void server_end(struct server *server, int signal);
