@@ -60,7 +60,7 @@ is "$(marks | grep -c "start $version")" 0 "a start soon after is of the same de
 # ---- without Redis
 
 if applies away; then
-    redis client pause 17000 all >/dev/null
+    redis client pause 20000 all >/dev/null # it is counted from when laterd has read the answer before it
     within 60 "a time without an answer" has_member away open false
     is "$(later history --marks --json | "$tools/json_lines" mark from to |
         awk -F '\t' '$1 == "\"away\"" { print ($3 - $2 >= 15) }')" 1 "lasts as long as that"

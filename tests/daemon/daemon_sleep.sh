@@ -54,8 +54,17 @@ kill -CONT $hidden
 later cancel frozen >/dev/null
 within 30 "when it is over, all but one sleep" one_awake
 
-kill -STOP "$(sentry)"
-within 20 "the one that waits is frozen: another is roused" are 6
+# freeze_sentry: is the one that was awake frozen with its connections? It may have been let sleep since.
+freeze_sentry()
+{
+    one_awake || return 1
+    kill -STOP "$(sentry)"
+    ! redis_all CLIENT LIST | grep -q " name=laterd-wake-$(sentry) " || return 0
+    kill -CONT "$(sentry)"
+    return 1
+}
+awaited 20 "the one that waits is frozen" freeze_sentry
+within 20 "another is roused" are 6
 push_do stuck '"do":"sleep","for":60'
 within 5 "which takes what comes, although the frozen one was called first" begun stuck
 kill -CONT "$(sentry)"

@@ -8,7 +8,11 @@ posts=
 posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
 calls() { redis_all CLIENT LIST | grep -c ' name=laterd-plugins'; }
 call() { [ "$(calls)" = "$1" ]; }
-asleep() { [ "$(how_often ' asleep: ')" = "$sleepers" ]; }
+# asleep: have so many gone to sleep, perhaps more than once, and does one wait?
+asleep()
+{
+    [ "$(how_often ' asleep: ')" -ge "$sleepers" ] && [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]
+}
 # another_waits ID: does another worker than that of the job wait for longer than a second, which is for long?
 another_waits()
 {
@@ -50,10 +54,10 @@ stop_laterd
 rm "$work/end"
 
 among_many 3 3.0 'recycle = { jobs = 1; };'
+sleepers_are STOP
 later pause default >/dev/null
 push_event long '"until":"end"'
 push_event short '"until":"soon"'
-sleepers_are STOP
 later resume default >/dev/null
 within 5 "the one that waits begins two jobs" begun long
 within 5 "both" begun short
@@ -80,7 +84,7 @@ within 30 "when they are over, those that sleep have none" call 1
 stop_laterd
 rm "$work/end" "$work/begun"
 
-among_many 2 1.0 'limits = ( { type = "note"; max = 1; per = 20.0; } );'
+among_many 2 1.0 'limits = ( { type = "note"; max = 1; per = 60.0; } );'
 sleepers_are STOP
 push_do long '"do":"sleep","until":"end"'
 within 5 "the one that waits is busy" begun long
@@ -92,6 +96,12 @@ within 5 "a job waits for that limit" is_delayed second
 touch "$work/end"
 within 30 "the one that was busy waits for long" another_waits first
 is "$(redis_all CLIENT LIST | grep -c ' name=laterd-worker-')" 2 "the one that knows of the limit does not sleep"
+is_delayed second
+is $? 0 "whose job waits still"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    advance_redis 5
+    [ "$redis_kind" = single ] || sleep 0.5 # the servers of a set hear of each other
+done
 within 30 "the job begins when the limit opens" ended second
 end_well
 finish

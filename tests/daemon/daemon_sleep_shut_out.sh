@@ -21,7 +21,8 @@ configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short 
 sed -i "1s|; };|; password_file = \"$work/password\"; };|" "$work/laterd.conf"
 posts=
 posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
-asleep() { [ "$(how_often ' asleep: ')" = 3 ]; }
+# asleep: have three gone to sleep, perhaps more than once, and does one wait?
+asleep() { [ "$(how_often ' asleep: ')" -ge 3 ] && [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]; }
 status_says()
 {
     run later status
