@@ -25,14 +25,9 @@ LOOK = '''const told = arguments[arguments.length - 1], end = performance.now() 
 class Browser:
     def __init__(self, work, width=1280, height=900, dark=False, options=()):
         self.log = open(os.path.join(work, 'chromedriver.log'), 'w')
-        self.driver = subprocess.Popen(['chromedriver', '--port=0', '--log-level=WARNING'],
-                                       stdout=subprocess.PIPE, stderr=self.log, text=True,
-                                       start_new_session=True,  # Chromium's processes are in it, too
-                                       env={**os.environ, 'HOME': work, 'TMPDIR': work})
-        for line in self.driver.stdout:
-            if 'started successfully on port' in line:
-                self.url = 'http://127.0.0.1:' + line.split()[-1].strip('.')
-                break
+        self.url = None
+        for _ in range(5):  # it ends if somebody else takes the port that it has found free
+            self.url = self.url or self.start(work)
         arguments = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
                      '--hide-scrollbars', '--no-first-run', '--disable-background-networking',
                      '--disable-component-update', '--lang=en', f'--user-data-dir={work}/chromium',
@@ -45,6 +40,18 @@ class Browser:
         self.session = answer['sessionId']
         self.call('POST', 'timeouts', {'script': 60000, 'pageLoad': 60000})
         self.look(width, height, dark)
+
+    def start(self, work):
+        """Starts chromedriver. Returns where it listens, or None if it has ended."""
+        self.driver = subprocess.Popen(['chromedriver', '--port=0', '--log-level=WARNING'],
+                                       stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                       start_new_session=True,  # Chromium's processes are in it, too
+                                       env={**os.environ, 'HOME': work, 'TMPDIR': work})
+        for line in self.driver.stdout:
+            if 'started successfully on port' in line:
+                return 'http://127.0.0.1:' + line.split()[-1].strip('.')
+        self.driver.wait()
+        return None
 
     def call(self, method, path, body=None):
         if self.session:
