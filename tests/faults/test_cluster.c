@@ -29,19 +29,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOSTS         2
-#define NODE_TIMEOUT  2.0
-#define QUIET_TIMEOUT 15.0                   /* while nothing is killed or stopped */
-#define RECOVERY      (2 * NODE_TIMEOUT + 2) /* seconds, of the issue */
-#define PLAIN         4
-#define SHARDS        8
-#define SHARDED       "events"
-#define QUEUES        (PLAIN + SHARDS)
-#define RATE          20.0 /* jobs a second into each plain queue */
-#define SHARD_RATE    10.0 /* and into each shard */
-#define ROUNDS        3
-#define SLOWER        0.6 /* times as many in each further round */
-#define MORE          60  /* with QUEUES more than CONFIG_WAITED */
+#define HOSTS        2
+#define NODE_TIMEOUT 2.0
+#define RECOVERY     (2 * NODE_TIMEOUT + 2) /* seconds, of the issue */
+#define PLAIN        4
+#define SHARDS       8
+#define SHARDED      "events"
+#define QUEUES       (PLAIN + SHARDS)
+#define RATE         20.0 /* jobs a second into each plain queue */
+#define SHARD_RATE   10.0 /* and into each shard */
+#define ROUNDS       3
+#define SLOWER       0.6 /* times as many in each further round */
+#define MORE         60  /* with QUEUES more than CONFIG_WAITED */
 
 static const char options[] =
     "workers = 3; lease = 10.0; retry = { base = 0.2; max = 1.0; };\n"
@@ -371,22 +370,10 @@ static void test_fault(const struct kind *kind)
            kind->what, rate * 100);
 }
 
-/* A replica that takes over because its master waits for a processor was not planned. */
-static void set_node_timeout(double seconds)
-{
-    bool good = true;
-
-    for (int n = 0; n < CLUSTER_NODES; n++)
-        good =
-            cluster_do(&cluster, n, "CONFIG SET cluster-node-timeout %d", (int)(seconds * 1000)) &&
-            good;
-    tap_ok(good, "nodes are missed after %.0f s", seconds);
-}
-
 static void test_planned(double pause)
 {
     pace = 1;
-    set_node_timeout(QUIET_TIMEOUT);
+    tap_ok(cluster_set_node_timeout(&cluster, CLUSTER_QUIET), "no node is missed soon");
     begin_segment();
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         double start = arena_now();
@@ -400,7 +387,7 @@ static void test_planned(double pause)
 static void test_unplanned(double pause)
 {
     pace = 1;
-    set_node_timeout(NODE_TIMEOUT);
+    tap_ok(cluster_set_node_timeout(&cluster, NODE_TIMEOUT), "from now on they are");
     begin_segment();
     for (size_t i = 0; i < sizeof unplanned / sizeof *unplanned; i++) {
         double start = arena_now();

@@ -24,12 +24,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NODE_TIMEOUT  2.0
-#define QUIET_TIMEOUT 15.0
-#define RECOVERY      (2 * NODE_TIMEOUT + 2)
-#define ROUNDS        3
-#define KEPT          200
-#define QUEUE         "flow"
+#define NODE_TIMEOUT 2.0
+#define RECOVERY     (2 * NODE_TIMEOUT + 2)
+#define ROUNDS       3
+#define KEPT         200
+#define QUEUE        "flow"
 
 static struct cluster cluster;
 
@@ -294,18 +293,6 @@ static void test_flush(void)
 
 /* --- a kill */
 
-/* While nothing is killed, no replica shall take over because its master waits for a processor. */
-static bool set_node_timeout(double seconds)
-{
-    bool good = true;
-
-    for (int n = 0; n < CLUSTER_NODES; n++)
-        good =
-            cluster_do(&cluster, n, "CONFIG SET cluster-node-timeout %d", (int)(seconds * 1000)) &&
-            good;
-    return good;
-}
-
 /* A name of a queue that this node has. */
 static void name_queue(int master, int round, char name[32])
 {
@@ -395,7 +382,7 @@ int main(void)
     pthread_t thread;
 
     if (!tap_ok(cluster_start(&cluster, (unsigned)(NODE_TIMEOUT * 1000), NULL) == 0 &&
-                    set_node_timeout(QUIET_TIMEOUT),
+                    cluster_set_node_timeout(&cluster, CLUSTER_QUIET),
                 "a Cluster"))
         return tap_end();
     for (int i = 0; i < 2; i++)
@@ -406,7 +393,8 @@ int main(void)
         test_move();
         test_failover();
         test_flush();
-        tap_ok(set_node_timeout(NODE_TIMEOUT), "from now on a replica takes over soon");
+        tap_ok(cluster_set_node_timeout(&cluster, NODE_TIMEOUT),
+               "from now on a replica takes over soon");
         test_kill(clients[1]);
         atomic_store(&stop, true);
         pthread_join(thread, NULL);

@@ -207,6 +207,16 @@ bool cluster_do(const struct cluster *cluster, int n, const char *format, ...)
     return good;
 }
 
+bool cluster_set_node_timeout(const struct cluster *cluster, double seconds)
+{
+    int ms = (int)(seconds * 1000);
+    bool good = true;
+
+    for (int n = 0; n < CLUSTER_NODES; n++)
+        good = cluster_do(cluster, n, "CONFIG SET cluster-node-timeout %d", ms) && good;
+    return good;
+}
+
 redisContext *cluster_connect(const struct cluster *cluster, int n)
 {
     return node_connect(cluster_port(cluster, n));

@@ -112,6 +112,10 @@ bool cluster_move_end(struct cluster *cluster, int slot, int to);
 redisReply *cluster_ask(const struct cluster *cluster, int n, const char *format, ...);
 /* Returns whether the command succeeded. */
 bool cluster_do(const struct cluster *cluster, int n, const char *format, ...);
+/* Says how long a node may be silent before its replica takes over. Where nothing is killed that
+ * should be CLUSTER_QUIET, or more: a master may wait for a processor. Returns whether all know. */
+bool cluster_set_node_timeout(const struct cluster *cluster, double seconds);
+#define CLUSTER_QUIET 15.0
 /* Returns a connection to the node, which the caller frees with redisFree(), or NULL. */
 redisContext *cluster_connect(const struct cluster *cluster, int n);
 
