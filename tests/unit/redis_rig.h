@@ -57,9 +57,6 @@ void rig_connect(void);
 
 #define LATER_NO_SCRIPT (-1)
 
-/* Seconds for an answer that comes, or is refused: this process and the fake may stand still. */
-#define RIG_PATIENT 60.0
-
 /* Puts `word number` on its way, not flushed. */
 void rig_send(int number, const char *word, int script, double timeout);
 

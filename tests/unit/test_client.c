@@ -37,9 +37,6 @@ static void tear_down(void)
     live_end();
 }
 
-/* Seconds for an answer that comes: this process and the fake may stand still. */
-#define PATIENT 60.0
-
 static void open_at(const char *url, double timeout)
 {
     client = later_client_open_with(
@@ -113,7 +110,7 @@ START_TEST(test_push)
     enum later_push_result result;
     char id[LATER_ID_SIZE];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
     ck_assert_str_eq(id, "a");
     ck_assert_int_eq(result, LATER_IS_PUSHED);
@@ -135,7 +132,7 @@ START_TEST(test_push_text)
 {
     struct later_new_job job = { .type = "t", .payload = "say \"hi\"", .id = "a", .text = 1 };
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), 0);
     ck_assert_str_eq(live_string("HGET later:{q}:jobs a"),
                      "{\"type\":\"t\",\"id\":\"a\",\"payload\":\"say \\\"hi\\\"\"}");
@@ -164,7 +161,7 @@ START_TEST(test_push_later)
     struct later_new_job job = { .type = "t", .in = 100 };
     double now = (double)live_number("EVAL %s 0", "return tonumber(redis.call('TIME')[1])");
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push(client, "q", &job, id[0], NULL, &err), 0);
     job = (struct later_new_job){ .type = "t", .at = 4000000000.25 };
     ck_assert_int_eq(later_push(client, "q", &job, id[1], NULL, &err), 0);
@@ -184,7 +181,7 @@ START_TEST(test_push_unique)
                                     { .type = "t", .id = "ended" } };
     enum later_push_result results[3];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     live_do("HSET later:{q}:records ended t=4000000000\n");
     ck_assert_int_eq(later_push_many(client, "q", jobs, 3, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
@@ -226,7 +223,7 @@ START_TEST(test_push_expires_in)
                                      .expires_in = 60 } };
     double from = live_time();
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_many(client, "q", jobs, 3, NULL, &err), 0);
     for (size_t i = 0; i < 3; i++) {
         const char id[] = { (char)('a' + i), '\0' };
@@ -254,7 +251,7 @@ START_TEST(test_push_debounced)
     };
     enum later_push_result results[5];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_many(client, "q", jobs, 5, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
     ck_assert_int_eq(results[1], LATER_IS_REPLACED);
@@ -279,7 +276,7 @@ START_TEST(test_push_again)
     struct later_new_job job = { .type = "t", .id = "a", .payload = "2", .again = 1 };
     enum later_push_result result;
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     live_do("HSET later:{q}:jobs a {}");
     live_do("ZADD later:{q}:reserved 4000000000 tok");
     live_do("ZADD later:{q}:reserved:tok 1 a");
@@ -297,7 +294,7 @@ START_TEST(test_push_document)
     struct later_new_job job = { .document = document };
     char id[LATER_ID_SIZE];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push(client, "q", &job, id, NULL, &err), 0);
     ck_assert_str_eq(id, "mine");
     ck_assert_str_eq(live_string("HGET later:{q}:jobs mine"), document);
@@ -351,7 +348,7 @@ START_TEST(test_push_many)
                                     { .type = "t", .id = "b" } };
     enum later_push_result results[4];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_many(client, "q", jobs, 4, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
     ck_assert_int_eq(results[1], LATER_IS_PUSHED);
@@ -385,7 +382,7 @@ START_TEST(test_push_flow)
                                     { .type = "t", .after = "*", .when = "ended" } };
     enum later_push_result results[4];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
     ck_assert_int_eq(results[3], LATER_IS_PUSHED);
@@ -419,7 +416,7 @@ START_TEST(test_push_flow_large)
         jobs[i] = (struct later_new_job){ .type = "t", .flow = i % 2 ? "large" : NULL };
     jobs[0].after = "*";
     memset(results, 9, sizeof results);
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_flow(client, "q", "large", 0, jobs, COUNT, results, &err), 0);
     for (size_t i = 0; i < COUNT; i++)
         ck_assert_int_eq(results[i], LATER_IS_PUSHED);
@@ -438,7 +435,7 @@ START_TEST(test_push_flow_wide)
                                     { .type = "t" } };
     enum later_push_result results[4] = { 9, 9, 9, 9 };
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     live_do("SET later:{s}:shards %s", "1764000000123 4 1");
     ck_assert_int_eq(later_push_flow(client, "q", "f", 0, jobs, 4, results, &err), 0);
     for (size_t i = 0; i < 4; i++)
@@ -470,7 +467,7 @@ START_TEST(test_push_flow_home)
     enum later_push_result result;
     char id[LATER_ID_SIZE];
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(later_push(client, "q", &job, id, &result, &err), 0);
         ck_assert_str_eq(id, "f.a");
@@ -512,7 +509,7 @@ START_TEST(test_push_flow_bad)
         { { .type = "t" }, { .type = "t", .replace = 1 }, "job 2: expires_in" },
     };
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct later_new_job jobs[] = { bad[i].one, bad[i].two };
 
@@ -534,7 +531,7 @@ START_TEST(test_push_into_flow)
     struct later_new_job late = { .type = "t", .flow = "f", .id = "late" };
     enum later_push_result results[3] = { 9, 9, 9 };
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(later_push_many(client, "q", jobs, 3, results, &err), 0);
     ck_assert_int_eq(results[0], LATER_IS_PUSHED);
     ck_assert_int_eq(results[1], LATER_IS_PUSHED);
@@ -571,7 +568,7 @@ START_TEST(test_push_full)
     enum later_push_result results[3] = { 9, 9, 9 };
 
     live_do("HSET later:{q}:stats max_jobs 2");
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     ck_assert_int_eq(push((struct later_new_job){ .type = "t", .id = "a" }), 0);
     ck_assert_int_eq(push((struct later_new_job){ .type = "t", .id = "b" }), 0);
     ck_assert_int_lt(push((struct later_new_job){ .type = "t", .id = "c" }), 0);
@@ -595,7 +592,7 @@ START_TEST(test_push_is_remembered_in_little)
     redisContext *redis = server_connect(&live_server);
     redisReply *sets;
 
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     for (int i = 0; i < 1100; i++)
         ck_assert_int_eq(push((struct later_new_job){ .type = "t" }), 0);
     sets = redisCommand(redis, "KEYS later:{q}:call:*");
@@ -613,7 +610,7 @@ END_TEST
 
 START_TEST(test_push_survives)
 {
-    open_at(live_url, PATIENT);
+    open_at(live_url, UNIT_PATIENT);
     for (int i = 0; i < 20; i++) {
         if (i % 3 == 0)
             live_do("SCRIPT FLUSH");
@@ -660,7 +657,7 @@ START_TEST(test_lost_answer)
     int lose = 1;
 
     load_scripts();
-    open_fake(live_lose, &lose, PATIENT);
+    open_fake(live_lose, &lose, UNIT_PATIENT);
     ck_assert_msg(later_push(client, "q", &job, NULL, &result, &err) == 0, "%s", err.text);
     ck_assert_int_eq(lose, 0);
     ck_assert_int_eq(result, LATER_IS_PUSHED);
@@ -677,7 +674,7 @@ START_TEST(test_lost_twice)
     int lose = 9;
 
     load_scripts();
-    open_fake(live_lose, &lose, PATIENT);
+    open_fake(live_lose, &lose, UNIT_PATIENT);
     ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_ptr_nonnull(strstr(err.text, "may or may not have been done"));
@@ -694,7 +691,7 @@ START_TEST(test_not_repeated)
     load_scripts();
     live_put("q", "a", 1);
     live_put("q", "b", 2);
-    open_fake(live_lose, &lose, PATIENT);
+    open_fake(live_lose, &lose, UNIT_PATIENT);
     ck_assert_ptr_null(reserve(client, "q"));
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_int_eq(lose, 0);
@@ -820,7 +817,7 @@ static void shake_and_say(struct fake_redis *f, void *arg)
 
 static void check_words(const char *words, enum later_code code, const char *text)
 {
-    open_fake(shake_and_say, (void *)words, PATIENT);
+    open_fake(shake_and_say, (void *)words, UNIT_PATIENT);
     ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
     ck_assert_msg(err.code == code, "%s: %d", err.text, (int)err.code);
     ck_assert_str_eq(err.text, text);
@@ -897,12 +894,12 @@ START_TEST(test_strange)
     static const char *const join[] = { "*1\r\n$7\r\nNOVEL 1\r\n", "*0\r\n" };
     const struct later_new_job away = { .type = "t", .queue = "r" };
 
-    open_fake(say_strange, (void *)now, PATIENT);
+    open_fake(say_strange, (void *)now, UNIT_PATIENT);
     ck_assert_int_lt(push((struct later_new_job){ .type = "t" }), 0);
     ck_assert_int_eq(err.code, LATER_E_BUG);
     later_client_close(client);
     fake_stop(fake);
-    open_fake(say_strange, (void *)join, PATIENT);
+    open_fake(say_strange, (void *)join, UNIT_PATIENT);
     ck_assert_int_lt(later_push_flow(client, "q", "f", 0, &away, 1, NULL, &err), 0);
     ck_assert_int_eq(err.code, LATER_E_BUG);
 }
@@ -923,7 +920,7 @@ static void count_names(struct fake_redis *f, void *arg)
 
 START_TEST(test_named_once_a_connection)
 {
-    open_fake(count_names, NULL, PATIENT);
+    open_fake(count_names, NULL, UNIT_PATIENT);
     for (int i = 0; i < 3; i++)
         ck_assert_msg(push((struct later_new_job){ .type = "t" }) == 0, "%s", err.text);
     ck_assert_uint_eq(fake_called(fake, "SADD"), 1);

@@ -419,7 +419,7 @@ END_TEST
 
 static void echo(int number)
 {
-    rig_send(number, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(number, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
 }
 
 static int before[2]; /* the last number answered by A, and by B */

@@ -169,7 +169,7 @@ START_TEST(test_one)
     ck_assert_int_eq(flags, FD_CLOEXEC);
     ck_assert(isinf(later_redis_deadline(rig.redis)));
     ck_assert(!later_redis_wants_write(rig.redis));
-    rig_send(5, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(5, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     ck_assert_uint_eq(later_redis_pending(rig.redis), 1);
     ck_assert(later_redis_wants_write(rig.redis));
     RIG_UNTIL(rig.answers == 1);
@@ -321,7 +321,7 @@ START_TEST(test_refusals)
 {
     rig_up(refuse_all, NULL);
     for (int i = 0; i < 4; i++)
-        rig_send(i, "SET", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(i, "SET", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 4);
     rig_refused(0, LATER_REMEDY_RETRY, "OOM full");
     rig_refused(1, LATER_REMEDY_RECONNECT, "READONLY now");
@@ -361,7 +361,7 @@ START_TEST(test_messages)
     rig_begin_redis();
     rig_connect();
     RIG_UNTIL(rig.ups == 1);
-    rig_send(0, "SUBSCRIBE", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "SUBSCRIBE", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(strlen(messages) == 9);
     ck_assert_str_eq(messages, "c=one;c=;");
     ck_assert_int_eq(rig.told[0].times, 1);
@@ -391,7 +391,7 @@ static void recite(struct fake_redis *fake, void *arg)
 static void script_case(const char *const *answers, int script, const char *expected)
 {
     rig_up(recite, (void *)answers);
-    rig_send(1, "EVALSHA", script, RIG_PATIENT);
+    rig_send(1, "EVALSHA", script, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 1);
     later_redis_wait(rig.redis, later_clock() + 0.05); /* nothing more may be sent */
     ck_assert_str_eq(heard, expected);
@@ -444,7 +444,7 @@ START_TEST(test_noscript_among_others)
 
     rig_up(recite, (void *)answers);
     for (int i = 0; i < 5; i++)
-        rig_send(i, "EVALSHA", LATER_SCRIPT_PUSH, RIG_PATIENT);
+        rig_send(i, "EVALSHA", LATER_SCRIPT_PUSH, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 5);
     for (int i = 0; i < 5; i++)
         rig_answered(i, i);
@@ -461,7 +461,7 @@ START_TEST(test_noscript_again)
 
     rig_up(recite, (void *)answers);
     for (int i = 1; i <= 2; i++) {
-        rig_send(i, "EVALSHA", LATER_SCRIPT_PUSH, RIG_PATIENT);
+        rig_send(i, "EVALSHA", LATER_SCRIPT_PUSH, UNIT_PATIENT);
         RIG_UNTIL(rig.answers == i);
         rig_answered(i, i);
     }
@@ -474,14 +474,14 @@ END_TEST
 static void send_next(int number)
 {
     if (number < 200)
-        rig_send(number + 1, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(number + 1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
 }
 
 START_TEST(test_send_from_an_answer)
 {
     rig_up(rig_echo, NULL);
     rig.then = send_next;
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 201);
     for (int i = 0; i <= 200; i++)
         rig_answered(i, i);
@@ -499,7 +499,7 @@ START_TEST(test_flush_from_an_answer)
 {
     rig_up(rig_echo, NULL);
     rig.then = flush_inside;
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 201);
 }
 END_TEST
@@ -516,7 +516,7 @@ START_TEST(test_disconnect_from_an_answer)
     rig_up(rig_echo, NULL);
     rig.then = hang_up_at_3;
     for (int i = 0; i < 10; i++)
-        rig_send(i, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(i, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 10);
     for (int i = 0; i < 10; i++) {
         if (i <= 3)
@@ -539,11 +539,11 @@ START_TEST(test_connect_from_down)
     rig.then = hang_up_at_3;
     rig.then_down = connect_again;
     for (int i = 0; i < 10; i++)
-        rig_send(i, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(i, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.ups == 2);
     ck_assert_int_eq(rig.answers, 10);
     rig.then = NULL;
-    rig_send(20, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(20, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 11);
     rig_answered(20, 20);
     rig.then_down = NULL;

@@ -120,7 +120,7 @@ START_TEST(test_second_address)
     for (int round = 1; round <= 3; round++) {
         rig_connect();
         RIG_UNTIL(rig.ups == round);
-        rig_send(round, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(round, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
         RIG_UNTIL(rig.answers == round);
         rig_answered(round, round);
         ck_assert_int_eq(rig.downs, round - 1);
@@ -222,8 +222,8 @@ static void shake_and_hush(struct fake_redis *fake, void *arg)
 START_TEST(test_not_flushed)
 {
     rig_up(shake_and_hush, NULL);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
-    rig_send(1, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_disconnect(rig.redis, "off");
     rig_broke(0, LATER_UNSENT, "off");
     rig_broke(1, LATER_UNSENT, "off");
@@ -234,9 +234,9 @@ END_TEST
 START_TEST(test_flushed)
 {
     rig_up(shake_and_hush, NULL);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_flush(rig.redis);
-    rig_send(1, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_disconnect(rig.redis, "off");
     rig_broke(0, LATER_UNKNOWN, "off");
     rig_broke(1, LATER_UNSENT, "off");
@@ -246,9 +246,9 @@ END_TEST
 START_TEST(test_freed)
 {
     rig_up(shake_and_hush, NULL);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_flush(rig.redis);
-    rig_send(1, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_free(rig.redis);
     rig.redis = NULL;
     rig_broke(0, LATER_UNKNOWN, "closed");
@@ -276,7 +276,7 @@ START_TEST(test_cut_before_the_write)
     rig_up(shake_and_cut, &cuts);
     while (atomic_load(&cuts) == 0)
         usleep(1000);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_flush(rig.redis);
     ck_assert_int_eq(rig.answers, 0); /* a flush never answers */
     ck_assert(!later_redis_wants_write(rig.redis));
@@ -295,7 +295,7 @@ START_TEST(test_cut_seen_by_tick)
     rig_up(shake_and_cut, &cuts);
     while (atomic_load(&cuts) == 0)
         usleep(1000);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_flush(rig.redis);
     later_redis_tick(rig.redis);
     rig_broke(0, LATER_UNSENT, rig.why);
@@ -318,7 +318,7 @@ START_TEST(test_cut_after_the_write)
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(read_and_cut, &cuts);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 1);
     rig_broke(0, LATER_UNKNOWN, rig.why);
     ck_assert_int_eq(rig.downs, 1);
@@ -342,11 +342,11 @@ START_TEST(test_answer_then_cut)
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
     rig_up(answer_and_cut, &cuts);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     later_redis_flush(rig.redis);
     while (atomic_load(&cuts) == 0)
         usleep(1000);
-    rig_send(1, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 2);
     rig_answered(0, 0);
     rig_broke(1, LATER_UNSENT, rig.why);
@@ -664,7 +664,7 @@ START_TEST(test_garbage)
         memset(rig.told, 0, sizeof rig.told);
         rig_connect();
         RIG_UNTIL(rig.ups == i + 1);
-        rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
         RIG_UNTIL(rig.downs == i + 1);
         rig_broke(0, LATER_UNKNOWN, rig.why);
         ck_assert_msg(strcmp(rig.why, "no answer in time") != 0 && rig.why[0], "%s", lines[i]);
@@ -689,7 +689,7 @@ START_TEST(test_unasked)
     ck_assert_str_eq(rig.why, "unexpected answer: surprise");
     rig_connect();
     RIG_UNTIL(rig.ups == 2);
-    rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+    rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.downs == 2);
     rig_answered(0, 0); /* the first of the two was its own */
     ck_assert_int_eq(rig.answers, 1);
@@ -724,7 +724,7 @@ START_TEST(test_noscript_then_cut)
     static struct cutting cutting = { .commands = 1 };
 
     rig_up(noscript_and_cut, &cutting);
-    rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, RIG_PATIENT);
+    rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, UNIT_PATIENT);
     later_redis_flush(rig.redis);
     while (atomic_load(&cutting.cuts) == 0)
         usleep(1000);
@@ -738,7 +738,7 @@ START_TEST(test_noscript_repeated_then_cut)
     static struct cutting cutting = { .commands = 2 };
 
     rig_up(noscript_and_cut, &cutting);
-    rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, RIG_PATIENT);
+    rig_send(0, "EVALSHA", LATER_SCRIPT_ACK, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 1);
     rig_broke(0, LATER_UNKNOWN, rig.why);
 }
@@ -783,7 +783,7 @@ START_TEST(test_thousand_reconnects)
     before = descriptors();
     for (int i = 1; i <= 1000; i++) {
         memset(rig.told, 0, sizeof rig.told);
-        rig_send(0, "ECHO", LATER_NO_SCRIPT, RIG_PATIENT);
+        rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
         RIG_UNTIL(rig.answers == i);
         rig_answered(0, 0);
         if (i % 2)

@@ -71,6 +71,9 @@ static inline int unit_run(Suite *suite)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Seconds for an answer that comes, or is refused: this process and the server may stand still. */
+#define UNIT_PATIENT 60.0
+
 /* The main() of a test program: its name, and the functions that make its test cases. */
 #define UNIT_MAIN(name, ...)                                                                       \
     int main(void)                                                                                 \
