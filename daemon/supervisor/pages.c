@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,22 +39,15 @@ static int pages_fail(const char *state_dir, struct later_error *err)
 
 int pages_may_make(const char *state_dir, struct later_error *err)
 {
-    char parent[PATH_MAX];
-    size_t len = strlen(state_dir);
+    char path[PATH_MAX];
     struct stat st;
+    bool there = stat(state_dir, &st) == 0;
 
-    while (len > 1 && state_dir[len - 1] == '/')
-        len--;
-    while (len > 1 && state_dir[len - 1] != '/')
-        len--;
-    snprintf(parent, sizeof parent, "%.*s", (int)len, state_dir);
-    if (stat(state_dir, &st) == 0) {
-        errno = ENOTDIR;
-        return S_ISDIR(st.st_mode) ? 0 : pages_fail(state_dir, err);
-    }
-    if (stat(parent, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return pages_fail(state_dir, err);
-    return 0;
+    snprintf(path, sizeof path, "%s", state_dir);
+    if (!there && stat(dirname(path), &st) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? pages_fail(state_dir, err) : 0;
+    errno = ENOTDIR;
+    return S_ISDIR(st.st_mode) ? 0 : pages_fail(state_dir, err);
 }
 
 int pages_make_folder(const char *state_dir, char *folder, size_t room, struct later_error *err)
