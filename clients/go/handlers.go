@@ -189,7 +189,7 @@ func Bury(err error) error { return &outcome{err, "bury", nil} }
 
 // after is an outcome that takes its time. A number of seconds without its unit, which would be nanoseconds, is no
 // wait: the job's error says so, and the wait is that of the backoff.
-func after(err error, result string, in time.Duration) error {
+func after(err error, result string, in time.Duration) *outcome {
 	if in > 0 && in < shortest {
 		return &outcome{fmt.Errorf("%w (a wait of %v is none: write %d * time.Second)", err, in, int64(in)), result, nil}
 	}
@@ -245,7 +245,8 @@ func (p Policy) failed(job *Job, err error) answer {
 	}
 	if waits, asked := p.Backoff.(BackoffFunc); asked && told.Result == "retry" && told.In == nil {
 		if in := waits(job, err); in >= 0 {
-			told.In = secondsOf(in)
+			late := after(err, "retry", in)
+			told.In, told.Error = late.in, fit(late.Error(), errorMax)
 		}
 	}
 	if err == goesOn {

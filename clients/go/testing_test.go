@@ -688,6 +688,12 @@ func TestAWaitWantsItsUnit(t *testing.T) {
 		same(t, tried.Result, result)
 		same(t, tried.Error, "busy (a wait of 60ns is none: write 60 * time.Second)")
 	}
+	var app laterd.Handlers
+	app.On("a", func(context.Context, *laterd.Job) (interface{}, error) { return nil, errors.New("busy") },
+		laterd.Policy{Backoff: func(*laterd.Job, error) time.Duration { return 60 }})
+	tried, err := laterd.Perform(&app, laterd.Try{NewJob: laterd.NewJob{Type: "a"}})
+	must(t, err)
+	same(t, tried.Error, "busy (a wait of 60ns is none: write 60 * time.Second)")
 }
 
 func TestAPayloadIsSealedOnItsWay(t *testing.T) {
