@@ -1,7 +1,7 @@
 // cron.js: schedules: when each is due next, in words too, and how it went last; new ones, other times.
 import { button, confirm, note as tell, perform } from './action.js';
 import { act as send, get, repeat } from './api.js';
-import { command, empty, h, link, moment, setChildren, since, table } from './dom.js';
+import { command, empty, failsIn, h, link, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
 import { number, said, t } from './words.js';
 
@@ -94,6 +94,6 @@ export function cron(main) {
         note.replaceChildren(...(answer.answers.length ? [] : [empty(
             t`There are none. ${h('code', {}, 'later cron set report "0 3 * * *" report.daily')} makes one.`)]));
         setChildren(typed, command(answer.command));
-    }, (error) => note.replaceChildren(empty(said(error.message))), () => !list.element.contains(document.activeElement));
+    }, failsIn(note), () => !list.element.contains(document.activeElement));
     return looks.end;
 }

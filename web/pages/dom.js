@@ -124,6 +124,9 @@ export function empty(words, ...more) {
     return h('p', { class: 'empty' }, words, ...more);
 }
 
+// Returns what says in `box` why there is nothing to show.
+export const failsIn = (box) => (error) => box.replaceChildren(empty(said(error.message)));
+
 // One who was at this control is there again, or, if another one has been put in its place, at the one that says the same.
 function back(at, place) {
     const wordsOf = (e) => `${e.getAttribute('href') ?? ''} ${e.getAttribute('aria-label') ?? e.textContent}`;

@@ -1,7 +1,7 @@
 // flows.js: jobs that wait for jobs: the list of flows, and one flow, level by level.
 import { button, confirm, perform } from './action.js';
 import { get, repeat } from './api.js';
-import { age, badge, command, empty, h, link, setChildren, table } from './dom.js';
+import { age, badge, command, empty, failsIn, h, link, setChildren, table } from './dom.js';
 import { edges } from './edges.js';
 import { errorLine } from './jobs.js';
 import { many, number, said, t } from './words.js';
@@ -37,7 +37,7 @@ export function flows(main) {
         list.element.hidden = !answers.length;
         note.replaceChildren(...(answers.length ? [] : [empty(t`There is none. ${h('code', {}, 'later push --flow NAME --file FILE')} makes one.`)]));
         setChildren(typed, command(line));
-    }, (error) => note.replaceChildren(empty(said(error.message)))).end;
+    }, failsIn(note)).end;
 }
 
 function node(job) {
@@ -99,6 +99,6 @@ export function flow(main, parameters) {
             t`${name} goes on`)) : '', left ? button(t`Cancel`, () => act('flow-cancel', many(left, 'Cancel the {} job of {} that has not ended?|Cancel the {} jobs of {} that have not ended?', name), left,
             t`Cancel them`, t`${name} is cancelled`), { class: 'danger' }) : ''].filter(Boolean));
         setChildren(typed, command(one.command));
-    }, (error) => note.replaceChildren(empty(said(error.message))));
+    }, failsIn(note));
     return repeated.end;
 }

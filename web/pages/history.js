@@ -2,10 +2,10 @@
 import { busiest, get, repeat } from './api.js';
 import { chart } from './chart.js';
 import { compare, others } from './compare.js';
-import { command, duration, empty, h, link, path, setChildren, svg, table } from './dom.js';
+import { command, duration, empty, failsIn, h, link, path, setChildren, svg, table } from './dom.js';
 import { live } from './live.js';
 import { draw, list } from './marks.js';
-import { decimal, number, rate, said, t } from './words.js';
+import { decimal, number, rate, t } from './words.js';
 
 // The last one is twice as long, if that is kept: to compare with what was before.
 const RANGES = [['1h', 'minute', t`hour`, 3600, '2h'], ['8h', 'minute', t`8 hours`, 28800, '16h'],
@@ -132,5 +132,5 @@ export function history(main, parameters) {
         types.element.hidden = !kinds.answers.length;
         await showChange(noted.answers, signal);
         setChildren(typed, command(periods.command), command(kinds.command), command(noted.command));
-    }, (error) => note.replaceChildren(empty(said(error.message)))).end;
+    }, failsIn(note)).end;
 }

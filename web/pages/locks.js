@@ -1,7 +1,7 @@
 // locks.js: locks, permits and limits that are in use: by whom, since when, who waits; other numbers for them.
 import { button, me, note, perform } from './action.js';
 import { act, get, repeat } from './api.js';
-import { age, command, empty, h, link, machines, moment, setChildren, since, table } from './dom.js';
+import { age, command, empty, failsIn, h, link, machines, moment, setChildren, since, table } from './dom.js';
 import { fillIn } from './form.js';
 import { number, said, t } from './words.js';
 
@@ -97,6 +97,6 @@ export function locks(main) {
         words.replaceChildren(...(all.length ? [] : [empty(t`No lock, permit or limit is in use.`)]));
         set.set(numbers.answers, [...new Set(all.filter(({ kind }) => kind !== 'lock').map(({ name }) => name))]);
         setChildren(typed, command(answer.command));
-    }, (error) => words.replaceChildren(empty(said(error.message))));
+    }, failsIn(words));
     return looks.end;
 }

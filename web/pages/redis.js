@@ -1,6 +1,6 @@
 // redis.js: the Redis servers: memory, clients, commands, disk, replicas, slow commands, keys by kind.
 import { get, repeat } from './api.js';
-import { age, bytes, command, empty, h, machines, moment, setChildren, table } from './dom.js';
+import { age, bytes, command, empty, failsIn, h, machines, moment, setChildren, table } from './dom.js';
 import { decimal, number, rate, said, t } from './words.js';
 
 const AGAIN = 10000; // ms between two looks
@@ -80,6 +80,6 @@ export function redis(main) {
         setChildren(all, ...servers.map((one) => section(one, answer.answers, before, keys)));
         before = new Map(servers.map((one) => [one.server, one]));
         setChildren(typed, command(answer.command));
-    }, (error) => wrong.replaceChildren(empty(said(error.message))), () => !keys);
+    }, failsIn(wrong), () => !keys);
     return looks.end;
 }

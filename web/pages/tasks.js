@@ -1,7 +1,7 @@
 // tasks.js: what was done here, by whom, how far it has come, how it ended; some can be undone.
 import { button, note, perform } from './action.js';
 import { act, get, repeat } from './api.js';
-import { command, empty, h, link, moment, setAttribute, setText, since, table } from './dom.js';
+import { command, empty, failsIn, h, link, moment, setAttribute, setText, since, table } from './dom.js';
 import { live } from './live.js';
 import { arrange } from './trouble.js';
 import { number, said, t } from './words.js';
@@ -121,6 +121,6 @@ export function tasks(main) {
     const looks = repeat(2000, async (signal) => {
         const { tasks: all } = await get('tasks', null, signal), cron = all.some((one) => one.path.startsWith('cron-') && turned(one));
         show(all, cron ? (await get('cron', null, signal)).answers : []);
-    }, (error) => words.replaceChildren(empty(said(error.message))));
+    }, failsIn(words));
     return looks.end;
 }
