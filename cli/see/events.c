@@ -352,9 +352,8 @@ static void events_pause(double seconds)
                   NULL);
 }
 
-/* Who sees nothing may wait for what nobody tells: a person is told so at once, others at the end.
- */
-static bool events_hint(const struct following *all)
+/* Who sees nothing may wait for what nobody tells. A person is told at once, others at the end. */
+static void events_hint(const struct following *all)
 {
     uint64_t last = 0;
 
@@ -365,7 +364,6 @@ static bool events_hint(const struct following *all)
                 "%s has told of an end yet; those tell whose laterd has the option "
                 "queues.events_kept",
                 args_text(&all->cli->args, "queue") ? "none of these queues" : "no queue");
-    return true;
 }
 
 /* Once it has begun it goes on, however long Redis is away. */
@@ -387,8 +385,10 @@ static int events_follow(struct following *all, double until, struct later_error
             return -1;
         if (!away && all->more)
             continue;
-        if (!away && !hinted && (all->cli->out_terminal || later_clock() >= until))
-            hinted = events_hint(all);
+        if (!away && !hinted && (all->cli->out_terminal || later_clock() >= until)) {
+            events_hint(all);
+            hinted = true;
+        }
         if (later_clock() >= until)
             return 0;
         events_pause(fmin(away ? AWAY : pause, until - later_clock()));

@@ -28,7 +28,7 @@ export later_bin laterd_bin
 : "${PLUGIN_TEST_DIR:=$built/tests/unit/plugins}"
 : "${JOBS_DIR:=$built/jobs}"
 export PLUGIN_TEST_DIR JOBS_DIR
-PYTHONPATH=$(cd "$top_srcdir" && pwd)/tests/support # patience.py
+PYTHONPATH=$(cd "$top_srcdir" && pwd)/tests/support # of patience.py and checks.py
 export PYTHONPATH
 work=$(mktemp -d "${TMPDIR:-/tmp}/later-test-XXXXXX") || exit 99
 owned=

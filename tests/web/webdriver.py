@@ -25,9 +25,10 @@ LOOK = '''const told = arguments[arguments.length - 1], end = performance.now() 
 class Browser:
     def __init__(self, work, width=1280, height=900, dark=False, options=()):
         self.log = open(os.path.join(work, 'chromedriver.log'), 'w')
-        self.url = None
         for _ in range(5):  # it ends if somebody else takes the port that it has found free
-            self.url = self.url or self.start(work)
+            self.url = self.start(work)
+            if self.url:
+                break
         arguments = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
                      '--hide-scrollbars', '--no-first-run', '--disable-background-networking',
                      '--disable-component-update', '--lang=en', f'--user-data-dir={work}/chromium',
