@@ -17,7 +17,8 @@
 -- FIRED: the job cron:NAME:TICK was pushed. With all other answers it was not: SKIPPED: its last
 -- job stands in the way (`overlap`); EXISTS: there is a job of this id; FULL: as in push; MISSED:
 -- tick is ''; STALE: the schedule came from a configuration, and none has it any more; OVER: it has
--- pushed as many as its `limit`.
+-- pushed as many as its `limit`; PLACED: `expected` was no tick, but the question which is the next
+-- (cron_put), and `following` is.
 
 -- @include now
 -- @include guard
@@ -62,6 +63,15 @@ if stale and now - seen > 604800 then
     redis.call('HDEL', crontab, name, name .. ':state')
     redis.call('ZREM', cron, name)
     return answer('STALE', '')
+end
+
+local asked = value_of(state, 'asked')
+state = with_value(state, 'asked', nil)
+if asked == expected and tick == '' and left_out == 0 then
+    local goes_on = following ~= '' and not is_over(definition, state)
+    redis.call('ZADD', cron, goes_on and following or 'inf', name)
+    redis.call('HSET', crontab, name .. ':state', state)
+    return answer('PLACED', '')
 end
 
 local head = head_of(definition)

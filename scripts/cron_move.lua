@@ -29,12 +29,12 @@ guard(total, { cron }, { crontab })
 
 -- Returns the state of a schedule that is paused now and had its next tick at `score`.
 local function rested(state, score)
-    if score and score <= now then
+    if score and score <= now and value_of(state, 'asked') ~= string.format('%.0f', score) then
         state = with_value(state, 'tick', string.format('%.0f', score))
         state = with_value(state, 'outcome', 'missed')
         state = with_value(state, 'missed', string.format('%.0f', count_of(state, 'missed') + 1))
     end
-    return with_value(state, 'paused', '1')
+    return with_value(with_value(state, 'asked', nil), 'paused', '1')
 end
 
 -- Takes an origin out of the state. Returns whether that was the last one.
@@ -70,7 +70,7 @@ local function move(name, with)
         state = rested(state, score)
         redis.call('ZADD', cron, 'inf', name)
     else
-        state = with_value(state, 'paused', nil)
+        state = with_value(with_value(state, 'paused', nil), 'asked', nil)
         redis.call('ZADD', cron, with ~= '' and with or 'inf', name)
     end
     redis.call('HSET', crontab, name .. ':state', state)

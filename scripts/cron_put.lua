@@ -4,7 +4,9 @@
 -- reply  PUT; SAME: it was so already; or AGAIN: `following` has passed, or is not after the last tick.
 --        Then the present, the last tick ('' = none)
 --
--- following  the first tick after the present and after the last tick; '' = there is none
+-- following  the first tick after the present and after the last tick; '' = there is none; `?`: the
+--            caller knows no calendars. Then a laterd is asked, by the next second as its tick (tag
+--            `asked`), unless the definition is the same
 -- origin     `set`, or `config:HOST:ID` if that laterd has just seen the schedule in its
 --            configuration
 --
@@ -17,17 +19,21 @@
 -- @include crontab
 -- @include origins
 
-local at = following ~= '' and whole(following, 1, 1e12) or 'inf'
-if not is_name(name) or following ~= '' and at == 'inf'
+local asks = following == '?'
+local at = not asks and following ~= '' and whole(following, 1, 1e12) or 'inf'
+if not is_name(name) or following ~= '' and not asks and at == 'inf'
     or not string.find(definition, '\n\n', 1, true) then
     return redis.error_reply('ERR cron_put: a name is 1 to 64 of A-Z a-z 0-9 _ . -, following is a '
-        .. 'UNIX time, a definition is lines, an empty one and a document')
+        .. 'UNIX time or ?, a definition is lines, an empty one and a document')
 end
 guard(1, { cron }, { crontab })
 
 local old, state = schedule_of(name)
 local last = whole(value_of(state, 'tick') or '', 0, 1e12)
 local present = string.format('%.6f', now)
+if asks then
+    at = math.max(math.floor(now), last or 0) + 1
+end
 -- The call may take a few seconds to get here. A tick that has become due meanwhile is still fired.
 if at ~= 'inf' and (at < now - 5 or last and at <= last) then
     return { 'AGAIN', present, last and tostring(last) or '' }
@@ -37,10 +43,19 @@ if is_over(definition, state) then
     at = 'inf'
 end
 local same, score = old == definition, redis.call('ZSCORE', cron, name)
-redis.call('HSET', crontab, name, definition, name .. ':state', state)
+local moves
 if value_of(state, 'paused') then
-    redis.call('ZADD', cron, 'inf', name)
-elseif not score or tonumber(score) > now and (not same or at ~= 'inf' and at > now) then
-    redis.call('ZADD', cron, at, name) -- even for the same text: zone data may have changed
+    moves, at = true, 'inf'
+elseif asks then
+    moves = not score or not same and tonumber(score) > now
+else -- even for the same text: zone data may have changed
+    moves = not score or tonumber(score) > now and (not same or at ~= 'inf' and at > now)
+end
+if moves then
+    state = with_value(state, 'asked', asks and at ~= 'inf' and string.format('%.0f', at) or nil)
+end
+redis.call('HSET', crontab, name, definition, name .. ':state', state)
+if moves then
+    redis.call('ZADD', cron, at, name)
 end
 return { same and 'SAME' or 'PUT', present, last and tostring(last) or '' }

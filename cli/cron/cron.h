@@ -24,15 +24,21 @@ struct cron_found {
     double now; /* Redis's clock */
     char state[1024];
     struct later_schedule schedule;
+    struct later_error unread; /* why its expression cannot be read here; its text is "" if it can.
+                                * A program that knows no calendars may have put it. */
 };
 
 /* In cron_find.c. Finds the schedule of this name in the queue of -q, or in any queue. Returns 0,
  * or -1 with *err: LATER_E_NONE if there is none, LATER_E_USAGE if several queues have one. */
 int cron_find(struct cli *cli, const char *name, struct cron_found *found, struct later_error *err);
 
+/* The same for one whose expression is needed, and opens its zone: the caller frees it. */
+int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
+                   struct later_zone **zone, struct later_error *err);
+
 /* Looks for it in one queue. Returns 1; 0 if there is none, and then its state is ""; -1 with *err.
- * read: the schedule too; otherwise that stays as it is. */
-int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
-              struct cron_found *found, struct later_error *err);
+ */
+int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
+              struct later_error *err);
 
 #endif

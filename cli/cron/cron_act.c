@@ -77,10 +77,7 @@ int cron_resume(struct cli *cli, char **words, struct later_error *err)
     char next[32] = "";
     int64_t first;
 
-    if (cron_find(cli, words[0], &found, err) < 0)
-        return -1;
-    zone = later_zone_open(later_schedule_zone(&found.schedule), err);
-    if (!zone)
+    if (cron_find_zone(cli, words[0], &found, &zone, err) < 0)
         return -1;
     first = later_crontab_first(&found.schedule, zone, found.state, found.now);
     later_zone_free(zone);

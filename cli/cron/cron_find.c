@@ -5,15 +5,14 @@
 
 #include <stdio.h>
 
-int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
-              struct cron_found *found, struct later_error *err)
+int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
+              struct later_error *err)
 {
     char from[LATER_SCHEDULE_NAME_MAX + 2];
     struct later_command cmd = { 0 };
     struct later_crontab crontab;
     struct later_crontab_row row;
     struct later_reply *reply;
-    int status;
 
     if (cli_keys(cli, queue, &found->keys, err) < 0)
         return -1;
@@ -26,11 +25,10 @@ int cron_look(struct cli *cli, const char *queue, const char *name, bool read,
     later_crontab_row(reply, 0, &row);
     found->now = crontab.now;
     snprintf(found->state, sizeof found->state, "%s", row.state);
-    status = crontab.count > 0;
-    if (status > 0 && read && later_schedule_read(&found->schedule, row.lines, err) < 0)
-        status = -1;
+    found->unread = (struct later_error){ 0 };
+    later_schedule_read(&found->schedule, row.lines, &found->unread);
     later_reply_free(reply);
-    return status;
+    return crontab.count > 0;
 }
 
 static int cron_find_look_everywhere(struct cli *cli, const char *name, struct cron_found *found,
@@ -42,7 +40,7 @@ static int cron_find_look_everywhere(struct cli *cli, const char *name, struct c
     for (size_t i = 0; status >= 0 && i < list.count; i++) {
         struct cron_found one;
 
-        status = cron_look(cli, list.names[i], name, true, &one, err);
+        status = cron_look(cli, list.names[i], name, &one, err);
         if (status <= 0)
             continue;
         *found = one;
@@ -64,10 +62,23 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
 
     if (!later_schedule_name_valid(name))
         return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
-    status = queue ? cron_look(cli, queue, name, true, found, err)
+    status = queue ? cron_look(cli, queue, name, found, err)
                    : cron_find_look_everywhere(cli, name, found, err);
     if (status == 0)
         return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
                           queue ? " in queue " : "", queue ? queue : "");
     return status < 0 ? -1 : 0;
+}
+
+int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
+                   struct later_zone **zone, struct later_error *err)
+{
+    if (cron_find(cli, name, found, err) < 0)
+        return -1;
+    if (*found->unread.text) {
+        *err = found->unread;
+        return -1;
+    }
+    *zone = later_zone_open(later_schedule_zone(&found->schedule), err);
+    return *zone ? 0 : -1;
 }

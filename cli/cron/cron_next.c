@@ -72,14 +72,18 @@ static void cron_next_tell(const struct cli *cli, const struct later_schedule *s
 /* An expression has a space or begins with @. Any other word is a name. *count: lowered to what its
  * limit leaves. */
 static int take_expression(struct cli *cli, const char *word, struct later_schedule *schedule,
-                           int64_t *count, struct later_error *err)
+                           struct later_zone **zone, int64_t *count, struct later_error *err)
 {
     struct cron_found found;
     int64_t left;
 
-    if (strpbrk(word, " \t@"))
-        return later_schedule_set(schedule, word, args_text(&cli->args, "zone"), err);
-    if (cron_find(cli, word, &found, err) < 0)
+    if (strpbrk(word, " \t@")) {
+        if (later_schedule_set(schedule, word, args_text(&cli->args, "zone"), err) < 0)
+            return -1;
+        *zone = later_zone_open(later_schedule_zone(schedule), err);
+        return *zone ? 0 : -1;
+    }
+    if (cron_find_zone(cli, word, &found, zone, err) < 0)
         return -1;
     *schedule = found.schedule;
     left = (int64_t)schedule->limit - cron_count_of(found.state, "fired");
@@ -98,10 +102,7 @@ int cron_next(struct cli *cli, char **words, struct later_error *err)
 
     if (cli_number(cli, "number", 1, COUNT_MAX, &number, err) < 0 ||
         (from && later_instant_read(from, "--from", &after, err) < 0) ||
-        take_expression(cli, words[0], &schedule, &number, err) < 0)
-        return -1;
-    zone = later_zone_open(later_schedule_zone(&schedule), err);
-    if (!zone)
+        take_expression(cli, words[0], &schedule, &zone, &number, err) < 0)
         return -1;
     cron_next_tell(cli, &schedule, zone, (int64_t)after, number);
     later_zone_free(zone);

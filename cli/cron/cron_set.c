@@ -100,7 +100,7 @@ static int cron_set_put(struct cli *cli, const struct later_keys *keys, const ch
         struct later_reply *reply = NULL;
         struct cron_found found; /* Redis's clock, and the schedule's last tick */
 
-        if (cron_look(cli, keys->queue, name, false, &found, err) >= 0) {
+        if (cron_look(cli, keys->queue, name, &found, err) >= 0) {
             *next = later_crontab_first(schedule, zone, found.state, found.now);
             later_crontab_put(&cmd, keys, name, definition, len, *next, "set");
             reply = cli_call(cli, &cmd, err);

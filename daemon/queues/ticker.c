@@ -309,7 +309,7 @@ static void ticker_tell(const struct queue *queue, const struct later_fired *fir
 {
     if (strcmp(fired->outcome, "FIRED") == 0)
         log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
-    else if (strcmp(fired->outcome, "MOVED") != 0)
+    else if (strcmp(fired->outcome, "MOVED") != 0 && strcmp(fired->outcome, "PLACED") != 0)
         log_line(LOG_DEBUG, "queue %s: a tick was not pushed: %s", queue->keys.queue,
                  fired->outcome);
 }
@@ -328,7 +328,8 @@ static void on_fired(void *arg, struct later_answer *answer)
             ticker_arm(queue, AFTER_FAULT);
         return;
     }
-    fault_over(&queue->tick.fault);
+    if (!queue->tick.stuck)
+        fault_over(&queue->tick.fault);
     later_crontab_fired(answer->reply, &fired);
     ticker_tell(queue, &fired);
     queue->tick.was_first = strcmp(fired.outcome, "MOVED") != 0;
@@ -354,7 +355,8 @@ static bool fire(struct queue *queue, const struct later_crontab_row *row, doubl
                    queue->keys.queue, row->name, err.text);
         return false;
     }
-    later_schedule_fire(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
+    (later_crontab_asks(row) ? later_schedule_answer : later_schedule_fire)(
+        &schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
     if (firing.missed > 0)
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
@@ -371,9 +373,8 @@ static void ticker_on_look(void *arg, struct later_answer *answer)
     struct queue *queue = arg;
     struct later_crontab crontab;
     struct later_crontab_row row;
-    bool stuck = false;
 
-    queue->tick.looking = false;
+    queue->tick.looking = queue->tick.stuck = false;
     if (answer->outcome != LATER_ANSWERED || !queue->config) {
         ticker_arm(queue, AFTER_FAULT);
         return;
@@ -384,10 +385,12 @@ static void ticker_on_look(void *arg, struct later_answer *answer)
     ticker_renew(queue, answer->reply, &crontab);
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
-        stuck = !fire(queue, &row, crontab.now) || stuck;
+        queue->tick.stuck = !fire(queue, &row, crontab.now) || queue->tick.stuck;
     }
-    if (queue->tick.firing == 0)
-        ticker_arm(queue, stuck ? AFTER_FAULT : crontab.next);
+    if (queue->tick.firing == 0 && !queue->tick.stuck)
+        ticker_arm(queue, crontab.next);
+    else if (queue->tick.firing == 0)
+        ticker_arm(queue, crontab.next < 0 ? AFTER_FAULT : fmin(crontab.next, AFTER_FAULT));
     link_flush(queue->queues->link);
 }
 

@@ -265,3 +265,20 @@ void later_schedule_fire(const struct later_schedule *schedule, const struct lat
     firing->more = later_schedule_next(schedule, zone, first, &firing->next);
     firing->delay = delay_of(schedule, name, firing);
 }
+
+void later_schedule_answer(const struct later_schedule *schedule, const struct later_zone *zone,
+                           const char *name, int64_t asked, int64_t now,
+                           struct later_firing *firing)
+{
+    int64_t first;
+
+    *firing = (struct later_firing){ 0 };
+    if (!later_schedule_next(schedule, zone, asked - 1, &first))
+        return;
+    if (first <= now) {
+        later_schedule_fire(schedule, zone, name, first, now, firing);
+    } else {
+        firing->more = true;
+        firing->next = first;
+    }
+}

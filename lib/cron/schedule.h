@@ -93,4 +93,10 @@ struct later_firing {
 void later_schedule_fire(const struct later_schedule *schedule, const struct later_zone *zone,
                          const char *name, int64_t due, int64_t now, struct later_firing *firing);
 
+/* The same, if only its ticks from an instant on are wanted, and this has come, but need not be
+ * one: whoever set it knows no calendars. */
+void later_schedule_answer(const struct later_schedule *schedule, const struct later_zone *zone,
+                           const char *name, int64_t asked, int64_t now,
+                           struct later_firing *firing);
+
 #endif

@@ -42,6 +42,14 @@ void later_crontab_row(const struct later_reply *reply, size_t i, struct later_c
                                        .state = text_at(reply, at + 4) };
 }
 
+bool later_crontab_asks(const struct later_crontab_row *row)
+{
+    char asked[32];
+
+    return strtod(later_schedule_value(row->state, "asked", asked, sizeof asked), NULL) ==
+           row->next;
+}
+
 /* Adds a time; '' if it is less than 0. */
 static void crontab_add_time(struct later_command *cmd, int64_t at)
 {

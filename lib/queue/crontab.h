@@ -32,6 +32,9 @@ struct later_crontab {
 void later_crontab_looked(const struct later_reply *reply, struct later_crontab *crontab);
 void later_crontab_row(const struct later_reply *reply, size_t i, struct later_crontab_row *row);
 
+/* Is its next tick none, but the question which is (cron_put.lua)? */
+bool later_crontab_asks(const struct later_crontab_row *row);
+
 /* --- put --- */
 
 /* definition: of later_schedule_write(). next: UNIX time; < 0: none. */

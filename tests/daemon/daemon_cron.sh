@@ -236,6 +236,49 @@ runs "deleted" has_not byhand
 run later cron run byhand
 is "$status" 66 "there is no such schedule"
 
+# ---- put by a program that knows no calendars: laterd works out when it is due
+
+# put_asking NAME EXPRESSION
+put_asking()
+{
+    redis --eval "$scripts/cron_put.lua" "$cron" "$crontab" , "$1" "at=$2
+
+{\"type\":\"note\"}" '?' set >/dev/null
+}
+
+# due_at NAME TIME: is this its next tick?
+due_at()
+{
+    [ "$(redis ZSCORE "$cron" "$1")" = "$2" ]
+}
+
+put_asking yearly '0 0 1 1 *'
+within 20 "the next tick is put in the place of the question" \
+    due_at yearly "$(later cron next '0 0 1 1 *' -n 1 | cut -f 3)"
+put_asking often '* * * * * *'
+within 20 "so that its ticks are fired" performed often 2
+is "$(state_of_schedule yearly fired)$(state_of_schedule yearly missed)$(state_of_schedule yearly asked)" '' \
+    "the question itself is no tick"
+put_asking wrong '61 * * * *'
+within 20 "what is wrong with one is logged" logged 'schedule wrong is not fired here: minute: 61 is not in 0-59'
+before=$(ticks often | wc -l)
+within 20 "meanwhile others are fired" performed often $((before + 3))
+# mended: does the log say that this is over?
+mended()
+{
+    grep -q 'over after .* schedule wrong is not fired here' "$log"
+}
+is "$(mended && echo over)" '' "and it is not said to be over meanwhile"
+runs "what cannot be read can be paused" later cron pause wrong
+run later cron resume wrong
+like "$err" '^later cron: minute: 61 is not in 0-59' "and not resumed"
+runs "but mended" later cron set wrong '1 * * * *'
+runs "and then be resumed" later cron resume wrong
+within 20 "and what was logged is over" mended
+put_asking wrong '61 * * * *'
+runs "or deleted" later cron delete wrong
+later cron delete yearly && later cron delete often
+
 # ---- Redis's clock jumps, or everything stood still: the last tick that came meanwhile is pushed
 
 if applies standstill; then

@@ -238,7 +238,7 @@ START_TEST(overlap_replace)
 }
 END_TEST
 
-/* --- put, move, look --- */
+/* --- put, pause --- */
 
 static const char *put(const char *lines, long next, const char *origin)
 {
@@ -338,6 +338,96 @@ START_TEST(a_pause_counts_the_tick_that_has_come)
 }
 END_TEST
 
+/* --- put by one who knows no calendars --- */
+
+static const char *put_asking(const char *lines)
+{
+    return run("cron_put", "s", definition(lines), "?", "set", NULL)->element[0]->str;
+}
+
+/* Makes the schedule `s`, whose question came up this many seconds ago. Returns when that was. */
+static long make_asked(const char *lines, long ago)
+{
+    long asked = make(lines, ago);
+
+    ask("HSET %s s:state asked=%ld", key("crontab"), asked);
+    return asked;
+}
+
+START_TEST(a_laterd_is_asked)
+{
+    long before = present();
+    const char *asked;
+
+    ck_assert_str_eq(put_asking(""), "PUT");
+    asked = state("asked");
+    ck_assert_int_gt(atol(asked), before);
+    ck_assert_int_le(atol(asked), present() + 1);
+    ck_assert_str_eq(score_text("cron", "s"), asked);
+    ask("ZADD %s 4000000000 s", key("cron"));
+    ck_assert_str_eq(put_asking(""), "SAME");
+    ck_assert_str_eq(score_text("cron", "s"), "4000000000");
+    ck_assert_str_eq(put_asking("late=5\n"), "PUT");
+    ck_assert_double_le(score("cron", "s"), (double)present() + 1);
+}
+END_TEST
+
+START_TEST(a_question_is_no_tick)
+{
+    long asked = make_asked("", 1);
+
+    ck_assert_str_eq(
+        run("cron_fire", "s", text("%ld", asked), sha_of(""), "", "4000000000", "0", "0", NULL)
+            ->element[0]
+            ->str,
+        "PLACED");
+    ck_assert_str_eq(score_text("cron", "s"), "4000000000");
+    ck_assert_str_eq(state("asked"), "");
+    ck_assert_str_eq(state("tick"), "");
+    ck_assert_str_eq(state("missed"), "");
+    ck_assert_int_eq(size_of("jobs"), 0);
+}
+END_TEST
+
+/* It came in the second of a tick, or long after. */
+START_TEST(a_question_may_find_a_tick)
+{
+    long asked = make_asked("", 50);
+
+    ck_assert_str_eq(fire_at("", asked, asked + 30), "FIRED");
+    ck_assert_str_eq(state("asked"), "");
+    ck_assert_str_eq(state("tick"), text("%ld", asked + 30));
+}
+END_TEST
+
+START_TEST(a_question_loses_no_tick)
+{
+    long tick = make("", 1);
+
+    ck_assert_str_eq(put_asking("late=5\n"), "PUT");
+    ck_assert_double_eq(score("cron", "s"), (double)tick);
+    ck_assert_str_eq(state("asked"), "");
+    ck_assert_str_eq(fire("late=5\n", tick), "FIRED");
+    ck_assert_str_eq(put_asking(""), "PUT"); /* the next one has not come */
+    ck_assert_str_eq(state("asked"), score_text("cron", "s"));
+}
+END_TEST
+
+START_TEST(a_question_is_over)
+{
+    make_asked("", 1);
+    ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
+    ck_assert_str_eq(state("missed"), ""); /* it was no tick */
+    ck_assert_str_eq(put_asking("late=5\n"), "PUT");
+    ck_assert_str_eq(score_text("cron", "s"), "inf");
+    ck_assert_str_eq(state("asked"), "");
+    make_asked("", -50);
+    ck_assert_str_eq(put("", present() + 70, "set"), "SAME"); /* by one who knows */
+    ck_assert_str_eq(state("asked"), "");
+}
+END_TEST
+
+/* --- drop, look --- */
 START_TEST(dropped_by_its_owner_only)
 {
     make("", 1);
@@ -401,11 +491,12 @@ START_TEST(looks)
     run("cron_put", "other", definition(""), "4000000000", "set", NULL);
     reply = run("cron_look", "due", "10", NULL);
     ck_assert_uint_eq(reply->elements, 2 + 5);
-    ck_assert_str_eq(reply->element[1]->str, "0.000000");
+    ck_assert_double_eq_tol(strtod(reply->element[1]->str, NULL), 4e9 - now(), 60); /* of `other` */
     ck_assert_str_eq(reply->element[2]->str, "s");
     ck_assert_str_eq(reply->element[4]->str, sha_of(""));
     ck_assert_str_eq(reply->element[5]->str, "at=* * * * *\n");
     ck_assert_uint_eq(run("cron_look", "0", "500", NULL)->elements, 2 + 2 * 5);
+    ck_assert_str_eq(run("cron_look", "0", "500", NULL)->element[1]->str, "0.000000");
     ck_assert_uint_eq(run("cron_look", "1", "500", NULL)->elements, 2 + 5);
     ck_assert_str_eq(run("cron_look", "=other", "1", NULL)->element[3]->str, "4000000000");
     ck_assert_uint_eq(run("cron_look", "=none", "1", NULL)->elements, 2);
@@ -462,6 +553,11 @@ int main(void)
         an_edit_loses_no_tick,
         paused_stays_so,
         a_pause_counts_the_tick_that_has_come,
+        a_laterd_is_asked,
+        a_question_is_no_tick,
+        a_question_may_find_a_tick,
+        a_question_loses_no_tick,
+        a_question_is_over,
         dropped_by_its_owner_only,
         dropped_by_the_last_that_has_it,
         dropped_though_one_had_it_long_ago,

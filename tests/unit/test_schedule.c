@@ -17,15 +17,24 @@ static struct later_schedule hourly(enum later_catch_up catch_up)
     return schedule;
 }
 
-static struct later_firing fire(const struct later_schedule *schedule, int64_t due, int64_t now)
+typedef void decide(const struct later_schedule *schedule, const struct later_zone *zone,
+                    const char *name, int64_t due, int64_t now, struct later_firing *firing);
+
+static struct later_firing decided(decide *by, const struct later_schedule *schedule, int64_t due,
+                                   int64_t now)
 {
     struct later_error err;
     struct later_zone *utc = later_zone_open("UTC", &err);
     struct later_firing firing;
 
-    later_schedule_fire(schedule, utc, "s", due, now, &firing);
+    by(schedule, utc, "s", due, now, &firing);
     later_zone_free(utc);
     return firing;
+}
+
+static struct later_firing fire(const struct later_schedule *schedule, int64_t due, int64_t now)
+{
+    return decided(later_schedule_fire, schedule, due, now);
 }
 
 /* Counts how many are pushed until the next tick lies ahead, and how many are missed. */
@@ -234,6 +243,25 @@ START_TEST(test_foreign_definitions)
 }
 END_TEST
 
+/* An instant that somebody has set who knows no calendars. */
+START_TEST(test_asked)
+{
+    struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
+    struct later_firing firing = decided(later_schedule_answer, &schedule, NOON + 1, NOON + 2);
+
+    ck_assert(!firing.push && firing.more && firing.missed == 0);
+    ck_assert_int_eq(firing.next, NOON + HOUR);
+    firing = decided(later_schedule_answer, &schedule, NOON, NOON + 1);
+    ck_assert(firing.push && firing.tick == NOON && firing.next == NOON + HOUR);
+    /* nobody was there for two hours and a half */
+    firing = decided(later_schedule_answer, &schedule, NOON - 1800, NOON + 2 * HOUR);
+    ck_assert(firing.push && firing.tick == NOON + 2 * HOUR && firing.missed == 2);
+    schedule.until = NOON + 1;
+    firing = decided(later_schedule_answer, &schedule, NOON + 1, NOON + 2);
+    ck_assert(!firing.push && !firing.more && firing.missed == 0);
+}
+END_TEST
+
 static TCase *schedules(void)
 {
     TCase *tc = tcase_create("schedules");
@@ -243,6 +271,7 @@ static TCase *schedules(void)
     tcase_add_test(tc, test_bounds);
     tcase_add_test(tc, test_from_and_until);
     tcase_add_test(tc, test_bounds_are_read);
+    tcase_add_test(tc, test_asked);
     tcase_add_test(tc, test_spread);
     tcase_add_test(tc, test_definition);
     tcase_add_test(tc, test_foreign_definitions);
