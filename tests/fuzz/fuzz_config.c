@@ -62,7 +62,8 @@ static void check_taken(const struct config *config)
     text_again = print(again, &len_again);
     must(len == len_again && memcmp(text, text_again, len) == 0, "it prints the same again");
     must(config_fixed_difference(config, again) == NULL, "nothing fixed has changed");
-    must(config->pool_count > 0 && config->pools[0].workers > 0 && config->pools[0].queue_count > 0,
+    must(config->pool_count > 0 && config->pools[0].workers > 0 &&
+             config->pools[0].queue_count + config->pools[0].pattern_count > 0,
          "somebody works");
     must(config->lease >= 1 && config->lease <= 3600, "the lease is in its range");
     config_type_find(config, "mail.send");

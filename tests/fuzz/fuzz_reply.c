@@ -30,11 +30,16 @@
 
 static volatile size_t touched; /* so that reading is not left out */
 
+static void read_bytes(const char *bytes, size_t len)
+{
+    must(bytes != NULL, "bytes are never NULL");
+    for (size_t i = 0; i < len; i++)
+        touched += (unsigned char)bytes[i];
+}
+
 static void read_text(const char *text, size_t len)
 {
-    must(text != NULL, "a text is never NULL");
-    for (size_t i = 0; i < len; i++)
-        touched += (unsigned char)text[i];
+    read_bytes(text, len);
     must(text[len] == '\0', "a text has its NUL");
 }
 
@@ -85,7 +90,7 @@ static void decode_look(const struct later_reply *reply, size_t most)
     for (size_t i = 0; i < most; i++) {
         later_inspect_peeked(reply, i, &seen);
         read_string(seen.id);
-        read_text(seen.record.error, seen.record.error_len);
+        read_bytes(seen.record.error, seen.record.error_len); /* other lines may follow */
         read_text(seen.document, seen.document_len);
         later_inspect_shown(reply, i, &seen);
         read_string(seen.state);

@@ -11,6 +11,11 @@
 #define FLAGS   (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY)
 #define MEMBERS 8 /* members looked for at once */
 
+static size_t max_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t depth_of(const json_t *value)
 {
     size_t most = 0, i;
@@ -18,10 +23,9 @@ static size_t depth_of(const json_t *value)
     json_t *inner;
 
     if (json_is_array(value)) {
-        json_array_foreach(value, i, inner) most = depth_of(inner) > most ? depth_of(inner) : most;
+        json_array_foreach(value, i, inner) most = max_of(most, depth_of(inner));
     } else if (json_is_object(value)) {
-        json_object_foreach((json_t *)value, name, inner) most =
-            depth_of(inner) > most ? depth_of(inner) : most;
+        json_object_foreach((json_t *)value, name, inner) most = max_of(most, depth_of(inner));
     } else {
         return 0;
     }
