@@ -18,6 +18,7 @@ within 10 "both are stopped, and wait no longer" nobody_waits
 push_job waits '"type":"note"'
 within 30 "laterd says that they do not answer" logged '2 of 2 workers do not answer, process '
 within 20 "so does later status" status_says '2 of 2 workers do not answer'
+is "$(later status --trouble --json | "$tools/json_lines" rule)" '"host_fault"' "and later status --trouble"
 within 20 "and later show of a job that waits" \
     shows 'each laterd that serves default has a fault: 2 of 2 workers do not answer'
 # shellcheck disable=SC2086 # words

@@ -96,6 +96,11 @@ seen host_lost null 'web2 vanished (1[0-9][0-9] s|[2-9]\.[0-9] min) ago, with 3 
 is "$(field host <"$work/line")" web2 "which host"
 host web2 default
 well "a host is lost"
+host web2 default ',"fault":"2 of 2 workers do not answer"'
+seen host_fault null 'the laterd of web2 has a fault' "a host says that something is wrong"
+is "$(field host <"$work/line") $(field why <"$work/line")" 'web2 2 of 2 workers do not answer' "which, and what"
+host web2 default
+well "a host says that something is wrong"
 redis HDEL later:hosts web2:1 >/dev/null
 later cancel -q default --all --yes >/dev/null
 
