@@ -192,7 +192,7 @@ all_counted()
 }
 within 20 "a type fails: every attempt counts" all_counted
 # Who looks reads the minutes again when a queue has changed.
-later push null --id soon --delay 1h -q default >/dev/null
+later push null --id soon --in 1h -q default >/dev/null
 later cancel soon -q default >/dev/null
 seen failing default 'do in default: 19 % of 320 attempts fail' "a type fails"
 turn 250
