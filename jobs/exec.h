@@ -103,6 +103,12 @@ struct exec_end {
 void exec_end_text(const struct exec_end *end, const struct exec_program *program, char *text,
                    size_t n);
 
+/* The same of a long-lived program that did what it must not (`broken`, such as "it closed
+ * descriptor 3"). signalled: it was ended for that; if it had an end of its own all the same, that
+ * is told, too. */
+void exec_broken_text(const struct exec_end *end, const struct exec_program *program,
+                      const char *broken, bool signalled, char *text, size_t n);
+
 /* Runs a program to its end, with the job's document on standard input. `envp` is its whole
  * environment. output->bytes must have room for output->size bytes; output->len is set. Blocks
  * until the program has ended. When the job's time is over the program gets TERM, and KILL two

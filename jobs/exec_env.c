@@ -125,3 +125,17 @@ void exec_end_text(const struct exec_end *end, const struct exec_program *progra
         break;
     }
 }
+
+void exec_broken_text(const struct exec_end *end, const struct exec_program *program,
+                      const char *broken, bool signalled, char *text, size_t n)
+{
+    bool ours = end->how == EXEC_KILLED && (end->code == SIGTERM || end->code == SIGKILL);
+    char how[300];
+
+    exec_end_text(end, program, how, sizeof how);
+    if (broken && signalled)
+        snprintf(text, n, "the program was ended, since %s%s%s", broken, ours ? "" : ": ",
+                 ours ? "" : how);
+    else
+        snprintf(text, n, "the program died: %s", how);
+}

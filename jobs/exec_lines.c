@@ -30,7 +30,6 @@
 #define TERM_GRACE 2.0   /* seconds between TERM and KILL, and ... */
 #define TERM_SHARE 0.2   /* ... at most this share of the job's time */
 #define KILL_SHARE 0.25  /* KILL when this share of that time is left */
-#define BROKEN     0.5   /* seconds for a program to end after it has closed its input or output */
 #define ASKED      1.0   /* seconds for a program to give up a cancelled job */
 #define STARTING   1.0   /* seconds that a job waits here for a program to start */
 #define LOOK_FIRST 0.001 /* seconds between two looks whether it has read its line, and ... */
@@ -133,7 +132,7 @@ static void exec_lines_broke(struct talk *talk, const char *why)
     if (talk->broken)
         return;
     talk->broken = why;
-    talk->broken_at = exec_now() + BROKEN;
+    talk->broken_at = exec_now() + EXEC_BROKEN;
 }
 
 /* Returns the rest of the job's line, and then of what it is told of the job. */
@@ -170,19 +169,14 @@ static void write_input(struct talk *talk)
 static void exec_lines_reason_of(const struct talk *talk, const struct exec_end *end, char *text,
                                  size_t n)
 {
-    char how[300];
-
-    exec_end_text(end, talk->program, how, sizeof how);
     if (talk->timed_out)
         snprintf(text, n, "timed out");
     else if (talk->cancelled)
         snprintf(text, n, "cancelled");
     else if (end->how == EXEC_FAILED)
-        snprintf(text, n, "%s", how);
-    else if (talk->broken && talk->term_sent)
-        snprintf(text, n, "the program was ended, since %s", talk->broken);
+        exec_end_text(end, talk->program, text, n);
     else
-        snprintf(text, n, "the program died: %s", how);
+        exec_broken_text(end, talk->program, talk->broken, talk->term_sent, text, n);
 }
 
 static void exec_lines_charge(struct talk *talk, const struct exec_end *end)

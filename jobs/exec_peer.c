@@ -12,7 +12,6 @@
 
 #define POLITE     1.0   /* seconds for a program to end once its input is closed */
 #define TERM_GRACE 2.0   /* seconds between TERM and KILL */
-#define BROKEN     0.5   /* seconds for a program to end after it has closed its input or output */
 #define LOOK_FIRST 0.001 /* seconds between two looks at what it has read, and ... */
 #define LOOK_LAST  0.016 /* ... at most */
 #define ASKED      1.0   /* seconds for a program to give up a job */
@@ -135,7 +134,7 @@ static void exec_peer_broke(struct exec_peer *peer, const char *why)
     peer->broken = why;
     peer->retired = true;
     if (!peer->closed)
-        exec_peer_set_timer(peer->timer, BROKEN);
+        exec_peer_set_timer(peer->timer, EXEC_BROKEN);
 }
 
 /* Ends a task for good. */
@@ -404,18 +403,6 @@ void exec_peer_tell_stopping(struct exec_task *task)
 
 /* --- the program --- */
 
-static void exec_peer_reason_of(const struct exec_peer *peer, const struct exec_end *end,
-                                char *text, size_t n)
-{
-    char how[300];
-
-    exec_end_text(end, peer->program, how, sizeof how);
-    if (peer->broken && peer->term_sent)
-        snprintf(text, n, "the program was ended, since %s", peer->broken);
-    else
-        snprintf(text, n, "the program died: %s", how);
-}
-
 static void exec_peer_charge(struct exec_task *task, const char *reason,
                              const struct exec_output *tail)
 {
@@ -464,7 +451,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     for (int i = 0; i < READS_MAX && exec_peer_read_answers(peer) == EXEC_READ_SOME; i++)
         ; /* it may have answered before it ended */
     exec_process_output(peer->process, true, exec_process_say, (void *)peer->program);
-    exec_peer_reason_of(peer, &end, reason, sizeof reason);
+    exec_broken_text(&end, peer->program, peer->broken, peer->term_sent, reason, sizeof reason);
     if (!peer->closed && peer->open == 0 && !peer->process->quiet)
         later_log("exec", end.how == EXEC_EXITED && end.code == 0 ? LATER_INFO : LATER_WARN,
                   "%s: %s", peer->program->name, reason);

@@ -15,6 +15,9 @@
 
 #define EXEC_OUTPUT_MAX 2000 /* bytes of a line that it prints */
 #define EXEC_TAIL       1000 /* bytes of its output that are put into an error */
+#define EXEC_BROKEN                                                                                \
+    2.0 /* seconds for a program to end after it has closed its input or                           \
+         * output: its exit status, which says more, comes last */
 
 /* Called with a line that the program printed. exec_process_say() logs it as that of a program,
  * which arg is. */

@@ -11,7 +11,8 @@
 --         of one call, the first
 --
 -- In a sliding window its place is kept until limit_begun says that it has begun; without that for
--- 5 seconds, and for `per` after them. Each has a time of its own, by which it is told from the others.
+-- 5 seconds, and for `per` after them. Each has a time of its own, by which it is told from the
+-- others: those of one call by what is added here, those of two since Redis's clock goes on.
 
 local waiter -- of the job in question
 -- @include limit

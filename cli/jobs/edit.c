@@ -52,7 +52,8 @@ static int edit_read(struct editing *editing, const char *path, struct later_err
     if (text && ferror(file))
         edit_fail(path, err);
     else if (text && len == max)
-        later_fail(err, LATER_E_DATA, "%.300s: longer than %zu bytes", path, max - 1);
+        later_fail(err, LATER_E_DATA, "%.300s: longer than %zu bytes" LATER_DOCUMENT_REMEDY, path,
+                   max - 1);
     else if (!text)
         later_fail(err, LATER_E_SYSTEM, "no memory");
     got = text && len < max && !ferror(file);
@@ -128,8 +129,10 @@ static int edit_check(struct editing *editing, struct later_error *err)
         return later_fail(err, why.code, "%s", why.text);
     editing->len = later_json_compact(editing->text, editing->len);
     if (editing->len > most)
-        return later_fail(err, LATER_E_DATA, "the document has %zu bytes, at most %zu are allowed",
-                          editing->len, most);
+        return later_fail(
+            err, LATER_E_DATA,
+            "the document has %zu bytes, at most %zu are allowed" LATER_DOCUMENT_REMEDY,
+            editing->len, most);
     return 0;
 }
 

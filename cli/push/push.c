@@ -66,7 +66,7 @@ static char *read_stdin(size_t max, size_t *len, struct later_error *err)
     else if (got < 0)
         later_fail(err, LATER_E_NONE, "standard input: %s", strerror(errno));
     else
-        later_fail(err, LATER_E_DATA, "payload: longer than %zu bytes", max);
+        later_fail(err, LATER_E_DATA, "payload: longer than %zu bytes" LATER_DOCUMENT_REMEDY, max);
     free(bytes);
     return NULL;
 }

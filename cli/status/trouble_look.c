@@ -88,6 +88,7 @@ static void trouble_host(struct trouble_look *look, const json_t *json)
                                        .seen = trouble_real(json, "seen"),
                                        .name = trouble_text(json, "host"),
                                        .running = (int64_t)trouble_real(json, "running"),
+                                       .fault = trouble_text(json, "fault"),
                                        .over = "" };
 
     host.back = trouble_is_back(look, host.name);

@@ -356,6 +356,13 @@ size_t aftermath_open(const struct aftermath *aftermath)
     return open;
 }
 
+void aftermath_each(const struct aftermath *aftermath, void (*fn)(void *arg, struct slots *slots),
+                    void *arg)
+{
+    for (const struct remains *remains = aftermath->list; remains; remains = remains->next)
+        fn(arg, remains->slots);
+}
+
 struct aftermath *aftermath_new(struct event_base *base, struct link *link, const char *prefix,
                                 struct outbox *outbox, outbox_keys_fn *keys,
                                 void (*buried)(void *arg, struct slots *slots), void *arg)

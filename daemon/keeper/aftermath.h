@@ -34,6 +34,9 @@ void aftermath_link_up(struct aftermath *aftermath);
 
 /* Returns how many pages are not done. */
 size_t aftermath_open(const struct aftermath *aftermath);
+/* Calls fn for each of them. */
+void aftermath_each(const struct aftermath *aftermath, void (*fn)(void *arg, struct slots *slots),
+                    void *arg);
 
 /* Sets how a slot that was RUNNING is to be settled. `others`: other jobs ran beside it. Pure. */
 void aftermath_judge(struct slot *slot, bool others, enum later_ending ending, const char *text,

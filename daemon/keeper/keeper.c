@@ -559,3 +559,9 @@ size_t keeper_open(const struct keeper *keeper)
 {
     return outbox_open(keeper->outbox) + aftermath_open(keeper->aftermath);
 }
+
+void keeper_each_dead(const struct keeper *keeper, void (*fn)(void *arg, struct slots *slots),
+                      void *arg)
+{
+    aftermath_each(keeper->aftermath, fn, arg);
+}

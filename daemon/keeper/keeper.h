@@ -58,4 +58,8 @@ void keeper_died(struct keeper *keeper, struct slots *slots, enum later_ending e
 /* Returns how many settlements and searches are not done yet. */
 size_t keeper_open(const struct keeper *keeper);
 
+/* Calls fn for the page of each dead worker that is not settled yet. */
+void keeper_each_dead(const struct keeper *keeper, void (*fn)(void *arg, struct slots *slots),
+                      void *arg);
+
 #endif

@@ -331,3 +331,25 @@ bool recorder_open(const struct recorder *recorder)
     }
     return recorder->past != NULL;
 }
+
+static bool recorder_is_written(const struct recorder_queue *queue)
+{
+    for (int i = 0; i < RECORDER_PARTS; i++) {
+        if (queue->parts[i].changed || queue->parts[i].asked)
+            return false;
+    }
+    for (const struct recorder_past *past = queue->recorder->past; past; past = past->next) {
+        if (past->keys == queue->keys)
+            return false;
+    }
+    return true;
+}
+
+size_t recorder_unwritten(const struct recorder *recorder)
+{
+    size_t count = 0;
+
+    for (const struct recorder_queue *queue = recorder->first; queue; queue = queue->next)
+        count += !recorder_is_written(queue);
+    return count;
+}

@@ -52,4 +52,7 @@ bool recorder_lacks_time(const struct recorder *recorder);
 void recorder_end(struct recorder *recorder, double now);
 bool recorder_open(const struct recorder *recorder);
 
+/* Of how many queues has it counted something that Redis is not known to have? */
+size_t recorder_unwritten(const struct recorder *recorder);
+
 #endif

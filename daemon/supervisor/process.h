@@ -31,6 +31,7 @@ struct process {
     double started;
     double roused; /* when it was told to make its connections again; 0: it has stirred since */
     double asked;  /* when it was last asked for a heartbeat; 0: never */
+    unsigned unanswered; /* looks since then, a second each, in which it could have answered */
     bool ready;
     bool draining;
     bool dismissed;                   /* its end is expected */

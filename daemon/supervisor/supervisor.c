@@ -12,6 +12,7 @@
 #include "reservation/value.h"
 #include "supervisor/pages.h"
 #include "supervisor/cut_off.h"
+#include "supervisor/silent.h"
 #include "supervisor/sleepers.h"
 #include "supervisor/wake_dispatch.h"
 #include "timer.h"
@@ -53,6 +54,8 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     health_fault(supervisor->health, state->fault);
     if (!state->fault) /* another start would not help */
         state->fault = fault_text(&supervisor->cut_off);
+    if (!state->fault)
+        state->fault = fault_text(&supervisor->silent);
     if (!state->fault)
         state->fault = fault_text(&supervisor->crowded);
     health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
@@ -168,6 +171,7 @@ static void on_beat(void *arg)
     workers_tick(supervisor->workers);
     on_stirred(supervisor);
     look_for_cut_off(supervisor);
+    silent_look(&supervisor->silent, supervisor->workers);
     supervisor_reload_look(supervisor);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));
@@ -508,6 +512,7 @@ static void supervisor_tear_down(struct supervisor *supervisor)
         event_base_free(supervisor->base);
     fault_free(&supervisor->crowded);
     fault_free(&supervisor->cut_off);
+    fault_free(&supervisor->silent);
     fault_free(&supervisor->server_fault);
     free(supervisor->refused);
     quota_free(supervisor->quota);

@@ -176,6 +176,22 @@ static bool unsettled(const struct supervisor *supervisor, double redis_now)
                                                recorder_lacks_time(supervisor->queues->recorder));
 }
 
+static void read_last_counts(void *arg, struct slots *slots)
+{
+    recorder_read(arg, slots, NULL);
+}
+
+/* Nothing of that is kept: the next laterd counts anew. */
+static void tell_unwritten(const struct supervisor *supervisor)
+{
+    size_t queues = recorder_unwritten(supervisor->queues->recorder);
+
+    if (queues > 0)
+        log_line(LOG_WARN,
+                 "the history of %zu queue%s lacks what was counted last: Redis did not take it",
+                 queues, queues == 1 ? "" : "s");
+}
+
 /* The workers are gone. First what they held is settled, then the server ends, then we do. */
 static bool wind_up(struct supervisor *supervisor)
 {
@@ -186,13 +202,15 @@ static bool wind_up(struct supervisor *supervisor)
     if (!supervisor->ending) {
         if (!supervisor->recorded && now < supervisor->end_by && unsettled(supervisor, redis_now))
             return false;
-        if (!supervisor->recorded) { /* all pages have been read and closed */
+        if (!supervisor->recorded) { /* the pages that are closed have been read */
+            keeper_each_dead(supervisor->keeper, read_last_counts, supervisor->queues->recorder);
             recorder_end(supervisor->queues->recorder, redis_now);
             supervisor->recorded = true;
             supervisor->end_by = now + RECORD_SECONDS;
         }
         if (now < supervisor->end_by && recorder_open(supervisor->queues->recorder))
             return false;
+        tell_unwritten(supervisor);
         lookers_leave(supervisor->queues);
         announce_withdraw(supervisor->announce); /* and both are sent */
         supervisor->ending = true;

@@ -559,7 +559,8 @@ int later_document_parse(struct later_document *doc, enum later_document_use use
     if (len == 0)
         return later_fail(err, LATER_E_DATA, "no document");
     if (len > max)
-        return later_fail(err, LATER_E_DATA, "too large: %zu bytes, %zu allowed", len, max);
+        return later_fail(err, LATER_E_DATA,
+                          "too large: %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY, len, max);
     if (read_members(doc, use, bytes, len, err) < 0)
         return -1;
     if (!doc->type[0])

@@ -20,7 +20,9 @@
 #define LATER_EXPIRES_ROOM 40 /* bytes that a document grows by `expires_in` */
 #define LATER_BUCKET_MAX   64
 #define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
-#define LATER_AT_END       1e11    /* UNIX seconds in the year 5138: larger ones are milliseconds */
+/* How a line ends that says that one is larger than the limit: the remedy. */
+#define LATER_DOCUMENT_REMEDY "; push where the data is, or raise document.max"
+#define LATER_AT_END          1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */
 
 /* The most of each option that is a member: seconds, characters, bytes. */
 /* clang-format off */

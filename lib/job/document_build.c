@@ -190,7 +190,8 @@ static int check_size(const struct later_new_job *job, const char *what, size_t 
 {
     if (len <= max)
         return 0;
-    return later_fail(err, LATER_E_DATA, "too large: %s: a %s of %zu bytes, %zu allowed",
+    return later_fail(err, LATER_E_DATA,
+                      "too large: %s: a %s of %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY,
                       job->type ? job->type : "no type", what, len, max);
 }
 

@@ -76,9 +76,10 @@ static int take_wishes(struct later_line *line, const char *id, const struct lat
     /* @end */
     item->has_expires_at = said->expires_at > 0;
     if (item->expires_in > 0 && item->document_len + LATER_EXPIRES_ROOM > max)
-        return later_fail(err, LATER_E_DATA,
-                          "too large: expires_in adds to its %zu bytes, %zu allowed",
-                          item->document_len, max);
+        return later_fail(
+            err, LATER_E_DATA,
+            "too large: expires_in adds to its %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY,
+            item->document_len, max);
     return later_push_check(item, err);
 }
 
@@ -225,7 +226,8 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     if (!memmem(bytes, len, "\"document", 9))
         return document_line_take_document(line, bytes, len, max, err);
     if (len > LATER_LINE_ROOM(max))
-        return later_fail(err, LATER_E_DATA, "too large: %zu bytes, %zu allowed", len,
+        return later_fail(err, LATER_E_DATA,
+                          "too large: %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY, len,
                           LATER_LINE_ROOM(max));
     if (later_json_scan(bytes, len, found, BESIDE, err) < 0)
         return -1;

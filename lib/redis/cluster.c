@@ -142,7 +142,8 @@ static int cluster_start(struct later_redis *base, struct later_error *err)
     if (cluster->base.state != DOWN)
         return 0;
     if (!enter_seeds(cluster))
-        return later_fail(err, LATER_E_USAGE, "redis url: no node");
+        return later_fail(err, LATER_E_USAGE,
+                          "redis url: no node; cluster://host:port,host:port names some");
     cluster->base.fd = epoll_create1(EPOLL_CLOEXEC);
     if (cluster->base.fd < 0)
         return later_fail(err, LATER_E_SYSTEM, "epoll: %m");

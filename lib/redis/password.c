@@ -27,6 +27,7 @@ int later_password_read(const char *path, char password[LATER_PASSWORD_MAX], enu
     password[got] = '\0';
     password[strcspn(password, "\r\n")] = '\0';
     if (!password[0])
-        return later_fail(err, code, "password file %s: its first line is empty", path);
+        return later_fail(
+            err, code, "password file %s: its first line is empty; the password goes there", path);
     return 0;
 }

@@ -19,6 +19,8 @@ const struct later_rule_row later_rules[LATER_RULES] = {
     [LATER_RULE_NO_LATERD] = { "no_laterd", "no laterd is alive", "LaterdNoDaemon", "critical" },
     [LATER_RULE_HOST_LOST] = { "host_lost", "a laterd vanished within the last hour",
                                "LaterdHostLost", "warning" },
+    [LATER_RULE_HOST_FAULT] = { "host_fault", "a laterd says that something is wrong with it",
+                                "LaterdHostFault", "warning" },
     [LATER_RULE_QUEUE_UNSERVED] = { "queue_unserved", "jobs wait in a queue that no laterd serves",
                                     "LaterdQueueUnserved", "critical" },
     [LATER_RULE_TYPE_UNKNOWN] = { "type_unknown",
@@ -180,6 +182,21 @@ static void trouble_over(struct later_troubles *troubles, const struct later_tro
     trouble_in(row, host->over_queue, host->over_since, 1);
 }
 
+static void trouble_host_fault(struct later_troubles *troubles,
+                               const struct later_trouble_host *host)
+{
+    struct later_trouble spare, *row;
+
+    if (!host->fault[0])
+        return;
+    row = trouble_add(troubles, LATER_RULE_HOST_FAULT, &spare, "the laterd of %.60s has a fault",
+                      host->name);
+    TROUBLE_WHY(row, "%.239s", host->fault);
+    TROUBLE_COMMAND(row, "later status");
+    trouble_put(row->host, sizeof row->host, "%s", host->name);
+    row->count = 1;
+}
+
 void later_trouble_host(struct later_troubles *troubles, const struct later_trouble_host *host)
 {
     double gone = host->now - host->seen;
@@ -187,6 +204,7 @@ void later_trouble_host(struct later_troubles *troubles, const struct later_trou
     char age[LATER_SAY_SIZE];
 
     if (gone <= LATER_TROUBLE_GONE) {
+        trouble_host_fault(troubles, host);
         trouble_over(troubles, host);
         return;
     }

@@ -29,6 +29,7 @@ enum later_rule {
     LATER_RULE_WRITES_LOST,
     LATER_RULE_NO_LATERD,
     LATER_RULE_HOST_LOST,
+    LATER_RULE_HOST_FAULT,
     LATER_RULE_QUEUE_UNSERVED,
     LATER_RULE_TYPE_UNKNOWN,
     LATER_RULE_BEHIND,
@@ -98,6 +99,7 @@ struct later_trouble_host {
     const char *name;
     int64_t running;
     bool back;
+    const char *fault; /* what it says is wrong with it; "" = nothing */
     const char *over, *over_type, *over_queue;
     double over_since, usual, limit;
 };

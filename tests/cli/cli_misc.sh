@@ -144,6 +144,19 @@ for word in 'redsi = { url = "unix:/none"; };' 'redis = { urll = "unix:/none"; }
     run later -c "$work/mistake.conf" size default
     like "$status $err" '^78 .*mistake.conf:1: ' "$word"
 done
+# What comes after a mistake in the syntax may mean anything.
+{
+    cat "$work/client.conf"
+    echo 'queues = ( { name = '
+} >"$work/mistake.conf"
+run later -c "$work/mistake.conf" size default
+like "$status $err" '^78 .*mistake.conf:[0-9]+: syntax error; ' "a mistake in the syntax: status 78, file, line and remedy"
+run later -C "$work/mistake.conf" size default
+like "$status $err" '^78 .*mistake.conf:[0-9]+: syntax error; ' "the same in the daemon's configuration"
+run later -C "$work/mistake.conf" --redis "unix:$redis_socket" size default
+is "$status $err" "0 " "who says where Redis is needs no file"
+run later -c "$work/mistake.conf" cron next @daily
+is "$status $err" "0 " "nor who does not ask Redis"
 echo "state_dir = \"$work/state\";" >"$work/daemon.conf"
 ln -s "$redis_socket" "$work/state/redis.sock"
 is "$(later -C "$work/daemon.conf" push t --id d)" d "the daemon's configuration: the embedded server's socket"

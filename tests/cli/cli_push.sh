@@ -160,7 +160,7 @@ refused 64 '--id needs ID' t 1 --id
 refused 64 'takes no value' t 1 --text=x
 head -c 1048577 /dev/zero | tr '\0' 1 | later push t - >/dev/null 2>"$work/err"
 is $? 65 "a payload over 1 MiB"
-like "$(cat "$work/err")" 'longer than 1048576 bytes' "is refused with the limit"
+like "$(cat "$work/err")" 'payload: longer than 1048576 bytes; push where the data is, or raise document.max' "is refused with limit and remedy"
 is "$(redis EXISTS 'later:{a{b}:jobs')" 0 "nothing of that was pushed"
 
 # ---- a typing error in the name of a queue
@@ -228,7 +228,7 @@ is "$(echo '{"type":"j","id":"j1"}' | later push -f - -q j --replace --json)" \
     printf '"}\n{"type":"big","id":"big2"}\n'
 } | later push -f - -q big >"$work/out" 2>"$work/err"
 is "$? $(cat "$work/out")" "65 big2" "a line that is too long is passed over"
-like "$(cat "$work/err")" 'line 1: too large' "a line that is too large is named"
+like "$(cat "$work/err")" 'line 1: too large: [0-9]+ bytes, 1048576 allowed; push where the data is, or raise document.max' "a line that is too large is named, with the remedy"
 run later push --file "$work/none"
 is "$status" 66 "no such file: status 66"
 run later push --file "$work"

@@ -56,6 +56,25 @@ is "$(attempts_in begun long | wc -l) $(attempts_of long)" "1 0" "a job that out
 runs "the sums hold" conserved
 stop_laterd
 
+# ---- laterd stops meanwhile
+
+start_laterd
+push_do kept '"do":"sleep","until":"go-kept"'
+within 10 "a job begins" begun kept
+stop_redis KILL
+within 10 "Redis is missed" logged 'redis is away'
+touch "$work/go-kept"
+within 10 "the job ends" ended kept
+stop_laterd
+is "$(how_often 'the history of 1 queue lacks what was counted last: Redis did not take it')" 1 \
+    "what the history lacks is said"
+start_redis 'appendonly yes' 'appendfsync always'
+start_laterd
+within 10 "the next laterd settles it" unknown kept
+is "$(attempts_in begun kept | wc -l)" 1 "it ran once"
+stop_laterd
+is "$(how_often 'the history of')" 0 "a stop with Redis has nothing to say"
+
 # ---- a worker that is recycled meanwhile leaves its ack to the supervisor
 
 rm -f "$work/begun" "$work/ended"

@@ -422,6 +422,7 @@ static void take_back(int i)
     const char *at = harness_keep(strdup(counted(reply, 0)));
 
     ck_assert_str_eq(reply->element[1]->str, "0.000000");
+    server_advance(&harness_server, 0.001); /* its time is its own, whatever the clock does */
     reply = run("limit_take", "2", "60", window, "q b", NULL);
     ck_assert_double_gt(atof(reply->element[1]->str), 59);
     reply = run("limit_take", "2", "60", window, "q c", NULL);

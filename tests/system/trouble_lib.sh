@@ -96,6 +96,11 @@ seen host_lost null 'web2 vanished (1[0-9][0-9] s|[2-9]\.[0-9] min) ago, with 3 
 is "$(field host <"$work/line")" web2 "which host"
 host web2 default
 well "a host is lost"
+host web2 default ',"fault":"2 of 2 workers do not answer"'
+seen host_fault null 'the laterd of web2 has a fault' "a host says that something is wrong"
+is "$(field host <"$work/line") $(field why <"$work/line")" 'web2 2 of 2 workers do not answer' "which, and what"
+host web2 default
+well "a host says that something is wrong"
 redis HDEL later:hosts web2:1 >/dev/null
 later cancel -q default --all --yes >/dev/null
 
@@ -187,7 +192,7 @@ all_counted()
 }
 within 20 "a type fails: every attempt counts" all_counted
 # Who looks reads the minutes again when a queue has changed.
-later push null --id soon --delay 1h -q default >/dev/null
+later push null --id soon --in 1h -q default >/dev/null
 later cancel soon -q default >/dev/null
 seen failing default 'do in default: 19 % of 320 attempts fail' "a type fails"
 turn 250

@@ -149,7 +149,8 @@ START_TEST(test_document_max)
     ck_assert_ptr_nonnull(client);
     ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_DATA);
-    ck_assert_str_eq(err.text, "too large: t: a document of 44 bytes, 40 allowed");
+    ck_assert_str_eq(err.text, "too large: t: a document of 44 bytes, 40 allowed; push where the "
+                               "data is, or raise document.max");
     job.payload = "\"012345\"";
     ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), 0);
 }

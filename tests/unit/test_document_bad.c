@@ -35,7 +35,9 @@ START_TEST(test_too_large)
     tried_free(&tried);
     tried = try_bytes(LATER_DOCUMENT_JOB, text, len, len - 1);
     ck_assert_int_eq(tried.result, -1);
-    ck_assert_str_eq(tried.err.text, "too large: 15 bytes, 14 allowed");
+    ck_assert_str_eq(
+        tried.err.text,
+        "too large: 15 bytes, 14 allowed; push where the data is, or raise document.max");
     ck_assert_int_eq(tried.err.code, LATER_E_DATA);
     tried_free(&tried);
 }

@@ -158,9 +158,11 @@ START_TEST(test_size)
     ck_assert_uint_eq(len, 30);
     free(bytes);
     ck_assert_ptr_null(later_document_build(&job, 29, &len, &err));
-    ck_assert_str_eq(err.text, "too large: t: a document of 30 bytes, 29 allowed");
+    ck_assert_str_eq(err.text, "too large: t: a document of 30 bytes, 29 allowed; push where the "
+                               "data is, or raise document.max");
     ck_assert_ptr_null(later_document_build(&job, 6, &len, &err));
-    ck_assert_str_eq(err.text, "too large: t: a payload of 7 bytes, 6 allowed");
+    ck_assert_str_eq(err.text, "too large: t: a payload of 7 bytes, 6 allowed; push where the data "
+                               "is, or raise document.max");
 }
 END_TEST
 

@@ -176,7 +176,8 @@ START_TEST(test_too_large)
     char text[] = "{\"document\":{\"type\":\"t\",\"payload\":\"0123456789\"}}";
 
     ck_assert_int_eq(later_line_parse(&line, text, strlen(text), 34, &err), -1);
-    ck_assert(strstr(err.text, "document: too large: 35 bytes, 34 allowed"));
+    ck_assert(strstr(err.text, "document: too large: 35 bytes, 34 allowed; push where the data is, "
+                               "or raise document.max"));
     ck_assert_int_eq(later_line_parse(&line, text, strlen(text), 35, &err), 0);
 }
 END_TEST

@@ -25,6 +25,9 @@ static const struct {
       "the program died: killed by signal 11 (Segmentation fault): ouch" },
     { "read -r line; exec 3>&-; sleep 60",
       "the program was ended, since it closed descriptor 3, where its answers go" },
+    { "read -r line; exec 3>&-; sleep 0.8; exit 7", "the program died: exit status 7" },
+    { "trap 'exit 7' TERM; read -r line; exec 3>&-; sleep 60 & wait",
+      "the program was ended, since it closed descriptor 3, where its answers go: exit status 7" },
 };
 
 START_TEST(how_it_dies)

@@ -351,8 +351,11 @@ START_TEST(it_ends_in_its_first_second)
     attempt(page, "mail", 3);
     recorder_leave(recorder, page);
     ck_assert(recorder_lacks_time(recorder));
+    ck_assert_uint_eq(recorder_unwritten(recorder), 1);
     recorder_end(recorder, NOON);
+    ck_assert_uint_eq(recorder_unwritten(recorder), 1); /* no answer yet */
     LIVE_UNTIL(!recorder_open(recorder));
+    ck_assert_uint_eq(recorder_unwritten(recorder), 0);
     ck_assert_uint_eq(minute(NOON, "mail"), 3);
     ck_assert_uint_eq(done_in(LATER_BY_TEN, later_period(LATER_BY_TEN, NOON), "mail"), 3);
     ck_assert_uint_eq(done_in(LATER_BY_HOUR, later_period(LATER_BY_HOUR, NOON), "mail"), 3);

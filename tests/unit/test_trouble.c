@@ -185,6 +185,7 @@ START_TEST(hosts)
                                        .seen = 1e9 - LATER_TROUBLE_GONE,
                                        .name = "web1",
                                        .running = 6,
+                                       .fault = "",
                                        .over = "",
                                        .over_type = "t",
                                        .over_queue = "mail" };
@@ -199,8 +200,15 @@ START_TEST(hosts)
     later_trouble_host(&troubles, &host);
     host.back = false;
     host.seen = host.now - LATER_TROUBLE_LOST - 1;
+    host.fault = "2 of 2 workers do not answer";
     later_trouble_host(&troubles, &host);
     ck_assert_uint_eq(troubles.count, 1);
+    host.seen = host.now;
+    later_trouble_host(&troubles, &host);
+    ck_assert_uint_eq(troubles.count, 2);
+    ck_assert_str_eq(rows[1].text, "the laterd of web1 has a fault");
+    ck_assert_str_eq(rows[1].why, "2 of 2 workers do not answer");
+    ck_assert_str_eq(rows[1].host, "web1");
 }
 END_TEST
 
@@ -210,6 +218,7 @@ START_TEST(over_time)
     struct later_trouble_host host = { .now = 1e9,
                                        .seen = 1e9,
                                        .name = "web1",
+                                       .fault = "",
                                        .over = "j",
                                        .over_type = "t",
                                        .over_queue = "mail",

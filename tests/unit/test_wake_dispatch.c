@@ -2,6 +2,7 @@
  * worker processes on one server, without a migrator, so that a lost wake does not come back by
  * itself. */
 #include "queues/wake_listener.h"
+#include "supervisor/silent.h"
 #include "supervisor/wake_dispatch.h"
 
 #include "config_files.h"
@@ -300,6 +301,50 @@ START_TEST(test_dies_after_it_was_called)
 }
 END_TEST
 
+static void set_running(struct process *process, void *arg)
+{
+    atomic_store(&process->slots->page->running, *(uint32_t *)arg);
+}
+
+/* Looks, a second of silent.h each, at workers that are stopped. */
+static void look_silent(struct fault *fault, uint32_t running, int looks)
+{
+    workers_each(workers, set_running, &running);
+    while (looks--)
+        silent_look(fault, workers);
+}
+
+static bool silent_is_over(struct fault *fault)
+{
+    silent_look(fault, workers);
+    return !fault_text(fault);
+}
+
+/* Whoever runs a job need not answer; ten looks of silence are a fault, until they go on. */
+START_TEST(test_silent)
+{
+    struct fault fault = { 0 };
+
+    load("workers = 2;\n" SEVERAL);
+    all_idle(2);
+    signal_all(SIGSTOP);
+    look_silent(&fault, 1, 20);
+    ck_assert_ptr_null(fault_text(&fault));
+    look_silent(&fault, 0, 10);
+    ck_assert_ptr_null(fault_text(&fault));
+    look_silent(&fault, 0, 1);
+    ck_assert_ptr_nonnull(strstr(fault_text(&fault), "2 of 2 workers do not answer, process "));
+    look_silent(&fault, 1, 1);
+    ck_assert_ptr_null(fault_text(&fault));
+    look_silent(&fault, 0, 10);
+    ck_assert_ptr_nonnull(fault_text(&fault));
+    signal_all(SIGCONT);
+    LIVE_UNTIL(silent_is_over(&fault));
+    for (int i = 0; i < 20; i++)
+        ck_assert(silent_is_over(&fault));
+}
+END_TEST
+
 /* The one that runs a job is not called. The wake is in Redis, for other hosts. */
 START_TEST(test_nobody_is_idle)
 {
@@ -428,7 +473,7 @@ END_TEST
 static TCase *all(void)
 {
     return LIVE_CASE("wake_dispatch", set_up, tear_down, test_every_queue, test_many,
-                     test_dies_after_it_was_called, test_nobody_is_idle, test_paused,
+                     test_dies_after_it_was_called, test_silent, test_nobody_is_idle, test_paused,
                      test_paused_when_called, test_recycled, test_reloaded, test_pools, test_large);
 }
 

@@ -14,7 +14,8 @@ const markOf = (queue, state) => `${queue[state]} ${queue.buried}`;
 
 // Shows some jobs of each queue that has any in this state, once that is known. What is shown stays if
 // some cannot be asked for: then `fail` gets the reason. follows() says whether changes may be shown
-// now; then only the queues that have changed are asked.
+// now; then only the queues that have changed are asked. What was asked before somebody chose jobs, and comes
+// after it, is not shown, and asked again.
 function gather(state, last, show, fail, follows) {
     const stop = new AbortController();
     let stopListening = null, busy = false, shown = false, at = 0;
@@ -41,10 +42,13 @@ function gather(state, last, show, fail, follows) {
         busy = true;
         at = Date.now();
         try {
-            known = new Map(await Promise.all(queues.map((queue) => ask(queue, again))));
-            shown = true;
-            const answers = [...known.values()].map((one) => one.answer);
-            show(answers.flatMap((answer) => answer.answers), queues, answers.map((one) => one.command), again);
+            const asked = new Map(await Promise.all(queues.map((queue) => ask(queue, again))));
+            if (!shown || !follows || follows()) {
+                known = asked;
+                shown = true;
+                const answers = [...known.values()].map((one) => one.answer);
+                show(answers.flatMap((answer) => answer.answers), queues, answers.map((one) => one.command), again);
+            }
         } catch (error) {
             if (error.name !== 'AbortError') fail(error.message);
         }
