@@ -343,7 +343,7 @@ int peek_find(struct cli *cli, const char *queue, const char *id, struct peek_fo
         found->reply = cli_call(cli, &cmd, err);
         if (!found->reply)
             return -1;
-        later_inspect_shown(found->reply, 0, &found->seen);
+        later_inspect_shown(found->reply, &found->seen);
         found->part = parts[i];
     }
     found->seen.id = id;

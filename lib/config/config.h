@@ -208,9 +208,8 @@ struct config *config_load_where(const char *path, bool alone, struct later_erro
 
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
  * with its place. If that was all, err's text is "". */
-struct config *config_load_telling(const char *path,
-                                   void (*fault)(void *arg, const struct later_error *err),
-                                   void *arg, struct later_error *err);
+struct config *config_load_telling(const char *path, void (*fault)(const struct later_error *err),
+                                   struct later_error *err);
 
 /* Frees it. NULL is fine. */
 void config_free(struct config *config);
