@@ -278,6 +278,9 @@ void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_
  * it is the same, else the length of the pattern. */
 size_t config_type_matches(const char *pattern, const char *type);
 
+/* Is this a pattern, "tenant-*"? */
+bool config_is_pattern(const char *name);
+
 /* Finds an option that cannot change while running (redis, state_dir) and differs between two
  * configurations: its path, or NULL. */
 const char *config_fixed_difference(const struct config *a, const struct config *b);
