@@ -1,10 +1,11 @@
 /* exec_fixture.c: the exec plugin in the fake host. */
 #include "exec_fixture.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifndef JOBS_DIR
 #define JOBS_DIR "."
@@ -32,14 +33,6 @@ static void end(void)
     ck_assert_msg(fake.misuses == 0, "%s", fake.misuse);
 }
 
-double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 void option(const char *key, const char *value)
 {
     ck_assert_msg(plugin->config(key, value, fake.refusal, sizeof fake.refusal) == 0, "%s: %s", key,
@@ -57,10 +50,11 @@ void script(const char *text)
  * On a slow machine that is often too short, so it is performed again, as laterd does. */
 static enum later_result perform(void)
 {
-    double until = now() + 60;
+    double until = later_clock() + 60;
     enum later_result result = fake_job_perform(plugin, job);
 
-    while (result == LATER_RETURN && strcmp(job->error, "it still starts") == 0 && now() < until) {
+    while (result == LATER_RETURN && strcmp(job->error, "it still starts") == 0 &&
+           later_clock() < until) {
         job->ended = false;
         job->error[0] = '\0';
         result = fake_job_perform(plugin, job);

@@ -44,7 +44,4 @@ void again(enum later_result result);
 /* The job's error must be this. */
 void expect_error(const char *error);
 
-/* Seconds of a monotonic clock. */
-double now(void);
-
 #endif

@@ -1,8 +1,9 @@
 /* test_exec_end.c: the exec plugin: time limits, deaths, and its configuration. */
+#include "base/clock.h"
 #include "exec_fixture.h"
+#include "tests/support/folder.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,25 +17,25 @@
 
 START_TEST(timed_out)
 {
-    double begun = now();
+    double begun = later_clock();
 
     script("echo half done; exec sleep 60");
     job->timeout = 3;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "timed out: half done");
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 3, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
+    ck_assert_msg(later_clock() - begun >= 3, "%f", later_clock() - begun);
 }
 END_TEST
 
 START_TEST(deaf_to_term)
 {
-    double begun = now(), took;
+    double begun = later_clock(), took;
 
     script("trap '' TERM; while :; do sleep 0.2; done");
     job->timeout = 4;
     expect(LATER_RETRY);
-    took = now() - begun;
+    took = later_clock() - begun;
     ck_assert_str_eq(job->error, "timed out");
     ck_assert_msg(took >= 6 && took < 60, "%f", took);
 }
@@ -62,26 +63,26 @@ END_TEST
 
 START_TEST(cancelled)
 {
-    double begun = now();
+    double begun = later_clock();
 
     option("it.argv.0", "/bin/sleep");
     option("it.argv.1", "60");
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "cancelled");
-    ck_assert(now() - begun < 50);
+    ck_assert(later_clock() - begun < 50);
 }
 END_TEST
 
 /* Its own child holds the output open: the job ends with the program, not with that child. */
 START_TEST(background_child)
 {
-    double begun = now();
+    double begun = later_clock();
 
     script("sleep 60 & echo begun");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: begun\n");
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -201,20 +202,9 @@ START_TEST(removed_since)
 }
 END_TEST
 
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 START_TEST(nothing_is_left_open)
 {
-    int before = open_files();
+    int before = folder_open_files();
 
     option("it.argv.0", "/bin/true");
     for (int i = 0; i < 20; i++) {
@@ -222,7 +212,7 @@ START_TEST(nothing_is_left_open)
         expect(LATER_DONE);
     }
     plugin->stop();
-    ck_assert_int_eq(open_files(), before);
+    ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST

@@ -1,8 +1,9 @@
 /* test_exec_lines_end.c: the exec plugin with long-lived programs: how they end. */
+#include "base/clock.h"
 #include "exec_fixture.h"
+#include "tests/support/folder.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,13 +30,13 @@ static const struct {
 
 START_TEST(how_it_dies)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines(deaths[_i].script);
     expect(LATER_RETRY);
     expect_error(deaths[_i].error);
     ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -104,14 +105,15 @@ END_TEST
 /* It answers and dies: the answer counts, and the next job has a fresh one, without delay. */
 START_TEST(answers_and_dies)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines("read -r line; " DONE "; exit 1");
     for (int i = 0; i < 15; i++) {
         again(LATER_DONE);
         usleep(20000);
     }
-    ck_assert_msg(now() - begun < 40, "%f", now() - begun); /* growing delays would last 46 s */
+    ck_assert_msg(later_clock() - begun < 40, "%f",
+                  later_clock() - begun); /* growing delays would last 46 s */
 }
 END_TEST
 
@@ -200,19 +202,19 @@ START_TEST(no_hot_loop)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200];
     int fd = mkstemp(path);
-    double begun = now();
+    double begun = later_clock();
     unsigned jobs = 0;
     const char *said;
 
     ck_assert_int_ne(fd, -1);
     snprintf(text, sizeof text, "printf x >>%s; echo last words >&2; exit 1", path);
     lines(text);
-    for (; bytes_in(fd) < 4 && now() < begun + 60; jobs++)
+    for (; bytes_in(fd) < 4 && later_clock() < begun + 60; jobs++)
         again(LATER_RETURN); /* without a pause, which on a busy machine may be as long as a wait */
     ck_assert_uint_eq(bytes_in(fd), 4);
     ck_assert_uint_gt(jobs, 8);
-    ck_assert_msg(now() - begun >= 0.65, "%f",
-                  now() - begun); /* 0.1, 0.2, 0.4 s after each other */
+    ck_assert_msg(later_clock() - begun >= 0.65, "%f",
+                  later_clock() - begun); /* 0.1, 0.2, 0.4 s after each other */
     /* As the program's, or as that of the job which it was to have. */
     said = strstr(fake.log, ": last words\n");
     ck_assert_ptr_nonnull(said);
@@ -353,15 +355,15 @@ END_TEST
 
 START_TEST(timed_out)
 {
-    double begun = now();
+    double begun = later_clock();
 
     each_line("echo hanging >&2; sleep 60 & wait; " DONE);
     job->timeout = 3;
     expect(LATER_RETRY);
     expect_error("timed out: hanging");
     ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 2.3, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
+    ck_assert_msg(later_clock() - begun >= 2.3, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -401,13 +403,13 @@ END_TEST
 
 START_TEST(cancelled)
 {
-    double begun = now();
+    double begun = later_clock();
 
     each_line("sleep 60 & wait");
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
-    ck_assert(now() - begun < 50);
+    ck_assert(later_clock() - begun < 50);
 }
 END_TEST
 
@@ -510,37 +512,26 @@ END_TEST
 
 START_TEST(ended_by_term)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines("read -r line; " DONE "; sleep 60 & wait");
     expect(LATER_DONE);
     plugin->stop();
-    ck_assert_msg(now() - begun < 20, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 20, "%f", later_clock() - begun);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST
 
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 START_TEST(nothing_is_left_open)
 {
-    int before = open_files();
+    int before = folder_open_files();
 
     lines("read -r line; " DONE);
     option("it.recycle", "1");
     for (int i = 0; i < 20; i++)
         again(LATER_DONE);
     plugin->stop();
-    ck_assert_int_eq(open_files(), before);
+    ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST
