@@ -14,7 +14,7 @@
 const struct later_plugin *plugin;
 struct later_job *job;
 
-static void begin(void)
+void exec_begin(void)
 {
     const char *dir = getenv("JOBS_DIR");
     char path[1024];
@@ -26,7 +26,7 @@ static void begin(void)
     job = fake_job_new("exec.it", "{\"a\":[]}");
 }
 
-static void end(void)
+void exec_end(void)
 {
     fake_job_free(job);
     plugin->stop();
@@ -105,9 +105,4 @@ void again(enum later_result result)
 void expect_error(const char *error)
 {
     ck_assert_msg(strcmp(job->error, error) == 0, "\"%s\", not \"%s\"", job->error, error);
-}
-
-void exec_fixture(TCase *tc)
-{
-    tcase_add_checked_fixture(tc, begin, end);
 }

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "exec_fixture.h"
 #include "tests/support/folder.h"
-#include "unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -279,33 +278,17 @@ END_TEST
 
 static TCase *ending(void)
 {
-    TCase *tc = tcase_create("ending");
-
-    exec_fixture(tc);
-    tcase_add_test(tc, timed_out);
-    tcase_add_test(tc, deaf_to_term);
-    tcase_add_test(tc, polite_on_term);
-    tcase_add_test(tc, stopped);
-    tcase_add_test(tc, cancelled);
-    tcase_add_test(tc, background_child);
-    tcase_add_test(tc, worker_dies);
-    tcase_add_test(tc, worker_is_told_to_end);
-    tcase_add_test(tc, nobody_keeps_its_status);
-    tcase_add_test(tc, interrupted_all_the_time);
-    tcase_add_test(tc, nothing_is_left_open);
-    return tc;
+    return EXEC_CASE("ending", timed_out, deaf_to_term, polite_on_term, stopped, cancelled,
+                     background_child, worker_dies, worker_is_told_to_end, nobody_keeps_its_status,
+                     interrupted_all_the_time, nothing_is_left_open);
 }
 
 static TCase *configuration(void)
 {
-    TCase *tc = tcase_create("configuration");
+    TCase *tc = EXEC_CASE("configuration", unknown, removed_since, no_programs);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, unknown);
-    tcase_add_test(tc, removed_since);
     tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
     tcase_add_loop_test(tc, refused_programs, 0, COUNT(bad_programs));
-    tcase_add_test(tc, no_programs);
     return tc;
 }
 

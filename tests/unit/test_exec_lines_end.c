@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "exec_fixture.h"
 #include "tests/support/folder.h"
-#include "unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -538,55 +537,29 @@ END_TEST
 
 static TCase *deaths_case(void)
 {
-    TCase *tc = tcase_create("deaths");
+    TCase *tc = EXEC_CASE("deaths", ends_while_we_stand_still, closed_input, cannot_run,
+                          answers_and_dies, unread_large, read_in_part_is_charged, ends_after_each,
+                          last, traceback, long_traceback, no_hot_loop, last_words);
 
-    exec_fixture(tc);
     tcase_add_loop_test(tc, how_it_dies, 0, COUNT(deaths));
-    tcase_add_test(tc, ends_while_we_stand_still);
-    tcase_add_test(tc, closed_input);
-    tcase_add_test(tc, cannot_run);
-    tcase_add_test(tc, answers_and_dies);
     tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
-    tcase_add_test(tc, unread_large);
-    tcase_add_test(tc, read_in_part_is_charged);
-    tcase_add_test(tc, ends_after_each);
-    tcase_add_test(tc, last);
-    tcase_add_test(tc, traceback);
-    tcase_add_test(tc, long_traceback);
-    tcase_add_test(tc, no_hot_loop);
-    tcase_add_test(tc, last_words);
     tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
     return tc;
 }
 
 static TCase *starting(void)
 {
-    TCase *tc = tcase_create("starting");
-
-    exec_fixture(tc);
-    tcase_add_test(tc, says_hello);
-    tcase_add_test(tc, last_words_before_its_job);
-    tcase_add_test(tc, says_no_hello);
-    tcase_add_test(tc, starts_slowly);
-    tcase_add_test(tc, never_reads);
-    tcase_add_test(tc, no_job_came);
-    return tc;
+    return EXEC_CASE("starting", says_hello, last_words_before_its_job, says_no_hello,
+                     starts_slowly, never_reads, no_job_came);
 }
 
 static TCase *ending(void)
 {
-    TCase *tc = tcase_create("ending");
+    TCase *tc =
+        EXEC_CASE("ending", timed_out, deaf_to_term, cancelled, gives_up_when_asked,
+                  goes_on_after_timeout, ended_politely, ended_by_term, nothing_is_left_open);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, timed_out);
-    tcase_add_test(tc, deaf_to_term);
-    tcase_add_test(tc, cancelled);
-    tcase_add_test(tc, gives_up_when_asked);
     tcase_add_loop_test(tc, worker_is_told_to_end, 0, 2);
-    tcase_add_test(tc, goes_on_after_timeout);
-    tcase_add_test(tc, ended_politely);
-    tcase_add_test(tc, ended_by_term);
-    tcase_add_test(tc, nothing_is_left_open);
     return tc;
 }
 

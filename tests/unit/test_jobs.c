@@ -222,33 +222,23 @@ END_TEST
 
 static TCase *null_job(void)
 {
-    TCase *tc = tcase_create("null");
-
-    tcase_add_checked_fixture(tc, load_null, end);
-    tcase_add_test(tc, null_is_done);
-    return tc;
+    return UNIT_CASE("null", load_null, end, null_is_done);
 }
 
 static TCase *sleep_job(void)
 {
-    TCase *tc = tcase_create("sleep");
+    TCase *tc =
+        UNIT_CASE("sleep", load_sleep, end, sleep_a_thousand, sleep_in_order, sleep_cancelled);
 
-    tcase_add_checked_fixture(tc, load_sleep, end);
-    tcase_add_test(tc, sleep_a_thousand);
-    tcase_add_test(tc, sleep_in_order);
-    tcase_add_test(tc, sleep_cancelled);
     tcase_add_loop_test(tc, sleep_bad, 0, (int)(sizeof bad_sleeps / sizeof *bad_sleeps));
     return tc;
 }
 
 static TCase *flash_sale(void)
 {
-    TCase *tc = tcase_create("flash_sale");
+    TCase *tc = UNIT_CASE("flash_sale", load_flash_sale, end, buy_ten_of_a_hundred, buy_words,
+                          buy_without_redis);
 
-    tcase_add_checked_fixture(tc, load_flash_sale, end);
-    tcase_add_test(tc, buy_ten_of_a_hundred);
-    tcase_add_test(tc, buy_words);
-    tcase_add_test(tc, buy_without_redis);
     tcase_add_loop_test(tc, buy_bad, 0, (int)(sizeof bad_buys / sizeof *bad_buys));
     tcase_add_loop_test(tc, buy_long, 0, 2);
     return tc;

@@ -866,17 +866,7 @@ START_TEST(test_moods)
 }
 END_TEST
 
-static TCase *add(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define ADD(name, ...) add(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define ADD(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *connecting(void)
 {
