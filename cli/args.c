@@ -290,3 +290,10 @@ const char *args_next(const struct args *args, const char *name, size_t *at)
     }
     return NULL;
 }
+
+const char *args_meant(char out[ARGS_MEANT], const char *nearest, const char *otherwise)
+{
+    snprintf(out, ARGS_MEANT, "%s%s%s", nearest ? "; did you mean " : otherwise,
+             nearest ? nearest : "", nearest ? "?" : "");
+    return out;
+}

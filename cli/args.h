@@ -73,4 +73,9 @@ const char *args_next(const struct args *args, const char *name, size_t *at);
  * swapped letters count. */
 const char *args_nearest(const char *word, const char *const *names, size_t count);
 
+/* What is said behind a word that nothing has: "; did you mean NEAREST?", or `otherwise` if nearest
+ * is NULL. Returns out. */
+#define ARGS_MEANT 200
+const char *args_meant(char out[ARGS_MEANT], const char *nearest, const char *otherwise);
+
 #endif

@@ -43,6 +43,27 @@ int cli_check_words(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
+const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *verbs, size_t count,
+                                struct later_error *err)
+{
+    const char *names[CLI_VERBS_MAX], *word = cli->args.words[0];
+    char meant[ARGS_MEANT];
+    int words = cli->args.count - 1;
+
+    for (size_t i = 0; i < count; i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(word, names[i]) != 0)
+            continue;
+        if (words >= verbs[i].min && words <= verbs[i].max)
+            return &verbs[i];
+        later_fail(err, LATER_E_USAGE, "%s needs %s", word, verbs[i].needs);
+        return NULL;
+    }
+    later_fail(err, LATER_E_USAGE, "no verb %.40s%s", word,
+               args_meant(meant, args_nearest(word, names, count), ""));
+    return NULL;
+}
+
 struct where_given cli_given(const struct cli *cli)
 {
     return (struct where_given){ .redis = args_text(&cli->args, "redis"),

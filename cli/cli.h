@@ -61,6 +61,21 @@ struct later_client *cli_client(struct cli *cli, struct later_error *err);
 /* Are there as many words as the command wants? Returns 0, or -1 with *err (LATER_E_USAGE). */
 int cli_check_words(const struct cli *cli, struct later_error *err);
 
+/* A verb of a command, which is its first word: `set` in `later cron set`. */
+struct cli_verb {
+    const char *name;
+    int min, max;      /* how many words it takes */
+    const char *needs; /* which: "a NAME" */
+    /* Returns what a command returns. words: those after the verb, and NULL. */
+    int (*run)(struct cli *cli, char **words, struct later_error *err);
+};
+
+/* Returns the verb that the command line names, one of `count`, at most CLI_VERBS_MAX. NULL with
+ * *err (LATER_E_USAGE): there is none of that name, or it takes other words. */
+#define CLI_VERBS_MAX 8
+const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *verbs, size_t count,
+                                struct later_error *err);
+
 /* Returns what the command line says about where Redis is. */
 struct where_given cli_given(const struct cli *cli);
 

@@ -108,6 +108,7 @@ static const char *foreign_find(const char *word)
 const struct command *command_find(const char *name, struct later_error *err)
 {
     const char *names[COMMANDS_MAX], *meant = foreign_find(name);
+    char words[ARGS_MEANT];
     const struct command *command;
     size_t count = 0;
 
@@ -121,7 +122,7 @@ const struct command *command_find(const char *name, struct later_error *err)
         return NULL;
     }
     meant = args_nearest(name, names, count);
-    later_fail(err, LATER_E_USAGE, "no command %.40s%s%s%s", name, meant ? "; did you mean " : "",
-               meant ? meant : "", meant ? "?" : " (`later help` lists them)");
+    later_fail(err, LATER_E_USAGE, "no command %.40s%s", name,
+               args_meant(words, meant, " (`later help` lists them)"));
     return NULL;
 }

@@ -133,3 +133,10 @@ char *text_put_real(char *out, size_t room, double number)
     out[out[len - 1] == '.' ? len - 1 : len] = '\0';
     return out;
 }
+
+const char *text_member(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+
+    return text ? text : "";
+}

@@ -1,6 +1,6 @@
 /*
  * text.h: times, numbers and sizes as people read and write them; durations are read by
- * base/duration.h. Pure.
+ * base/duration.h. And texts in JSON. Pure.
  *
  * The readers accept the whole word or nothing. `what` names it in the message: "--in".
  */
@@ -9,6 +9,7 @@
 
 #include "later/error.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ char *text_put_time(char *out, size_t room, double unix_seconds);
 /* Writes a number with at most six decimals and no trailing zeros, in any locale; beyond 1e15 with
  * an exponent; also `inf` and `nan`. */
 char *text_put_real(char *out, size_t room, double number);
+
+/* Returns a member that is a text, or "" if there is none. Borrowed. object may be NULL. */
+const char *text_member(const json_t *object, const char *name);
 
 #endif

@@ -90,9 +90,8 @@ static int main_fail(const struct later_error *err)
     return (int)err->code;
 }
 
-static void tell_fault(void *arg, const struct later_error *err)
+static void tell_fault(const struct later_error *err)
 {
-    (void)arg;
     main_fail(err);
 }
 
@@ -119,8 +118,7 @@ int main(int argc, char **argv)
     }
     if (options.action == DESCRIBE)
         return plugin_describe(options.plugin, stdout, &err) < 0 ? main_fail(&err) : 0;
-    config =
-        config_load_telling(options.config, options.action == TEST ? tell_fault : NULL, NULL, &err);
+    config = config_load_telling(options.config, options.action == TEST ? tell_fault : NULL, &err);
     if (!config)
         return main_fail(&err);
     if (options.action == RUN)

@@ -139,7 +139,7 @@ static bool names_all(void)
 
 /* Whether a type's jobs are event jobs depends on its program. So each program is listed by name;
  * and exec.*, for all other names, if its jobs go to a program for `*`. */
-const struct later_type *exec_more_types(void)
+static const struct later_type *exec_more_types(void)
 {
     const struct exec_program *program, *rest = names_all() ? NULL : exec_config_of_type("exec.");
     size_t count = 2;

@@ -35,13 +35,13 @@ struct exec_program {
     char *dir;      /* its working directory */
     char *env_file; /* file with more of env, read once; NULL = none, or already read */
     size_t argc, env_count;
-    size_t output_max;       /* how much of its output is kept: the last bytes */
-    bool inherit;            /* it writes to laterd's own output; not with lines */
-    bool lines;              /* long-lived: each job is a line in and a line out */
-    unsigned long recycle;   /* with lines: ended after this many jobs; 0 = never */
-    bool hello;              /* with lines: it says hello before it gets a job ... */
-    unsigned long start_max; /* ... within this many seconds of its start */
-    char **types;            /* types besides exec.NAME; NULL-terminated, names or patterns */
+    unsigned long output_max; /* how much of its output is kept: the last bytes */
+    bool inherit;             /* it writes to laterd's own output; not with lines */
+    bool lines;               /* long-lived: each job is a line in and a line out */
+    unsigned long recycle;    /* with lines: ended after this many jobs; 0 = never */
+    bool hello;               /* with lines: it says hello before it gets a job ... */
+    unsigned long start_max;  /* ... within this many seconds of its start */
+    char **types;             /* types besides exec.NAME; NULL-terminated, names or patterns */
     size_t type_count;
     /* With lines: jobs at once per program; 0 = one, and the worker waits for it. */
     unsigned long parallel;
@@ -56,9 +56,8 @@ int exec_config_done(char *err, size_t n);
 void exec_config_free(void);
 extern const char exec_config_help[];
 
-/* exec_config_find() returns the program of this name, or NULL. exec_config_of_type() returns the
- * program for jobs of this type: exec.NAME, or the longest match in `types`. */
-const struct exec_program *exec_config_find(const char *name);
+/* Returns the program for jobs of this type: exec.NAME, or the longest match in `types`. NULL:
+ * there is none. */
 const struct exec_program *exec_config_of_type(const char *type);
 
 /* Returns the index-th program, or NULL after the last. */
@@ -140,9 +139,6 @@ void exec_parallel_stopping(struct later_job *job);
 struct exec_crew *exec_crew_new(void);
 void exec_parallel_close_inputs(const struct exec_program *program);
 void exec_crew_free(const struct exec_program *program);
-
-/* Returns the types that the configuration names, as in struct later_plugin. */
-const struct later_type *exec_more_types(void);
 
 /* Ends all long-lived programs of this worker: closes their standard input, sends TERM a second
  * later and KILL two seconds after that. */

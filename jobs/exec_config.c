@@ -46,7 +46,7 @@ static int exec_config_refuse(char *err, size_t n, const char *text)
     return -1;
 }
 
-const struct exec_program *exec_config_find(const char *name)
+static struct exec_program *exec_config_find(const char *name)
 {
     for (size_t i = 0; i < program_count; i++) {
         if (strcmp(programs[i].name, name) == 0)
@@ -132,7 +132,7 @@ static int exec_config_append(char ***list, size_t *count, const char *string)
 /* Returns the program of this name, and makes it if there is none. NULL without memory. */
 static struct exec_program *program_of(const char *name)
 {
-    struct exec_program *program = (struct exec_program *)exec_config_find(name), *grown;
+    struct exec_program *program = exec_config_find(name), *grown;
 
     if (program)
         return program;
@@ -214,19 +214,6 @@ static int set_path(char **path, const char *value, char *err, size_t n)
     return 0;
 }
 
-static int set_output_max(struct exec_program *program, const char *value, char *err, size_t n)
-{
-    char *end;
-    unsigned long max;
-
-    errno = 0;
-    max = strtoul(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end || errno || max > OUTPUT_MAX)
-        return exec_config_refuse(err, n, "must be a number of bytes from 0 to 16777216");
-    program->output_max = max;
-    return 0;
-}
-
 static int exec_config_set_flag(bool *flag, const char *value, char *err, size_t n)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
@@ -278,7 +265,7 @@ int exec_config(const char *key, const char *value, char *err, size_t n)
     if (strcmp(dot, ".env_file") == 0)
         return set_path(&program->env_file, value, err, n);
     if (strcmp(dot, ".output_max") == 0)
-        return set_output_max(program, value, err, n);
+        return set_number(&program->output_max, value, 0, OUTPUT_MAX, err, n);
     if (strcmp(dot, ".inherit") == 0)
         return exec_config_set_flag(&program->inherit, value, err, n);
     if (strcmp(dot, ".lines") == 0)
@@ -321,14 +308,11 @@ static int check_program(const struct exec_program *program, char *err, size_t n
     else if (program->inherit && program->lines)
         snprintf(err, n, "%s: inherit is not for long-lived programs: without lines",
                  program->name);
-    else if (program->recycle && !program->lines)
-        snprintf(err, n, "%s: recycle is for long-lived programs only: lines = true",
-                 program->name);
-    else if (program->hello && !program->lines)
-        snprintf(err, n, "%s: hello is for long-lived programs only: lines = true", program->name);
-    else if (program->parallel && !program->lines)
-        snprintf(err, n, "%s: parallel is for long-lived programs only: lines = true",
-                 program->name);
+    else if (!program->lines && (program->recycle || program->hello || program->parallel))
+        snprintf(err, n, "%s: %s is for long-lived programs only: lines = true", program->name,
+                 program->recycle ? "recycle"
+                 : program->hello ? "hello"
+                                  : "parallel");
     else if (program->programs > 1 && !program->parallel)
         snprintf(err, n, "%s: programs goes with parallel; without it each worker has one",
                  program->name);

@@ -109,7 +109,8 @@ static void close_if_idle(struct exec_peer *peer)
     exec_peer_set_timer(peer->timer, peer->count > 0 ? 0 : POLITE);
 }
 
-void exec_peer_retire(struct exec_peer *peer)
+/* Lets it take no more tasks. */
+static void exec_peer_retire(struct exec_peer *peer)
 {
     peer->retired = true;
     close_if_idle(peer);

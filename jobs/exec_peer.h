@@ -78,9 +78,6 @@ void exec_peer_give_up(struct exec_task *task);
 /* Tells it that laterd stops, if it wants to know. */
 void exec_peer_tell_stopping(struct exec_task *task);
 
-/* Lets it take no more tasks. */
-void exec_peer_retire(struct exec_peer *peer);
-
 /* Frees it, but not its tasks. */
 void exec_peer_free(struct exec_peer *peer);
 

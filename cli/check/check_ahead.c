@@ -32,7 +32,7 @@ static void check_ahead_ask_page(struct cli *cli, const struct later_keys *keys,
     struct later_command cmd = { 0 };
 
     check_ahead_ask_count(cli, keys, key, ahead);
-    later_inspect_scan(&cmd, keys, key, "0", NULL);
+    later_inspect_scan(&cmd, keys, key, "0");
     ahead_ask(cli->client, ahead, &cmd);
 }
 

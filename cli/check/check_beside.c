@@ -94,7 +94,7 @@ static int check_beside_look_at_all(struct beside *beside, enum later_key key, m
 
 static void ask_exists(struct later_command *cmd, const struct later_keys *keys, const char *id)
 {
-    later_inspect_exists(cmd, keys, LATER_KEY_JOBS, id, strlen(id));
+    later_inspect_exists(cmd, keys, id, strlen(id));
 }
 
 static bool exists(const struct later_reply *reply)

@@ -123,7 +123,7 @@ static int check_scan_ask_documents(struct walk *walk)
         const char *id = id_of(walk, walk->members[i]);
         struct later_command cmd = { 0 };
 
-        later_inspect_exists(&cmd, walk->keys, LATER_KEY_JOBS, id, strlen(id));
+        later_inspect_exists(&cmd, walk->keys, id, strlen(id));
         if (later_call_add(walk->cli->client, &cmd, take_exists, walk, walk->err) < 0)
             return -1;
     }

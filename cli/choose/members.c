@@ -53,7 +53,7 @@ int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key 
         if (pages-- == 0)
             return later_fail(err, LATER_E_REDIS, "Redis does not finish listing %s",
                               keys->name[key]);
-        later_inspect_scan(&cmd, keys, key, cursor, NULL);
+        later_inspect_scan(&cmd, keys, key, cursor);
         reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;

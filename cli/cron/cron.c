@@ -4,41 +4,23 @@
 #include "commands.h"
 #include "cron/expression.h"
 
-#include <string.h>
-
-static const struct {
-    const char *name;
-    cron_verb_fn *run;
-    int min, max; /* words after it */
-    const char *needs;
-} verbs[] = {
-    { "next", cron_next, 1, 1, "next needs a NAME or an EXPRESSION, in quotes" },
-    { "set", cron_set, 2, 4, "set needs NAME EXPRESSION TYPE, and takes a PAYLOAD" },
-    { "run", cron_run, 1, 1, "run needs a NAME" },
-    { "pause", cron_pause, 1, 1, "pause needs a NAME" },
-    { "resume", cron_resume, 1, 1, "resume needs a NAME" },
-    { "delete", cron_delete, 1, 1, "delete needs a NAME" },
+static const struct cli_verb verbs[] = {
+    { "next", 1, 1, "a NAME or an EXPRESSION, in quotes", cron_next },
+    { "set", 2, 4, "NAME EXPRESSION TYPE, and takes a PAYLOAD", cron_set },
+    { "run", 1, 1, "a NAME", cron_run },
+    { "pause", 1, 1, "a NAME", cron_pause },
+    { "resume", 1, 1, "a NAME", cron_resume },
+    { "delete", 1, 1, "a NAME", cron_delete },
 };
-#define VERBS (sizeof verbs / sizeof *verbs)
 
 static int run_cron(struct cli *cli, struct later_error *err)
 {
-    const char *names[VERBS], *word = cli->args.words[0], *nearest;
-    int count = cli->args.count - 1;
+    const struct cli_verb *verb;
 
     if (cli->args.count == 0)
         return cron_list(cli, err);
-    for (size_t i = 0; i < VERBS; i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(word, names[i]) != 0)
-            continue;
-        if (count < verbs[i].min || count > verbs[i].max)
-            return later_fail(err, LATER_E_USAGE, "%s", verbs[i].needs);
-        return verbs[i].run(cli, cli->args.words + 1, err);
-    }
-    nearest = args_nearest(word, names, VERBS);
-    return later_fail(err, LATER_E_USAGE, "no verb %.40s%s%s%s", word,
-                      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    verb = cli_verb(cli, verbs, sizeof verbs / sizeof *verbs, err);
+    return verb ? verb->run(cli, cli->args.words + 1, err) : -1;
 }
 
 static const struct args_option cron_options[] = {

@@ -24,8 +24,9 @@ static bool flow_has_ended(const struct later_flow_sizes *sizes)
     return strcmp(state, "running") != 0 && strcmp(state, "open") != 0;
 }
 
-static int flow_wait(struct cli *cli, const char *name, struct later_error *err)
+static int flow_wait(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *name = words[0];
     struct flow_found found;
     struct table table;
     double seconds, now;
@@ -171,8 +172,9 @@ static int flow_shut(struct cli *cli, const struct flow_found *found, const char
     return reply ? 0 : -1;
 }
 
-static int flow_close(struct cli *cli, const char *name, struct later_error *err)
+static int flow_close(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *name = words[0];
     struct flow_found found;
 
     if (flow_find(cli, name, &found, err) < 0 || flow_shut(cli, &found, name, err) < 0)
@@ -197,8 +199,9 @@ static int64_t flow_kick_some(struct cli *cli, const struct later_keys *keys,
     return kicked;
 }
 
-static int flow_kick(struct cli *cli, const char *name, struct later_error *err)
+static int flow_kick(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *name = words[0];
     struct flow_found found;
     int64_t kicked;
 
@@ -209,8 +212,9 @@ static int flow_kick(struct cli *cli, const char *name, struct later_error *err)
 }
 
 /* Those that wait go first: otherwise one that waits for a failure would run now. */
-static int flow_cancel(struct cli *cli, const char *name, struct later_error *err)
+static int flow_cancel(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *name = words[0];
     struct flow_found found;
     int64_t waited, others;
 
@@ -225,32 +229,21 @@ static int flow_cancel(struct cli *cli, const char *name, struct later_error *er
 
 /* ---- the command */
 
-static const struct {
-    const char *name;
-    int (*run)(struct cli *cli, const char *name, struct later_error *err);
-} verbs[] = {
-    { "show", flow_show }, { "wait", flow_wait },     { "close", flow_close },
-    { "kick", flow_kick }, { "cancel", flow_cancel },
+#define NEEDS "the name of a flow"
+static const struct cli_verb verbs[] = {
+    { "show", 1, 1, NEEDS, flow_show },     { "wait", 1, 1, NEEDS, flow_wait },
+    { "close", 1, 1, NEEDS, flow_close },   { "kick", 1, 1, NEEDS, flow_kick },
+    { "cancel", 1, 1, NEEDS, flow_cancel },
 };
-#define VERBS (sizeof verbs / sizeof *verbs)
 
 static int flow_run(struct cli *cli, struct later_error *err)
 {
-    const char *names[VERBS], *word = cli->args.words[0], *nearest;
+    const struct cli_verb *verb;
 
     if (cli->args.count == 0)
         return flow_list(cli, err);
-    for (size_t i = 0; i < VERBS; i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(word, names[i]) != 0)
-            continue;
-        if (cli->args.count != 2)
-            return later_fail(err, LATER_E_USAGE, "%s needs the name of a flow", word);
-        return verbs[i].run(cli, cli->args.words[1], err);
-    }
-    nearest = args_nearest(word, names, VERBS);
-    return later_fail(err, LATER_E_USAGE, "no verb %.40s%s%s%s", word,
-                      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    verb = cli_verb(cli, verbs, sizeof verbs / sizeof *verbs, err);
+    return verb ? verb->run(cli, cli->args.words + 1, err) : -1;
 }
 
 static const struct args_option flow_options[] = {

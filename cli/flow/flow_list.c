@@ -242,10 +242,11 @@ static void flow_show_tell(struct flow_show *show, struct table *table, const st
     table_text(table, PLAIN, member->queue[0] ? member->queue : show->queue);
 }
 
-int flow_show(struct cli *cli, const char *name, struct later_error *err)
+int flow_show(struct cli *cli, char **words, struct later_error *err)
 {
     static const char *const headings[] = { ">LEVEL", "STEP", "STATE", "QUEUE",
                                             "ID",     "WHEN", "AFTER", NULL };
+    const char *name = words[0];
     struct flow_show show = { .cli = cli };
     struct flow_found found;
     struct table table;

@@ -6,7 +6,7 @@
 
 /* In flow_list.c: the command without a verb, and `show`. Return what a command returns. */
 int flow_list(struct cli *cli, struct later_error *err);
-int flow_show(struct cli *cli, const char *name, struct later_error *err);
+int flow_show(struct cli *cli, char **words, struct later_error *err);
 
 /* Begins a table of flows, and adds one, or prints its JSON. now: Redis's clock. */
 void flow_table(const struct cli *cli, struct table *table);

@@ -81,7 +81,7 @@ static void each_look(struct each *each, const char *id, char is[EACH_STATE])
         later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
         reply = cli_call(each->cli, &cmd, &ignored);
         if (reply) {
-            later_inspect_shown(reply, 0, &seen);
+            later_inspect_shown(reply, &seen);
             snprintf(is, EACH_STATE, "%.15s", seen.state);
         }
         later_reply_free(reply);

@@ -59,14 +59,13 @@ void earlier_json(struct jsonl *json, const struct later_seen *seen)
 
 static void earlier_add_row(struct table *card, const json_t *error)
 {
-    const char *kind = json_string_value(json_object_get(error, "kind"));
-    const char *why = json_string_value(json_object_get(error, "text"));
     json_int_t attempt = json_integer_value(json_object_get(error, "attempt"));
     char when[48];
 
     text_put_time(when, sizeof when, json_number_value(json_object_get(error, "at")));
     table_print(card, DIM, "attempt %" JSON_INTEGER_FORMAT, attempt);
-    table_print(card, RED, "%s, %s: %s", when, kind ? kind : "", why ? why : "");
+    table_print(card, RED, "%s, %s: %s", when, text_member(error, "kind"),
+                text_member(error, "text"));
 }
 
 void earlier_rows(struct table *card, const struct later_seen *seen)

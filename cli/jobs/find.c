@@ -64,7 +64,7 @@ static bool find_has_job(const struct search *search, const struct later_reply *
 {
     struct later_seen seen = { 0 };
 
-    later_inspect_shown(reply, 0, &seen);
+    later_inspect_shown(reply, &seen);
     return *seen.state && (search->finder->find & FIND_DONE || strcmp(seen.state, "done") != 0);
 }
 

@@ -8,16 +8,15 @@
 
 static void logged_add_row(struct table *card, const json_t *line)
 {
-    const char *level = json_string_value(json_object_get(line, "level"));
-    const char *text = json_string_value(json_object_get(line, "text"));
+    const char *level = text_member(line, "level");
     json_int_t attempt = json_integer_value(json_object_get(line, "attempt"));
     char when[48];
 
     text_put_time(when, sizeof when, json_number_value(json_object_get(line, "at")));
     table_text(card, DIM, "log");
-    table_print(card, level && strcmp(level, "error") == 0 ? RED : PLAIN,
-                "%s, attempt %" JSON_INTEGER_FORMAT ", %s: %s", when, attempt, level ? level : "",
-                text ? text : "");
+    table_print(card, strcmp(level, "error") == 0 ? RED : PLAIN,
+                "%s, attempt %" JSON_INTEGER_FORMAT ", %s: %s", when, attempt, level,
+                text_member(line, "text"));
 }
 
 void logged_rows(struct table *card, const struct later_seen *seen)

@@ -137,7 +137,7 @@ static int move_move(struct cli *cli, const struct later_keys *keys, const char 
         reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;
-        later_inspect_shown(reply, 0, &seen);
+        later_inspect_shown(reply, &seen);
         if (*seen.state && strcmp(seen.state, "done") != 0)
             status = move_seen(cli, keys, id, &seen, arg, was, err);
         else

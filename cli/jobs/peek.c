@@ -132,12 +132,12 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
     json_t *progress = json_loadb(seen->record.progress, seen->record.progress_len, 0, NULL);
     double done = json_number_value(json_object_get(progress, "done"));
     double total = json_number_value(json_object_get(progress, "total"));
-    const char *text = json_string_value(json_object_get(progress, "text"));
+    const char *text = text_member(progress, "text");
     char of[40] = "";
 
     if (total > 0)
         snprintf(of, sizeof of, " of %.15g", total);
-    table_print(table, PLAIN, "%.15g%s%s%s", done, of, text && *text ? ", " : "", text ? text : "");
+    table_print(table, PLAIN, "%.15g%s%s%s", done, of, *text ? ", " : "", text);
     json_decref(progress);
 }
 
@@ -146,9 +146,9 @@ static void add_finished(struct table *table, const struct later_seen *seen)
 {
     json_t *finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     double ms = json_number_value(json_object_get(finished, "ms"));
-    const char *host = json_string_value(json_object_get(finished, "host"));
+    const char *host = text_member(finished, "host");
 
-    table_print(table, PLAIN, "%.15g ms%s%s", ms, host ? " on " : "", host ? host : "");
+    table_print(table, PLAIN, "%.15g ms%s%s", ms, *host ? " on " : "", host);
     json_decref(finished);
 }
 
@@ -343,7 +343,7 @@ int peek_find(struct cli *cli, const char *queue, const char *id, struct peek_fo
         found->reply = cli_call(cli, &cmd, err);
         if (!found->reply)
             return -1;
-        later_inspect_shown(found->reply, 0, &found->seen);
+        later_inspect_shown(found->reply, &found->seen);
         found->part = parts[i];
     }
     found->seen.id = id;

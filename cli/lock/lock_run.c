@@ -365,7 +365,7 @@ static int lock_run_start(struct run *run, struct later_error *err)
     /* In a pipeline the terminal belongs to the other programs too. */
     run->terminal = isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
     run->touch_at = run->locked.since + run->order->ttl / 3;
-    pid = child_start(run->order->program, variables, NULL, 0, err);
+    pid = child_start(run->order->program, variables, err);
     if (pid < 0)
         return -1;
     run->pid = pid;

@@ -2,28 +2,22 @@
 #include "lock/needs.h"
 
 #include "config/config.h"
+#include "text.h"
 
 #include <string.h>
 
 #define ALL_QUEUES "queue:" /* the permits of a queue, or of the queues of a pattern */
 
-static const char *needs_text(const json_t *need, const char *member)
-{
-    const char *text = json_string_value(json_object_get(need, member));
-
-    return text ? text : "";
-}
-
 /* What ends in : or = goes on. Returns how much of the name the entry says, 0: it is for others. */
 static size_t needs_covers(const json_t *need, const char *kind, const char *name)
 {
-    const char *base = needs_text(need, "name");
+    const char *base = text_member(need, "name");
     size_t len = strlen(base);
 
-    if (!len || strcmp(needs_text(need, "kind"), kind) != 0 || strncmp(base, name, len) != 0)
+    if (!len || strcmp(text_member(need, "kind"), kind) != 0 || strncmp(base, name, len) != 0)
         return 0;
     if (strcmp(base, ALL_QUEUES) == 0)
-        return name[len] ? config_type_matches(needs_text(need, "queue"), name + len) : 0;
+        return name[len] ? config_type_matches(text_member(need, "queue"), name + len) : 0;
     if (!name[len])
         return SIZE_MAX;
     return base[len - 1] == ':' || base[len - 1] == '=' ? len : 0;

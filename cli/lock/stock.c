@@ -12,16 +12,15 @@
 
 /* --- each verb: encode, call, tell --- */
 
-typedef int verb_fn(struct cli *cli, const char *item, const char *word, struct later_error *err);
-
-static int stock_set(struct cli *cli, const char *item, const char *word, struct later_error *err)
+static int stock_set(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *item = words[0];
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int64_t total;
     struct jsonl json;
 
-    if (text_number(word, "N", 0, 999999999999999, &total, err) < 0)
+    if (text_number(words[1], "N", 0, 999999999999999, &total, err) < 0)
         return -1;
     later_stock_set(&cmd, later_call_prefix(cli->client), item, (uint64_t)total);
     reply = cli_call(cli, &cmd, err);
@@ -58,8 +57,9 @@ static void tell_claim(const struct cli *cli, const char *item, const char *who,
     jsonl_end(&json);
 }
 
-static int claim(struct cli *cli, const char *item, const char *who, struct later_error *err)
+static int claim(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *item = words[0], *who = words[1];
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     enum later_stock_taken how;
@@ -82,8 +82,9 @@ static int claim(struct cli *cli, const char *item, const char *who, struct late
     return LATER_OK;
 }
 
-static int release(struct cli *cli, const char *item, const char *who, struct later_error *err)
+static int release(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *item = words[0], *who = words[1];
     struct later_command cmd = { 0 };
     struct jsonl json;
     int64_t had;
@@ -126,13 +127,13 @@ static void tell_stock(const struct cli *cli, const char *item, const struct lat
     table_end(&table);
 }
 
-static int stock_show(struct cli *cli, const char *item, const char *word, struct later_error *err)
+static int stock_show(struct cli *cli, char **words, struct later_error *err)
 {
+    const char *item = words[0];
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int status = LATER_OK;
 
-    (void)word;
     later_stock_look(&cmd, later_call_prefix(cli->client), item);
     reply = cli_call(cli, &cmd, err);
     if (!reply)
@@ -147,48 +148,22 @@ static int stock_show(struct cli *cli, const char *item, const char *word, struc
 
 /* --- the command --- */
 
-static const struct {
-    const char *name, *word; /* the word after the item; NULL = none */
-    verb_fn *run;
-} verbs[] = {
-    { "set", "N", stock_set },
-    { "claim", "WHO", claim },
-    { "release", "WHO", release },
-    { "show", NULL, stock_show },
+static const struct cli_verb verbs[] = {
+    { "set", 2, 2, "ITEM and N", stock_set },
+    { "claim", 2, 2, "ITEM and WHO", claim },
+    { "release", 2, 2, "ITEM and WHO", release },
+    { "show", 1, 1, "an ITEM", stock_show },
 };
-#define VERBS (sizeof verbs / sizeof *verbs)
-
-static int refuse_verb(const char *verb, struct later_error *err)
-{
-    const char *names[VERBS], *nearest;
-
-    for (size_t i = 0; i < VERBS; i++)
-        names[i] = verbs[i].name;
-    nearest = args_nearest(verb, names, VERBS);
-    return later_fail(err, LATER_E_USAGE, "no stock %.40s; did you mean %s?", verb,
-                      nearest ? nearest : "set, claim, release or show");
-}
 
 static int stock_run(struct cli *cli, struct later_error *err)
 {
-    char **words = cli->args.words;
-    int count = cli->args.count;
-    size_t v = 0;
+    const struct cli_verb *verb = cli_verb(cli, verbs, sizeof verbs / sizeof *verbs, err);
 
-    while (v < VERBS && strcmp(words[0], verbs[v].name) != 0)
-        v++;
-    if (v == VERBS)
-        return refuse_verb(words[0], err);
-    if (count != (verbs[v].word ? 3 : 2))
-        return later_fail(err, LATER_E_USAGE, "usage: later stock %s ITEM%s%s", verbs[v].name,
-                          verbs[v].word ? " " : "", verbs[v].word ? verbs[v].word : "");
-    for (int i = 1; i < count; i++) {
-        if (cli_check_name(words[i], err) < 0)
+    for (int i = 1; verb && i < cli->args.count; i++) {
+        if (cli_check_name(cli->args.words[i], err) < 0)
             return -1;
     }
-    if (!cli_client(cli, err))
-        return -1;
-    return verbs[v].run(cli, words[1], count > 2 ? words[2] : NULL, err);
+    return verb && cli_client(cli, err) ? verb->run(cli, cli->args.words + 1, err) : -1;
 }
 
 const struct command command_stock = {

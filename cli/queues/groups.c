@@ -76,7 +76,7 @@ static int groups_scan(struct cli *cli, const struct later_keys *keys, struct gr
         const struct later_reply *page;
         struct later_reply *reply;
 
-        later_inspect_scan(&cmd, keys, LATER_KEY_FAIR, cursor, NULL);
+        later_inspect_scan(&cmd, keys, LATER_KEY_FAIR, cursor);
         reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;

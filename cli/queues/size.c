@@ -168,10 +168,10 @@ static int print_some(struct cli *cli, struct size_page *page, const struct serv
 
         size_ask_laid(cli, &sized[i], &laid);
         if (cli->args.count > 0 && !size_is_known(&sized[i], hosts)) {
-            const char *nearest = served ? served_nearest(served, sized[i].name) : NULL;
+            char meant[ARGS_MEANT];
 
-            cli_say(cli, "no queue %s%s%s%s", sized[i].name, nearest ? "; did you mean " : "",
-                    nearest ? nearest : "", nearest ? "?" : "");
+            cli_say(cli, "no queue %s%s", sized[i].name,
+                    args_meant(meant, served ? served_nearest(served, sized[i].name) : NULL, ""));
             status = LATER_E_NONE;
         } else if (cli->json) {
             size_print_json(&sized[i], hosts, &laid);

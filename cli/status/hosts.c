@@ -3,6 +3,7 @@
 
 #include "base/printable.h"
 #include "trouble/say.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +15,6 @@
 static double real_of(const json_t *host, const char *name)
 {
     return json_number_value(json_object_get(host, name));
-}
-
-static const char *text_of(const json_t *host, const char *name)
-{
-    const char *text = json_string_value(json_object_get(host, name));
-
-    return text ? text : "";
 }
 
 static uint64_t hosts_count_of(const json_t *host, const char *name)
@@ -122,7 +116,7 @@ static void add_pools(struct table *table, const json_t *host)
         size_t len = strlen(text);
 
         snprintf(text + len, sizeof text - len, "%s%s:%" PRIu64, i ? "," : "",
-                 text_of(pool, "name"), hosts_count_of(pool, "workers"));
+                 text_member(pool, "name"), hosts_count_of(pool, "workers"));
     }
     table_text(table, PLAIN, text);
 }
@@ -167,9 +161,9 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
     const struct host_state *state = hosts_state_of(host, now);
     enum colour colour = state == &host_gone ? DIM : PLAIN;
 
-    table_text(table, colour, text_of(host, "host"));
+    table_text(table, colour, text_member(host, "host"));
     table_number(table, colour, hosts_count_of(host, "pid"));
-    table_text(table, colour, text_of(host, "version"));
+    table_text(table, colour, text_member(host, "version"));
     table_text(table, state->colour, state->word);
     table_age(table, colour, now - real_of(host, "started"));
     table_age(table, colour, now - real_of(host, "seen"));
@@ -188,7 +182,7 @@ static void tell_quiet(const struct cli *cli, const json_t *host, double now)
     const json_t *quiet = json_object_get(host, "quiet");
     double since = real_of(quiet, "since"), until = real_of(quiet, "until");
     char at[LATER_SAY_SIZE], from[80] = "", till[80] = "";
-    const char *by = text_of(quiet, "by");
+    const char *by = text_member(quiet, "by");
 
     if (!quiet || served_is_gone(host, now))
         return;
@@ -197,7 +191,7 @@ static void tell_quiet(const struct cli *cli, const json_t *host, double now)
     if (until > 0)
         snprintf(till, sizeof till, ", for %s more",
                  later_say_age(at, until > now ? until - now : 0));
-    cli_say(cli, "%s: quiet%s%s%s%s", text_of(host, "host"), from, *by ? " by " : "", by, till);
+    cli_say(cli, "%s: quiet%s%s%s%s", text_member(host, "host"), from, *by ? " by " : "", by, till);
 }
 
 /* The reasons come below the table, since they are long. */
@@ -209,10 +203,10 @@ static void tell_reasons(const struct cli *cli, const json_t *host, double now)
 
     tell_quiet(cli, host, now);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !served_is_gone(host, now); i++) {
-        const char *why = text_of(host, reasons[i].name);
+        const char *why = text_member(host, reasons[i].name);
 
         if (*why)
-            cli_say(cli, "%s: %s%s", text_of(host, "host"), reasons[i].words, why);
+            cli_say(cli, "%s: %s%s", text_member(host, "host"), reasons[i].words, why);
     }
 }
 
@@ -287,8 +281,8 @@ size_t hosts_list(const struct served *served, struct host **hosts)
                                .failed = hosts_count_of(json, "failed"),
                                .rate = rate_of(json),
                                .up = now - real_of(json, "started") };
-        snprintf(host->name, sizeof host->name, "%s", text_of(json, "host"));
-        snprintf(host->fault, sizeof host->fault, "%s", text_of(json, "fault"));
+        snprintf(host->name, sizeof host->name, "%s", text_member(json, "host"));
+        snprintf(host->fault, sizeof host->fault, "%s", text_member(json, "fault"));
         later_make_printable(host->name);
         later_make_printable(host->fault);
         count++;

@@ -1,6 +1,7 @@
 /* served.c: who serves which queue. */
 #include "status/served.h"
 
+#include "config/config.h"
 #include "queue/inspect.h"
 #include "queue/shards.h"
 
@@ -120,14 +121,6 @@ double served_at(const struct served *served)
     return served->now;
 }
 
-/* "tenant-*" stands for all names that begin with "tenant-". */
-static bool is_pattern(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len > 0 && name[len - 1] == '*';
-}
-
 static bool has_queue(const json_t *queues, const char *queue, bool by_pattern)
 {
     const json_t *name;
@@ -137,8 +130,7 @@ static bool has_queue(const json_t *queues, const char *queue, bool by_pattern)
     {
         const char *text = json_string_value(name);
 
-        if (text && (strcmp(text, queue) == 0 || (by_pattern && is_pattern(text) &&
-                                                  strncmp(text, queue, strlen(text) - 1) == 0)))
+        if (text && (by_pattern ? config_type_matches(text, queue) > 0 : strcmp(text, queue) == 0))
             return true;
     }
     return false;
@@ -228,7 +220,7 @@ const char *served_nearest(const struct served *served, const char *queue)
         json_array_foreach(alive_member(served, i, "queues"), n, name)
         {
             if (json_is_string(name) && count < SERVED_NAMES_MAX &&
-                !is_pattern(json_string_value(name)))
+                !config_is_pattern(json_string_value(name)))
                 names[count++] = json_string_value(name);
         }
     }
@@ -241,10 +233,10 @@ void served_warn(struct cli *cli, const char *done, const char *queue)
     struct served *served = cli->err_terminal ? served_read(cli, &ignored) : NULL;
 
     if (served_by(served, queue) == 0) {
-        const char *nearest = served_nearest(served, queue);
+        char meant[ARGS_MEANT];
 
-        cli_say(cli, "%s queue %s, which no laterd serves%s%s%s", done, queue,
-                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        cli_say(cli, "%s queue %s, which no laterd serves%s", done, queue,
+                args_meant(meant, served_nearest(served, queue), ""));
     }
     served_free(served);
 }

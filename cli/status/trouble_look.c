@@ -2,6 +2,7 @@
 #include "history/history.h"
 #include "queue/lost.h"
 #include "status/trouble_queues.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,6 @@
 #define JOBS 10 /* of a host that are looked at */
 
 /* --- daemons --- */
-
-static const char *trouble_text(const json_t *host, const char *name)
-{
-    const char *text = json_string_value(json_object_get(host, name));
-
-    return text ? text : "";
-}
 
 static double trouble_real(const json_t *host, const char *name)
 {
@@ -31,7 +25,7 @@ static bool trouble_is_back(const struct trouble_look *look, const char *name)
         const json_t *host = served_host(look->served, i, &id);
 
         if (host && served_is_alive(look->served, i) &&
-            strcmp(trouble_text(host, "host"), name) == 0)
+            strcmp(text_member(host, "host"), name) == 0)
             return true;
     }
     return false;
@@ -68,9 +62,9 @@ static void trouble_jobs(struct trouble_look *look, const json_t *jobs,
     for (size_t i = 0; i < json_array_size(jobs) && i < JOBS; i++) {
         const json_t *job = json_array_get(jobs, i);
 
-        host->over = trouble_text(job, "id");
-        host->over_type = trouble_text(job, "type");
-        host->over_queue = trouble_text(job, "queue");
+        host->over = text_member(job, "id");
+        host->over_type = text_member(job, "type");
+        host->over_queue = text_member(job, "queue");
         host->over_since = trouble_real(job, "since");
         host->limit = trouble_real(job, "timeout");
         host->usual = look->now - host->over_since > LATER_TROUBLE_LONG
@@ -86,9 +80,9 @@ static void trouble_host(struct trouble_look *look, const json_t *json)
 {
     struct later_trouble_host host = { .now = look->now,
                                        .seen = trouble_real(json, "seen"),
-                                       .name = trouble_text(json, "host"),
+                                       .name = text_member(json, "host"),
                                        .running = (int64_t)trouble_real(json, "running"),
-                                       .fault = trouble_text(json, "fault"),
+                                       .fault = text_member(json, "fault"),
                                        .over = "" };
 
     host.back = trouble_is_back(look, host.name);
@@ -111,7 +105,7 @@ static void trouble_hosts(struct trouble_look *look)
         if (served_is_alive(look->served, i) || trouble_real(host, "seen") <= alive.last_seen)
             continue;
         alive.last_seen = trouble_real(host, "seen");
-        alive.last = trouble_text(host, "host");
+        alive.last = text_member(host, "host");
     }
     alive.alive = look->alive;
     alive.waiting = look->waiting;

@@ -98,10 +98,10 @@ static double why_real(const json_t *host, const char *name)
 /* The last one that served the queue counts; if none is alive, the last one of all. */
 static void why_gone(struct why_look *look, const json_t *host, bool serves)
 {
-    const char *name = json_string_value(json_object_get(host, "host"));
+    const char *name = text_member(host, "host");
     double seen = why_real(host, "seen");
 
-    if (!name || seen <= look->facts->lost_since || (look->facts->alive > 0 && !serves))
+    if (!*name || seen <= look->facts->lost_since || (look->facts->alive > 0 && !serves))
         return;
     look->facts->lost_since = seen;
     snprintf(look->lost, sizeof look->lost, "%s", name);
@@ -109,33 +109,26 @@ static void why_gone(struct why_look *look, const json_t *host, bool serves)
 
 static void why_serves(struct why_look *look, const json_t *host, bool *well, bool *all_quiet)
 {
-    const char *fault = json_string_value(json_object_get(host, "fault"));
+    const char *fault = text_member(host, "fault");
 
     look->facts->serving++;
     look->facts->workers += (int64_t)why_real(host, "workers");
     look->facts->runs += (int64_t)why_real(host, "running");
-    *well |= !fault || !*fault;
+    *well |= !*fault;
     if (!json_object_get(host, "quiet"))
         *all_quiet = false;
     else
         look->quiet = host;
-    if (fault && !look->fault[0])
+    if (!look->fault[0])
         snprintf(look->fault, sizeof look->fault, "%s", fault);
-}
-
-static const char *why_member(const json_t *host, const char *name)
-{
-    const char *text = json_string_value(json_object_get(host, name));
-
-    return text ? text : "";
 }
 
 static void why_all_quiet(struct later_why_facts *facts, const json_t *host)
 {
     const json_t *quiet = json_object_get(host, "quiet");
 
-    facts->quiet = why_member(host, "host");
-    facts->quiet_by = why_member(quiet, "by");
+    facts->quiet = text_member(host, "host");
+    facts->quiet_by = text_member(quiet, "by");
     facts->quiet_since = why_real(quiet, "since");
 }
 
@@ -220,11 +213,9 @@ static void why_error(struct why_look *look)
     json_t *error = look->seen->record.error_len ? json_loadb(look->seen->record.error,
                                                               look->seen->record.error_len, 0, NULL)
                                                  : NULL;
-    const char *kind = json_string_value(json_object_get(error, "kind"));
-    const char *text = json_string_value(json_object_get(error, "text"));
 
-    snprintf(look->kind, sizeof look->kind, "%s", kind ? kind : "");
-    snprintf(look->text, sizeof look->text, "%s", text ? text : "");
+    snprintf(look->kind, sizeof look->kind, "%s", text_member(error, "kind"));
+    snprintf(look->text, sizeof look->text, "%s", text_member(error, "text"));
     json_decref(error);
     look->facts->error_kind = look->kind;
     look->facts->error_text = look->text;

@@ -4,6 +4,7 @@
 #include "queue/held.h"
 #include "queue/line.h"
 #include "queue/lock.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,20 +35,13 @@ static void why_line_add(struct why_needs *needs, const struct why_need *need)
         needs->list[needs->count++] = *need;
 }
 
-static const char *why_line_text(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-
-    return text ? text : "";
-}
-
 /* One entry of `needs` of a daemon (announce_needs.h), if it is for such jobs. */
 static void why_line_read(const struct why_look *look, const json_t *entry, struct why_needs *needs)
 {
-    const char *type = why_line_text(entry, "type"), *queue = why_line_text(entry, "queue");
-    const char *kind = why_line_text(entry, "kind"), *name = why_line_text(entry, "name");
-    const char *member = why_line_text(entry, "member"), *group = why_line_text(entry, "group");
-    bool by_group = *why_line_text(entry, "by") != '\0';
+    const char *type = text_member(entry, "type"), *queue = text_member(entry, "queue");
+    const char *kind = text_member(entry, "kind"), *name = text_member(entry, "name");
+    const char *member = text_member(entry, "member"), *group = text_member(entry, "group");
+    bool by_group = *text_member(entry, "by") != '\0';
     char value[LATER_TYPE_MAX + 1] = "";
     struct why_need need = { .max = json_integer_value(json_object_get(entry, "max")),
                              .per = json_number_value(json_object_get(entry, "per")) };
@@ -58,10 +52,10 @@ static void why_line_read(const struct why_look *look, const json_t *entry, stru
         return;
     if (*group && strcmp(group, look->doc->group) != 0)
         return;
-    need.kind = strcmp(kind, "lock") == 0                              ? LATER_HELD_LOCK
-                : strcmp(kind, "permit") == 0                          ? LATER_HELD_PERMIT
-                : strcmp(why_line_text(entry, "window"), "fixed") == 0 ? LATER_HELD_FIXED
-                                                                       : LATER_HELD_SLIDING;
+    need.kind = strcmp(kind, "lock") == 0                            ? LATER_HELD_LOCK
+                : strcmp(kind, "permit") == 0                        ? LATER_HELD_PERMIT
+                : strcmp(text_member(entry, "window"), "fixed") == 0 ? LATER_HELD_FIXED
+                                                                     : LATER_HELD_SLIDING;
     if (*member && strlen(member) < 64)
         later_document_bucket(look->doc, member, value);
     else if (by_group)

@@ -1,9 +1,4 @@
-/*
- * child.c: runs a program for a job.
- *
- * The input is a file in memory, not a pipe. The program may read it late, in part or never, and
- * nothing has to be written meanwhile.
- */
+/* child.c: runs a program under `later lock` and `later work`. */
 #include "work/child.h"
 
 #include <errno.h>
@@ -12,51 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int child_write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t written = write(fd, bytes, len);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        len -= (size_t)written;
-    }
-    return 0;
-}
-
-/* Makes a file in memory that is read from its beginning. */
-static int make_input(const char *bytes, size_t len)
-{
-    int fd = memfd_create("job", MFD_CLOEXEC);
-
-    if (fd >= 0 && (child_write_all(fd, bytes, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
-        int why = errno;
-
-        close(fd);
-        errno = why;
-        return -1;
-    }
-    return fd;
-}
-
-static void close_input(int file)
-{
-    if (file >= 0)
-        close(file);
-}
-
 /* Runs in the child. An error is reported through `failure`, which closes when the program
  * starts. */
 static _Noreturn void become(char *const *program, const struct child_variable *variables,
-                             int input, int failure, pid_t parent)
+                             int failure, pid_t parent)
 {
     sigset_t none;
 
@@ -68,9 +26,8 @@ static _Noreturn void become(char *const *program, const struct child_variable *
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (; variables->name; variables++)
         setenv(variables->name, variables->value, 1);
-    if (input < 0 || dup2(input, STDIN_FILENO) >= 0)
-        execvp(program[0], program);
-    (void)child_write_all(failure, (const char *)&errno, sizeof errno);
+    execvp(program[0], program);
+    (void)!write(failure, &errno, sizeof errno);
     _exit(127);
 }
 
@@ -86,14 +43,14 @@ static int wait_for_start(int failure)
     return got == (ssize_t)sizeof why ? why : 0;
 }
 
-static pid_t child_fork(char *const *program, const struct child_variable *variables, int input,
+static pid_t child_fork(char *const *program, const struct child_variable *variables,
                         const int failure[2], struct later_error *err)
 {
     pid_t parent = getpid(), pid = fork();
     int why;
 
     if (pid == 0)
-        become(program, variables, input, failure[1], parent);
+        become(program, variables, failure[1], parent);
     if (pid < 0)
         return later_fail(err, LATER_E_SYSTEM, "fork: %s", strerror(errno));
     setpgid(pid, pid); /* parent and child both do it, since either may come first */
@@ -106,23 +63,17 @@ static pid_t child_fork(char *const *program, const struct child_variable *varia
     return later_fail(err, LATER_E_NONE, "%s: %s", program[0], strerror(why));
 }
 
-pid_t child_start(char *const *program, const struct child_variable *variables, const char *input,
-                  size_t len, struct later_error *err)
+pid_t child_start(char *const *program, const struct child_variable *variables,
+                  struct later_error *err)
 {
-    int file = input ? make_input(input, len) : -1, failure[2];
+    int failure[2];
     pid_t pid;
 
-    if (input && file < 0)
-        return later_fail(err, LATER_E_SYSTEM, "a file in memory: %s", strerror(errno));
-    if (pipe2(failure, O_CLOEXEC) < 0) {
-        later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
-        close_input(file);
-        return -1;
-    }
+    if (pipe2(failure, O_CLOEXEC) < 0)
+        return later_fail(err, LATER_E_SYSTEM, "pipe: %s", strerror(errno));
     fflush(NULL); /* otherwise both would print what is in our buffers */
-    pid = child_fork(program, variables, file, failure, err);
+    pid = child_fork(program, variables, failure, err);
     close(failure[0]);
-    close_input(file);
     return pid;
 }
 

@@ -78,7 +78,7 @@ static int private_start(struct private_laterd *own, struct later_error *err)
     char path[PATH_MAX], *words[] = { own->files.laterd, "-c", path, NULL };
 
     private_config_path(own, "laterd.conf", path);
-    own->laterd = child_start(words, &none, NULL, 0, err);
+    own->laterd = child_start(words, &none, err);
     return own->laterd < 0 ? -1 : 0;
 }
 

@@ -5,7 +5,6 @@
 #include "queue/inspect.h"
 #include "work/take.h"
 
-#include <math.h>
 #include <string.h>
 
 #define WAKE_WAIT    2.0 /* seconds of one BLPOP */
@@ -114,34 +113,14 @@ void wake_listener_handle(struct wake_listener *listener,
     }
 }
 
-double wake_listener_deadline(const struct wake_listener *listener)
-{
-    double next = INFINITY;
-
-    for (size_t i = 0; i < listener->count; i++) {
-        if (listener->each[i].waiting)
-            next = fmin(next, later_redis_deadline(later_call_redis(listener->each[i].client)));
-    }
-    return next;
-}
-
 /* --- the wakes --- */
-
-bool wake_listener_have(const struct wake_listener *listener)
-{
-    for (size_t i = 0; i < listener->queue_count; i++) {
-        if (listener->woken[i])
-            return true;
-    }
-    return false;
-}
 
 void wake_listener_follow(struct wake_listener *listener, size_t i)
 {
     listener->woken[i] = false;
 }
 
-void wake_listener_put_back(struct wake_listener *listener)
+static void wake_listener_put_back(struct wake_listener *listener)
 {
     for (size_t i = 0; i < listener->queue_count; i++) {
         if (listener->woken[i])

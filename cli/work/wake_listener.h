@@ -50,15 +50,8 @@ size_t wake_listener_poll(struct wake_listener *listener, struct pollfd polled[W
 void wake_listener_handle(struct wake_listener *listener,
                           const struct pollfd polled[WAKE_LISTENER_MAX]);
 
-/* Returns the later_clock() at which an answer is overdue; INFINITY = never. */
-double wake_listener_deadline(const struct wake_listener *listener);
-
-/* wake_listener_have(): do we hold a wake? wake_listener_follow(): the wake of queue i, in the
- * order of adding, has been followed. wake_listener_put_back(): puts back the wakes that are held,
- * best effort. */
-bool wake_listener_have(const struct wake_listener *listener);
+/* The wake of queue i, in the order of adding, has been followed. */
 void wake_listener_follow(struct wake_listener *listener, size_t i);
-void wake_listener_put_back(struct wake_listener *listener);
 
 /* Ends each BLPOP, reads its answer, which may be a wake, and puts back what is held. On a Cluster
  * that would take until the BLPOP's own end, so the connection is closed instead. If a wake is

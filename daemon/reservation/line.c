@@ -36,6 +36,16 @@ struct line_question {
     line_waiter waiter; /* "" = nobody enters */
 };
 
+static void line_ask(struct line_question *question)
+{
+    struct line *line = question->line;
+
+    question->next = NULL;
+    *line->last = question;
+    line->last = &question->next;
+    line->open++;
+}
+
 static void line_on_again(void *arg)
 {
     struct line *line = arg;
@@ -142,16 +152,6 @@ static void line_let_go(struct line_question *question)
     atomic_store_explicit(&question->slot->state, SLOT_FREE, memory_order_release);
     question->slot = NULL;
     question->line->entering--;
-}
-
-void line_ask(struct line_question *question)
-{
-    struct line *line = question->line;
-
-    question->next = NULL;
-    *line->last = question;
-    line->last = &question->next;
-    line->open++;
 }
 
 void line_enter(struct line_question *question, struct slot *slot)

@@ -65,9 +65,8 @@ void line_free(struct line *line);
  * Redis's clock. NULL: no memory; then the job comes back only by its own time. */
 struct line_question *line_entry(struct line *line, const struct later_line *at, double due,
                                  double since, const char *queue, const char *id);
-void line_ask(struct line_question *question);
-/* The same for one of line_entry(), when its job is in `delayed`. The slot, which may be NULL,
- * becomes FREE when the job is in the line, or could not enter it. */
+/* Asks it, when its job is in `delayed`. The slot, which may be NULL, becomes FREE when the job is
+ * in the line, or could not enter it. */
 void line_enter(struct line_question *question, struct slot *slot);
 void line_drop(struct line_question *question); /* NULL is fine */
 

@@ -36,11 +36,18 @@ void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_
              counted[0] ? "=" : "");
 }
 
+bool config_is_pattern(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && name[len - 1] == '*';
+}
+
 size_t config_type_matches(const char *pattern, const char *type)
 {
     size_t len = strlen(pattern);
 
-    if (len > 0 && pattern[len - 1] == '*')
+    if (config_is_pattern(pattern))
         return strncmp(pattern, type, len - 1) == 0 ? len : 0;
     return strcmp(pattern, type) == 0 ? SIZE_MAX : 0;
 }

@@ -208,9 +208,8 @@ struct config *config_load_where(const char *path, bool alone, struct later_erro
 
 /* The same for `laterd -t`: fault is told of every bad option of the first file that has any, each
  * with its place. If that was all, err's text is "". */
-struct config *config_load_telling(const char *path,
-                                   void (*fault)(void *arg, const struct later_error *err),
-                                   void *arg, struct later_error *err);
+struct config *config_load_telling(const char *path, void (*fault)(const struct later_error *err),
+                                   struct later_error *err);
 
 /* Frees it. NULL is fine. */
 void config_free(struct config *config);
@@ -278,6 +277,9 @@ void config_limit_name(const struct config_limit *limit, char name[CONFIG_LIMIT_
 /* Does "video.*", or "video.encode", match this type? Returns how well: 0 = not at all, SIZE_MAX =
  * it is the same, else the length of the pattern. */
 size_t config_type_matches(const char *pattern, const char *type);
+
+/* Is this a pattern, "tenant-*"? */
+bool config_is_pattern(const char *name);
 
 /* Finds an option that cannot change while running (redis, state_dir) and differs between two
  * configurations: its path, or NULL. */

@@ -5,13 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool config_is_pattern(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len > 0 && name[len - 1] == '*';
-}
-
 bool config_follows(const struct config *config)
 {
     for (uint32_t p = 0; p < config->pool_count; p++) {

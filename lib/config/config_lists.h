@@ -15,9 +15,6 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *setting
 int config_plugins_read_config(struct config_reader *in, config_setting_t *setting,
                                const struct config_row *row, void *base);
 
-/* config_follow.c: is this a pattern, "tenant-*"? */
-bool config_is_pattern(const char *name);
-
 /* Takes the patterns out of a pool's list, and moves its queues to memory with room for more.
  * Returns 0, or -1 without memory. */
 int config_split_patterns(struct config_pool *pool);

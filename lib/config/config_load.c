@@ -155,7 +155,7 @@ static struct config *finish_draft(struct config_draft *draft, int result, struc
 
 struct config *config_load(const char *path, struct later_error *err)
 {
-    return config_load_telling(path, NULL, NULL, err);
+    return config_load_telling(path, NULL, err);
 }
 
 struct config *config_load_alone(const char *path, struct later_error *err)
@@ -174,12 +174,11 @@ struct config *config_load_where(const char *path, bool alone, struct later_erro
     return finish_draft(&draft, config_load_all(&draft, path, err), err);
 }
 
-struct config *config_load_telling(const char *path,
-                                   void (*fault)(void *arg, const struct later_error *err),
-                                   void *arg, struct later_error *err)
+struct config *config_load_telling(const char *path, void (*fault)(const struct later_error *err),
+                                   struct later_error *err)
 {
     struct config_scan scan = { .text = NULL };
-    struct config_draft draft = { .scan = &scan, .fault = fault, .fault_arg = arg };
+    struct config_draft draft = { .scan = &scan, .fault = fault };
 
     return finish_draft(&draft, config_load_all(&draft, path, err), err);
 }

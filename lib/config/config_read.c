@@ -221,7 +221,7 @@ static bool told(struct config_reader *in)
     if (!draft->fault)
         return false;
     if (in->err->text[0])
-        draft->fault(draft->fault_arg, in->err);
+        draft->fault(in->err);
     in->err->text[0] = '\0';
     return true;
 }

@@ -83,8 +83,7 @@ struct config_draft {
     bool alone;    /* no conf.d beside it */
     bool of_where; /* only redis, state_dir and document are read: config_load_where() */
     /* Called for each fault; NULL: reading stops at the first. */
-    void (*fault)(void *arg, const struct later_error *err);
-    void *fault_arg;
+    void (*fault)(const struct later_error *err);
 };
 
 /* The row with this path, or NULL. */

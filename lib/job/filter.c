@@ -47,10 +47,10 @@ struct later_filter {
 };
 
 /* Counts one more; fails if there are as many already. */
-static int filter_take_one(size_t *count, size_t max, const char *name, struct later_error *err)
+static int filter_take_one(size_t *count, const char *name, struct later_error *err)
 {
-    if (*count == max)
-        return later_fail(err, LATER_E_USAGE, "--%s: at most %zu of them", name, max);
+    if (*count == LATER_FILTER_MANY)
+        return later_fail(err, LATER_E_USAGE, "--%s: at most %d of them", name, LATER_FILTER_MANY);
     ++*count;
     return 0;
 }
@@ -85,7 +85,7 @@ static int take_kind(struct later_filter *filter, const char *value, struct late
     char kinds[LATER_KINDS_ROOM];
 
     if (kind) {
-        if (filter_take_one(&filter->kind_count, LATER_FILTER_MANY, "kind", err) < 0)
+        if (filter_take_one(&filter->kind_count, "kind", err) < 0)
             return -1;
         filter->kinds[filter->kind_count - 1] = kind;
         return 0;
@@ -128,7 +128,7 @@ static bool meets_host(const struct later_filter *filter, const struct later_fil
 
 static int take_type(struct later_filter *filter, const char *value, struct later_error *err)
 {
-    if (filter_take_one(&filter->type_count, LATER_FILTER_MANY, "type", err) < 0)
+    if (filter_take_one(&filter->type_count, "type", err) < 0)
         return -1;
     strcpy(filter->types[filter->type_count - 1], value);
     return 0;
@@ -321,7 +321,7 @@ static int take_not(struct later_filter *filter, const char *value, struct later
                           "--not: %.40s is not NAME:VALUE with state, type, kind, host, attempts, "
                           "priority, where or text",
                           value);
-    if (filter_take_one(&filter->not_count, LATER_FILTER_MANY, "not", err) < 0)
+    if (filter_take_one(&filter->not_count, "not", err) < 0)
         return -1;
     filter->nots[filter->not_count - 1] = later_filter_new();
     if (!filter->nots[filter->not_count - 1])

@@ -183,11 +183,11 @@ void later_inspect_peeked(const struct later_reply *reply, size_t i, struct late
     read_seen(reply, 4 * i + 1, seen);
 }
 
-void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen)
+void later_inspect_shown(const struct later_reply *reply, struct later_seen *seen)
 {
     seen->id = NULL;
-    seen->state = later_reply_text(later_reply_at(reply, 4 * i), NULL);
-    read_seen(reply, 4 * i + 1, seen);
+    seen->state = later_reply_text(later_reply_at(reply, 0), NULL);
+    read_seen(reply, 1, seen);
 }
 
 /* --- act, pause, resume, wake --- */
@@ -264,17 +264,13 @@ void later_inspect_back(struct later_command *cmd, const struct later_keys *keys
 }
 
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
-                        enum later_key key, const char *cursor, const char *match)
+                        enum later_key key, const char *cursor)
 {
     bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_FAIR;
     int page = key == LATER_KEY_JOBS ? DOCUMENTS_PAGE : PAGE;
-    const char *name = hash ? "HSCAN" : "ZSCAN";
 
-    if (match)
-        later_command_say(cmd, "%s %s %s MATCH %s COUNT %d", name, keys->name[key], cursor, match,
-                          page);
-    else
-        later_command_say(cmd, "%s %s %s COUNT %d", name, keys->name[key], cursor, page);
+    later_command_say(cmd, "%s %s %s COUNT %d", hash ? "HSCAN" : "ZSCAN", keys->name[key], cursor,
+                      page);
 }
 
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
@@ -329,10 +325,10 @@ void later_inspect_noted(struct later_command *cmd, const struct later_keys *key
     begin_keyed(cmd, 2 + count, "HMGET", keys, LATER_KEY_RECORDS);
 }
 
-void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
-                          enum later_key key, const char *id, size_t len)
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          size_t len)
 {
-    begin_keyed(cmd, 3, "HEXISTS", keys, key);
+    begin_keyed(cmd, 3, "HEXISTS", keys, LATER_KEY_JOBS);
     later_command_bytes(cmd, id, len);
 }
 

@@ -95,8 +95,8 @@ void later_inspect_peek(struct later_command *cmd, const struct later_keys *keys
 size_t later_inspect_peeked_count(const struct later_reply *reply);
 void later_inspect_peeked(const struct later_reply *reply, size_t i, struct later_seen *seen);
 
-/* Reads job i of the answer to later_queue_ids(…, LATER_SCRIPT_SHOW, …). */
-void later_inspect_shown(const struct later_reply *reply, size_t i, struct later_seen *seen);
+/* Reads the first job of the answer to later_queue_ids(…, LATER_SCRIPT_SHOW, …). */
+void later_inspect_shown(const struct later_reply *reply, struct later_seen *seen);
 
 /* --- edit, reschedule, act, pause, resume, wake --- */
 
@@ -167,24 +167,23 @@ void later_inspect_back(struct later_command *cmd, const struct later_keys *keys
                         enum later_key key, const char *score, uint64_t offset, size_t count);
 
 /* Encode ZSCAN or, for jobs, records and fair, HSCAN: one page. cursor: "0" at first, then the one
- * that the last page returned, until it is "0" again. match: a glob, NULL = all. The other: ZCARD
- * or HLEN. */
+ * that the last page returned, until it is "0" again. The other: ZCARD or HLEN. */
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key);
 void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys,
-                        enum later_key key, const char *cursor, const char *match);
+                        enum later_key key, const char *cursor);
 
 /* Reads the next cursor into `cursor` (32 bytes). In the returned array elements 0, 2, 4 … are the
  * members, the others their scores or values. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
 
 /* Encode `ZMSCORE key member…` and `HMGET records id…`, for members that the caller adds; and
- * `HEXISTS key id`, for jobs or records. */
+ * `HEXISTS jobs id`. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
 void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count);
-void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys,
-                          enum later_key key, const char *id, size_t len);
+void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
+                          size_t len);
 
 /* Asks for the second element of the wake list. It should be nil, since the list has at most one.
  */

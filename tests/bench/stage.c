@@ -2,13 +2,13 @@
 #include "stage.h"
 
 #include "client/call.h"
+#include "tests/support/folder.h"
 #include "measure.h"
 #include "redis/script.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,14 +32,6 @@ static void clean_up(void)
 {
     if (on_stage)
         stage_close(on_stage);
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
 }
 
 void stage_open(struct stage *stage, const char *options)
@@ -116,7 +108,7 @@ void stage_close(struct stage *stage)
     if (stage->redis)
         redisFree(stage->redis);
     server_stop(&stage->server);
-    nftw(stage->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(stage->folder);
 }
 
 /* ---- Redis */

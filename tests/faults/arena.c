@@ -1,13 +1,13 @@
 /* arena.c: a Redis and laterds for a test. */
 #include "arena.h"
 
+#include "tests/support/folder.h"
 #include "redis/slot.h"
 #include "supervisor/process.h"
 #include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -90,14 +90,6 @@ int arena_open(struct arena *arena, const char *redis_options)
     return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 void arena_close(struct arena *arena)
 {
     for (int n = 0; n < ARENA_HOSTS; n++) {
@@ -110,7 +102,7 @@ void arena_close(struct arena *arena)
         redisFree(arena->direct);
     server_stop(&arena->redis);
     if (arena->folder[0] && !getenv("LATER_KEEP"))
-        nftw(arena->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+        folder_remove(arena->folder);
     else if (arena->folder[0])
         printf("# kept: %s\n", arena->folder);
 }

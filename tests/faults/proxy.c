@@ -16,6 +16,8 @@
  *
  * One thread, poll(). Ends with who started it.
  */
+#include "base/clock.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAIRS  128
@@ -54,14 +55,6 @@ struct pair {
 static struct pair pairs[PAIRS];
 static unsigned drop, trickle, hold, count;
 static double delay;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static int listen_tcp(int port)
 {
@@ -147,13 +140,13 @@ static bool take(struct pair *pair, struct way *way)
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
     if (way == &pair->up && pair->cut_at <= 0 && chosen(way->data + way->len, (size_t)got)) {
-        pair->cut_at = now() + delay + LINGER;
+        pair->cut_at = later_clock() + delay + LINGER;
         count++;
     }
     if (way == &pair->down && pair->cut_at > 0)
         return true; /* the reply is lost */
     if (way->len == 0)
-        way->due = now() + delay;
+        way->due = later_clock() + delay;
     way->len += (size_t)got;
     return true;
 }
@@ -162,7 +155,7 @@ static bool pass_on(struct way *way, size_t most)
 {
     ssize_t put;
 
-    while (way->len && now() >= way->due) {
+    while (way->len && later_clock() >= way->due) {
         put = send(way->to, way->data, way->len < most ? way->len : most, MSG_NOSIGNAL);
         if (put < 0)
             return errno == EAGAIN || errno == EINTR;
@@ -202,7 +195,8 @@ static void obey(int listener)
 
 static short wanted(const struct way *in, const struct way *out)
 {
-    return (short)((in->len < ROOM ? POLLIN : 0) | (out->len && now() >= out->due ? POLLOUT : 0));
+    return (short)((in->len < ROOM ? POLLIN : 0) |
+                   (out->len && later_clock() >= out->due ? POLLOUT : 0));
 }
 
 static void serve(struct pair *pair, short client, short server)
@@ -217,7 +211,7 @@ static void serve(struct pair *pair, short client, short server)
         good = false;
     if ((server & POLLHUP) && !(server & POLLIN))
         good = false;
-    if (!good || (pair->cut_at > 0 && now() >= pair->cut_at))
+    if (!good || (pair->cut_at > 0 && later_clock() >= pair->cut_at))
         end_pair(pair);
 }
 

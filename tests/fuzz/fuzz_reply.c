@@ -92,9 +92,9 @@ static void decode_look(const struct later_reply *reply, size_t most)
         read_string(seen.id);
         read_bytes(seen.record.error, seen.record.error_len); /* other lines may follow */
         read_text(seen.document, seen.document_len);
-        later_inspect_shown(reply, i, &seen);
-        read_string(seen.state);
     }
+    later_inspect_shown(reply, &seen);
+    read_string(seen.state);
     page = later_inspect_scanned(reply, cursor);
     read_string(cursor);
     for (size_t i = 0; i < later_reply_count(page) && i < most; i += 2)

@@ -1,6 +1,8 @@
 /* cluster.c: makes six Redis servers a Cluster, and does things to them. */
 #include "cluster.h"
 
+#include "folder.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,7 +144,7 @@ void cluster_stop(struct cluster *cluster)
     for (int n = 0; n < CLUSTER_NODES; n++)
         node_end(&cluster->pid[n]);
     ports_leave(&cluster->ports);
-    node_remove(cluster->folder);
+    folder_remove(cluster->folder);
 }
 
 unsigned cluster_port(const struct cluster *cluster, int n)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -81,21 +80,6 @@ void node_end(pid_t *pid)
     kill(*pid, SIGKILL);
     waitpid(*pid, NULL, 0);
     *pid = 0;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void node_remove(char *folder)
-{
-    if (*folder)
-        nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    *folder = '\0';
 }
 
 redisContext *node_connect(unsigned port)

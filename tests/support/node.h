@@ -27,9 +27,6 @@ pid_t node_start(const char *folder, const char *name, const char *option);
 /* Kills it and waits for its end. *pid becomes 0. If it is not above 0, nothing is done. */
 void node_end(pid_t *pid);
 
-/* Removes the folder and everything in it. *folder becomes "". */
-void node_remove(char *folder);
-
 /* Returns a new connection, which the caller frees. Each command may take 2 s. NULL if there is
  * none. */
 redisContext *node_connect(unsigned port);

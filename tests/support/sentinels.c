@@ -1,6 +1,8 @@
 /* sentinels.c: runs three Redis servers and three Sentinels. */
 #include "sentinels.h"
 
+#include "folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +150,7 @@ void sentinels_close(struct sentinels *set)
 {
     end_all(set);
     ports_leave(&set->ports);
-    node_remove(set->folder);
+    folder_remove(set->folder);
 }
 
 int sentinels_master(struct sentinels *set)

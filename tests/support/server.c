@@ -1,9 +1,10 @@
 /* server.c: starts and stops a redis-server for a test. */
 #include "server.h"
 
+#include "folder.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,23 +198,13 @@ void server_end(struct server *server, int number)
     server->pid = 0;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 void server_stop(struct server *server)
 {
     server_end(server, SIGKILL);
     if (server->ahead)
         munmap(server->ahead, CLOCK_BYTES);
     server->ahead = NULL;
-    if (*server->folder)
-        nftw(server->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    *server->folder = '\0';
+    folder_remove(server->folder);
 }
 
 redisContext *server_connect(const struct server *server)

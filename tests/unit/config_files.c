@@ -2,9 +2,9 @@
 #include "config_files.h"
 
 #include "config/config_table.h"
+#include "tests/support/folder.h"
 #include "unit.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,17 +22,11 @@ void config_files_begin(void)
     memset(&config_err, 0, sizeof config_err);
 }
 
-static int delete (const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 void config_files_end(void)
 {
     config_free(loaded);
     loaded = NULL;
-    nftw(config_dir, delete, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(config_dir);
 }
 
 const char *config_path(const char *name)

@@ -1,10 +1,11 @@
 /* exec_fixture.c: the exec plugin in the fake host. */
 #include "exec_fixture.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifndef JOBS_DIR
 #define JOBS_DIR "."
@@ -13,7 +14,7 @@
 const struct later_plugin *plugin;
 struct later_job *job;
 
-static void begin(void)
+void exec_begin(void)
 {
     const char *dir = getenv("JOBS_DIR");
     char path[1024];
@@ -25,19 +26,11 @@ static void begin(void)
     job = fake_job_new("exec.it", "{\"a\":[]}");
 }
 
-static void end(void)
+void exec_end(void)
 {
     fake_job_free(job);
     plugin->stop();
     ck_assert_msg(fake.misuses == 0, "%s", fake.misuse);
-}
-
-double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 void option(const char *key, const char *value)
@@ -57,10 +50,11 @@ void script(const char *text)
  * On a slow machine that is often too short, so it is performed again, as laterd does. */
 static enum later_result perform(void)
 {
-    double until = now() + 60;
+    double until = later_clock() + 60;
     enum later_result result = fake_job_perform(plugin, job);
 
-    while (result == LATER_RETURN && strcmp(job->error, "it still starts") == 0 && now() < until) {
+    while (result == LATER_RETURN && strcmp(job->error, "it still starts") == 0 &&
+           later_clock() < until) {
         job->ended = false;
         job->error[0] = '\0';
         result = fake_job_perform(plugin, job);
@@ -111,9 +105,4 @@ void again(enum later_result result)
 void expect_error(const char *error)
 {
     ck_assert_msg(strcmp(job->error, error) == 0, "\"%s\", not \"%s\"", job->error, error);
-}
-
-void exec_fixture(TCase *tc)
-{
-    tcase_add_checked_fixture(tc, begin, end);
 }

@@ -5,16 +5,17 @@
 #define EXEC_FIXTURE_H
 
 #include "fake_host.h"
-
-#include <check.h>
+#include "unit.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 extern const struct later_plugin *plugin;
 extern struct later_job *job;
 
-/* Gives each test of a case a fresh plugin and job. Misuses fail the test. */
-void exec_fixture(TCase *tc);
+/* A test case in which each test has a fresh plugin and job. Misuses fail the test. */
+void exec_begin(void);
+void exec_end(void);
+#define EXEC_CASE(name, ...) UNIT_CASE(name, exec_begin, exec_end, __VA_ARGS__)
 
 /* Sets an option of plugins.config.exec, which must be accepted. */
 void option(const char *key, const char *value);
@@ -43,8 +44,5 @@ void again(enum later_result result);
 
 /* The job's error must be this. */
 void expect_error(const char *error);
-
-/* Seconds of a monotonic clock. */
-double now(void);
 
 #endif

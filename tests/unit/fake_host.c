@@ -1,24 +1,17 @@
 /* fake_host.c: laterd's side of the plugin contract, for unit tests of plugins. */
 #include "fake_host.h"
 
+#include "base/clock.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <time.h>
 
 struct fake fake;
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void misuse(const char *call, const char *text)
 {
@@ -66,7 +59,7 @@ static uint32_t job_number(const struct later_job *job, uint32_t which)
 
 static double job_time_left(const struct later_job *job)
 {
-    double left = job->deadline - now();
+    double left = job->deadline - later_clock();
 
     check_living(job, "later_job_time_left");
     return left > 0 ? left : 0;
@@ -75,7 +68,7 @@ static double job_time_left(const struct later_job *job)
 static int job_cancelled(const struct later_job *job)
 {
     check_living(job, "later_job_cancelled");
-    return job->cancelled || job->deadline <= now();
+    return job->cancelled || job->deadline <= later_clock();
 }
 
 LATER_PRINTF(2, 0)
@@ -486,8 +479,8 @@ enum later_result fake_job_perform(const struct later_plugin *plugin, struct lat
         abort();
     }
     job->thread = pthread_self();
-    job->deadline = now() + job->timeout;
-    while (!is_ready(plugin, job) && now() < job->deadline)
+    job->deadline = later_clock() + job->timeout;
+    while (!is_ready(plugin, job) && later_clock() < job->deadline)
         usleep(1000);
     job->performing = true;
     result = job->handler->perform(job);

@@ -1,7 +1,8 @@
 /* plugin_files.c: plugin files for the tests of daemon/plugin. */
 #include "plugin_files.h"
 
-#include <ftw.h>
+#include "tests/support/folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,9 @@ static void make_base(void)
     ck_assert_ptr_nonnull(mkdtemp(base));
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
 static void remove_base(void)
 {
-    nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(base);
 }
 
 static void make_dir(void)

@@ -318,25 +318,14 @@ END_TEST
 
 static TCase *urls(void)
 {
-    TCase *tc = tcase_create("urls");
-
-    tcase_add_test(tc, test_good);
-    tcase_add_test(tc, test_bad);
-    tcase_add_test(tc, test_tls);
-    tcase_add_test(tc, test_passwords);
-    tcase_add_test(tc, test_limits);
-    return tc;
+    return UNIT_CASE("urls", NULL, NULL, test_good, test_bad, test_tls, test_passwords,
+                     test_limits);
 }
 
 static TCase *sockets(void)
 {
-    TCase *tc = tcase_create("sockets");
-
-    tcase_add_test(tc, test_tcp_socket);
-    tcase_add_test(tc, test_each_address_in_turn);
-    tcase_add_test(tc, test_no_such_host);
-    tcase_add_test(tc, test_no_such_socket);
-    return tc;
+    return UNIT_CASE("sockets", NULL, NULL, test_tcp_socket, test_each_address_in_turn,
+                     test_no_such_host, test_no_such_socket);
 }
 
 UNIT_MAIN("address", urls, sockets)

@@ -170,13 +170,8 @@ END_TEST
 
 static TCase *judge(void)
 {
-    TCase *tc = tcase_create("judge");
-
-    tcase_add_test(tc, test_table);
-    tcase_add_test(tc, test_attempts_not_known);
-    tcase_add_test(tc, test_more_attempts_than_there_are);
-    tcase_add_test(tc, test_crash_max);
-    return tc;
+    return UNIT_CASE("judge", NULL, NULL, test_table, test_attempts_not_known,
+                     test_more_attempts_than_there_are, test_crash_max);
 }
 
 UNIT_MAIN("aftermath", judge)

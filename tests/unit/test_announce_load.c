@@ -63,12 +63,7 @@ END_TEST
 
 static TCase *load(void)
 {
-    TCase *tc = tcase_create("load");
-
-    tcase_add_test(tc, test_means);
-    tcase_add_test(tc, test_gaps);
-    tcase_add_test(tc, test_half_an_hour);
-    return tc;
+    return UNIT_CASE("load", NULL, NULL, test_means, test_gaps, test_half_an_hour);
 }
 
 UNIT_MAIN("announce_load", load)

@@ -207,18 +207,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("backlog");
-    TCase *tc = tcase_create("backlog");
+    TCase *tc =
+        UNIT_CASE("backlog", set_up, tear_down, nothing_is_known_at_first, rows_have_kind_and_name,
+                  a_limit_has_turns, nobody_waits_longer_than_the_bound,
+                  rows_are_bounded_and_forgotten, lines_are_looked_after, looks_in_a_line,
+                  known_jobs_look_rarely, who_is_in_the_line_looks_later);
 
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, nothing_is_known_at_first);
-    tcase_add_test(tc, rows_have_kind_and_name);
-    tcase_add_test(tc, a_limit_has_turns);
-    tcase_add_test(tc, nobody_waits_longer_than_the_bound);
-    tcase_add_test(tc, rows_are_bounded_and_forgotten);
-    tcase_add_test(tc, lines_are_looked_after);
-    tcase_add_test(tc, looks_in_a_line);
-    tcase_add_test(tc, known_jobs_look_rarely);
-    tcase_add_test(tc, who_is_in_the_line_looks_later);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

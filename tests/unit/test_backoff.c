@@ -149,17 +149,9 @@ END_TEST
 
 static TCase *delays(void)
 {
-    TCase *tc = tcase_create("delays");
-
-    tcase_add_test(tc, test_doubles_up_to_max);
-    tcase_add_test(tc, test_attempt_0_counts_as_1);
-    tcase_add_test(tc, test_no_overflow);
-    tcase_add_test(tc, test_zeroes);
-    tcase_add_test(tc, test_what_was_not_said);
-    tcase_add_test(tc, test_no_wait_over_ten_years);
-    tcase_add_test(tc, test_jitter_is_spread);
-    tcase_add_test(tc, test_list);
-    return tc;
+    return UNIT_CASE("delays", NULL, NULL, test_doubles_up_to_max, test_attempt_0_counts_as_1,
+                     test_no_overflow, test_zeroes, test_what_was_not_said,
+                     test_no_wait_over_ten_years, test_jitter_is_spread, test_list);
 }
 
 UNIT_MAIN("backoff", delays)

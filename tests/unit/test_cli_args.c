@@ -543,16 +543,13 @@ END_TEST
 
 static TCase *args_case(void)
 {
-    TCase *tc = tcase_create("args");
+    TCase *tc = UNIT_CASE("args", NULL, NULL, numbers_and_a_dash_are_words,
+                          an_option_takes_the_next_word_as_it_is, the_last_one_wins,
+                          what_is_given_later, behind_two_dashes_stands_a_program);
 
     tcase_add_loop_test(tc, options_may_stand_anywhere, 0, 5);
     tcase_add_loop_test(tc, the_command_is_the_first_word, 0, 12);
-    tcase_add_test(tc, numbers_and_a_dash_are_words);
-    tcase_add_test(tc, an_option_takes_the_next_word_as_it_is);
     tcase_add_loop_test(tc, a_value_that_need_not_be_there, 0, 7);
-    tcase_add_test(tc, the_last_one_wins);
-    tcase_add_test(tc, what_is_given_later);
-    tcase_add_test(tc, behind_two_dashes_stands_a_program);
     tcase_add_loop_test(tc, what_is_wrong_is_said, 0, 10);
     tcase_add_loop_test(tc, the_nearest_name, 0, 12);
     if (unit_forks())
@@ -562,28 +559,21 @@ static TCase *args_case(void)
 
 static TCase *text_case(void)
 {
-    TCase *tc = tcase_create("text");
+    TCase *tc = UNIT_CASE("text", NULL, NULL, numbers, bytes_and_dates_for_people);
 
     tcase_add_loop_test(tc, durations, 0, 11);
     tcase_add_loop_test(tc, no_durations, 0, 19);
     tcase_add_loop_test(tc, times, 0, 14);
     tcase_add_loop_test(tc, no_times, 0, 23);
-    tcase_add_test(tc, numbers);
     tcase_add_loop_test(tc, backoffs, 0, 9);
     tcase_add_loop_test(tc, for_people, 0, 16);
-    tcase_add_test(tc, bytes_and_dates_for_people);
     return tc;
 }
 
 static TCase *lines_case(void)
 {
-    TCase *tc = tcase_create("lines");
-
-    tcase_add_test(tc, lines_of_all_lengths);
-    tcase_add_test(tc, lines_beyond_memory);
-    tcase_add_test(tc, lines_that_are_not_there_yet);
-    tcase_add_test(tc, lines_of_what_cannot_be_read);
-    return tc;
+    return UNIT_CASE("lines", NULL, NULL, lines_of_all_lengths, lines_beyond_memory,
+                     lines_that_are_not_there_yet, lines_of_what_cannot_be_read);
 }
 
 UNIT_MAIN("cli_args", args_case, text_case, lines_case)

@@ -774,57 +774,25 @@ END_TEST
 
 static TCase *urls(void)
 {
-    TCase *tc = tcase_create("urls");
-
-    tcase_add_test(tc, test_urls);
-    tcase_add_test(tc, test_bad_urls);
-    return tc;
+    return UNIT_CASE("urls", NULL, NULL, test_urls, test_bad_urls);
 }
 
 static TCase *exactly(void)
 {
-    TCase *tc = tcase_create("exactly");
-
-    tcase_add_checked_fixture(tc, begin, finish);
-    tcase_add_test(tc, test_order);
-    tcase_add_test(tc, test_from_inside_answers);
-    tcase_add_test(tc, test_idle);
-    tcase_add_test(tc, test_round_a_while);
-    tcase_add_test(tc, test_ask_and_try_again);
-    tcase_add_test(tc, test_tried_again_in_time);
-    tcase_add_test(tc, test_no_master_any_more);
-    tcase_add_test(tc, test_no_script);
-    tcase_add_test(tc, test_late_try);
-    tcase_add_test(tc, test_a_node_is_looked_for);
-    tcase_add_test(tc, test_never_there);
-    tcase_add_test(tc, test_never_there_in_time);
-    tcase_add_test(tc, test_holds_up_nobody);
-    tcase_add_test(tc, test_doubt);
-    tcase_add_test(tc, test_subscriber);
-    return tc;
+    return UNIT_CASE("exactly", begin, finish, test_order, test_from_inside_answers, test_idle,
+                     test_round_a_while, test_ask_and_try_again, test_tried_again_in_time,
+                     test_no_master_any_more, test_no_script, test_late_try,
+                     test_a_node_is_looked_for, test_never_there, test_never_there_in_time,
+                     test_holds_up_nobody, test_doubt, test_subscriber);
 }
 
 static TCase *cluster(void)
 {
-    TCase *tc = tcase_create("cluster");
-
-    tcase_add_checked_fixture(tc, begin, finish);
-    tcase_add_test(tc, test_each_to_its_node);
-    tcase_add_test(tc, test_moved);
-    tcase_add_test(tc, test_round_and_round);
-    tcase_add_test(tc, test_ask);
-    tcase_add_test(tc, test_waited_for);
-    tcase_add_test(tc, test_waited_for_in_vain);
-    tcase_add_test(tc, test_other_errors_are_answers);
-    tcase_add_test(tc, test_a_node_is_lost);
-    tcase_add_test(tc, test_silence);
-    tcase_add_test(tc, test_a_node_is_gone);
-    tcase_add_test(tc, test_a_node_is_away);
-    tcase_add_test(tc, test_all_are_away);
-    tcase_add_test(tc, test_no_cluster);
-    tcase_add_test(tc, test_a_newer_version);
-    tcase_add_test(tc, test_given_up);
-    return tc;
+    return UNIT_CASE("cluster", begin, finish, test_each_to_its_node, test_moved,
+                     test_round_and_round, test_ask, test_waited_for, test_waited_for_in_vain,
+                     test_other_errors_are_answers, test_a_node_is_lost, test_silence,
+                     test_a_node_is_gone, test_a_node_is_away, test_all_are_away, test_no_cluster,
+                     test_a_newer_version, test_given_up);
 }
 
 UNIT_MAIN("cluster", urls, cluster, exactly)

@@ -178,28 +178,14 @@ END_TEST
 
 static TCase *bytes(void)
 {
-    TCase *tc = tcase_create("bytes");
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, test_words);
-    tcase_add_test(tc, test_numbers);
-    tcase_add_test(tc, test_said_at_once);
-    tcase_add_test(tc, test_pair);
-    tcase_add_test(tc, test_several_in_one_buffer);
-    tcase_add_test(tc, test_large);
-    tcase_add_test(tc, test_seconds);
-    tcase_add_test(tc, test_seconds_in_a_locale);
-    return tc;
+    return UNIT_CASE("bytes", set_up, tear_down, test_words, test_numbers, test_said_at_once,
+                     test_pair, test_several_in_one_buffer, test_large, test_seconds,
+                     test_seconds_in_a_locale);
 }
 
 static TCase *faults(void)
 {
-    TCase *tc = tcase_create("faults");
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, test_too_few);
-    tcase_add_test(tc, test_too_many);
-    return tc;
+    return UNIT_CASE("faults", set_up, tear_down, test_too_few, test_too_many);
 }
 
 UNIT_MAIN("command", bytes, faults)

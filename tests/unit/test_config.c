@@ -105,14 +105,9 @@ END_TEST
 
 static TCase *defaults(void)
 {
-    TCase *tc = tcase_create("defaults");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, empty_file_is_the_defaults);
-    tcase_add_test(tc, no_file_is_the_defaults);
-    tcase_add_test(tc, missing_file_that_was_asked_for);
-    tcase_add_test(tc, no_workers_are_the_cores_we_may_use);
-    return tc;
+    return UNIT_CASE("defaults", config_files_begin, config_files_end, empty_file_is_the_defaults,
+                     no_file_is_the_defaults, missing_file_that_was_asked_for,
+                     no_workers_are_the_cores_we_may_use);
 }
 
 /* ---- numbers, strings, words */
@@ -241,17 +236,9 @@ END_TEST
 
 static TCase *values(void)
 {
-    TCase *tc = tcase_create("values");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, seconds_whole_or_not);
-    tcase_add_test(tc, numbers_as_they_are_written);
-    tcase_add_test(tc, range_ends_are_in_it);
-    tcase_add_test(tc, numbers_where_none_are_meant);
-    tcase_add_test(tc, urls);
-    tcase_add_test(tc, a_refused_url_shows_no_password);
-    tcase_add_test(tc, words);
-    return tc;
+    return UNIT_CASE("values", config_files_begin, config_files_end, seconds_whole_or_not,
+                     numbers_as_they_are_written, range_ends_are_in_it,
+                     numbers_where_none_are_meant, urls, a_refused_url_shows_no_password, words);
 }
 
 /* ---- two configurations */
@@ -287,11 +274,8 @@ END_TEST
 
 static TCase *pairs(void)
 {
-    TCase *tc = tcase_create("pairs");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, what_cannot_change_while_running);
-    return tc;
+    return UNIT_CASE("pairs", config_files_begin, config_files_end,
+                     what_cannot_change_while_running);
 }
 
 UNIT_MAIN("config", defaults, values, pairs)

@@ -119,11 +119,9 @@ static void find_cases(void)
 
 static TCase *bad(void)
 {
-    TCase *tc = tcase_create("bad");
+    TCase *tc = UNIT_CASE("bad", config_files_begin, config_files_end, all_cases_are_there);
 
     find_cases();
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, all_cases_are_there);
     tcase_add_loop_test(tc, case_of_table, 0, (int)cases_count);
     tcase_add_loop_test(tc, case_of_file, 0, (int)files.gl_pathc);
     return tc;

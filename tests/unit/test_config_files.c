@@ -208,22 +208,12 @@ END_TEST
 
 static TCase *places(void)
 {
-    TCase *tc = tcase_create("places");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, include_is_relative_to_the_file);
-    tcase_add_test(tc, include_of_an_absolute_path);
-    tcase_add_test(tc, include_and_what_follows_it);
-    tcase_add_test(tc, include_of_itself);
-    tcase_add_test(tc, include_ten_deep);
-    tcase_add_test(tc, include_of_too_much);
-    tcase_add_test(tc, conf_d_in_order_of_names);
-    tcase_add_test(tc, conf_d_faults_name_their_file);
-    tcase_add_test(tc, a_list_replaces_the_one_before);
-    tcase_add_test(tc, types_add_up);
-    tcase_add_test(tc, plugin_values_add_up);
-    tcase_add_test(tc, pools_in_one_file_and_queues_in_another);
-    return tc;
+    return UNIT_CASE("places", config_files_begin, config_files_end,
+                     include_is_relative_to_the_file, include_of_an_absolute_path,
+                     include_and_what_follows_it, include_of_itself, include_ten_deep,
+                     include_of_too_much, conf_d_in_order_of_names, conf_d_faults_name_their_file,
+                     a_list_replaces_the_one_before, types_add_up, plugin_values_add_up,
+                     pools_in_one_file_and_queues_in_another);
 }
 
 /* ---- modes and kinds of files */
@@ -319,15 +309,9 @@ END_TEST
 
 static TCase *kinds(void)
 {
-    TCase *tc = tcase_create("kinds");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, files_that_everyone_may_write);
-    tcase_add_test(tc, things_that_are_no_text_files);
-    tcase_add_test(tc, brackets_without_end);
-    tcase_add_test(tc, password_file_that_others_may_not_read);
-    tcase_add_test(tc, plugin_directory);
-    return tc;
+    return UNIT_CASE("kinds", config_files_begin, config_files_end, files_that_everyone_may_write,
+                     things_that_are_no_text_files, brackets_without_end,
+                     password_file_that_others_may_not_read, plugin_directory);
 }
 
 UNIT_MAIN("config_files", places, kinds)

@@ -497,33 +497,14 @@ END_TEST
 
 static TCase *lists(void)
 {
-    TCase *tc = tcase_create("lists");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, queues_with_and_without_weights);
-    tcase_add_test(tc, pools);
-    tcase_add_test(tc, patterns_mean_queues);
-    tcase_add_test(tc, a_schedule_of_a_queue_that_a_pattern_means);
-    tcase_add_test(tc, a_schedule_whose_jobs_expire);
-    tcase_add_test(tc, patterns_that_have_no_room);
-    tcase_add_test(tc, shards_stand_behind_their_queue);
-    tcase_add_test(tc, shards_fill_a_pool);
-    tcase_add_test(tc, a_long_name_with_shards);
-    tcase_add_test(tc, what_is_served);
-    tcase_add_test(tc, shards_are_added);
-    tcase_add_test(tc, shards_that_have_no_room);
-    tcase_add_test(tc, shards_of_a_name_that_is_too_long);
-    tcase_add_test(tc, types_inherit_what_they_do_not_set);
-    tcase_add_test(tc, the_most_precise_type_is_found);
-    tcase_add_test(tc, ceilings);
-    tcase_add_test(tc, exclusive_and_running);
-    tcase_add_test(tc, results);
-    tcase_add_test(tc, hooks);
-    tcase_add_test(tc, limits_of_the_same);
-    tcase_add_test(tc, limits);
-    tcase_add_test(tc, groups);
-    tcase_add_test(tc, plugins_to_load);
-    return tc;
+    return UNIT_CASE("lists", config_files_begin, config_files_end, queues_with_and_without_weights,
+                     pools, patterns_mean_queues, a_schedule_of_a_queue_that_a_pattern_means,
+                     a_schedule_whose_jobs_expire, patterns_that_have_no_room,
+                     shards_stand_behind_their_queue, shards_fill_a_pool, a_long_name_with_shards,
+                     what_is_served, shards_are_added, shards_that_have_no_room,
+                     shards_of_a_name_that_is_too_long, types_inherit_what_they_do_not_set,
+                     the_most_precise_type_is_found, ceilings, exclusive_and_running, results,
+                     hooks, limits_of_the_same, limits, groups, plugins_to_load);
 }
 
 /* ---- leaves of plugins.config */
@@ -590,12 +571,8 @@ END_TEST
 
 static TCase *leaves(void)
 {
-    TCase *tc = tcase_create("leaves");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, leaves_are_flat_and_in_order);
-    tcase_add_test(tc, leaves_keep_what_numbers_mean);
-    return tc;
+    return UNIT_CASE("leaves", config_files_begin, config_files_end, leaves_are_flat_and_in_order,
+                     leaves_keep_what_numbers_mean);
 }
 
 UNIT_MAIN("config_lists", lists, leaves)

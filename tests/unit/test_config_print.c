@@ -238,20 +238,12 @@ END_TEST
 
 static TCase *printed(void)
 {
-    TCase *tc = tcase_create("printed");
-
-    tcase_add_checked_fixture(tc, config_files_begin, end);
-    tcase_add_test(tc, defaults_are_read_back);
-    tcase_add_test(tc, all_options_are_read_back);
-    tcase_add_test(tc, pools_are_read_back);
-    tcase_add_test(tc, patterns_are_printed_in_their_places);
-    tcase_add_test(tc, shards_are_read_back);
-    tcase_add_test(tc, shards_in_pools_are_read_back);
-    tcase_add_test(tc, added_shards_are_not_printed);
-    tcase_add_test(tc, a_default_pool_with_a_limit_is_read_back);
-    tcase_add_test(tc, a_pool_with_a_name_is_read_back);
-    tcase_add_test(tc, each_option_is_printed_with_its_help);
-    return tc;
+    return UNIT_CASE("printed", config_files_begin, end, defaults_are_read_back,
+                     all_options_are_read_back, pools_are_read_back,
+                     patterns_are_printed_in_their_places, shards_are_read_back,
+                     shards_in_pools_are_read_back, added_shards_are_not_printed,
+                     a_default_pool_with_a_limit_is_read_back, a_pool_with_a_name_is_read_back,
+                     each_option_is_printed_with_its_help);
 }
 
 /* ---- etc/laterd.conf */
@@ -307,12 +299,8 @@ END_TEST
 
 static TCase *shipped(void)
 {
-    TCase *tc = tcase_create("shipped");
-
-    tcase_add_checked_fixture(tc, config_files_begin, end);
-    tcase_add_test(tc, shipped_file_is_the_defaults);
-    tcase_add_test(tc, shipped_file_has_each_option);
-    return tc;
+    return UNIT_CASE("shipped", config_files_begin, end, shipped_file_is_the_defaults,
+                     shipped_file_has_each_option);
 }
 
 /* ---- doc/laterd.conf.5 */
@@ -373,12 +361,8 @@ END_TEST
 
 static TCase *manual(void)
 {
-    TCase *tc = tcase_create("manual");
-
-    tcase_add_checked_fixture(tc, config_files_begin, end);
-    tcase_add_test(tc, manual_has_each_option);
-    tcase_add_test(tc, manual_examples_can_be_loaded);
-    return tc;
+    return UNIT_CASE("manual", config_files_begin, end, manual_has_each_option,
+                     manual_examples_can_be_loaded);
 }
 
 UNIT_MAIN("config_print", printed, shipped, manual)

@@ -67,12 +67,8 @@ END_TEST
 
 static TCase *sums(void)
 {
-    TCase *tc = tcase_create("sums");
-
-    tcase_add_test(tc, each_number_counts);
-    tcase_add_test(tc, members_without_documents_are_not_adopted);
-    tcase_add_test(tc, sum_is_written_with_its_numbers);
-    return tc;
+    return UNIT_CASE("sums", NULL, NULL, each_number_counts,
+                     members_without_documents_are_not_adopted, sum_is_written_with_its_numbers);
 }
 
 UNIT_MAIN("conservation", sums)

@@ -157,10 +157,7 @@ END_TEST
 
 static TCase *vectors(void)
 {
-    TCase *tc = tcase_create("vectors");
-
-    tcase_add_test(tc, test_vectors);
-    return tc;
+    return UNIT_CASE("vectors", NULL, NULL, test_vectors);
 }
 
 UNIT_MAIN("cron_vectors", vectors)

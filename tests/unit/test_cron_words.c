@@ -85,11 +85,7 @@ END_TEST
 
 static TCase *words(void)
 {
-    TCase *tc = tcase_create("words");
-
-    tcase_add_test(tc, test_words);
-    tcase_add_test(tc, test_long);
-    return tc;
+    return UNIT_CASE("words", NULL, NULL, test_words, test_long);
 }
 
 UNIT_MAIN("cron_words", words)

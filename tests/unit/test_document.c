@@ -473,32 +473,14 @@ END_TEST
 
 static TCase *members(void)
 {
-    TCase *tc = tcase_create("members");
-
-    tcase_add_test(tc, test_least);
-    tcase_add_test(tc, test_all);
-    tcase_add_test(tc, test_type);
-    tcase_add_test(tc, test_type_is_required);
-    tcase_add_test(tc, test_id);
-    tcase_add_test(tc, test_trace);
-    tcase_add_test(tc, test_hooks);
-    tcase_add_test(tc, test_integers);
-    tcase_add_test(tc, test_lock);
-    tcase_add_test(tc, test_bucket);
-    tcase_add_test(tc, test_seconds);
-    tcase_add_test(tc, test_backoff);
-    tcase_add_test(tc, test_backoff_wrong);
-    tcase_add_test(tc, test_backoff_list_length);
-    return tc;
+    return UNIT_CASE("members", NULL, NULL, test_least, test_all, test_type, test_type_is_required,
+                     test_id, test_trace, test_hooks, test_integers, test_lock, test_bucket,
+                     test_seconds, test_backoff, test_backoff_wrong, test_backoff_list_length);
 }
 
 static TCase *lines(void)
 {
-    TCase *tc = tcase_create("lines");
-
-    tcase_add_test(tc, test_line);
-    tcase_add_test(tc, test_line_times);
-    return tc;
+    return UNIT_CASE("lines", NULL, NULL, test_line, test_line_times);
 }
 
 UNIT_MAIN("document", members, lines)

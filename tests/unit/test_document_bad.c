@@ -297,26 +297,13 @@ END_TEST
 
 static TCase *refusals(void)
 {
-    TCase *tc = tcase_create("refusals");
-
-    tcase_add_test(tc, test_no_document);
-    tcase_add_test(tc, test_not_an_object);
-    tcase_add_test(tc, test_too_large);
-    tcase_add_test(tc, test_not_json);
-    tcase_add_test(tc, test_nul_bytes);
-    tcase_add_test(tc, test_duplicates);
-    tcase_add_test(tc, test_depth);
-    tcase_add_test(tc, test_wide);
-    return tc;
+    return UNIT_CASE("refusals", NULL, NULL, test_no_document, test_not_an_object, test_too_large,
+                     test_not_json, test_nul_bytes, test_duplicates, test_depth, test_wide);
 }
 
 static TCase *mutations(void)
 {
-    TCase *tc = tcase_create("mutations");
-
-    tcase_add_test(tc, test_mutations);
-    tcase_add_test(tc, test_every_beginning);
-    return tc;
+    return UNIT_CASE("mutations", NULL, NULL, test_mutations, test_every_beginning);
 }
 
 UNIT_MAIN("document_bad", refusals, mutations)

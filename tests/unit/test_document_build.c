@@ -345,25 +345,15 @@ END_TEST
 
 static TCase *build(void)
 {
-    TCase *tc = tcase_create("build");
-
-    tcase_add_test(tc, test_members);
-    tcase_add_test(tc, test_payload_is_unchanged);
-    tcase_add_test(tc, test_text);
-    tcase_add_test(tc, test_payload_must_be_json);
-    tcase_add_test(tc, test_backoff_must_be_json);
-    tcase_add_test(tc, test_parts_are_checked);
-    tcase_add_test(tc, test_size);
-    tcase_add_test(tc, test_large);
-    tcase_add_test(tc, test_depth);
-    return tc;
+    return UNIT_CASE("build", NULL, NULL, test_members, test_payload_is_unchanged, test_text,
+                     test_payload_must_be_json, test_backoff_must_be_json, test_parts_are_checked,
+                     test_size, test_large, test_depth);
 }
 
 static TCase *numbers(void)
 {
-    TCase *tc = tcase_create("numbers");
+    TCase *tc = UNIT_CASE("numbers", NULL, NULL, test_numbers);
 
-    tcase_add_test(tc, test_numbers);
     if (comma_locale())
         tcase_add_test(tc, test_numbers_in_a_locale);
     return tc;
@@ -371,11 +361,7 @@ static TCase *numbers(void)
 
 static TCase *ids(void)
 {
-    TCase *tc = tcase_create("ids");
-
-    tcase_add_test(tc, test_new_numbers);
-    tcase_add_test(tc, test_new_ids);
-    return tc;
+    return UNIT_CASE("ids", NULL, NULL, test_new_numbers, test_new_ids);
 }
 
 UNIT_MAIN("document_build", build, numbers, ids)

@@ -263,12 +263,9 @@ END_TEST
 
 static TCase *reading(void)
 {
-    TCase *tc = tcase_create("reading");
+    TCase *tc = UNIT_CASE("reading", NULL, NULL, test_a_job_document, test_turns,
+                          test_a_document_within, test_base64);
 
-    tcase_add_test(tc, test_a_job_document);
-    tcase_add_test(tc, test_turns);
-    tcase_add_test(tc, test_a_document_within);
-    tcase_add_test(tc, test_base64);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tc, test_too_large);
     return tc;
@@ -276,12 +273,7 @@ static TCase *reading(void)
 
 static TCase *writing(void)
 {
-    TCase *tc = tcase_create("writing");
-
-    tcase_add_test(tc, test_there_and_back);
-    tcase_add_test(tc, test_deepest);
-    tcase_add_test(tc, test_no_document);
-    return tc;
+    return UNIT_CASE("writing", NULL, NULL, test_there_and_back, test_deepest, test_no_document);
 }
 
 UNIT_MAIN("document_line", reading, writing)

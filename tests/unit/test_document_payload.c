@@ -147,13 +147,8 @@ END_TEST
 
 static TCase *payload(void)
 {
-    TCase *tc = tcase_create("payload");
-
-    tcase_add_test(tc, test_every_value_everywhere);
-    tcase_add_test(tc, test_none);
-    tcase_add_test(tc, test_long_names);
-    tcase_add_test(tc, test_large);
-    return tc;
+    return UNIT_CASE("payload", NULL, NULL, test_every_value_everywhere, test_none, test_long_names,
+                     test_large);
 }
 
 UNIT_MAIN("document_payload", payload)

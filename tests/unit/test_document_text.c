@@ -164,13 +164,8 @@ END_TEST
 
 static TCase *strings(void)
 {
-    TCase *tc = tcase_create("strings");
-
-    tcase_add_test(tc, test_quote);
-    tcase_add_test(tc, test_quote_is_bounded);
-    tcase_add_test(tc, test_agrees_with_jansson);
-    tcase_add_test(tc, test_round_trip);
-    return tc;
+    return UNIT_CASE("strings", NULL, NULL, test_quote, test_quote_is_bounded,
+                     test_agrees_with_jansson, test_round_trip);
 }
 
 UNIT_MAIN("document_text", strings)

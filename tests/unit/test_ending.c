@@ -211,23 +211,13 @@ END_TEST
 
 static TCase *table(void)
 {
-    TCase *tc = tcase_create("table");
-
-    tcase_add_test(tc, test_each_row_is_whole);
-    tcase_add_test(tc, test_the_last_attempt);
-    tcase_add_test(tc, test_what_had_not_begun);
-    tcase_add_test(tc, test_outcomes);
-    tcase_add_test(tc, test_kinds);
-    return tc;
+    return UNIT_CASE("table", NULL, NULL, test_each_row_is_whole, test_the_last_attempt,
+                     test_what_had_not_begun, test_outcomes, test_kinds);
 }
 
 static TCase *papers(void)
 {
-    TCase *tc = tcase_create("papers");
-
-    tcase_add_test(tc, test_protocol);
-    tcase_add_test(tc, test_lists_of_kinds);
-    return tc;
+    return UNIT_CASE("papers", NULL, NULL, test_protocol, test_lists_of_kinds);
 }
 
 UNIT_MAIN("ending", table, papers)

@@ -1,6 +1,5 @@
 /* test_exec.c: the exec plugin with real programs: what they get, and what comes back. */
 #include "exec_fixture.h"
-#include "unit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -362,30 +361,17 @@ END_TEST
 
 static TCase *running(void)
 {
-    TCase *tc = tcase_create("running");
+    TCase *tc = EXEC_CASE(
+        "running", document_on_standard_input, document_by_name, document_is_sealed, no_shell,
+        bin_false, environment, environment_of_a_file, environment_without_trace,
+        no_signals_and_no_privileges, no_descriptors, the_process_group_of_the_worker,
+        without_standard_files, long_output, output_of_ours, output_at_the_end, output_in_utf8);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, document_on_standard_input);
-    tcase_add_test(tc, document_by_name);
-    tcase_add_test(tc, document_is_sealed);
-    tcase_add_test(tc, no_shell);
     tcase_add_loop_test(tc, how_it_ends, 0, COUNT(ends));
-    tcase_add_test(tc, bin_false);
-    tcase_add_test(tc, environment);
-    tcase_add_test(tc, environment_of_a_file);
     tcase_add_loop_test(tc, bad_environment_file, 0, sizeof bad_env_files / sizeof *bad_env_files);
-    tcase_add_test(tc, environment_without_trace);
     tcase_add_loop_test(tc, directory, 0, 2);
-    tcase_add_test(tc, no_signals_and_no_privileges);
-    tcase_add_test(tc, no_descriptors);
-    tcase_add_test(tc, the_process_group_of_the_worker);
-    tcase_add_test(tc, without_standard_files);
     tcase_add_loop_test(tc, large_document, 0, COUNT(large));
-    tcase_add_test(tc, long_output);
     tcase_add_loop_test(tc, output_max, 0, COUNT(kept));
-    tcase_add_test(tc, output_of_ours);
-    tcase_add_test(tc, output_at_the_end);
-    tcase_add_test(tc, output_in_utf8);
     return tc;
 }
 

@@ -1,8 +1,8 @@
 /* test_exec_end.c: the exec plugin: time limits, deaths, and its configuration. */
+#include "base/clock.h"
 #include "exec_fixture.h"
-#include "unit.h"
+#include "tests/support/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,25 +16,25 @@
 
 START_TEST(timed_out)
 {
-    double begun = now();
+    double begun = later_clock();
 
     script("echo half done; exec sleep 60");
     job->timeout = 3;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "timed out: half done");
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 3, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
+    ck_assert_msg(later_clock() - begun >= 3, "%f", later_clock() - begun);
 }
 END_TEST
 
 START_TEST(deaf_to_term)
 {
-    double begun = now(), took;
+    double begun = later_clock(), took;
 
     script("trap '' TERM; while :; do sleep 0.2; done");
     job->timeout = 4;
     expect(LATER_RETRY);
-    took = now() - begun;
+    took = later_clock() - begun;
     ck_assert_str_eq(job->error, "timed out");
     ck_assert_msg(took >= 6 && took < 60, "%f", took);
 }
@@ -62,26 +62,26 @@ END_TEST
 
 START_TEST(cancelled)
 {
-    double begun = now();
+    double begun = later_clock();
 
     option("it.argv.0", "/bin/sleep");
     option("it.argv.1", "60");
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "cancelled");
-    ck_assert(now() - begun < 50);
+    ck_assert(later_clock() - begun < 50);
 }
 END_TEST
 
 /* Its own child holds the output open: the job ends with the program, not with that child. */
 START_TEST(background_child)
 {
-    double begun = now();
+    double begun = later_clock();
 
     script("sleep 60 & echo begun");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: begun\n");
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -201,20 +201,9 @@ START_TEST(removed_since)
 }
 END_TEST
 
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 START_TEST(nothing_is_left_open)
 {
-    int before = open_files();
+    int before = folder_open_files();
 
     option("it.argv.0", "/bin/true");
     for (int i = 0; i < 20; i++) {
@@ -222,7 +211,7 @@ START_TEST(nothing_is_left_open)
         expect(LATER_DONE);
     }
     plugin->stop();
-    ck_assert_int_eq(open_files(), before);
+    ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST
@@ -289,33 +278,17 @@ END_TEST
 
 static TCase *ending(void)
 {
-    TCase *tc = tcase_create("ending");
-
-    exec_fixture(tc);
-    tcase_add_test(tc, timed_out);
-    tcase_add_test(tc, deaf_to_term);
-    tcase_add_test(tc, polite_on_term);
-    tcase_add_test(tc, stopped);
-    tcase_add_test(tc, cancelled);
-    tcase_add_test(tc, background_child);
-    tcase_add_test(tc, worker_dies);
-    tcase_add_test(tc, worker_is_told_to_end);
-    tcase_add_test(tc, nobody_keeps_its_status);
-    tcase_add_test(tc, interrupted_all_the_time);
-    tcase_add_test(tc, nothing_is_left_open);
-    return tc;
+    return EXEC_CASE("ending", timed_out, deaf_to_term, polite_on_term, stopped, cancelled,
+                     background_child, worker_dies, worker_is_told_to_end, nobody_keeps_its_status,
+                     interrupted_all_the_time, nothing_is_left_open);
 }
 
 static TCase *configuration(void)
 {
-    TCase *tc = tcase_create("configuration");
+    TCase *tc = EXEC_CASE("configuration", unknown, removed_since, no_programs);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, unknown);
-    tcase_add_test(tc, removed_since);
     tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
     tcase_add_loop_test(tc, refused_programs, 0, COUNT(bad_programs));
-    tcase_add_test(tc, no_programs);
     return tc;
 }
 

@@ -1,7 +1,6 @@
 /* test_exec_lines.c: the exec plugin with long-lived programs: lines in, lines out, deaths, time.
  */
 #include "exec_fixture.h"
-#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -495,36 +494,19 @@ END_TEST
 
 static TCase *lines_case(void)
 {
-    TCase *tc = tcase_create("lines");
+    TCase *tc = EXEC_CASE("lines", what_it_gets, the_longest_names, one_for_many, recycled,
+                          of_another_job, says_it_on_3, gives_back, gives_back_nothing, goes_on,
+                          leaves_it_with_its_answer, told_of_a_stop, not_told_of_a_stop,
+                          line_too_long, rest_of_a_line, line_too_long_of_nobody, second_answer,
+                          large_both_ways, log_lines, environment, refused_together);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, what_it_gets);
-    tcase_add_test(tc, the_longest_names);
     tcase_add_loop_test(tc, what_it_answers, 0, COUNT(answers));
-    tcase_add_test(tc, one_for_many);
-    tcase_add_test(tc, recycled);
-    tcase_add_test(tc, of_another_job);
     tcase_add_loop_test(tc, ends_at_once, 0, COUNT(odd));
     tcase_add_loop_test(tc, nobody_wants_the_value, 0, 2);
     tcase_add_loop_test(tc, ends_nothing, 0, COUNT(notes));
     tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
     tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));
-    tcase_add_test(tc, says_it_on_3);
-    tcase_add_test(tc, gives_back);
-    tcase_add_test(tc, gives_back_nothing);
-    tcase_add_test(tc, goes_on);
-    tcase_add_test(tc, leaves_it_with_its_answer);
-    tcase_add_test(tc, told_of_a_stop);
-    tcase_add_test(tc, not_told_of_a_stop);
-    tcase_add_test(tc, line_too_long);
-    tcase_add_test(tc, rest_of_a_line);
-    tcase_add_test(tc, line_too_long_of_nobody);
-    tcase_add_test(tc, second_answer);
-    tcase_add_test(tc, large_both_ways);
-    tcase_add_test(tc, log_lines);
-    tcase_add_test(tc, environment);
     tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
-    tcase_add_test(tc, refused_together);
     return tc;
 }
 

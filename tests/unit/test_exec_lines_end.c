@@ -1,8 +1,8 @@
 /* test_exec_lines_end.c: the exec plugin with long-lived programs: how they end. */
+#include "base/clock.h"
 #include "exec_fixture.h"
-#include "unit.h"
+#include "tests/support/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ static const struct {
 
 START_TEST(how_it_dies)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines(deaths[_i].script);
     expect(LATER_RETRY);
     expect_error(deaths[_i].error);
     ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -107,14 +107,15 @@ END_TEST
 /* It answers and dies: the answer counts, and the next job has a fresh one, without delay. */
 START_TEST(answers_and_dies)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines("read -r line; " DONE "; exit 1");
     for (int i = 0; i < 15; i++) {
         again(LATER_DONE);
         usleep(20000);
     }
-    ck_assert_msg(now() - begun < 40, "%f", now() - begun); /* growing delays would last 46 s */
+    ck_assert_msg(later_clock() - begun < 40, "%f",
+                  later_clock() - begun); /* growing delays would last 46 s */
 }
 END_TEST
 
@@ -203,19 +204,19 @@ START_TEST(no_hot_loop)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200];
     int fd = mkstemp(path);
-    double begun = now();
+    double begun = later_clock();
     unsigned jobs = 0;
     const char *said;
 
     ck_assert_int_ne(fd, -1);
     snprintf(text, sizeof text, "printf x >>%s; echo last words >&2; exit 1", path);
     lines(text);
-    for (; bytes_in(fd) < 4 && now() < begun + 60; jobs++)
+    for (; bytes_in(fd) < 4 && later_clock() < begun + 60; jobs++)
         again(LATER_RETURN); /* without a pause, which on a busy machine may be as long as a wait */
     ck_assert_uint_eq(bytes_in(fd), 4);
     ck_assert_uint_gt(jobs, 8);
-    ck_assert_msg(now() - begun >= 0.65, "%f",
-                  now() - begun); /* 0.1, 0.2, 0.4 s after each other */
+    ck_assert_msg(later_clock() - begun >= 0.65, "%f",
+                  later_clock() - begun); /* 0.1, 0.2, 0.4 s after each other */
     /* As the program's, or as that of the job which it was to have. */
     said = strstr(fake.log, ": last words\n");
     ck_assert_ptr_nonnull(said);
@@ -356,15 +357,15 @@ END_TEST
 
 START_TEST(timed_out)
 {
-    double begun = now();
+    double begun = later_clock();
 
     each_line("echo hanging >&2; sleep 60 & wait; " DONE);
     job->timeout = 3;
     expect(LATER_RETRY);
     expect_error("timed out: hanging");
     ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
-    ck_assert_msg(now() - begun < 50, "%f", now() - begun);
-    ck_assert_msg(now() - begun >= 2.3, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
+    ck_assert_msg(later_clock() - begun >= 2.3, "%f", later_clock() - begun);
 }
 END_TEST
 
@@ -404,13 +405,13 @@ END_TEST
 
 START_TEST(cancelled)
 {
-    double begun = now();
+    double begun = later_clock();
 
     each_line("sleep 60 & wait");
     job->cancelled = true;
     expect(LATER_RETRY);
     ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
-    ck_assert(now() - begun < 50);
+    ck_assert(later_clock() - begun < 50);
 }
 END_TEST
 
@@ -513,92 +514,55 @@ END_TEST
 
 START_TEST(ended_by_term)
 {
-    double begun = now();
+    double begun = later_clock();
 
     lines("read -r line; " DONE "; sleep 60 & wait");
     expect(LATER_DONE);
     plugin->stop();
-    ck_assert_msg(now() - begun < 20, "%f", now() - begun);
+    ck_assert_msg(later_clock() - begun < 20, "%f", later_clock() - begun);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST
 
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 START_TEST(nothing_is_left_open)
 {
-    int before = open_files();
+    int before = folder_open_files();
 
     lines("read -r line; " DONE);
     option("it.recycle", "1");
     for (int i = 0; i < 20; i++)
         again(LATER_DONE);
     plugin->stop();
-    ck_assert_int_eq(open_files(), before);
+    ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 END_TEST
 
 static TCase *deaths_case(void)
 {
-    TCase *tc = tcase_create("deaths");
+    TCase *tc = EXEC_CASE("deaths", ends_while_we_stand_still, closed_input, cannot_run,
+                          answers_and_dies, unread_large, read_in_part_is_charged, ends_after_each,
+                          last, traceback, long_traceback, no_hot_loop, last_words);
 
-    exec_fixture(tc);
     tcase_add_loop_test(tc, how_it_dies, 0, COUNT(deaths));
-    tcase_add_test(tc, ends_while_we_stand_still);
-    tcase_add_test(tc, closed_input);
-    tcase_add_test(tc, cannot_run);
-    tcase_add_test(tc, answers_and_dies);
     tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
-    tcase_add_test(tc, unread_large);
-    tcase_add_test(tc, read_in_part_is_charged);
-    tcase_add_test(tc, ends_after_each);
-    tcase_add_test(tc, last);
-    tcase_add_test(tc, traceback);
-    tcase_add_test(tc, long_traceback);
-    tcase_add_test(tc, no_hot_loop);
-    tcase_add_test(tc, last_words);
     tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
     return tc;
 }
 
 static TCase *starting(void)
 {
-    TCase *tc = tcase_create("starting");
-
-    exec_fixture(tc);
-    tcase_add_test(tc, says_hello);
-    tcase_add_test(tc, last_words_before_its_job);
-    tcase_add_test(tc, says_no_hello);
-    tcase_add_test(tc, starts_slowly);
-    tcase_add_test(tc, never_reads);
-    tcase_add_test(tc, no_job_came);
-    return tc;
+    return EXEC_CASE("starting", says_hello, last_words_before_its_job, says_no_hello,
+                     starts_slowly, never_reads, no_job_came);
 }
 
 static TCase *ending(void)
 {
-    TCase *tc = tcase_create("ending");
+    TCase *tc =
+        EXEC_CASE("ending", timed_out, deaf_to_term, cancelled, gives_up_when_asked,
+                  goes_on_after_timeout, ended_politely, ended_by_term, nothing_is_left_open);
 
-    exec_fixture(tc);
-    tcase_add_test(tc, timed_out);
-    tcase_add_test(tc, deaf_to_term);
-    tcase_add_test(tc, cancelled);
-    tcase_add_test(tc, gives_up_when_asked);
     tcase_add_loop_test(tc, worker_is_told_to_end, 0, 2);
-    tcase_add_test(tc, goes_on_after_timeout);
-    tcase_add_test(tc, ended_politely);
-    tcase_add_test(tc, ended_by_term);
-    tcase_add_test(tc, nothing_is_left_open);
     return tc;
 }
 

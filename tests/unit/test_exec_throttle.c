@@ -51,13 +51,7 @@ END_TEST
 
 static TCase *throttles(void)
 {
-    TCase *tc = tcase_create("throttles");
-
-    tcase_add_checked_fixture(tc, begin, NULL);
-    tcase_add_test(tc, after_a_job);
-    tcase_add_test(tc, starts_ever_more_seldom);
-    tcase_add_test(tc, pauses_grow);
-    return tc;
+    return UNIT_CASE("throttles", begin, NULL, after_a_job, starts_ever_more_seldom, pauses_grow);
 }
 
 UNIT_MAIN("exec_throttle", throttles)

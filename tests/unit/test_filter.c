@@ -369,17 +369,12 @@ END_TEST
 
 static TCase *filters(void)
 {
-    TCase *tc = tcase_create("filters");
+    TCase *tc = UNIT_CASE("filters", NULL, NULL, test_some_may_be_met, test_all_must_be_met,
+                          test_ages, test_no_document, test_too_many, test_names);
 
     tcase_add_loop_test(tc, test_one_condition, 0, sizeof ready_table / sizeof *ready_table);
-    tcase_add_test(tc, test_some_may_be_met);
-    tcase_add_test(tc, test_all_must_be_met);
-    tcase_add_test(tc, test_ages);
-    tcase_add_test(tc, test_no_document);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_loop_test(tc, test_too_slow, 0, 3);
-    tcase_add_test(tc, test_too_many);
-    tcase_add_test(tc, test_names);
     return tc;
 }
 

@@ -168,16 +168,11 @@ END_TEST
 
 static TCase *plans(void)
 {
-    TCase *tc = tcase_create("plans");
+    TCase *tc = UNIT_CASE("plans", begin, end, test_tie, test_name_limits, test_circle,
+                          test_unknown, test_long_chain);
 
-    tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, test_tie);
     tcase_add_loop_test(tc, test_wrong, 0, sizeof wrong / sizeof *wrong);
-    tcase_add_test(tc, test_name_limits);
-    tcase_add_test(tc, test_circle);
-    tcase_add_test(tc, test_unknown);
     tcase_add_loop_test(tc, test_waiters, 0, 2);
-    tcase_add_test(tc, test_long_chain);
     return tc;
 }
 

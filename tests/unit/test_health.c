@@ -266,29 +266,14 @@ END_TEST
 
 static TCase *file(void)
 {
-    TCase *tc = tcase_create("file");
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, test_identity);
-    tcase_add_test(tc, test_report);
-    tcase_add_test(tc, test_faults);
-    tcase_add_test(tc, test_nothing_there);
-    tcase_add_test(tc, test_short_file);
-    tcase_add_test(tc, test_no_permission);
-    tcase_add_test(tc, test_symlink);
-    return tc;
+    return UNIT_CASE("file", set_up, tear_down, test_identity, test_report, test_faults,
+                     test_nothing_there, test_short_file, test_no_permission, test_symlink);
 }
 
 static TCase *lock(void)
 {
-    TCase *tc = tcase_create("lock");
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, test_one_at_a_time);
-    tcase_add_test(tc, test_looking_is_harmless);
-    tcase_add_test(tc, test_closed_beside_a_child);
-    tcase_add_test(tc, test_killed);
-    return tc;
+    return UNIT_CASE("lock", set_up, tear_down, test_one_at_a_time, test_looking_is_harmless,
+                     test_closed_beside_a_child, test_killed);
 }
 
 UNIT_MAIN("health", file, lock)

@@ -107,12 +107,8 @@ END_TEST
 
 static TCase *histograms(void)
 {
-    TCase *tc = tcase_create("histograms");
-
-    tcase_add_test(tc, test_bounds_belong_to_the_bucket_below);
-    tcase_add_test(tc, test_quantiles_within_ten_percent);
-    tcase_add_test(tc, test_counts_within);
-    return tc;
+    return UNIT_CASE("histograms", NULL, NULL, test_bounds_belong_to_the_bucket_below,
+                     test_quantiles_within_ten_percent, test_counts_within);
 }
 
 /* --- tallies --- */
@@ -314,15 +310,9 @@ END_TEST
 
 static TCase *tallies(void)
 {
-    TCase *tc = tcase_create("tallies");
-
-    tcase_add_test(tc, test_packs_and_adds_up);
-    tcase_add_test(tc, test_types_are_bounded);
-    tcase_add_test(tc, test_foreign_bytes);
-    tcase_add_test(tc, test_packs_any_histogram);
-    tcase_add_test(tc, test_reads_the_first_version);
-    tcase_add_test(tc, test_packed_size);
-    return tc;
+    return UNIT_CASE("tallies", NULL, NULL, test_packs_and_adds_up, test_types_are_bounded,
+                     test_foreign_bytes, test_packs_any_histogram, test_reads_the_first_version,
+                     test_packed_size);
 }
 
 /* --- periods --- */
@@ -357,11 +347,7 @@ END_TEST
 
 static TCase *periods(void)
 {
-    TCase *tc = tcase_create("periods");
-
-    tcase_add_test(tc, test_scales);
-    tcase_add_test(tc, test_asks);
-    return tc;
+    return UNIT_CASE("periods", NULL, NULL, test_scales, test_asks);
 }
 
 UNIT_MAIN("history", histograms, tallies, periods)

@@ -104,11 +104,10 @@ END_TEST
 
 static TCase *addresses(void)
 {
-    TCase *tc = tcase_create("addresses");
+    TCase *tc = UNIT_CASE("addresses", NULL, NULL, other_kinds);
 
     tcase_add_loop_test(tc, refused, 0, COUNT(privates));
     tcase_add_loop_test(tc, allowed, 0, COUNT(publics));
-    tcase_add_test(tc, other_kinds);
     return tc;
 }
 

@@ -126,21 +126,12 @@ END_TEST
 
 static TCase *payloads(void)
 {
-    TCase *tc = tcase_create("payloads");
-
-    tcase_add_test(tc, test_any_value);
-    tcase_add_test(tc, test_what_c_cannot_hold);
-    return tc;
+    return UNIT_CASE("payloads", NULL, NULL, test_any_value, test_what_c_cannot_hold);
 }
 
 static TCase *members(void)
 {
-    TCase *tc = tcase_create("members");
-
-    tcase_add_test(tc, test_strings);
-    tcase_add_test(tc, test_integers);
-    tcase_add_test(tc, test_numbers);
-    return tc;
+    return UNIT_CASE("members", NULL, NULL, test_strings, test_integers, test_numbers);
 }
 
 UNIT_MAIN("job_json", payloads, members)

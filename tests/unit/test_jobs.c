@@ -1,4 +1,5 @@
 /* test_jobs.c: the plugins null, sleep and flash_sale in the fake host. */
+#include "base/clock.h"
 #include "fake_host.h"
 #include "unit.h"
 
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifndef JOBS_DIR
 #define JOBS_DIR "."
@@ -50,14 +50,6 @@ static void end(void)
         event_base_free(fake.base);
 }
 
-static double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 /* Performs one job of this type; error gets what it said. Returns the result. */
 static enum later_result perform(const char *type, const char *payload, char error[FAKE_ERROR + 1])
 {
@@ -82,7 +74,7 @@ START_TEST(sleep_a_thousand)
 {
     enum { COUNT = 1000 };
     struct later_job *jobs[COUNT];
-    double begin = now(), took;
+    double begin = later_clock(), took;
 
     for (int i = 0; i < COUNT; i++) {
         jobs[i] = fake_job_new("sleep", "{\"seconds\": 0.2}");
@@ -90,7 +82,7 @@ START_TEST(sleep_a_thousand)
         ck_assert(!jobs[i]->ended);
     }
     ck_assert_int_eq(event_base_dispatch(fake.base), 1); /* 1: until no event is left */
-    took = now() - begin;
+    took = later_clock() - begin;
     for (int i = 0; i < COUNT; i++) {
         ck_assert(jobs[i]->ended && jobs[i]->result == LATER_DONE);
         fake_job_free(jobs[i]);
@@ -230,33 +222,23 @@ END_TEST
 
 static TCase *null_job(void)
 {
-    TCase *tc = tcase_create("null");
-
-    tcase_add_checked_fixture(tc, load_null, end);
-    tcase_add_test(tc, null_is_done);
-    return tc;
+    return UNIT_CASE("null", load_null, end, null_is_done);
 }
 
 static TCase *sleep_job(void)
 {
-    TCase *tc = tcase_create("sleep");
+    TCase *tc =
+        UNIT_CASE("sleep", load_sleep, end, sleep_a_thousand, sleep_in_order, sleep_cancelled);
 
-    tcase_add_checked_fixture(tc, load_sleep, end);
-    tcase_add_test(tc, sleep_a_thousand);
-    tcase_add_test(tc, sleep_in_order);
-    tcase_add_test(tc, sleep_cancelled);
     tcase_add_loop_test(tc, sleep_bad, 0, (int)(sizeof bad_sleeps / sizeof *bad_sleeps));
     return tc;
 }
 
 static TCase *flash_sale(void)
 {
-    TCase *tc = tcase_create("flash_sale");
+    TCase *tc = UNIT_CASE("flash_sale", load_flash_sale, end, buy_ten_of_a_hundred, buy_words,
+                          buy_without_redis);
 
-    tcase_add_checked_fixture(tc, load_flash_sale, end);
-    tcase_add_test(tc, buy_ten_of_a_hundred);
-    tcase_add_test(tc, buy_words);
-    tcase_add_test(tc, buy_without_redis);
     tcase_add_loop_test(tc, buy_bad, 0, (int)(sizeof bad_buys / sizeof *bad_buys));
     tcase_add_loop_test(tc, buy_long, 0, 2);
     return tc;

@@ -329,16 +329,9 @@ END_TEST
 
 static TCase *json(void)
 {
-    TCase *tc = tcase_create("json");
-
-    tcase_add_test(tc, test_taken);
-    tcase_add_test(tc, test_refused);
-    tcase_add_test(tc, test_largest_number);
-    tcase_add_test(tc, test_many_names);
-    tcase_add_test(tc, test_names_cost_what_they_weigh);
-    tcase_add_test(tc, test_no_memory);
-    tcase_add_test(tc, test_members);
-    return tc;
+    return UNIT_CASE("json", NULL, NULL, test_taken, test_refused, test_largest_number,
+                     test_many_names, test_names_cost_what_they_weigh, test_no_memory,
+                     test_members);
 }
 
 UNIT_MAIN("json", json)

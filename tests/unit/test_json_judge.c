@@ -285,10 +285,9 @@ END_TEST
 
 static TCase *judged(void)
 {
-    TCase *tc = tcase_create("judged");
+    TCase *tc = UNIT_CASE("judged", NULL, NULL, test_same_as_jansson);
 
     tcase_set_timeout(tc, 3600);
-    tcase_add_test(tc, test_same_as_jansson);
     return tc;
 }
 

@@ -54,10 +54,9 @@ END_TEST
 
 static TCase *layout(void)
 {
-    TCase *tc = tcase_create("layout");
+    TCase *tc = UNIT_CASE("layout", NULL, NULL, test_unfinished);
 
     tcase_add_loop_test(tc, test_layout, 0, sizeof layouts / sizeof *layouts);
-    tcase_add_test(tc, test_unfinished);
     return tc;
 }
 

@@ -296,26 +296,14 @@ END_TEST
 
 static TCase *names(void)
 {
-    TCase *tc = tcase_create("names");
-
-    tcase_add_test(tc, test_names);
-    tcase_add_test(tc, test_other_names);
-    tcase_add_test(tc, test_protocol);
-    tcase_add_test(tc, test_one_slot);
-    tcase_add_test(tc, test_longest_names_fit);
-    tcase_add_test(tc, test_tag);
-    return tc;
+    return UNIT_CASE("names", NULL, NULL, test_names, test_other_names, test_protocol,
+                     test_one_slot, test_longest_names_fit, test_tag);
 }
 
 static TCase *validity(void)
 {
-    TCase *tc = tcase_create("validity");
-
-    tcase_add_test(tc, test_queue_valid);
-    tcase_add_test(tc, test_shard_valid);
-    tcase_add_test(tc, test_prefix_valid);
-    tcase_add_test(tc, test_name_valid);
-    return tc;
+    return UNIT_CASE("validity", NULL, NULL, test_queue_valid, test_shard_valid, test_prefix_valid,
+                     test_name_valid);
 }
 
 UNIT_MAIN("key", names, validity)

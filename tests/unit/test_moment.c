@@ -137,12 +137,10 @@ END_TEST
 
 static TCase *moments(void)
 {
-    TCase *tc = tcase_create("moments");
+    TCase *tc = UNIT_CASE("moments", NULL, NULL, test_zones, test_microseconds);
 
     tcase_add_loop_test(tc, test_said, 0, sizeof said / sizeof *said);
     tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
-    tcase_add_test(tc, test_zones);
-    tcase_add_test(tc, test_microseconds);
     return tc;
 }
 

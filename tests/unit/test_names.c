@@ -97,13 +97,8 @@ END_TEST
 
 static TCase *names(void)
 {
-    TCase *tc = tcase_create("names");
-
-    tcase_add_test(tc, test_each_is_found_by_its_name);
-    tcase_add_test(tc, test_items_are_freed_with_it);
-    tcase_add_test(tc, test_one_that_was_freed_is_empty);
-    tcase_add_test(tc, test_some_go);
-    return tc;
+    return UNIT_CASE("names", NULL, NULL, test_each_is_found_by_its_name,
+                     test_items_are_freed_with_it, test_one_that_was_freed_is_empty, test_some_go);
 }
 
 UNIT_MAIN("names", names)

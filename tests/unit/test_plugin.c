@@ -380,38 +380,23 @@ END_TEST
 
 static TCase *files(void)
 {
-    TCase *tc = tcase_create("files");
+    TCase *tc = UNIT_CASE("files", begin, end, a_good_plugin, a_relative_path, several_plugins,
+                          writable_by_others, writable_by_own_group, owned_by_others, no_such_file,
+                          not_a_file, not_a_shared_object, not_a_plugin);
 
     files_fixture(tc);
-    tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, a_good_plugin);
-    tcase_add_test(tc, a_relative_path);
-    tcase_add_test(tc, several_plugins);
-    tcase_add_test(tc, writable_by_others);
-    tcase_add_test(tc, writable_by_own_group);
-    tcase_add_test(tc, owned_by_others);
-    tcase_add_test(tc, no_such_file);
-    tcase_add_test(tc, not_a_file);
-    tcase_add_test(tc, not_a_shared_object);
-    tcase_add_test(tc, not_a_plugin);
     return tc;
 }
 
 static TCase *descriptions(void)
 {
-    TCase *tc = tcase_create("descriptions");
+    TCase *tc = UNIT_CASE("descriptions", begin, end, the_most_types, an_older_header,
+                          a_newer_header, the_first_header, the_first_header_events, describe);
 
     files_fixture(tc);
-    tcase_add_checked_fixture(tc, begin, end);
     tcase_add_loop_test(tc, trouble, 0, (int)(sizeof troubles / sizeof *troubles));
     tcase_add_loop_test(tc, no_trouble, 0, 3);
-    tcase_add_test(tc, the_most_types);
-    tcase_add_test(tc, an_older_header);
-    tcase_add_test(tc, a_newer_header);
-    tcase_add_test(tc, the_first_header);
-    tcase_add_test(tc, the_first_header_events);
     tcase_add_loop_test(tc, other_languages, 0, 2);
-    tcase_add_test(tc, describe);
     return tc;
 }
 

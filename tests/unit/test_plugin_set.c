@@ -345,49 +345,30 @@ END_TEST
 
 static TCase *loading(void)
 {
-    TCase *tc = tcase_create("loading");
+    TCase *tc = UNIT_CASE("loading", begin, end, all_in_name_order, named_in_that_order, none,
+                          missing, one_bad_file, rivals, rival_types, a_hard_link);
 
     files_fixture(tc);
-    tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, all_in_name_order);
-    tcase_add_test(tc, named_in_that_order);
-    tcase_add_test(tc, none);
     tcase_add_loop_test(tc, names_that_are_none, 0, 5);
-    tcase_add_test(tc, missing);
-    tcase_add_test(tc, one_bad_file);
-    tcase_add_test(tc, rivals);
-    tcase_add_test(tc, rival_types);
-    tcase_add_test(tc, a_hard_link);
     return tc;
 }
 
 static TCase *callbacks(void)
 {
-    TCase *tc = tcase_create("callbacks");
+    TCase *tc = UNIT_CASE("callbacks", begin, end, leaves_in_order, leaves_of_nobody,
+                          leaves_for_a_plugin_without_options, config_refuses,
+                          config_fills_the_buffer, config_done_refuses, start_and_stop,
+                          start_refuses, start_refuses_silently, one_of_many_sections);
 
     files_fixture(tc);
-    tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, leaves_in_order);
-    tcase_add_test(tc, leaves_of_nobody);
-    tcase_add_test(tc, leaves_for_a_plugin_without_options);
-    tcase_add_test(tc, config_refuses);
-    tcase_add_test(tc, config_fills_the_buffer);
-    tcase_add_test(tc, config_done_refuses);
-    tcase_add_test(tc, start_and_stop);
-    tcase_add_test(tc, start_refuses);
-    tcase_add_test(tc, start_refuses_silently);
-    tcase_add_test(tc, one_of_many_sections);
     return tc;
 }
 
 static TCase *lookup(void)
 {
-    TCase *tc = tcase_create("lookup");
+    TCase *tc = UNIT_CASE("lookup", begin, end, find, find_at_the_limit);
 
     files_fixture(tc);
-    tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, find);
-    tcase_add_test(tc, find_at_the_limit);
     return tc;
 }
 

@@ -107,12 +107,11 @@ END_TEST
 
 static TCase *printable(void)
 {
-    TCase *tc = tcase_create("printable");
+    TCase *tc = UNIT_CASE("printable", NULL, NULL, test_errors_are_printable);
 
     tcase_add_loop_test(tc, test_character, 0, sizeof characters / sizeof *characters);
     tcase_add_loop_test(tc, test_utf8, 0, 22);
     tcase_add_loop_test(tc, test_text, 0, sizeof texts / sizeof *texts);
-    tcase_add_test(tc, test_errors_are_printable);
     return tc;
 }
 

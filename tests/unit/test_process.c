@@ -267,12 +267,9 @@ END_TEST
 
 static TCase *end(void)
 {
-    TCase *tc = tcase_create("end");
+    TCase *tc = UNIT_CASE("end", config_files_begin, config_files_end, test_drained_in_its_grace,
+                          test_over_its_time_while_it_drains, test_cut);
 
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, test_drained_in_its_grace);
-    tcase_add_test(tc, test_over_its_time_while_it_drains);
-    tcase_add_test(tc, test_cut);
     tcase_add_loop_test(tc, test_cause, 0, (int)(sizeof ends / sizeof *ends));
     tcase_add_test(tc, test_crashed);
     tcase_add_test(tc, test_group_is_killed_before_its_number_is_free);
@@ -281,11 +278,8 @@ static TCase *end(void)
 
 static TCase *forks(void)
 {
-    TCase *tc = tcase_create("forks");
-
-    tcase_add_checked_fixture(tc, config_files_begin, config_files_end);
-    tcase_add_test(tc, test_signal_between_fork_and_child);
-    return tc;
+    return UNIT_CASE("forks", config_files_begin, config_files_end,
+                     test_signal_between_fork_and_child);
 }
 
 UNIT_MAIN("process", end, forks)

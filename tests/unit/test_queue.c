@@ -792,19 +792,7 @@ START_TEST(test_tokens)
 }
 END_TEST
 
-static TCase *add(const char *name, const TTest *const *tests, size_t count)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (size_t i = 0; i < count; i++)
-        tcase_add_test(tc, tests[i]);
-    return tc;
-}
-
-#define ADD(name, ...)                                                                             \
-    add(name, (const TTest *const[]){ __VA_ARGS__ },                                               \
-        sizeof((const TTest *const[]){ __VA_ARGS__ }) / sizeof(const TTest *))
+#define ADD(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *push(void)
 {

@@ -69,11 +69,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("quota");
-    TCase *tc = tcase_create("quota");
+    TCase *tc = UNIT_CASE("quota", NULL, NULL, none_is_no_end, so_many_and_not_one_more,
+                          counted_once_by_all_processes);
 
-    tcase_add_test(tc, none_is_no_end);
-    tcase_add_test(tc, so_many_and_not_one_more);
-    tcase_add_test(tc, counted_once_by_all_processes);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

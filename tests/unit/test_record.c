@@ -157,19 +157,9 @@ END_TEST
 
 static TCase *records(void)
 {
-    TCase *tc = tcase_create("records");
-
-    tcase_add_test(tc, test_all_of_it);
-    tcase_add_test(tc, test_progress);
-    tcase_add_test(tc, test_checkpoint);
-    tcase_add_test(tc, test_log);
-    tcase_add_test(tc, test_finished);
-    tcase_add_test(tc, test_line);
-    tcase_add_test(tc, test_taken);
-    tcase_add_test(tc, test_next);
-    tcase_add_test(tc, test_unknown_tags);
-    tcase_add_test(tc, test_junk);
-    return tc;
+    return UNIT_CASE("records", NULL, NULL, test_all_of_it, test_progress, test_checkpoint,
+                     test_log, test_finished, test_line, test_taken, test_next, test_unknown_tags,
+                     test_junk);
 }
 
 UNIT_MAIN("record", records)

@@ -550,17 +550,7 @@ START_TEST(test_connect_from_down)
 }
 END_TEST
 
-static TCase *add(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, NULL, rig_end);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define ADD(name, ...) add(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define ADD(name, ...) UNIT_CASE(name, NULL, rig_end, __VA_ARGS__)
 
 static TCase *handshake(void)
 {

@@ -1,11 +1,11 @@
 /* test_redis_faults.c: a connection that breaks at every place. What was sent is UNKNOWN, what was
  * not sent is UNSENT, and each command is answered exactly once. */
 #include "redis/script.h"
+#include "tests/support/folder.h"
 #include "redis_rig.h"
 #include "resolved.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -746,18 +746,6 @@ END_TEST
 
 /* ---- again and again */
 
-static int descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    ck_assert_ptr_nonnull(dir);
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 /* Half of the connections end by us, half by Redis. */
 static void answer_once(struct fake_redis *fake, void *arg)
 {
@@ -780,7 +768,7 @@ START_TEST(test_thousand_reconnects)
     int before;
 
     rig_up(answer_once, NULL);
-    before = descriptors();
+    before = folder_open_files();
     for (int i = 1; i <= 1000; i++) {
         memset(rig.told, 0, sizeof rig.told);
         rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
@@ -792,7 +780,7 @@ START_TEST(test_thousand_reconnects)
         rig_connect();
         RIG_UNTIL(rig.ups == i + 1);
     }
-    ck_assert_int_eq(descriptors(), before);
+    ck_assert_int_eq(folder_open_files(), before);
 }
 END_TEST
 
@@ -878,17 +866,7 @@ START_TEST(test_moods)
 }
 END_TEST
 
-static TCase *add(const char *name, const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define ADD(name, ...) add(name, (const TTest *const[]){ __VA_ARGS__, NULL })
+#define ADD(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
 
 static TCase *connecting(void)
 {

@@ -415,42 +415,20 @@ END_TEST
 
 static TCase *remedies(void)
 {
-    TCase *tc = tcase_create("remedies");
-
-    tcase_add_test(tc, test_remedies);
-    tcase_add_test(tc, test_unknown_errors);
-    tcase_add_test(tc, test_away);
-    tcase_add_test(tc, test_denies);
-    tcase_add_test(tc, test_cut_script);
-    return tc;
+    return UNIT_CASE("remedies", NULL, NULL, test_remedies, test_unknown_errors, test_away,
+                     test_denies, test_cut_script);
 }
 
 static TCase *shapes(void)
 {
-    TCase *tc = tcase_create("shapes");
-
-    tcase_add_checked_fixture(tc, NULL, tear_down);
-    tcase_add_test(tc, test_array);
-    tcase_add_test(tc, test_error_and_nil);
-    tcase_add_test(tc, test_wrong_shapes);
-    tcase_add_test(tc, test_bytes_with_nul);
-    tcase_add_test(tc, test_many_texts);
-    tcase_add_test(tc, test_half_an_answer);
-    tcase_add_test(tc, test_too_much);
-    return tc;
+    return UNIT_CASE("shapes", NULL, tear_down, test_array, test_error_and_nil, test_wrong_shapes,
+                     test_bytes_with_nul, test_many_texts, test_half_an_answer, test_too_much);
 }
 
 static TCase *numbers(void)
 {
-    TCase *tc = tcase_create("numbers");
-
-    tcase_add_checked_fixture(tc, NULL, tear_down);
-    tcase_add_test(tc, test_integers);
-    tcase_add_test(tc, test_seconds);
-    tcase_add_test(tc, test_seconds_in_a_locale);
-    tcase_add_test(tc, test_no_seconds);
-    tcase_add_test(tc, test_microseconds_survive);
-    return tc;
+    return UNIT_CASE("numbers", NULL, tear_down, test_integers, test_seconds,
+                     test_seconds_in_a_locale, test_no_seconds, test_microseconds_survive);
 }
 
 UNIT_MAIN("reply", remedies, shapes, numbers)

@@ -76,14 +76,9 @@ END_TEST
 
 static TCase *backlog(void)
 {
-    TCase *tc = tcase_create("waits");
-
-    tcase_add_test(tc, test_row);
-    tcase_add_test(tc, test_a_good_end_begins_anew);
-    tcase_add_test(tc, test_a_long_life_begins_anew);
-    tcase_add_test(tc, test_a_job_is_to_blame);
-    tcase_add_test(tc, test_the_count_does_not_run_over);
-    return tc;
+    return UNIT_CASE("waits", NULL, NULL, test_row, test_a_good_end_begins_anew,
+                     test_a_long_life_begins_anew, test_a_job_is_to_blame,
+                     test_the_count_does_not_run_over);
 }
 
 UNIT_MAIN("restart", backlog)

@@ -97,15 +97,8 @@ END_TEST
 
 static TCase *words(void)
 {
-    TCase *tc = tcase_create("words");
-
-    tcase_add_checked_fixture(tc, said_setup, said_teardown);
-    tcase_add_test(tc, test_exact_before_longest_beginning);
-    tcase_add_test(tc, test_said_again);
-    tcase_add_test(tc, test_left_out);
-    tcase_add_test(tc, test_refused);
-    tcase_add_test(tc, test_bounded);
-    return tc;
+    return UNIT_CASE("words", said_setup, said_teardown, test_exact_before_longest_beginning,
+                     test_said_again, test_left_out, test_refused, test_bounded);
 }
 
 UNIT_MAIN("said", words)

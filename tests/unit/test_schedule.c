@@ -264,18 +264,9 @@ END_TEST
 
 static TCase *schedules(void)
 {
-    TCase *tc = tcase_create("schedules");
-
-    tcase_add_test(tc, test_in_time);
-    tcase_add_test(tc, test_ninety_minutes);
-    tcase_add_test(tc, test_bounds);
-    tcase_add_test(tc, test_from_and_until);
-    tcase_add_test(tc, test_bounds_are_read);
-    tcase_add_test(tc, test_asked);
-    tcase_add_test(tc, test_spread);
-    tcase_add_test(tc, test_definition);
-    tcase_add_test(tc, test_foreign_definitions);
-    return tc;
+    return UNIT_CASE("schedules", NULL, NULL, test_in_time, test_ninety_minutes, test_bounds,
+                     test_from_and_until, test_bounds_are_read, test_asked, test_spread,
+                     test_definition, test_foreign_definitions);
 }
 
 UNIT_MAIN("schedule", schedules)

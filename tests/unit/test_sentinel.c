@@ -385,32 +385,14 @@ END_TEST
 
 static TCase *pure(void)
 {
-    TCase *tc = tcase_create("pure");
-
-    tcase_add_test(tc, test_urls);
-    tcase_add_test(tc, test_bad_urls);
-    tcase_add_test(tc, test_turns);
-    tcase_add_test(tc, test_one_turn);
-    tcase_add_test(tc, test_ask);
-    tcase_add_test(tc, test_named);
-    tcase_add_test(tc, test_role);
-    tcase_add_test(tc, test_switched);
-    tcase_add_test(tc, test_promoted);
-    return tc;
+    return UNIT_CASE("pure", NULL, NULL, test_urls, test_bad_urls, test_turns, test_one_turn,
+                     test_ask, test_named, test_role, test_switched, test_promoted);
 }
 
 static TCase *connection(void)
 {
-    TCase *tc = tcase_create("connection");
-
-    tcase_add_checked_fixture(tc, NULL, rig_end);
-    tcase_add_test(tc, test_follows);
-    tcase_add_test(tc, test_second_sentinel);
-    tcase_add_test(tc, test_no_master_of_that_name);
-    tcase_add_test(tc, test_replica);
-    tcase_add_test(tc, test_late);
-    tcase_add_test(tc, test_readonly);
-    return tc;
+    return UNIT_CASE("connection", NULL, rig_end, test_follows, test_second_sentinel,
+                     test_no_master_of_that_name, test_replica, test_late, test_readonly);
 }
 
 UNIT_MAIN("sentinel", pure, connection)

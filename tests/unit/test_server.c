@@ -140,13 +140,7 @@ END_TEST
 
 static TCase *reads(void)
 {
-    TCase *tc = tcase_create("reads");
-
-    tcase_add_test(tc, test_facts);
-    tcase_add_test(tc, test_replicas);
-    tcase_add_test(tc, test_slow);
-    tcase_add_test(tc, test_kinds);
-    return tc;
+    return UNIT_CASE("reads", NULL, NULL, test_facts, test_replicas, test_slow, test_kinds);
 }
 
 UNIT_MAIN("server", reads)

@@ -316,39 +316,19 @@ END_TEST
 
 static TCase *plans(void)
 {
-    TCase *tc = tcase_create("plans");
-
-    tcase_add_test(tc, test_parse);
-    tcase_add_test(tc, test_parse_garbage);
-    tcase_add_test(tc, test_parse_out_of_range);
-    tcase_add_test(tc, test_parse_duplicates);
-    tcase_add_test(tc, test_change);
-    tcase_add_test(tc, test_change_full);
-    tcase_add_test(tc, test_change_and_back);
-    tcase_add_test(tc, test_drop);
-    tcase_add_test(tc, test_span);
-    return tc;
+    return UNIT_CASE("plans", NULL, NULL, test_parse, test_parse_garbage, test_parse_out_of_range,
+                     test_parse_duplicates, test_change, test_change_full, test_change_and_back,
+                     test_drop, test_span);
 }
 
 static TCase *ways(void)
 {
-    TCase *tc = tcase_create("ways");
-
-    tcase_add_test(tc, test_shard_of);
-    tcase_add_test(tc, test_route);
-    tcase_add_test(tc, test_route_of_any_id);
-    return tc;
+    return UNIT_CASE("ways", NULL, NULL, test_shard_of, test_route, test_route_of_any_id);
 }
 
 static TCase *names(void)
 {
-    TCase *tc = tcase_create("names");
-
-    tcase_add_test(tc, test_all);
-    tcase_add_test(tc, test_longest_name);
-    tcase_add_test(tc, test_whole);
-    tcase_add_test(tc, test_stale);
-    return tc;
+    return UNIT_CASE("names", NULL, NULL, test_all, test_longest_name, test_whole, test_stale);
 }
 
 UNIT_MAIN("shards", plans, ways, names)

@@ -151,17 +151,10 @@ END_TEST
 
 static TCase *shares(void)
 {
-    TCase *tc = tcase_create("shares");
-
-    tcase_add_test(tc, a_tenth_of_the_whole);
-    tcase_add_test(tc, a_long_way_hides_nothing);
-    tcase_add_test(tc, one_that_does_not_tell);
-    tcase_add_test(tc, late_ends_of_sleeps_are_made_up_for);
-    tcase_add_test(tc, slow_ones_do_not_rest);
-    tcase_add_test(tc, a_long_stop_gives_little_credit);
-    tcase_add_test(tc, no_pause_is_long);
-    tcase_add_test(tc, pauses_are_worth_their_while);
-    return tc;
+    return UNIT_CASE("shares", NULL, NULL, a_tenth_of_the_whole, a_long_way_hides_nothing,
+                     one_that_does_not_tell, late_ends_of_sleeps_are_made_up_for,
+                     slow_ones_do_not_rest, a_long_stop_gives_little_credit, no_pause_is_long,
+                     pauses_are_worth_their_while);
 }
 
 UNIT_MAIN("share", shares)

@@ -286,19 +286,9 @@ END_TEST
 
 static TCase *pure(void)
 {
-    TCase *tc = tcase_create("pure");
-
-    tcase_add_test(tc, test_crc);
-    tcase_add_test(tc, test_keys);
-    tcase_add_test(tc, test_commands);
-    tcase_add_test(tc, test_slots);
-    tcase_add_test(tc, test_no_slots);
-    tcase_add_test(tc, test_redirections);
-    tcase_add_test(tc, test_too_many);
-    tcase_add_test(tc, test_forgotten);
-    tcase_add_test(tc, test_bytes);
-    tcase_add_test(tc, test_scripts);
-    return tc;
+    return UNIT_CASE("pure", NULL, NULL, test_crc, test_keys, test_commands, test_slots,
+                     test_no_slots, test_redirections, test_too_many, test_forgotten, test_bytes,
+                     test_scripts);
 }
 
 UNIT_MAIN("slot", pure)

@@ -46,11 +46,7 @@ END_TEST
 
 static TCase *spell(void)
 {
-    TCase *tc = tcase_create("spell");
-
-    tcase_add_test(tc, a_text_is_cut_where_room_ends);
-    tcase_add_test(tc, each_length_of_number);
-    return tc;
+    return UNIT_CASE("spell", NULL, NULL, a_text_is_cut_where_room_ends, each_length_of_number);
 }
 
 UNIT_MAIN("spell", spell)

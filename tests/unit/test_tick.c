@@ -330,15 +330,11 @@ END_TEST
 
 static TCase *ticks(void)
 {
-    TCase *tc = tcase_create("ticks");
+    TCase *tc = UNIT_CASE("ticks", NULL, NULL, test_when_clocks_change, test_rare,
+                          test_what_was_missed, test_refused, test_too_long);
 
     tcase_add_loop_test(tc, test_twenty_years, 0, sizeof zones / sizeof *zones);
     tcase_add_loop_test(tc, test_later_years, 0, sizeof zones / sizeof *zones);
-    tcase_add_test(tc, test_when_clocks_change);
-    tcase_add_test(tc, test_rare);
-    tcase_add_test(tc, test_what_was_missed);
-    tcase_add_test(tc, test_refused);
-    tcase_add_test(tc, test_too_long);
     return tc;
 }
 

@@ -118,16 +118,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("timer");
-    TCase *tc = tcase_create("timer");
+    TCase *tc = UNIT_CASE("timer", set_up, tear_down, nothing_before_it_is_set, once,
+                          set_again_forgets, soon_leaves_what_is_set, stopped,
+                          again_and_again_until_stopped, may_be_freed_by_its_own_function);
 
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, nothing_before_it_is_set);
-    tcase_add_test(tc, once);
-    tcase_add_test(tc, set_again_forgets);
-    tcase_add_test(tc, soon_leaves_what_is_set);
-    tcase_add_test(tc, stopped);
-    tcase_add_test(tc, again_and_again_until_stopped);
-    tcase_add_test(tc, may_be_freed_by_its_own_function);
     suite_add_tcase(suite, tc);
     return unit_run(suite);
 }

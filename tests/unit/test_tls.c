@@ -265,24 +265,13 @@ END_TEST
 
 static TCase *handshakes(void)
 {
-    TCase *tc = tcase_create("handshakes");
-
-    tcase_add_test(tc, test_waits);
-    tcase_add_test(tc, test_refuses);
-    tcase_add_test(tc, test_no_tls);
-    return tc;
+    return UNIT_CASE("handshakes", NULL, NULL, test_waits, test_refuses, test_no_tls);
 }
 
 static TCase *bytes(void)
 {
-    TCase *tc = tcase_create("bytes");
-
-    tcase_add_test(tc, test_more);
-    tcase_add_test(tc, test_end);
-    tcase_add_test(tc, test_changed);
-    tcase_add_test(tc, test_full);
-    tcase_add_test(tc, test_no_signal);
-    return tc;
+    return UNIT_CASE("bytes", NULL, NULL, test_more, test_end, test_changed, test_full,
+                     test_no_signal);
 }
 
 UNIT_MAIN("tls", handshakes, bytes)

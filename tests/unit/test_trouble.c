@@ -276,27 +276,14 @@ END_TEST
 
 static TCase *table(void)
 {
-    TCase *tc = tcase_create("table");
-
-    tcase_add_test(tc, the_manual_lists_them);
-    tcase_add_test(tc, each_has_an_alert);
-    return tc;
+    return UNIT_CASE("table", NULL, NULL, the_manual_lists_them, each_has_an_alert);
 }
 
 static TCase *rules(void)
 {
-    TCase *tc = tcase_create("rules");
-
-    tcase_add_test(tc, a_queue_is_well_up_to_the_bounds);
-    tcase_add_test(tc, who_serves_it);
-    tcase_add_test(tc, all_of_a_queue_at_once);
-    tcase_add_test(tc, how_many_are_dead);
-    tcase_add_test(tc, failing_means_above_the_usual);
-    tcase_add_test(tc, hosts);
-    tcase_add_test(tc, over_time);
-    tcase_add_test(tc, redis);
-    tcase_add_test(tc, the_worst_first_and_the_rest_counted);
-    return tc;
+    return UNIT_CASE("rules", NULL, NULL, a_queue_is_well_up_to_the_bounds, who_serves_it,
+                     all_of_a_queue_at_once, how_many_are_dead, failing_means_above_the_usual,
+                     hosts, over_time, redis, the_worst_first_and_the_rest_counted);
 }
 
 UNIT_MAIN("trouble", table, rules)

@@ -294,19 +294,9 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("value");
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, of_every_length);
-    tcase_add_test(tc, outlives_its_writer);
-    tcase_add_test(tc, what_is_no_value);
-    tcase_add_test(tc, names_of_files);
-    tcase_add_test(tc, checkpoints);
-    tcase_add_test(tc, progress_is_whole);
-    tcase_add_test(tc, the_last_lines);
-    tcase_add_test(tc, lines_of_earlier_attempts);
-    tcase_add_test(tc, lines_are_bounded);
-    return tc;
+    return UNIT_CASE("value", set_up, tear_down, of_every_length, outlives_its_writer,
+                     what_is_no_value, names_of_files, checkpoints, progress_is_whole,
+                     the_last_lines, lines_of_earlier_attempts, lines_are_bounded);
 }
 
 UNIT_MAIN("value", all)

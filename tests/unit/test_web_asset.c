@@ -71,12 +71,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("asset");
-
-    tcase_add_test(tc, light);
-    tcase_add_test(tc, found);
-    tcase_add_test(tc, tags);
-    return tc;
+    return UNIT_CASE("asset", NULL, NULL, light, found, tags);
 }
 
 UNIT_MAIN("web_asset", all)

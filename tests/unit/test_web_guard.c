@@ -136,13 +136,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("guard");
-
-    tcase_add_test(tc, names);
-    tcase_add_test(tc, posts);
-    tcase_add_test(tc, tokens);
-    tcase_add_test(tc, roles);
-    return tc;
+    return UNIT_CASE("guard", NULL, NULL, names, posts, tokens, roles);
 }
 
 UNIT_MAIN("web_guard", all)

@@ -44,10 +44,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("listener");
-
-    tcase_add_test(tc, names_of_clients);
-    return tc;
+    return UNIT_CASE("listener", NULL, NULL, names_of_clients);
 }
 
 UNIT_MAIN("web_listener", all)

@@ -114,14 +114,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("mask");
-
-    tcase_add_test(tc, members);
-    tcase_add_test(tc, others);
-    tcase_add_test(tc, inside);
-    tcase_add_test(tc, deep);
-    tcase_add_test(tc, cut_short);
-    return tc;
+    return UNIT_CASE("mask", NULL, NULL, members, others, inside, deep, cut_short);
 }
 
 UNIT_MAIN("web_mask", all)

@@ -222,15 +222,8 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("notices");
-
-    tcase_add_test(tc, once);
-    tcase_add_test(tc, comes_back_meanwhile);
-    tcase_add_test(tc, redis_away);
-    tcase_add_test(tc, bounded);
-    tcase_add_test(tc, many);
-    tcase_add_test(tc, ends_among_many);
-    return tc;
+    return UNIT_CASE("notices", NULL, NULL, once, comes_back_meanwhile, redis_away, bounded, many,
+                     ends_among_many);
 }
 
 UNIT_MAIN("web_notices", all)

@@ -159,13 +159,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("route");
-
-    tcase_add_test(tc, commands);
-    tcase_add_test(tc, refusals);
-    tcase_add_test(tc, queries);
-    tcase_add_test(tc, bodies);
-    return tc;
+    return UNIT_CASE("route", NULL, NULL, commands, refusals, queries, bodies);
 }
 
 UNIT_MAIN("web_route", all)

@@ -161,14 +161,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("snapshot");
-
-    tcase_add_test(tc, changes);
-    tcase_add_test(tc, other_lines);
-    tcase_add_test(tc, turns);
-    tcase_add_test(tc, new_ones_first);
-    tcase_add_test(tc, few);
-    return tc;
+    return UNIT_CASE("snapshot", NULL, NULL, changes, other_lines, turns, new_ones_first, few);
 }
 
 UNIT_MAIN("web_snapshot", all)

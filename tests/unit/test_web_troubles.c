@@ -65,10 +65,7 @@ END_TEST
 
 static TCase *all(void)
 {
-    TCase *tc = tcase_create("troubles");
-
-    tcase_add_test(tc, away);
-    return tc;
+    return UNIT_CASE("troubles", NULL, NULL, away);
 }
 
 UNIT_MAIN("web_troubles", all)

@@ -209,24 +209,13 @@ END_TEST
 
 static TCase *table(void)
 {
-    TCase *tc = tcase_create("table");
-
-    tcase_add_test(tc, names_are_whole_and_differ);
-    tcase_add_test(tc, the_manual_lists_them);
-    return tc;
+    return UNIT_CASE("table", NULL, NULL, names_are_whole_and_differ, the_manual_lists_them);
 }
 
 static TCase *reasons(void)
 {
-    TCase *tc = tcase_create("reasons");
-
-    tcase_add_test(tc, ready_ones);
-    tcase_add_test(tc, what_holds_all_of_a_queue_comes_first);
-    tcase_add_test(tc, what_is_not_known_is_not_said);
-    tcase_add_test(tc, lines);
-    tcase_add_test(tc, a_long_text_is_cut);
-    tcase_add_test(tc, numbers_for_people);
-    return tc;
+    return UNIT_CASE("reasons", NULL, NULL, ready_ones, what_holds_all_of_a_queue_comes_first,
+                     what_is_not_known_is_not_said, lines, a_long_text_is_cut, numbers_for_people);
 }
 
 UNIT_MAIN("why", table, reasons)

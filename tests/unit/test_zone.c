@@ -218,16 +218,8 @@ END_TEST
 
 static TCase *zones(void)
 {
-    TCase *tc = tcase_create("zones");
-
-    tcase_add_test(tc, test_all_zones);
-    tcase_add_test(tc, test_names);
-    tcase_add_test(tc, test_rules);
-    tcase_add_test(tc, test_saving_for_ever);
-    tcase_add_test(tc, test_bad_rules);
-    tcase_add_test(tc, test_damaged);
-    tcase_add_test(tc, test_not_a_zone);
-    return tc;
+    return UNIT_CASE("zones", NULL, NULL, test_all_zones, test_names, test_rules,
+                     test_saving_for_ever, test_bad_rules, test_damaged, test_not_a_zone);
 }
 
 UNIT_MAIN("zone", zones)
