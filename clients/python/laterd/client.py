@@ -99,7 +99,7 @@ class Client(Blocking):
     def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
         """Makes a schedule, or changes it; a paused one stays paused. Returns whether that changed anything: what is
         so already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a
-        second, and says in its log and by `later status --trouble` what is wrong with them."""
+        second; what is wrong with them stands in its log and in `later cron`."""
         return self._run(cron_steps.put(self._state, schedule, queue))
 
     def cron_delete(self, name: str, queue: str = "default") -> bool:
