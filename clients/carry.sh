@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 # folder PACKAGE: prints where a package keeps its scripts, and which these are.
 folder()
 {
-    common='push push_now flow_push flow_join flow_park show peek cancel kick reschedule size pause resume'
+    common='push push_now flow_push flow_join flow_park show peek cancel kick reschedule size pause resume cron_put
+        cron_move cron_look'
     case $1 in
     go | node) echo "clients/$1/scripts $common" ;;
     php) echo "clients/php/scripts $common ack bury lapse migrate purge release reserve" ;;

@@ -28,7 +28,7 @@ cp "$top_srcdir/LICENSE" "$top_srcdir/NEWS" "$tree"
 printf '%s\n' '-- another word' >>"$tree/scripts/push.lua"
 runs "carry.sh makes the copies of one package" sh "$tree/clients/carry.sh" node
 is "$(cd "$tree/clients" && find . -name '*.lua' | sort | tr '\n' ' ')" \
-    "$(printf './node/scripts/%s.lua ' cancel flow_join flow_park flow_push kick pause peek push push_now reschedule resume show size)" "a package has its scripts, others none"
+    "$(printf './node/scripts/%s.lua ' cancel cron_look cron_move cron_put flow_join flow_park flow_push kick pause peek push push_now reschedule resume show size)" "a package has its scripts, others none"
 is "$(tail -n 1 "$tree/clients/node/scripts/push.lua")" '-- another word' "a copy is what the script says now"
 before=$(stat -c %i "$tree/clients/node/scripts/push.lua")
 sh "$tree/clients/carry.sh" node

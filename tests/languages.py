@@ -117,8 +117,8 @@ MAY = [('web/tasks/route.c', LITERALS), ('web/tasks/tasks.c', LITERALS), ('lib/t
        ('cli/jobs/peek.c', LITERALS), ('cli/cron/cron_act.c', LITERALS), ('cli/flow/flow_act.c', LITERALS), ('cli/choose/saved.c', LITERALS), ('cli/queues/pause.c', LITERALS)]
 CRON = [('lib/cron/words.c', r'\bwords_add\(out,[^";]*?' + LITERALS)]
 # Words and turns of the server that are parts of others, or are in no format.
-WORDS = '''ready delayed reserved dead waiting done gone skipped blocked running open ended active paused fired missed reader operator
-admin lock limit permit ok err up down online start deploy reload kicked buried cancelled moved'''.split() + [
+WORDS = '''ready delayed reserved dead waiting done gone skipped blocked running open ended active over stale unreadable paused fired missed reader
+operator admin lock limit permit ok err up down online start deploy reload kicked buried cancelled moved'''.split() + [
     'skipped: it runs', '{+}; that was set{+}', ': it is its turn', ', {+} in line', '{+}: it is its turn', '{+}, {+} in line',
     ' by {} since {}, for {+} more', ' since {}, for {+} more', ' by {}, for {+} more', ', for {+} more', ' by {} since {}', ' since {}', ' by {}',
     '{} (bearer of the {+} token)', '{} (user {})', '{} (somebody)', 'bearer of the {+} token', 'user {}', 'somebody',

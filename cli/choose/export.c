@@ -1,6 +1,7 @@
 /* export.c: `later export` prints the jobs of a state as lines that `later push --file` takes. */
 #include "commands.h"
 #include "base/digest.h"
+#include "cron/instant.h"
 #include "job/document_line.h"
 #include "choose/choose.h"
 
@@ -67,8 +68,8 @@ static int export_due(struct exporting *exporting, const char *id, const struct 
                                          .again = again } };
 
     later_shard_whole(line.queue, exporting->queue);
-    if (at < LATER_AT_MIN && at > 0)
-        line.item.at = LATER_AT_MIN; /* push takes nothing earlier */
+    if (at < LATER_INSTANT_MIN && at > 0)
+        line.item.at = LATER_INSTANT_MIN; /* push takes nothing earlier */
     if (strlen(id) > LATER_ID_MAX) {
         export_leave_out(exporting, id, "its id is too long to be pushed");
         return 0;

@@ -19,8 +19,8 @@ struct shown {
     const struct later_crontab_row *row;
     char at[LATER_EXPRESSION_MAX + 1], zone[LATER_ZONE_MAX + 1];
     char tick[32], outcome[32], origin[320];
-    const char *state; /* active, paused, stale, over */
-    char words[LATER_CRON_WORDS];
+    const char *state;            /* active, paused, stale, over, unreadable */
+    char words[LATER_CRON_WORDS]; /* of its expression; unreadable: why it is */
     int64_t coming[COMING];
     size_t count;
 };
@@ -43,8 +43,8 @@ static const char *cron_list_state_of(const struct shown *shown, double now)
     return isinf(shown->row->next) ? "over" : "active";
 }
 
-/* Says its expression in words, and when it is due after the present. One that this host cannot
- * read, since it is of a newer version or of an unknown zone, has neither. */
+/* Says its expression in words, and when it is due after the present. This host may not be able to
+ * read it: it is of a newer version or of an unknown zone, or a client has set what is none. */
 static void cron_list_look_ahead(struct shown *shown)
 {
     struct later_schedule schedule;
@@ -52,16 +52,17 @@ static void cron_list_look_ahead(struct shown *shown)
     struct later_zone *zone;
     int64_t left = COMING, tick;
 
-    if (later_schedule_read(&schedule, shown->row->lines, &err) < 0)
+    if (later_schedule_read(&schedule, shown->row->lines, &err) < 0 ||
+        !(zone = later_zone_open(later_schedule_zone(&schedule), &err))) {
+        shown->state = strcmp(shown->state, "active") == 0 ? "unreadable" : shown->state;
+        snprintf(shown->words, sizeof shown->words, "%.*s", LATER_CRON_WORDS - 1, err.text);
         return;
+    }
     later_cron_words(shown->words, &schedule.expr);
-    zone = isinf(shown->row->next) ? NULL : later_zone_open(later_schedule_zone(&schedule), &err);
-    if (!zone)
-        return;
     if (schedule.limit)
         left = (int64_t)schedule.limit - cron_count_of(shown->row->state, "fired");
     tick = (int64_t)shown->row->next - 1;
-    while (shown->count < COMING && (int64_t)shown->count < left &&
+    while (!isinf(shown->row->next) && shown->count < COMING && (int64_t)shown->count < left &&
            later_schedule_next(&schedule, zone, tick, &tick))
         shown->coming[shown->count++] = tick;
     later_zone_free(zone);

@@ -86,9 +86,15 @@ static char *cron_set_make_document(const struct cli *cli, char **words, size_t 
     return document;
 }
 
+/* What was put. */
+struct cron_put {
+    int64_t next;
+    bool changed;
+};
+
 static int cron_set_put(struct cli *cli, const struct later_keys *keys, const char *name,
                         const struct later_schedule *schedule, const char *definition, size_t len,
-                        int64_t *next, struct later_error *err)
+                        struct cron_put *put, struct later_error *err)
 {
     struct later_zone *zone = later_zone_open(later_schedule_zone(schedule), err);
     enum later_put result = LATER_CRON_AGAIN;
@@ -101,13 +107,14 @@ static int cron_set_put(struct cli *cli, const struct later_keys *keys, const ch
         struct cron_found found; /* Redis's clock, and the schedule's last tick */
 
         if (cron_look(cli, keys->queue, name, &found, err) >= 0) {
-            *next = later_crontab_first(schedule, zone, found.state, found.now);
-            later_crontab_put(&cmd, keys, name, definition, len, *next, "set");
+            put->next = later_crontab_first(schedule, zone, found.state, found.now);
+            later_crontab_put(&cmd, keys, name, definition, len, put->next, "set");
             reply = cli_call(cli, &cmd, err);
         }
         if (!reply)
             break;
         result = later_crontab_was_put(reply);
+        put->changed = result == LATER_CRON_PUT;
         later_reply_free(reply);
         if (result == LATER_CRON_AGAIN)
             later_fail(err, LATER_E_LATER, "ticks pass too fast; try again");
@@ -117,8 +124,9 @@ static int cron_set_put(struct cli *cli, const struct later_keys *keys, const ch
 }
 
 /* was: what it was before, if only its time was changed; else NULL. */
-static void cron_set_tell(const struct cli *cli, const char *queue, const char *name, int64_t next,
-                          const struct later_schedule *now, const struct later_schedule *was)
+static void cron_set_tell(const struct cli *cli, const char *queue, const char *name,
+                          const struct cron_put *put, const struct later_schedule *now,
+                          const struct later_schedule *was)
 {
     struct jsonl json;
     char text[32];
@@ -127,7 +135,8 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
         jsonl_begin(&json, stdout);
         jsonl_text(&json, "queue", queue);
         jsonl_text(&json, "name", name);
-        jsonl_known(&json, "next", next >= 0, (double)next);
+        jsonl_known(&json, "next", put->next >= 0, (double)put->next);
+        jsonl_bool(&json, "changed", put->changed);
         if (was) {
             jsonl_text(&json, "at", now->at);
             jsonl_text(&json, "zone", later_schedule_zone(now));
@@ -135,10 +144,10 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
             jsonl_text(&json, "was_zone", later_schedule_zone(was));
         }
         jsonl_end(&json);
-    } else if (next < 0) {
+    } else if (put->next < 0) {
         puts("over");
     } else {
-        printf("%s\n", text_put_time(text, sizeof text, (double)next));
+        printf("%s\n", text_put_time(text, sizeof text, (double)put->next));
     }
 }
 
@@ -195,7 +204,7 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     struct later_schedule schedule;
     char *document, *definition, kept[LATER_ZONE_MAX + 1];
     size_t size, len;
-    int64_t next;
+    struct cron_put put;
     int status;
 
     if (cron_set_check_plain(cli, err) < 0 || cron_find(cli, words[0], &found, err) < 0)
@@ -214,10 +223,10 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     free(document);
     if (!definition)
         return -1;
-    status = cron_set_put(cli, &found.keys, words[0], &schedule, definition, len, &next, err);
+    status = cron_set_put(cli, &found.keys, words[0], &schedule, definition, len, &put, err);
     free(definition);
     if (status == 0)
-        cron_set_tell(cli, found.keys.queue, words[0], next, &schedule, &found.schedule);
+        cron_set_tell(cli, found.keys.queue, words[0], &put, &schedule, &found.schedule);
     return status < 0 ? -1 : LATER_OK;
 }
 
@@ -227,7 +236,7 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     struct later_keys keys;
     char *document, *definition;
     size_t size, len;
-    int64_t next;
+    struct cron_put put;
     int status;
 
     if (!later_schedule_name_valid(words[0]))
@@ -246,10 +255,10 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     free(document);
     if (!definition)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
-    status = cron_set_put(cli, &keys, words[0], &schedule, definition, len, &next, err);
+    status = cron_set_put(cli, &keys, words[0], &schedule, definition, len, &put, err);
     free(definition);
     if (status < 0 || cli_name_queue(cli, keys.queue, err) < 0)
         return -1;
-    cron_set_tell(cli, keys.queue, words[0], next, &schedule, NULL);
+    cron_set_tell(cli, keys.queue, words[0], &put, &schedule, NULL);
     return LATER_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "later/error.h"
 
+#define LATER_INSTANT_MIN 1e9           /* in 2001; where a time is asked for, less is a duration */
 #define LATER_INSTANT_MAX 99999999999.0 /* year 5138; anything larger is milliseconds */
 
 /* Reads UNIX seconds (`1767225600`, `1767225600.5`) or RFC 3339 (`2026-01-01T00:00:00Z`,

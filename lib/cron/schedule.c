@@ -65,17 +65,28 @@ int later_schedule_set(struct later_schedule *schedule, const char *at, const ch
 
 /* --- its bounds --- */
 
+static int schedule_read_bound(const char *word, const char *what, double *bound,
+                               struct later_error *err)
+{
+    if (later_instant_read(word, what, bound, err) < 0)
+        return -1;
+    if (*bound < LATER_INSTANT_MIN)
+        return later_fail(err, LATER_E_USAGE,
+                          "%s: %.40s is before 2001; it is a time, not a duration", what, word);
+    return 0;
+}
+
 int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
                          struct later_error *err)
 {
     double first = 0, last = 0;
 
-    if ((from && later_instant_read(from, "from", &first, err) < 0) ||
-        (until && later_instant_read(until, "until", &last, err) < 0))
+    if ((from && schedule_read_bound(from, "from", &first, err) < 0) ||
+        (until && schedule_read_bound(until, "until", &last, err) < 0))
         return -1;
     schedule->from = (int64_t)ceil(first);
     schedule->until = (int64_t)last;
-    if (until && (last < 1 || schedule->until < schedule->from))
+    if (until && schedule->until < schedule->from)
         return later_fail(err, LATER_E_USAGE, "until: %.40s is before its beginning", until);
     return 0;
 }

@@ -68,9 +68,9 @@ char *later_schedule_value(const char *lines, const char *tag, char *out, size_t
 /* Returns the name of the zone to open for it. Borrowed. */
 const char *later_schedule_zone(const struct later_schedule *schedule);
 
-/* Sets from and until, each NULL if it is not given, else as later_instant_read() takes it. Parts
- * of a second are left out: ticks are whole. Returns 0, or -1 with *err (LATER_E_USAGE; it names
- * `from` or `until`). */
+/* Sets from and until, each NULL if it is not given, else as later_instant_read() takes it, in 2001
+ * or later. Parts of a second are left out: ticks are whole. Returns 0, or -1 with *err
+ * (LATER_E_USAGE; it names `from` or `until`). */
 int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
                          struct later_error *err);
 

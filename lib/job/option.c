@@ -2,6 +2,7 @@
 #include "job/option.h"
 
 #include "base/spell.h"
+#include "cron/instant.h"
 
 #include <string.h>
 
@@ -58,7 +59,7 @@ const struct later_option *later_option_find(const char *word)
 
 int later_option_check_time(const char *name, double at, double most, struct later_error *err)
 {
-    if (at >= LATER_AT_MIN && at < most)
+    if (at >= LATER_INSTANT_MIN && at < most)
         return 0;
     if (at >= most)
         return later_fail(err, LATER_E_DATA,

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATER_AT_MIN 1e9 /* UNIX seconds, in 2001; a smaller number was meant as a duration */
-
 /* One job. Zeroed, it has no options. Pointers are borrowed. */
 struct later_push_item {
     const char *id; /* NULL: none of its own yet */

@@ -119,6 +119,13 @@ async def do(client, call):
     if "reschedule" in call:
         how = {"delay" if name == "in" else name: call[name] for name in ("in", "at", "priority") if name in call}
         return {"state": await get(client.reschedule(call["reschedule"], queue, **how))}
+    if "cron_set" in call:
+        said = {"from_" if name == "from" else name: value for name, value in call["cron_set"].items()}
+        return {"changed": await get(client.cron_set(laterd.NewSchedule(**{**said, "job": job_of(said["job"])}), queue))}
+    if "cron_delete" in call:
+        return {"changed": await get(client.cron_delete(call["cron_delete"], queue))}
+    if "cron_list" in call:
+        return {"schedules": list(map(vars, await get(client.cron_list(queue))))}
     if "forget" in call:
         return {"changed": await get(client.forget(call["forget"], queue))}
     if "kick" in call or "cancel" in call:

@@ -209,6 +209,28 @@ def forget(base, call):
     return {"changed": status in (0, 65)}
 
 
+def cron_set(base, call):
+    said = dict(call["cron_set"])
+    job = said.pop("job")
+    words = ["--%s=%s" % (name.replace("_", "-"), value) for name, value in {**said, **job}.items()
+             if name not in ("name", "at", "limit", "type", "payload")]
+    words += ["--number=%s" % said.get("limit")] * ("limit" in said) + ["--at=%s" % job.get("at")] * ("at" in job)
+    told = run(base, "cron", "set", "-q", call["queue"], *words, "--", said["name"], said["at"], job.get("type", ""),
+               payload_of(job))
+    return {"changed": told[0]["changed"]}
+
+
+def cron_delete(base, call):
+    done = subprocess.run(base + ["cron", "delete", "-q", call["queue"], "--", call["cron_delete"]], capture_output=True)
+    if done.returncode == 64:
+        raise Failed("refused", done.stderr.decode(errors="replace"))
+    return {"changed": done.returncode == 0}
+
+
+def cron_list(base, queue):
+    return {"schedules": [{**told, "paused": told["state"] == "paused"} for told in run(base, "cron", "-q", queue)]}
+
+
 def pause(base, call):
     said = call.get("pause") or {}
     words = ["--%s=%s" % (option, said[name]) for option, name in (("for", "seconds"), ("by", "by")) if name in said]
@@ -258,6 +280,10 @@ def do(base, call):
         return reschedule(base, call)
     if "forget" in call:
         return forget(base, call)
+    if "cron_set" in call or "cron_delete" in call:
+        return cron_set(base, call) if "cron_set" in call else cron_delete(base, call)
+    if "cron_list" in call:
+        return cron_list(base, call["queue"])
     for verb in ("kick", "cancel"):
         if verb in call:
             told = run(base, verb, "-q", call["queue"], "--", call[verb])

@@ -244,7 +244,7 @@ class Step:
         self.store, self.step = store, step
 
     def check(self, then, answer, begin, end):
-        for kind in ("job", "record", "redis", "order", "shard", "shards", "known_once"):
+        for kind in ("job", "record", "redis", "order", "shard", "shards", "known_once", "schedule"):
             if kind in then:
                 getattr(self, "check_" + kind)(then, answer, begin, end)
 
@@ -312,6 +312,16 @@ class Step:
         for job in then["known_once"]:
             if held.count(job) != 1:
                 raise Wrong("%s is there %d times" % (job, held.count(job)))
+
+
+    def check_schedule(self, then, *_):
+        text = self.store.do("HGET", "later:{%s}:crontab" % then["queue"], then["schedule"]) or ""
+        lines, _, document = text.partition("\n\n")
+        if lines != then["lines"]:
+            raise Wrong("the lines are %r, wanted %r" % (lines, then["lines"]))
+        document = json.loads(document)
+        if "id" in document or not same(as_wanted(document, then["document"]), then["document"]):
+            raise Wrong("the document is %s, wanted %s" % (short(document), short(then["document"])))
 
 
 class FakeStep(Step):

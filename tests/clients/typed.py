@@ -17,6 +17,10 @@ came: Optional[str] = queues.kick("x") or queues.cancel("x", queue="mail")
 size: laterd.Size = queues.size("mail")
 oldest: Optional[float] = size.oldest_ready
 changed: bool = queues.pause("mail", seconds=datetime.timedelta(minutes=10), by="ann") or queues.resume("mail")
+nightly = laterd.NewSchedule("report", "0 3 * * *", laterd.NewJob("a"), zone="Europe/Berlin", until=datetime.datetime.now(), limit=9)
+set_now: bool = queues.cron_set(nightly, queue="mail") or queues.cron_delete("report", queue="mail")
+listed: List[laterd.Schedule] = queues.cron_list("mail")
+due: Optional[float] = listed[0].next
 hits: List[laterd.Found] = queues.search("mail", state="dead", type="mail.*", limit=5)
 ended: List[laterd.Outcome] = queues.wait_many(["x", "y"], timeout=1.5)
 mapped: laterd.Mapped = queues.map(laterd.NewJob("row", priority=5), range(9), chunk=3, flow="f", then=laterd.NewJob("sum"))
@@ -24,6 +28,7 @@ page: laterd.Events = queues.events("mail", after="now", timeout=5)
 told: List[laterd.End] = page.ends
 queues.search(stat="dead")  # type: ignore[call-arg]
 text: str = pushed.state if not pushed else pushed.id
+queues.cron_set("report")  # type: ignore[arg-type]
 queues.push(4711)  # type: ignore[arg-type]
 laterd.NewJob("a", priority="high")  # type: ignore[arg-type]
 

@@ -136,7 +136,7 @@ is "$(later cron next from -n 2 | cut -f 3 | tr '\n' ' ')" "4000000001 400000000
 is "$(later cron set few '@every 1s' note --from 2040-01-01T00:00:00Z --until 2040-01-01T00:00:09Z -n 2)" \
     2040-01-01T00:00:00Z "set: its first tick"
 is "$(later cron next few -n 9 | cut -f 3 | tr '\n' ' ')" "2208988800 2208988801 " "of as many as it may"
-is "$(later cron set few '@every 1s' note --until 2001-01-01T00:00:00Z)" over "one that is over from the start"
+is "$(later cron set few '@every 1s' note --until 2002-01-01T00:00:00Z)" over "one that is over from the start"
 run later cron set few '@every 1s' note --from 2040-01-01T00:00:01Z --until 2040-01-01T00:00:00Z
 is "$status" 64 "one that ends first is refused"
 like "$err" 'until: 2040-01-01T00:00:00Z is before its beginning' "and why"
@@ -269,6 +269,8 @@ mended()
     grep -q 'over after .* schedule wrong is not fired here' "$log"
 }
 is "$(mended && echo over)" '' "and it is not said to be over meanwhile"
+is "$(later cron | awk -F '\t' '$2 == "wrong" { print $8, $10 }')" \
+    'unreadable minute: 61 is not in 0-59 (character 1 of `61 * * * *`)' "later cron says what is wrong, too"
 runs "what cannot be read can be paused" later cron pause wrong
 run later cron resume wrong
 like "$err" '^later cron: minute: 61 is not in 0-59' "and not resumed"

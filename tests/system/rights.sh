@@ -220,6 +220,12 @@ is "$(redis acl log | awk '/^object$/ { getline; print }' | sort -u)" 'later:{ma
 redis zadd 'later:{mail}:dead' 1 a >/dev/null
 redis zrem 'later:{mail}:ready' a >/dev/null
 redis hset 'later:{mail}:records' a 'p=3' >/dev/null
+become push schedules
+may cron set nightly '0 3 * * *' null -q mail
+may cron -q mail
+may cron delete nightly -q mail
+none_denied schedules
+
 become look
 may size
 may size mail

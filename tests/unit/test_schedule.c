@@ -150,11 +150,13 @@ START_TEST(test_bounds_are_read)
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
     struct later_error err;
 
-    ck_assert_int_eq(later_schedule_bound(&schedule, "1000.5", "2000.5", &err), 0);
-    ck_assert_int_eq(schedule.from, 1001);
-    ck_assert_int_eq(schedule.until, 2000);
-    ck_assert_int_eq(later_schedule_bound(&schedule, "2000", "1999", &err), -1);
-    ck_assert_str_eq(err.text, "until: 1999 is before its beginning");
+    ck_assert_int_eq(later_schedule_bound(&schedule, "2000000000.5", "2000001000.5", &err), 0);
+    ck_assert_int_eq(schedule.from, 2000000001);
+    ck_assert_int_eq(schedule.until, 2000001000);
+    ck_assert_int_eq(later_schedule_bound(&schedule, "2000000000", "1999999999", &err), -1);
+    ck_assert_str_eq(err.text, "until: 1999999999 is before its beginning");
+    ck_assert_int_eq(later_schedule_bound(&schedule, "90", NULL, &err), -1);
+    ck_assert_str_eq(err.text, "from: 90 is before 2001; it is a time, not a duration");
     ck_assert_int_eq(later_schedule_bound(&schedule, "soon", NULL, &err), -1);
     ck_assert_int_eq(strncmp(err.text, "from: ", 6), 0);
     ck_assert_int_eq(later_schedule_bound(&schedule, NULL, NULL, &err), 0);

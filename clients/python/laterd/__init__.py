@@ -7,6 +7,7 @@ nothing starts without it.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .crontab import NewSchedule, Schedule
 from .document import NewJob, RawJSON
 from .errors import (FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused,
                      QueueFull, Refused, WrongProtocol)
@@ -35,8 +36,8 @@ __all__ = [
     "Return",
     # @end
     "Client", "End", "Events", "Flow", "FlowClosed", "FlowUnknown", "Found", "Handlers", "Job", "JobFailed",
-    "JobUnknown", "LaterdError", "Mapped", "Moving", "NewJob", "Outcome", "PrefixRefused", "Pushed",
-    "QueueFull", "RawJSON", "Refused", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain",
+    "JobUnknown", "LaterdError", "Mapped", "Moving", "NewJob", "NewSchedule", "Outcome", "PrefixRefused", "Pushed",
+    "QueueFull", "RawJSON", "Refused", "Schedule", "Size", "Task", "TimeIsUp", "WrongProtocol", "aio", "batch", "chain",
     "current_job", "testing", "unique_id",
 ]
 

@@ -4,9 +4,10 @@ from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
-from . import flow_steps
+from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
 from .client import block_of, refuse_prefix
+from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
 from .events import Events, Page
 from .flows import Flow
@@ -61,6 +62,15 @@ class Client(Awaited):
 
     async def resume(self, queue: str = "default") -> bool:
         return await self._run(self._state.resume(queue))
+
+    async def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
+        return await self._run(cron_steps.put(self._state, schedule, queue))
+
+    async def cron_delete(self, name: str, queue: str = "default") -> bool:
+        return await self._run(cron_steps.drop(self._state, name, queue))
+
+    async def cron_list(self, queue: str = "default") -> List[Schedule]:
+        return await self._run(cron_steps.look(self._state, queue))
 
     async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
                     text: Optional[str] = None, limit: int = 100) -> List[Found]:

@@ -4,8 +4,9 @@ from typing import Any, Iterable, List, Optional, Sequence
 
 import redis
 
-from . import flow_steps
+from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
+from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
 from .events import Events, Page
@@ -94,6 +95,20 @@ class Client(Blocking):
     def resume(self, queue: str = "default") -> bool:
         """Ends a pause. Returns whether there was one."""
         return self._run(self._state.resume(queue))
+
+    def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
+        """Makes a schedule, or changes it; a paused one stays paused. Returns whether that changed anything: what is
+        so already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a
+        second; what is wrong with them stands in its log and in `later cron`."""
+        return self._run(cron_steps.put(self._state, schedule, queue))
+
+    def cron_delete(self, name: str, queue: str = "default") -> bool:
+        """Takes a schedule away. Returns whether there was one. One of a configuration comes back."""
+        return self._run(cron_steps.drop(self._state, name, queue))
+
+    def cron_list(self, queue: str = "default") -> List[Schedule]:
+        """Returns the schedules of a queue, the one that is due next first."""
+        return self._run(cron_steps.look(self._state, queue))
 
     def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
               text: Optional[str] = None, limit: int = 100) -> List[Found]:

@@ -187,7 +187,6 @@ def _whole(name: str, value: Any, least: float, most: float) -> int:
 
 
 _count = _whole
-check_word, check_seconds = _word, _seconds  # for what is no option of a job
 
 
 def _time(name: str, value: Any, least: float, most: float) -> float:
@@ -199,9 +198,12 @@ def _time(name: str, value: Any, least: float, most: float) -> float:
         raise Refused("%s: must be UNIX seconds, or a datetime with its zone (%.70r)" % (name, value))
     at: float = value
     if not least <= at < most:
-        raise Refused("%s: %.15g is not a plausible UNIX time; for a duration use %s"
-                      % (name, at, "delay" if name == "at" else "expires_in"))
+        duration = {"at": "; for a duration use delay", "expires_at": "; for a duration use expires_in"}
+        raise Refused("%s: %.15g is not a plausible UNIX time%s" % (name, at, duration.get(name, "")))
     return at
+
+
+check_word, check_seconds, check_whole, check_time = _word, _seconds, _whole, _time  # for what is no option of a job
 
 
 def _waits(name: str, value: Any, least: float, most: float) -> Any:
@@ -467,6 +469,37 @@ def _document(job: NewJob, job_id: str) -> Dict[str, Any]:
     return members
 
 
+def _written(job: NewJob, members: Dict[str, Any]) -> bytes:
+    document = json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
+    if job.payload is not None:
+        payload = payload_bytes(job.payload)
+        if _depth(payload) >= DEPTH_MAX:
+            raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
+        document = document[:-1] + b',"payload":' + payload + b"}"
+    size = len(document) + (EXPIRES_ROOM if job.expires_in is not None else 0)
+    if size > DOCUMENT_MAX:
+        named = job.type if job.id is None else "%s, id %s" % (job.type, job.id)
+        raise Refused("too large: %s: a document of %d bytes, %d allowed" % (named, size, DOCUMENT_MAX))
+    return document
+
+
+# What a schedule decides, or what a job of a schedule cannot be.
+_NOT_SCHEDULED = ("id", "delay", "at", "expires_at", "flow", "step", "after", "when", "adder", "home", "queue",
+                  "unique_for", "replace", "again", "debounce", "max_wait", "throttle", "unique")
+
+
+def prepare_scheduled(job: NewJob) -> bytes:
+    """Checks a job of a schedule and builds its document; raises Refused. It has no id and no priority."""
+    for option in _NOT_SCHEDULED:
+        if getattr(job, option) not in (None, False):
+            raise Refused("%s: not for a job of a schedule" % option)
+    _checked(job, _PUSH)
+    members = _document(job, "")
+    del members["id"]
+    members.pop("priority", None)
+    return _written(job, members)
+
+
 def prepare(job: NewJob) -> Prepared:
     """Checks a job and builds its document; raises Refused."""
     if isinstance(job.expires_at, datetime.timedelta) and job.expires_in is None:
@@ -477,16 +510,7 @@ def prepare(job: NewJob) -> Prepared:
     push = _checked(job, _PUSH)
     when = _when(push)
     members = _document(job, job_id)
-    document = json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
-    if job.payload is not None:
-        payload = payload_bytes(job.payload)
-        if _depth(payload) >= DEPTH_MAX:
-            raise Refused("payload: nested deeper than %d levels" % (DEPTH_MAX - 1))
-        document = document[:-1] + b',"payload":' + payload + b"}"
-    size = len(document) + (EXPIRES_ROOM if "expires_in" in push else 0)
-    if size > DOCUMENT_MAX:
-        named = job.type if job.id is None else "%s, id %s" % (job.type, job.id)
-        raise Refused("too large: %s: a document of %d bytes, %d allowed" % (named, size, DOCUMENT_MAX))
+    document = _written(job, members)
     mode = "again" if job.again or job.debounce is not None else "replace" if job.replace else "new"
     return Prepared(job_id, when, _rank(members, push), document, mode, members.get("flow", ""),
                     members.get("step", ""), ",".join(members.get("after", ())),

@@ -53,6 +53,9 @@ class Call:
 
 
 CANCEL = Script("cancel")
+CRON_LOOK = Script("cron_look")
+CRON_MOVE = Script("cron_move")
+CRON_PUT = Script("cron_put")
 FLOW_JOIN = Script("flow_join")
 FLOW_PARK = Script("flow_park")
 FLOW_PUSH = Script("flow_push")

@@ -23,6 +23,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words, reschedule_words
+from .crontab import NewSchedule, Schedule, schedules_of
 from .document import NewJob, Prepared, Seconds, Time, check_label, check_queue, prepare, prepare_many, prepare_one
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
 from .events import End, Events, Page
@@ -165,6 +166,7 @@ class Fake(Blocking):
         self._woken: List[Kept] = []  # whose time in a flow has come
         self._ends: List[End] = []
         self._paused: Dict[str, bool] = {}  # queues, and whether only resume() ends it
+        self._crontab: Dict[Tuple[str, str], bytes] = {}  # by queue and name: definitions
 
     # ---- what a client can
 
@@ -224,6 +226,24 @@ class Fake(Blocking):
         """What was pushed meanwhile is performed by drain(), also inline."""
         check_queue(queue)
         return self._paused.pop(queue, None) is not None
+
+    def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
+        """Kept, and no more: time does not pass."""
+        check_queue(queue)
+        place, made = (queue, schedule.name), schedule.definition()
+        before, self._crontab[place] = self._crontab.get(place), made
+        return before != made
+
+    def cron_delete(self, name: str, queue: str = "default") -> bool:
+        check_label("name", name)
+        check_queue(queue)
+        return self._crontab.pop((queue, name), None) is not None
+
+    def cron_list(self, queue: str = "default") -> List[Schedule]:
+        """By their names."""
+        check_queue(queue)
+        return schedules_of(["", "", *(part for (home, name), made in sorted(self._crontab.items()) if home == queue
+                                       for part in (name, "inf", "", made, "origin=set"))])
 
     def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
                text: Optional[str] = None, limit: int = 100) -> List[Found]:
@@ -539,6 +559,15 @@ class AsyncFake(Awaited):
 
     async def resume(self, queue: str = "default") -> bool:
         return self.fake.resume(queue)
+
+    async def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
+        return self.fake.cron_set(schedule, queue)
+
+    async def cron_delete(self, name: str, queue: str = "default") -> bool:
+        return self.fake.cron_delete(name, queue)
+
+    async def cron_list(self, queue: str = "default") -> List[Schedule]:
+        return self.fake.cron_list(queue)
 
     async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
                      text: Optional[str] = None, limit: int = 100) -> List[Found]:

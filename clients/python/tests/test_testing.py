@@ -94,6 +94,17 @@ class Keeps(unittest.TestCase):
         self.assertEqual(vars(queues.size("mail")), {"ready": 0, "delayed": 1, "reserved": 0, "dead": 0,
                                                      "paused": False, "oldest_ready": None})
 
+    def test_schedules_are_kept(self):
+        fake, job = Fake(app), laterd.NewJob("sum", group="acme", expires_in=5)
+        noon = laterd.NewSchedule("noon", "0 12 * * *", job, zone="Europe/Berlin", late=5)
+        self.assertEqual([fake.cron_set(noon), fake.cron_set(noon), fake.cron_set(noon, queue="mail")], [True, False, True])
+        self.assertTrue(fake.cron_set(dataclasses.replace(noon, job=dataclasses.replace(job, priority=1))))
+        self.assertEqual(fake.cron_list(), [laterd.Schedule("noon", "0 12 * * *", "Europe/Berlin", None, False, "set")])
+        self.assertEqual((fake.cron_delete("noon"), fake.cron_delete("noon"), fake.cron_list()), (True, False, []))
+        for wrong in ({"at": "noon"}, {"job": "sum"}, {"zone": "Mars?"}, {"late": 0.5}, {"limit": 0}, {"name": "a b"}):
+            with self.assertRaisesRegex(laterd.Refused, next(iter(wrong))):
+                fake.cron_set(dataclasses.replace(noon, **wrong))
+
     def test_nothing_of_a_paused_queue_is_performed(self):
         inline = Fake(app)
         inline.pause(seconds=60)

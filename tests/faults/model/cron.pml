@@ -1,22 +1,26 @@
 /*
  * cron.pml: one schedule and the hosts that fire it (scripts/cron_fire.lua, daemon/queues/ticker.c).
  *
- * Ticks 1 to 3 come as the clock of Redis goes on. Two hosts look, work out what to push and what
+ * Ticks 2, 4 and 6 come as the clock of Redis goes on. Two hosts look, work out what to push and what
  * follows, and call; one of them may die in between. Jobs end at once and are forgotten. Somebody
- * edits the definition once. Each step between braces is one script, or the world's.
+ * edits the definition once; one who knows no calendars makes the next second the tick, unless one
+ * has come, and asks which it is. Each step between braces is one script, or the world's.
  *
- * In the end each tick was pushed once, by the definition of that moment.
+ * In the end each tick was pushed once, by the definition of that moment, and nothing else.
  *
  * BYID: instead, who pushes an id that is known is told so, and nothing else is compared.
  * NODIGEST: the tick is compared, the definition is not.
  * TWOSTEPS: the next tick is written, and the job is pushed by another call.
+ * NOTAG: that it is only a question is not written.
+ * OVERWRITES: it is asked even if a tick has come.
  */
-#define LAST 3
+#define LAST 6
 
-byte now = 0, next = 1;    /* the tick */
+byte now = 0, next = 2;    /* the tick */
 bit definition = 0;
-byte pushed[LAST + 2];
-bool known[LAST + 2];      /* there is a job of this id */
+byte asked = 0;            /* the tick, if it is a question */
+byte pushed[LAST + 3];
+bool known[LAST + 3];      /* there is a job of this id */
 byte deaths = 1;
 
 inline put(t)
@@ -43,15 +47,36 @@ proctype jobs()
 {
 end:
     do
-    :: atomic { known[1] -> known[1] = false }
     :: atomic { known[2] -> known[2] = false }
-    :: atomic { known[3] -> known[3] = false }
+    :: atomic { known[4] -> known[4] = false }
+    :: atomic { known[6] -> known[6] = false }
     od
+}
+
+inline ask()
+{
+    next = now + 1;
+#ifndef NOTAG
+    asked = next
+#endif
 }
 
 proctype edit()
 {
-    atomic { if :: definition = 1 :: skip fi }
+    atomic {
+        if
+        :: definition = 1;
+            if
+#ifdef OVERWRITES
+            :: next <= LAST -> ask()
+#else
+            :: next > now && next <= LAST -> ask()
+#endif
+            :: skip
+            fi
+        :: skip
+        fi
+    }
 }
 
 inline may_die()
@@ -64,12 +89,12 @@ inline may_die()
 
 proctype host()
 {
-    byte t = 0;
+    byte t = 0, tick;
     bit d;
 #ifdef BYID
     do
     :: t < LAST ->
-        t++;
+        t = t + 2;
         now >= t;
         may_die();
         atomic { if :: !known[t] -> put(t) :: else fi }
@@ -77,17 +102,21 @@ proctype host()
     od;
 #else
     do
-    :: atomic { next <= LAST && next <= now -> t = next; d = definition };
+    :: atomic {
+            next <= LAST && next <= now -> t = next; d = definition;
+            tick = t + (asked == t && t % 2)
+        };
         may_die();
 #ifdef TWOSTEPS
         if
-        :: atomic { SAME(t, d) -> next = t + 1 }; may_die(); atomic { put(t) }
+        :: atomic { SAME(t, d) -> next = tick + 2 }; may_die(); atomic { put(tick) }
         :: else
         fi
 #else
         atomic {
             if
-            :: SAME(t, d) -> put(t); next = t + 1; assert(d == definition)
+            :: SAME(t, d) && tick <= now -> put(tick); next = tick + 2; asked = 0; assert(d == definition)
+            :: SAME(t, d) && tick > now -> next = tick; asked = 0
             :: else
             fi
         }
@@ -101,7 +130,8 @@ dead:
 
 proctype rest()
 {
-    timeout -> assert(pushed[1] == 1 && pushed[2] == 1 && pushed[3] == 1)
+    timeout -> assert(pushed[2] == 1 && pushed[4] == 1 && pushed[6] == 1);
+    assert(pushed[1] + pushed[3] + pushed[5] + pushed[7] + pushed[8] == 0)
 }
 
 init
