@@ -275,8 +275,8 @@ export class Pushing {
     /** Ends a pause. Returns whether there was one. */
     resume(options?: { queue?: string }): Promise<boolean>;
     /** Makes a schedule, or changes it; a paused one stays paused. Returns whether that changed anything: what is so
-     * already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a second,
-     * and says in its log and by `later status --trouble` what is wrong with them. */
+     * already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a second;
+     * what is wrong with them stands in its log and in `later cron`. */
     cronSet(schedule: NewSchedule, options?: { queue?: string }): Promise<boolean>;
     /** Takes a schedule away. Returns whether there was one. One of a configuration comes back. */
     cronDelete(name: string, options?: { queue?: string }): Promise<boolean>;
