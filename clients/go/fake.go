@@ -36,6 +36,9 @@ type Queues interface {
 	Size(queue string) (Size, error)
 	Pause(queue string, long time.Duration, by string) (bool, error)
 	Resume(queue string) (bool, error)
+	CronSet(queue string, schedule NewSchedule) (bool, error)
+	CronDelete(queue, name string) (bool, error)
+	CronList(queue string) ([]Schedule, error)
 	Search(queue string, what Conditions) ([]KnownJob, error)
 	Events(ctx context.Context, queue, after string, limit int) (*Events, error)
 	Flow(queue, name string, jobs []NewJob, open bool) ([]Pushed, error)
@@ -279,11 +282,14 @@ type Fake struct {
 	flows  map[string]*keptFlow
 	woken  []*Kept         // whose time in a flow has come
 	paused map[string]bool // queues, and whether only Resume ends it
+
+	crontabs map[string]map[string]string // of each queue the definitions, by name
 }
 
 // NewFake makes one. If a program is given, each job is performed as it is pushed.
 func NewFake(inline ...*Handlers) *Fake {
-	fake := &Fake{byID: map[string]*Kept{}, taken: map[string]bool{}, flows: map[string]*keptFlow{}, paused: map[string]bool{}}
+	fake := &Fake{byID: map[string]*Kept{}, taken: map[string]bool{}, flows: map[string]*keptFlow{}, paused: map[string]bool{},
+		crontabs: map[string]map[string]string{}}
 	if len(inline) > 0 {
 		fake.app = inline[0]
 	}

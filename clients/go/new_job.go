@@ -228,11 +228,9 @@ func (j NewJob) members() []option {
 	}
 }
 
-func (j NewJob) check() error {
-	if !typeForm.MatchString(j.Type) {
-		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
-	}
-	for _, o := range append(j.members(), []option{
+// options returns all options.
+func (j NewJob) options() []option {
+	return append(j.members(), []option{
 		// @options line,item,tie,part: {"{Pascal}", "{name}", "{kind}", given("{kind}", j.{Pascal}), {least}, {most}},
 		{"In", "in", "seconds", given("seconds", j.In), 0, 315360000},
 		{"At", "at", "time", given("time", j.At), 1e9, 1e11},
@@ -247,7 +245,14 @@ func (j NewJob) check() error {
 		{"MaxWait", "max_wait", "span", given("span", j.MaxWait), 0, 315360000},
 		{"Throttle", "throttle", "span", given("span", j.Throttle), 0, 1000000000},
 		// @end
-	}...) {
+	}...)
+}
+
+func (j NewJob) check() error {
+	if !typeForm.MatchString(j.Type) {
+		return &Refused{"type: 1 to 128 letters, digits and _ . : -"}
+	}
+	for _, o := range j.options() {
 		if must := o.check(); must != "" {
 			return &Refused{o.field + ": " + must}
 		}
@@ -449,6 +454,26 @@ func (o option) checkWaits() string {
 		}
 	}
 	return ""
+}
+
+// What a schedule decides, or what a job of a schedule cannot be.
+const notScheduled = " ID In At ExpiresAt Flow Step After When Adder Home Queue UniqueFor Replace Again Debounce MaxWait Throttle "
+
+// scheduled checks a job of a schedule and returns its document, which has no ID and no priority.
+func (j NewJob) scheduled() ([]byte, error) {
+	if j.isUnique() {
+		return nil, &Refused{"Unique: not for a job of a schedule"}
+	}
+	for _, o := range j.options() {
+		if o.value != nil && strings.Contains(notScheduled, " "+o.field+" ") {
+			return nil, &Refused{o.field + ": not for a job of a schedule"}
+		}
+	}
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	j.Priority = 0
+	return j.document("")
 }
 
 // document returns what laterd keeps, byte for byte.

@@ -107,6 +107,54 @@ func TestOptions(t *testing.T) {
 	same(t, flow.Total, 2)
 }
 
+func TestSchedules(t *testing.T) {
+	queues, late := laterd.NewFake(), 5*time.Second
+	noon := laterd.NewSchedule{Name: "noon", At: "0 12 * * *", Zone: "Europe/Berlin", Late: &late,
+		Job: laterd.NewJob{Type: "sum", Group: "acme", ExpiresIn: 5 * time.Second}}
+	set := func(queue string, change func(*laterd.NewSchedule)) bool {
+		changed := noon
+		change(&changed)
+		is, err := queues.CronSet(queue, changed)
+		must(t, err)
+		return is
+	}
+	unchanged := func(*laterd.NewSchedule) {}
+	same(t, []bool{set("default", unchanged), set("default", unchanged), set("mail", unchanged)}, []bool{true, false, true})
+	same(t, set("default", func(s *laterd.NewSchedule) { s.CatchUp, s.Overlap = "last", "allow" }), false)
+	same(t, set("default", func(s *laterd.NewSchedule) { s.Job.Priority = 1 }), true)
+	found, err := queues.CronList("default")
+	must(t, err)
+	same(t, found, []laterd.Schedule{{Name: "noon", At: "0 12 * * *", Zone: "Europe/Berlin", Origin: "set"}})
+	for _, wanted := range []bool{true, false} {
+		had, err := queues.CronDelete("default", "noon")
+		must(t, err)
+		same(t, had, wanted)
+	}
+	for text, change := range map[string]func(*laterd.NewSchedule){
+		"name: 1 to 64 letters, digits and _ . -":      func(s *laterd.NewSchedule) { s.Name = "a b" },
+		"At: an expression of five fields":             func(s *laterd.NewSchedule) { s.At = "noon" },
+		"Zone: a time zone, such as Europe/Berlin":     func(s *laterd.NewSchedule) { s.Zone = "Mars?" },
+		"Overlap: one of allow, skip":                  func(s *laterd.NewSchedule) { s.Overlap = "kill" },
+		"Spread: whole seconds":                        func(s *laterd.NewSchedule) { s.Spread = 1500 * time.Millisecond },
+		"Spread: a time.Duration, and 30 is so many":   func(s *laterd.NewSchedule) { s.Spread = 30 },
+		"ExpiresIn: whole seconds":                     func(s *laterd.NewSchedule) { s.Job.ExpiresIn = time.Second / 2 },
+		"From: not a plausible time":                   func(s *laterd.NewSchedule) { s.From = time.Unix(90, 0) },
+		"Limit: from 1 to 1000000000, or 0 for no end": func(s *laterd.NewSchedule) { s.Limit = -1 },
+		"ID: not for a job of a schedule":              func(s *laterd.NewSchedule) { s.Job.ID = "x" },
+		"Unique: not for a job of a schedule":          func(s *laterd.NewSchedule) { s.Job.Unique = true },
+		"type: 1 to 128 letters, digits and _ . : -":   func(s *laterd.NewSchedule) { s.Job.Type = "" },
+		"Until: at or after From": func(s *laterd.NewSchedule) {
+			s.From, s.Until = time.Unix(2e9, 1), time.Unix(2e9, 2)
+		},
+	} {
+		wrong := noon
+		change(&wrong)
+		_, err := queues.CronSet("default", wrong)
+		var refused *laterd.Refused
+		same(t, errors.As(err, &refused) && strings.HasPrefix(refused.Text, text), true)
+	}
+}
+
 func TestPaused(t *testing.T) {
 	s, queues := newShop()
 	inline := laterd.NewFake(&s.app)

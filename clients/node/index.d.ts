@@ -192,6 +192,43 @@ export interface Events {
     bookmark: string;
 }
 
+/** A schedule to set: such a job is pushed whenever `at` is due. Durations are whole seconds. */
+export interface NewSchedule {
+    name: string;
+    /** "0 3 * * mon-fri", "@every 90s": later(1), `later cron`. */
+    at: string;
+    job: Omit<NewJob, "id" | "in" | "at" | "expiresAt" | "flow" | "step" | "after" | "when" | "adder" | "home" | "queue" |
+        "uniqueFor" | "replace" | "again" | "debounce" | "maxWait" | "throttle" | "unique">;
+    /** Europe/Berlin; by default UTC. */
+    zone?: string;
+    /** Which of the ticks missed while no host was up are made up for; by default the last one. */
+    catchUp?: "last" | "none" | "all";
+    /** If the last job has not ended; by default another is allowed. */
+    overlap?: "allow" | "skip" | "replace" | "queue";
+    /** Jobs are spread over so long after their ticks; by default 0. */
+    spread?: number;
+    /** A tick that is later is missed; by default 60. */
+    late?: number;
+    /** No tick before: UNIX seconds. */
+    from?: number | Date;
+    /** No tick after: UNIX seconds. */
+    until?: number | Date;
+    /** How many jobs in all. */
+    limit?: number;
+}
+
+/** A schedule that is in Redis. */
+export interface Schedule {
+    name: string;
+    at: string;
+    zone: string;
+    /** When it is due, UNIX seconds; null: never, or it is paused; a Fake does not know. */
+    next: number | null;
+    paused: boolean;
+    /** set, or config:HOST:ID: it stands in the configuration of that laterd. */
+    origin: string;
+}
+
 /** Returns the jobs, each of which waits for the one before. */
 export function chain(...jobs: NewJob[]): NewJob[];
 /** Returns the jobs and those that wait for all of them: `then` runs when all are done, `finally` when
@@ -237,6 +274,14 @@ export class Pushing {
     pause(options?: { queue?: string; seconds?: number; by?: string }): Promise<boolean>;
     /** Ends a pause. Returns whether there was one. */
     resume(options?: { queue?: string }): Promise<boolean>;
+    /** Makes a schedule, or changes it; a paused one stays paused. Returns whether that changed anything: what is so
+     * already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a second;
+     * what is wrong with them stands in its log and in `later cron`. */
+    cronSet(schedule: NewSchedule, options?: { queue?: string }): Promise<boolean>;
+    /** Takes a schedule away. Returns whether there was one. One of a configuration comes back. */
+    cronDelete(name: string, options?: { queue?: string }): Promise<boolean>;
+    /** Returns the schedules of a queue, the one that is due next first. */
+    cronList(options?: { queue?: string }): Promise<Schedule[]>;
     /** Returns the jobs that meet all conditions, the newest of each state first. It looks at 100,000 jobs at
      * most; `later search` looks at all. */
     search(options?: Conditions): Promise<Found[]>;

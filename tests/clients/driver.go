@@ -46,8 +46,11 @@ type call struct {
 		State, Type, Text string
 		Limit             *int
 	}
-	Timeout float64
-	Queue   string
+	Timeout     float64
+	Queue       string
+	Cron_set    *schedule
+	Cron_delete *string
+	Cron_list   bool
 
 	Flow                    *string
 	Stays_open              bool
@@ -66,6 +69,13 @@ type call struct {
 	Wait_flow               *string
 	Kick_flow               *string
 	Cancel_flow, Close_flow *string
+}
+
+type schedule struct {
+	Name, At, Zone, Catch_up, Overlap string
+	Spread, Late, From, Until         *float64
+	Limit                             *int
+	Job                               json.RawMessage
 }
 
 // queues is what a Client and a Fake have.
@@ -419,6 +429,38 @@ func changed(changed bool, err error) (interface{}, error) {
 	return map[string]interface{}{"changed": changed}, err
 }
 
+func cronSet(client queues, c call) (interface{}, error) {
+	said := c.Cron_set
+	if said.Limit != nil && *said.Limit == 0 {
+		return nil, &laterd.Refused{Text: "0"}
+	}
+	pushed, err := job(said.Job)
+	if err != nil {
+		return nil, err
+	}
+	set := laterd.NewSchedule{Name: said.Name, At: said.At, Zone: said.Zone, CatchUp: said.Catch_up, Overlap: said.Overlap,
+		Spread: duration(said.Spread), From: moment(said.From), Until: moment(said.Until), Limit: number(said.Limit), Job: pushed}
+	if said.Late != nil {
+		late := duration(said.Late)
+		set.Late = &late
+	}
+	return changed(client.CronSet(c.Queue, set))
+}
+
+func cronList(client queues, c call) (interface{}, error) {
+	found, err := client.CronList(c.Queue)
+	schedules := []interface{}{}
+	for _, one := range found {
+		told := map[string]interface{}{"name": one.Name, "at": one.At, "zone": one.Zone, "next": nil, "paused": one.Paused,
+			"origin": one.Origin}
+		if !one.Next.IsZero() {
+			told["next"] = one.Next.Unix()
+		}
+		schedules = append(schedules, told)
+	}
+	return map[string]interface{}{"schedules": schedules}, err
+}
+
 func outcomes(told []laterd.Outcome, err error) (interface{}, error) {
 	results := []interface{}{}
 	for _, one := range told {
@@ -493,6 +535,12 @@ func answer(client *queues, c call) (interface{}, error) {
 		return search(*client, c)
 	case c.Reschedule != nil:
 		return reschedule(*client, c)
+	case c.Cron_set != nil:
+		return cronSet(*client, c)
+	case c.Cron_delete != nil:
+		return changed((*client).CronDelete(c.Queue, *c.Cron_delete))
+	case c.Cron_list:
+		return cronList(*client, c)
 	case c.Forget != nil:
 		return changed((*client).Forget(c.Queue, *c.Forget))
 	case c.Kick != nil:

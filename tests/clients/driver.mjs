@@ -8,7 +8,7 @@ import { Fake } from "../../clients/node/testing.js";
 
 const require = createRequire(`${process.argv[3] ?? "/none"}/index.js`);
 const NAMES = { max_attempts: "maxAttempts", retry_for: "retryFor", expires_at: "expiresAt", unique_for: "uniqueFor",
-    max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone" };
+    max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone", catch_up: "catchUp" };
 let close = () => {};
 
 async function ioredis({ kind, socket, nodes, master, client_prefix: keyPrefix }) {
@@ -45,6 +45,10 @@ function jobOf(members) {
         else job[NAMES[name] ?? name] = value;
     }
     return job;
+}
+
+function scheduleOf({ job, ...members }) {
+    return { ...jobOf(members), job: jobOf(job) };
 }
 
 function endsOf(call) {
@@ -111,6 +115,9 @@ async function perform(call) {
         const { reschedule: id, in: seconds, at, priority } = call;
         return { state: await queues.reschedule(id, { queue, in: seconds, at, priority }) };
     }
+    if (call.cron_set) return { changed: await queues.cronSet(scheduleOf(call.cron_set), { queue }) };
+    if (call.cron_delete) return { changed: await queues.cronDelete(call.cron_delete, { queue }) };
+    if (call.cron_list) return { schedules: await queues.cronList({ queue }) };
     if (call.forget) return { changed: await queues.forget(call.forget, { queue }) };
     if (call.kick) return { state: await queues.kick(call.kick, { queue }) };
     if (call.cancel) return { state: await queues.cancel(call.cancel, { queue }) };

@@ -1,5 +1,8 @@
 /** typed.ts: a user's program, for tsc --strict: clients_types.sh. */
-import { Bury, type Found, Handlers, JobFailed, Laterd, type Pushed, QueueFull, Retry, type Size, currentJob, uniqueId } from "laterd";
+import {
+    Bury, type Found, Handlers, JobFailed, Laterd, type NewSchedule, type Pushed, QueueFull, Retry, type Schedule, type Size,
+    currentJob, uniqueId,
+} from "laterd";
 
 const queues = new Laterd({}, { prefix: "shop:later" });
 const pushed: Pushed = await queues.push("mail.send", { to: "a@b.c" }, { queue: "mail", in: 60, id: "x" });
@@ -14,6 +17,14 @@ const changed: boolean = await queues.pause({ queue: "mail", seconds: 600, by: "
 const hits: Found[] = await queues.search({ queue: "mail", state: "dead", type: "mail.*", limit: 5 });
 const [ended] = await queues.waitMany<{ width: number }>(["x", "y"], { timeout: 1.5 });
 console.log(changed, hits.length, ended?.state === "done" && ended.value?.width);
+const nightly: NewSchedule = { name: "report", at: "0 3 * * *", job: { type: "a" }, zone: "Europe/Berlin", until: new Date() };
+const set: boolean = await queues.cronSet(nightly, { queue: "mail" }) || await queues.cronDelete("report");
+const [first]: Schedule[] = await queues.cronList({ queue: "mail" });
+console.log(set, first?.next?.toFixed());
+// @ts-expect-error a job of a schedule has no id
+await queues.cronSet({ ...nightly, job: { type: "a", id: "x" } });
+// @ts-expect-error no such policy
+await queues.cronSet({ ...nightly, overlap: "kill" });
 // @ts-expect-error no such state
 await queues.search({ state: "lost" });
 // @ts-expect-error a delay is a number

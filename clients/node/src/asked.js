@@ -17,6 +17,7 @@ const METHODS = {
     size: SIZE, pause: [0, { ...QUEUE, seconds: undefined, by: undefined }], resume: SIZE,
     search: [0, { ...QUEUE, state: undefined, type: undefined, text: undefined, limit: 100 }],
     events: [0, { ...QUEUE, after: "", limit: 500, timeout: 0 }],
+    cronSet: JOB, cronDelete: JOB, cronList: SIZE,
     flow: FLOW, showFlow: JOB, waitFlow: [1, WAIT], kickFlow: JOB, cancelFlow: JOB, closeFlow: JOB,
 };
 

@@ -2,7 +2,8 @@
 import { setTimeout as nap } from "node:timers/promises";
 
 import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
-import { checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
+import { schedulesOf, scheduled } from "./crontab.js";
+import { checkLabel, checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
 import { Page } from "./events.js";
 import { Flows } from "./flow.js";
@@ -10,7 +11,9 @@ import { Plan } from "./plan.js";
 import { bounded, pushedOf, strange } from "./pushed.js";
 import { Pushing } from "./pushing.js";
 import { adapt, isReply } from "./redis.js";
-import { CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE } from "./script.js";
+import {
+    CANCEL, CRON_LOOK, CRON_MOVE, CRON_PUT, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE,
+} from "./script.js";
 import { search } from "./search.js";
 import { headOf, wait } from "./wait.js";
 
@@ -206,6 +209,33 @@ export class Laterd extends Pushing {
             changed |= Number(await this.#call(script.call(this.#prefix, place, words)));
         }
         return changed > 0;
+    }
+
+    /** `?`: laterd works out when it is due. */
+    async cronSet(schedule, { queue }) {
+        const { name, definition } = scheduled(schedule);
+        await this.#greet();
+        const [what] = await this.#call(CRON_PUT.call(this.#prefix, queue, [name, definition, "?", "set"]));
+        await this.#announce(queue);
+        return what === "PUT";
+    }
+
+    async cronDelete(name, { queue }) {
+        checkLabel("name", name);
+        await this.#greet();
+        const [had] = await this.#call(CRON_MOVE.call(this.#prefix, queue, ["drop", name, ""]));
+        return Number(had) === 1;
+    }
+
+    /** By pages, in the order of their next ticks. One that is fired meanwhile may be listed twice. */
+    async cronList({ queue }) {
+        await this.#greet();
+        for (const found = []; ;) {
+            const words = [String(found.length), String(JOBS_MAX)];
+            const page = schedulesOf(await this.#call(CRON_LOOK.call(this.#prefix, queue, words)));
+            if (!page.length) return [...new Map(found.map((one) => [one.name, one])).values()];
+            found.push(...page);
+        }
     }
 
     async search({ queue, ...conditions }) {

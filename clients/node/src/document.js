@@ -106,8 +106,8 @@ export const KINDS = {
     time: (name, value, least, most) => { // UNIX seconds, or a Date
         const at = number(name, value instanceof Date ? value.getTime() / 1000 : value, -Infinity, Infinity);
         if (at >= least && at < most) return at;
-        throw new Refused(`${name}: ${at} is not a plausible UNIX time; for a duration use ` +
-            (name === "at" ? "in" : "expiresIn"));
+        const duration = { at: "; for a duration use in", expiresAt: "; for a duration use expiresIn" };
+        throw new Refused(`${name}: ${at} is not a plausible UNIX time${duration[name] ?? ""}`);
     },
     waits,
     flag: (name, value) => typeof value === "boolean" ? value : refuse(name, value, "true or false"),
@@ -181,15 +181,15 @@ const NAMED = [
 const MEANT = {
     delay: "`in`, in seconds", jobId: "`id`", attempts: "`maxAttempts`", name: "`type`", data: "`payload`",
     children: "`after`, in the parent, which names steps", deduplication: "`unique`, `throttle` or `debounce`",
-    repeat: "`later cron set`", removeOnComplete: "`types.keep` in laterd.conf", removeOnFail: "`dead` in laterd.conf",
+    repeat: "cronSet()", removeOnComplete: "`types.keep` in laterd.conf", removeOnFail: "`dead` in laterd.conf",
 };
 
-/** Refuses options that are none of those known, so that none is passed over. */
-export function checkOptions(given, known) {
+/** Refuses options that are none of those known, so that none is passed over; meant: what others call them. */
+export function checkOptions(given, known, meant = MEANT) {
     if (typeof given !== "object" || given === null) throw new Refused("options: must be an object, such as { queue: \"mail\" }");
     const name = Object.keys(given).find((option) => given[option] !== undefined && !Object.hasOwn(known, option));
     if (name === undefined) return;
-    throw new Refused(`${name}: no such option${Object.hasOwn(MEANT, name) ? `; it is ${MEANT[name]}` : ""}`);
+    throw new Refused(`${name}: no such option${Object.hasOwn(meant, name) ? `; it is ${meant[name]}` : ""}`);
 }
 
 /** Returns the options of a job, checked, by their names in Redis: those that the document has, and
@@ -354,6 +354,37 @@ function rankOf(priority, push, group) {
     return group === undefined ? rank : `${rank}@${group}`;
 }
 
+function typeOf(job) {
+    return made("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -"); // needs no escaping
+}
+
+/** Returns a document that begins so, and how many bytes it may have in Redis. */
+function written(begin, members, job) {
+    let document = begin;
+    for (const name of Object.keys(members)) document += `,"${name}":${JSON.stringify(members[name])}`;
+    document += job.payload === undefined ? "}" : `,"payload":${payloadOf(job.payload)}}`;
+    const bytes = Buffer.byteLength(document) + (job.expiresIn === undefined ? 0 : EXPIRES_ROOM);
+    if (bytes <= DOCUMENT_MAX) return { document, bytes };
+    throw new Refused(`too large: ${job.type}${job.id === undefined ? "" : `, id ${job.id}`}: ` +
+        `a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
+}
+
+// What a schedule decides, or what a job of a schedule cannot be.
+const UNSCHEDULED = ["id", "in", "at", "expiresAt", "flow", "step", "after", "when", "adder", "home", "queue", "uniqueFor",
+    "replace", "again", "debounce", "maxWait", "throttle", "unique"];
+const PLACES = Object.keys(OPTIONS);
+
+/** Checks a job of a schedule and builds its document, which has no id and no priority; throws Refused. What is the
+ * same makes the same bytes, in whatever order it is said. */
+export function prepareScheduled({ unique = false, ...job }) {
+    const wrong = UNSCHEDULED.find((name) => (name === "unique" ? unique : job[name] ?? false) !== false);
+    if (wrong) throw new Refused(`${wrong}: not for a job of a schedule`);
+    const sorted = Object.entries(job).sort(([one], [other]) => PLACES.indexOf(one) - PLACES.indexOf(other));
+    const { document: { priority = 0, ...members }, push } = checked(Object.fromEntries(sorted));
+    const { document } = written(`{"type":"${typeOf(job)}"`, members, job);
+    return { document, priority, group: members.group, expiresIn: push.expires_in };
+}
+
 /** Checks a job and builds its document; throws Refused. */
 export function prepare(job) {
     const { document: { id: given, priority = 0, ...members }, push } = checked(job);
@@ -363,16 +394,9 @@ export function prepare(job) {
     const id = given ?? (tie?.step ? `${tie.flow}.${tie.step}` : newId());
     const when = whenOf(push);
     const rank = rankOf(priority, push, members.group);
-    const type = made("type", job.type, TYPE, "1 to 128 letters, digits and _ . : -"); // needs no escaping
-    let document = `{"type":"${type}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;
-    if (priority) document += `,"priority":${priority}`;
-    for (const name of Object.keys(members)) document += `,"${name}":${JSON.stringify(members[name])}`;
-    document += job.payload === undefined ? "}" : `,"payload":${payloadOf(job.payload)}}`;
-    const bytes = Buffer.byteLength(document) + (push.expires_in === undefined ? 0 : EXPIRES_ROOM);
-    if (bytes > DOCUMENT_MAX) {
-        throw new Refused(`too large: ${type}${job.id === undefined ? "" : `, id ${id}`}: ` +
-            `a document of ${bytes} bytes, ${DOCUMENT_MAX} allowed`);
-    }
+    let begin = `{"type":"${typeOf(job)}","id":${job.id === undefined ? `"${id}"` : JSON.stringify(id)}`;
+    if (priority) begin += `,"priority":${priority}`;
+    const { document, bytes } = written(begin, members, job);
     const mode = push.again || push.debounce !== undefined ? "again" : push.replace ? "replace" : "new";
     const plain = when === "" && rank === "0" && mode === "new" && !tie;
     return { id, when, rank, document, bytes, mode, plain, tie, queue: push.queue };

@@ -40,6 +40,9 @@ class Script {
 }
 
 export const CANCEL = new Script("cancel");
+export const CRON_LOOK = new Script("cron_look");
+export const CRON_MOVE = new Script("cron_move");
+export const CRON_PUT = new Script("cron_put");
 export const FLOW_JOIN = new Script("flow_join");
 export const FLOW_PARK = new Script("flow_park");
 export const FLOW_PUSH = new Script("flow_push");

@@ -19,6 +19,7 @@ import { createHash } from "node:crypto";
 
 import { linesOf } from "./answers.js";
 import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
+import { schedulesOf, scheduled } from "./crontab.js";
 import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
 import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
 import { Page } from "./events.js";
@@ -133,6 +134,7 @@ export class Fake extends Pushing {
     #flows = new Map(); // by queue and name
     #woken = []; // whose time in a flow has come
     #paused = new Map(); // queues, and whether only resume() ends it
+    #crontabs = new Map(); // of each queue the definitions, by name
     #app;
 
     static {
@@ -189,6 +191,24 @@ export class Fake extends Pushing {
     /** What was pushed meanwhile is performed by drain(), also inline. */
     async resume({ queue }) {
         return this.#paused.delete(queue);
+    }
+
+    /** Kept, and no more: time does not pass. */
+    async cronSet(schedule, { queue }) {
+        const { name, definition } = scheduled(schedule), crontab = this.#crontabs.get(queue) ?? new Map();
+        const before = crontab.get(name);
+        this.#crontabs.set(queue, crontab.set(name, definition));
+        return before !== definition;
+    }
+
+    async cronDelete(name, { queue }) {
+        return this.#crontabs.get(queue)?.delete(checkLabel("name", name)) ?? false;
+    }
+
+    /** By their names. */
+    async cronList({ queue }) {
+        const sorted = [...this.#crontabs.get(queue) ?? []].sort(([one], [other]) => (one < other ? -1 : 1));
+        return schedulesOf(["", "", ...sorted.flatMap(([name, definition]) => [name, "inf", "", definition, "origin=set"])]);
     }
 
     /** No job that is done is kept. */

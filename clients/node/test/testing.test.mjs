@@ -75,6 +75,28 @@ it("keeps each option", async () => {
     assert.equal((await queues.showFlow("wide", { queue: "one" })).total, 2);
 });
 
+it("keeps schedules", async () => {
+    const noon = { name: "noon", at: "0 12 * * *", zone: "Europe/Berlin", late: 5, job: { type: "sum", group: "acme", expiresIn: 5 } };
+    assert.deepEqual([await queues.cronSet(noon), await queues.cronSet(noon), await queues.cronSet(noon, { queue: "mail" })],
+                     [true, false, true]);
+    const turned = { expiresIn: 5, group: "acme", type: "sum", unique: false };
+    assert.equal(await queues.cronSet({ ...noon, job: turned, from: undefined }), false);
+    assert.equal(await queues.cronSet({ ...noon, job: { ...noon.job, priority: 1 } }), true);
+    assert.deepEqual(await queues.cronList(),
+                     [{ name: "noon", at: "0 12 * * *", zone: "Europe/Berlin", next: null, paused: false, origin: "set" }]);
+    assert.deepEqual([await queues.cronDelete("noon"), await queues.cronDelete("noon"), await queues.cronList()], [true, false, []]);
+    for (const wrong of [{ at: "noon" }, { job: "sum" }, { zone: "Mars?" }, { late: 0.5 }, { limit: 0 }, { name: "a b" },
+        { overlap: "kill" }, { from: null }, { from: 90 }]) {
+        await assert.rejects(queues.cronSet({ ...noon, ...wrong }),
+                             { name: "Refused", message: new RegExp(`^${Object.keys(wrong)[0]}: `) });
+    }
+    await assert.rejects(queues.cronSet({ ...noon, tz: "UTC" }), { message: "tz: no such option; it is `zone`" });
+    await assert.rejects(queues.cronSet({ ...noon, job: { type: "sum", unique: true } }),
+                         { message: "unique: not for a job of a schedule" });
+    await assert.rejects(queues.cronSet({ ...noon, job: { type: "sum", tries: 3 } }), { message: "tries: no such option" });
+    await assert.rejects(queues.cronSet(), { message: "schedule: must be an object: { name, at, job, … }" });
+});
+
 it("performs nothing of a paused queue", async () => {
     const inline = new Fake(app);
     await inline.pause({ seconds: 60 });
