@@ -17,6 +17,7 @@ use Laterd\Flow;
 use Laterd\Json;
 use Laterd\KnownJob;
 use Laterd\NewJob;
+use Laterd\NewSchedule;
 use Laterd\Pushed;
 use Laterd\Queues;
 use Laterd\Redis\Url;
@@ -85,6 +86,16 @@ function options(stdClass $job): array
         }
     }
     return $options;
+}
+
+function schedule(stdClass $said): NewSchedule
+{
+    $said = ['job' => job($said->job)] + (array) $said;
+    if (isset($said['catch_up'])) {
+        $said['catchUp'] = $said['catch_up'];
+        unset($said['catch_up']);
+    }
+    return new NewSchedule(...$said);
 }
 
 function ends(stdClass $call): array
@@ -196,6 +207,15 @@ function answer(?Queues &$client, stdClass $call, string $library): array
     if (isset($call->reschedule)) {
         $how = array_intersect_key((array) $call, ['in' => 1, 'at' => 1, 'priority' => 1]);
         return ['state' => $client->reschedule($call->reschedule, $call->queue, ...$how)];
+    }
+    if (isset($call->cron_set)) {
+        return ['changed' => $client->cronSet(schedule($call->cron_set), $call->queue)];
+    }
+    if (isset($call->cron_delete)) {
+        return ['changed' => $client->cronDelete($call->cron_delete, $call->queue)];
+    }
+    if (isset($call->cron_list)) {
+        return ['schedules' => $client->cronList($call->queue)];
     }
     if (isset($call->forget)) {
         return ['changed' => $client->forget($call->forget, $call->queue)];

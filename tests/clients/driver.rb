@@ -107,6 +107,13 @@ def answer(call)
   elsif call["reschedule"]
     how = call.slice("in", "at", "priority").transform_keys(&:to_sym)
     { state: $later.reschedule(call["reschedule"], queue: queue, **how) }
+  elsif call["cron_set"]
+    name, at, one, said = call["cron_set"].then { |all| [*all.values_at("name", "at", "job"), all.except("name", "at", "job")] }
+    { changed: $later.cron_set(Laterd::NewSchedule.new(name, at, job(one), **said.transform_keys(&:to_sym)), queue: queue) }
+  elsif call["cron_delete"]
+    { changed: $later.cron_delete(call["cron_delete"], queue: queue) }
+  elsif call["cron_list"]
+    { schedules: $later.cron_list(queue: queue).map(&:to_h) }
   elsif call["forget"]
     { changed: $later.forget(call["forget"], queue: queue) }
   elsif call["kick"]

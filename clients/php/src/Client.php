@@ -1,6 +1,6 @@
 <?php
 
-// Client.php: pushes jobs over phpredis or Predis, and asks for them: show, wait, search, flows.
+// Client.php: pushes jobs over phpredis or Predis, and asks for them: show, wait, search, flows; sets schedules.
 
 namespace Laterd;
 
@@ -225,6 +225,39 @@ final class Client implements Queues
     public function resume(string $queue = 'default'): bool
     {
         return $this->setPause($queue, 'resume', []);
+    }
+
+    /**
+     * Makes a schedule, or changes it; a paused one stays paused. Returns whether that changed anything: what is so
+     * already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a second, and
+     * says in its log and by `later status --trouble` what is wrong with them.
+     */
+    public function cronSet(NewSchedule $schedule, string $queue = 'default'): bool
+    {
+        self::checkQueue($queue);
+        // ?: laterd works out when it is due.
+        [$answer] = $this->script('cron_put', $queue, [$schedule->name, $schedule->definition(), '?', 'set']);
+        $this->announce($queue);
+        return $answer === 'PUT';
+    }
+
+    /** Takes a schedule away. Returns whether there was one. One of a configuration comes back. */
+    public function cronDelete(string $name, string $queue = 'default'): bool
+    {
+        NewJob::checkLabel('name', $name);
+        self::checkQueue($queue);
+        return $this->script('cron_move', $queue, ['drop', $name, ''])[0] === 1;
+    }
+
+    /** @return Schedule[] those of a queue, the one that is due next first */
+    public function cronList(string $queue = 'default'): array
+    {
+        self::checkQueue($queue);
+        $found = [];
+        while ($page = Schedule::listed($this->script('cron_look', $queue, [count($found), self::JOBS_MAX]))) {
+            array_push($found, ...$page);
+        }
+        return array_values(array_column($found, null, 'name')); // one that is fired meanwhile may come twice
     }
 
     /** The plain queue comes first, and then the plan is read: whoever adds shards writes the plan and then

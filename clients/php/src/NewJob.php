@@ -73,6 +73,10 @@ final class NewJob
         // @end
     ];
 
+    // What a schedule decides, or what a job of a schedule cannot be.
+    private const UNSCHEDULED = ['in', 'at', 'expiresAt', 'flow', 'step', 'after', 'when', 'adder', 'home', 'queue', 'uniqueFor',
+        'replace', 'again', 'debounce', 'maxWait', 'throttle'];
+
     private bool $named;
 
     /**
@@ -201,10 +205,26 @@ final class NewJob
         if ($wrong !== null) {
             self::refuse($wrong);
         }
+        return $this->written($this->priority === 0 ? ['priority'] : []);
+    }
+
+    /** @internal the document for a schedule: each of its jobs gets an id, and the schedule has the priority */
+    public function scheduledDocument(): string
+    {
+        $said = array_filter(self::UNSCHEDULED, fn ($option) => !in_array($this->$option, [null, false, 0.0], true));
+        if ($this->named || $said) {
+            self::refuse(($this->named ? 'id or unique' : reset($said)) . ': not for a job of a schedule');
+        }
+        return $this->written(['id', 'priority']);
+    }
+
+    /** @param string[] $without what is left out */
+    private function written(array $without): string
+    {
         $members = ['type' => $this->type];
         foreach (self::DOCUMENT as $option => [$name]) {
             $value = $this->$option;
-            if ($value !== null && ($option !== 'priority' || $value !== 0)) {
+            if ($value !== null && !in_array($option, $without, true)) {
                 $members[$name] = is_float($value) ? self::shorten($value) : $value;
             }
         }
@@ -347,7 +367,8 @@ final class NewJob
         }
     }
 
-    private static function shown(mixed $value): string
+    /** @internal a value as an error tells of it */
+    public static function shown(mixed $value): string
     {
         $flags = JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_PARTIAL_OUTPUT_ON_ERROR;
         return substr(is_float($value) ? (string) $value : json_encode($value, $flags), 0, 80);
@@ -451,7 +472,8 @@ final class NewJob
         throw new \InvalidArgumentException($text);
     }
 
-    private static function seconds(float|\DateTimeInterface|null $time): ?float
+    /** @internal */
+    public static function seconds(float|\DateTimeInterface|null $time): ?float
     {
         return $time instanceof \DateTimeInterface ? (float) $time->format('U.u') : $time;
     }

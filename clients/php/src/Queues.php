@@ -45,6 +45,13 @@ interface Queues
 
     public function resume(string $queue = 'default'): bool;
 
+    public function cronSet(NewSchedule $schedule, string $queue = 'default'): bool;
+
+    public function cronDelete(string $name, string $queue = 'default'): bool;
+
+    /** @return Schedule[] */
+    public function cronList(string $queue = 'default'): array;
+
     /** @return KnownJob[] */
     public function search(
         string $queue = 'default',

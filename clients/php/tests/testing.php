@@ -112,6 +112,28 @@ $inline->resume();
 same(count($inline->drain($app)), 1, 'resumed');
 same($inline->waitMany(['a'])[0]->value, ['sent' => 'a', 'attempt' => 1], 'waitMany, done');
 
+// ---- schedules are kept
+$planned = new Fake();
+$sum = new Laterd\NewJob('sum', group: 'acme', expiresIn: 5);
+$noon = fn (...$more) => new Laterd\NewSchedule(...$more + ['name' => 'noon', 'at' => '0 12 * * *', 'job' => $sum, 'zone' => 'Europe/Berlin']);
+same([$planned->cronSet($noon()), $planned->cronSet($noon()), $planned->cronSet($noon(), 'mail')], [true, false, true], 'cronSet');
+same($planned->cronSet($noon(job: $sum->with(['priority' => 1]))), true, 'cronSet, another priority');
+same(array_map(get_object_vars(...), $planned->cronList()), [['name' => 'noon', 'at' => '0 12 * * *', 'zone' => 'Europe/Berlin',
+    'next' => null, 'paused' => false, 'origin' => 'set']], 'cronList');
+same([$planned->cronDelete('noon'), $planned->cronDelete('noon'), $planned->cronList()], [true, false, []], 'cronDelete');
+$times = $noon(late: 90, spread: 60, from: new DateTimeImmutable('@1767225600.5'), until: 4102444800.5);
+same($times->definition(), "at=0 12 * * *\nzone=Europe/Berlin\nspread=60\nlate=90\ngroup=acme\nexpires_in=5\nfrom=1767225601\n"
+    . "until=4102444800\n\n{\"type\":\"sum\",\"group\":\"acme\"}", 'definition');
+foreach (['at' => 'noon', 'zone' => 'Mars?', 'late' => 0.5, 'limit' => 0, 'name' => 'a b', 'catchUp' => 'often', 'overlap' => '',
+    'from' => 90.0, 'spread' => -1, 'until' => NAN] as $name => $wrong) {
+    says("$name: .*" . preg_quote(is_string($wrong) ? $wrong : (string) $wrong, '/') . '"?', fn () => $noon(...[$name => $wrong]));
+}
+says('until: 1767225600 is before its beginning', fn () => $noon(from: 1767225600.5, until: 1767225600.5));
+says('expiresIn: whole seconds from 1 to 31536000, not 0.5', fn () => $noon(job: $sum->with(['expiresIn' => 0.5])));
+foreach (['id or unique' => ['id' => 'x'], 'in' => ['in' => 5], 'flow' => ['flow' => 'f', 'step' => 's']] as $name => $own) {
+    says("$name: not for a job of a schedule", fn () => $planned->cronSet($noon(job: new Laterd\NewJob('sum', ...$own))));
+}
+
 // ---- bad ones are refused, and nothing is kept
 $queues = new Fake();
 foreach ([fn () => $queues->push('no good'), fn () => $queues->push('a', NAN), fn () => $queues->push('a', queue: 'a b'),

@@ -11,6 +11,7 @@ end
 
 Object.autoload(:Redis, "redis")
 
+require_relative "laterd/crontab"
 require_relative "laterd/errors"
 require_relative "laterd/new_job"
 require_relative "laterd/events"

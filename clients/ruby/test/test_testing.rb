@@ -92,6 +92,28 @@ class TestingTest < Minitest::Test
     assert_equal 2, queues.show_flow("wide", queue: "one").total
   end
 
+  def test_schedules_are_kept
+    job = Laterd::NewJob.new("sum", nil, group: "acme", expires_in: 5)
+    noon = lambda do |name: "noon", at: "0 12 * * *", job: Laterd::NewJob.new("sum", nil, group: "acme"), **more|
+      Laterd::NewSchedule.new(name, at, job, zone: "Europe/Berlin", **more)
+    end
+    assert_equal [true, false, true], [queues.cron_set(noon.()), queues.cron_set(noon.()), queues.cron_set(noon.(), queue: "mail")]
+    assert_equal [true, true], [queues.cron_set(noon.(job: job)), queues.cron_set(noon.(job: job.with(priority: 1)))]
+    assert_equal [{ name: "noon", at: "0 12 * * *", zone: "Europe/Berlin", next: nil, paused: false, origin: "set" }],
+                 queues.cron_list.map(&:to_h)
+    assert_equal [true, false, []], [queues.cron_delete("noon"), queues.cron_delete("noon"), queues.cron_list]
+    times = noon.(job: job, late: 90.0, spread: 60, from: Time.at(1_767_225_600, 500, :millisecond), until: 4_102_444_800.5)
+    assert_equal "at=0 12 * * *\nzone=Europe/Berlin\nspread=60\nlate=90\ngroup=acme\nexpires_in=5\nfrom=1767225601\n" \
+                 "until=4102444800\n\n{\"type\":\"sum\",\"group\":\"acme\"}", times.definition
+    { at: "noon", job: "sum", late: 0.5, limit: 0, name: "a b", catch_up: "often", overlap: nil, from: 90, spread: -1 }
+      .each { |option, wrong| assert_match(/^#{option}: .*, not #{Regexp.escape(wrong.inspect)}$/, assert_raises(Laterd::Refused) { noon.(option => wrong) }.message) }
+    assert_match(/^zone: /, assert_raises(Laterd::Refused) { Laterd::NewSchedule.new("noon", "@daily", job, zone: "Mars?") }.message)
+    [{ id: "x" }, { in: 5 }, { flow: "f", step: "s" }, { unique: true }].each do |own|
+      wrong = noon.(job: Laterd::NewJob.new("sum", nil, **own))
+      assert_match(/: not for a job of a schedule/, assert_raises(Laterd::Refused) { queues.cron_set(wrong) }.message)
+    end
+  end
+
   def test_nothing_of_a_paused_queue_is_performed
     inline = Laterd::Testing::Fake.new(APP)
     inline.pause(seconds: 60)

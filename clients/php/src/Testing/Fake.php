@@ -17,10 +17,12 @@ use Laterd\Job;
 use Laterd\KnownJob;
 use Laterd\Lines;
 use Laterd\NewJob;
+use Laterd\NewSchedule;
 use Laterd\Pushed;
 use Laterd\Pushing;
 use Laterd\Queues;
 use Laterd\Result;
+use Laterd\Schedule;
 use Laterd\Size;
 
 /**
@@ -59,6 +61,8 @@ final class Fake implements Queues
     private array $woken = [];
     /** @var array<string, bool> queues that are paused, and whether only resume() ends it */
     private array $paused = [];
+    /** @var array<string, array<string, string>> definitions of schedules, by queue and name */
+    private array $crontab = [];
 
     /** @param ?Handlers $app each job is performed as it is pushed */
     public function __construct(private ?Handlers $app = null)
@@ -186,6 +190,36 @@ final class Fake implements Queues
         $was = isset($this->paused[$queue]);
         unset($this->paused[$queue]);
         return $was;
+    }
+
+    /** Kept, and no more: time does not pass. */
+    public function cronSet(NewSchedule $schedule, string $queue = 'default'): bool
+    {
+        Client::checkQueue($queue);
+        $before = $this->crontab[$queue][$schedule->name] ?? null;
+        return ($this->crontab[$queue][$schedule->name] = $schedule->definition()) !== $before;
+    }
+
+    public function cronDelete(string $name, string $queue = 'default'): bool
+    {
+        NewJob::checkLabel('name', $name);
+        Client::checkQueue($queue);
+        $was = isset($this->crontab[$queue][$name]);
+        unset($this->crontab[$queue][$name]);
+        return $was;
+    }
+
+    /** By their names. */
+    public function cronList(string $queue = 'default'): array
+    {
+        Client::checkQueue($queue);
+        $mine = $this->crontab[$queue] ?? [];
+        ksort($mine, SORT_STRING);
+        $reply = ['', ''];
+        foreach ($mine as $name => $made) {
+            array_push($reply, (string) $name, 'inf', '', strstr($made, "\n\n", true), 'origin=set');
+        }
+        return Schedule::listed($reply);
     }
 
     /** All ends are kept. */

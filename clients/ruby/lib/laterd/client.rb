@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
-# client.rb: pushes jobs over redis-rb, and asks for them: show, wait, search, flows.
+# client.rb: pushes jobs over redis-rb, and asks for them: show, wait, search, flows; sets schedules.
 
 require "redis"
 
 require_relative "asked"
+require_relative "crontab"
 require_relative "flow"
 require_relative "new_job"
 require_relative "plan"
@@ -133,6 +134,36 @@ module Laterd
     # Ends a pause. Returns whether there was one.
     def resume(queue: "default")
       set_pause(queue, "resume", [])
+    end
+
+    # Makes a schedule of a NewSchedule, or changes it; a paused one stays paused. Returns whether that changed anything:
+    # what is so already stays so, and a deploy may say its schedules each time. laterd reads `at` and `zone` within a
+    # second, and says in its log and by `later status --trouble` what is wrong with them.
+    def cron_set(schedule, queue: "default")
+      definition = schedule.definition
+      NewJob.demand_label("queue", queue)
+      answer, = script("cron_put", queue, [schedule.name, definition, "?", "set"]) # ?: laterd works out when it is due
+      announce(queue)
+      answer == "PUT"
+    end
+
+    # Takes a schedule away. Returns whether there was one. One of a configuration comes back.
+    def cron_delete(name, queue: "default")
+      NewJob.demand_label("name", name)
+      NewJob.demand_label("queue", queue)
+      script("cron_move", queue, ["drop", name, ""]) == [1]
+    end
+
+    # Returns the schedules of a queue, each a Schedule, the one that is due next first.
+    def cron_list(queue: "default")
+      NewJob.demand_label("queue", queue)
+      found = []
+      loop do
+        page = Schedule.listed(script("cron_look", queue, [found.size, JOBS_MAX]))
+        return found.to_h { |one| [one.name, one] }.values if page.empty? # one that is fired meanwhile may come twice
+
+        found.concat(page)
+      end
     end
 
     # Returns the jobs that meet all conditions, the newest of each state first, at most limit: (1 to 500).

@@ -112,6 +112,10 @@ module Laterd
       # @end
     ].freeze
 
+    # What a schedule decides, or what a job of a schedule cannot be.
+    UNSCHEDULED = %i[in at expires_at flow step after when adder home queue unique_for replace again debounce max_wait
+                     throttle].freeze
+
     attr_reader :type, :payload, :id, :mode, :options
 
     def initialize(type, payload = nil, **options)
@@ -176,9 +180,22 @@ module Laterd
     # Returns the document, which laterd keeps byte for byte.
     def document
       check_tie
-      bytes = +"{\"type\":\"#{type}\",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}"
       members = @options.slice(*MEMBERS.keys)
       members.delete(:priority) if members[:priority] == 0
+      written(",\"id\":#{id.match?(/["\\]/) ? JSON.generate(id) : "\"#{id}\""}", members)
+    end
+
+    # Returns the document for a schedule: each of its jobs gets an id, and the schedule has the priority.
+    # @private
+    def scheduled_document
+      demand(!@named, "id or unique: not for a job of a schedule")
+      other = UNSCHEDULED.find { |name| ![nil, false, 0].include?(@options[name]) }
+      demand(other.nil?, "#{other}: not for a job of a schedule")
+      written("", @options.slice(*MEMBERS.keys - [:priority]))
+    end
+
+    def written(head, members)
+      bytes = +"{\"type\":\"#{type}\"#{head}"
       bytes << "," << JSON.generate(members)[1..-2] unless members.empty?
       bytes << ",\"context\":" << NewJob.json("context", context) unless context.empty?
       bytes << ",\"payload\":" << NewJob.payload_bytes(payload) unless payload.nil?
@@ -188,6 +205,7 @@ module Laterd
 
       bytes
     end
+    private :written
 
     # Returns what the block makes of each job and its number, from 1, which an error tells.
     # @private

@@ -153,6 +153,7 @@ module Laterd
         @flows = {} # by queue and name
         @woken = [] # whose time in a flow has come
         @paused = {} # queues, and whether only resume ends it
+        @crontab = {} # by queue and name: definitions
       end
 
       # ---- what a client can
@@ -205,6 +206,26 @@ module Laterd
       def resume(queue: "default")
         NewJob.demand_label("queue", queue)
         !@paused.delete(queue).nil?
+      end
+
+      # Kept, and no more: time does not pass.
+      def cron_set(schedule, queue: "default")
+        NewJob.demand_label("queue", queue)
+        made = schedule.definition
+        (@crontab[[queue, schedule.name]] != made).tap { @crontab[[queue, schedule.name]] = made }
+      end
+
+      def cron_delete(name, queue: "default")
+        NewJob.demand_label("name", name)
+        NewJob.demand_label("queue", queue)
+        !@crontab.delete([queue, name]).nil?
+      end
+
+      # By their names.
+      def cron_list(queue: "default")
+        NewJob.demand_label("queue", queue)
+        mine = @crontab.select { |(home, _), _| home == queue }.sort
+        Schedule.listed(["", "", *mine.flat_map { |(_, name), made| [name, "inf", "", made[/.*?\n(?=\n)/m], "origin=set"] }])
       end
 
       # All ends are kept.
