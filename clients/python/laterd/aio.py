@@ -6,6 +6,7 @@ import redis
 
 from . import flow_steps
 from .asked import Search, reschedule_words
+from .away import LOST
 from .client import block_of, refuse_prefix
 from .document import NewJob, Seconds, Time
 from .events import Events, Page
@@ -103,7 +104,7 @@ class Client(Awaited):
                 asked = send(value)
                 try:
                     send, value = steps.send, await self._ask(asked)
-                except redis.ResponseError as error:
+                except LOST as error:
                     send, value = steps.throw, error
         except StopIteration as end:
             result: T = end.value

@@ -1,0 +1,291 @@
+#!/bin/sh
+# While a client waits for a job's end, or a flow's, Redis goes away and comes back: the wait goes on, in every language
+# alike. It gives up with the error of the connection, not as if the time were up, and at once if Redis refuses a
+# password. CLIENTS='python ruby' tries only those. The drivers are those of clients.sh.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+redis_python
+
+clients=$(cd "$top_srcdir" && pwd)/tests/clients
+PYTHONPATH=$PYTHONPATH:$clients
+mkfifo "$work/calls"
+
+# ---- a driver
+
+# ask CALL: hands it to the driver, which may have died. hear: sets $said to its answer.
+ask()
+{
+    asked=$((asked + 1))
+    (trap '' PIPE && printf '%s\n' "$1" >&9 2>/dev/null)
+}
+
+has_answered()
+{
+    [ "$(wc -l <"$work/answers")" -ge "$asked" ] || gone "$driver"
+}
+
+hear()
+{
+    wait_until 60 has_answered
+    said=$(sed -n "${asked}{s/\([:,]\) /\1/g;p;}" "$work/answers")
+    [ -n "$said" ] || said=$(tail -n 3 "$work/driver.err")
+}
+
+# seen NAME COMMAND...: waits until the command succeeds, or the client has given up.
+seen()
+{
+    name=$1
+    shift
+    wait_until 60 or_answers "$@"
+    ! has_answered || not_ok "$name" "$work/answers"
+}
+
+or_answers()
+{
+    "$@" || has_answered
+}
+
+# begin COMMAND...: starts a driver. drop: ends it.
+begin()
+{
+    asked=0
+    : >"$work/answers"
+    "$@" <"$work/calls" >>"$work/answers" 2>"$work/driver.err" &
+    driver=$!
+    own "$driver"
+    exec 9>"$work/calls"
+}
+
+drop()
+{
+    exec 9>&-
+    kill "$driver" 2>/dev/null
+    wait "$driver" 2>/dev/null
+}
+
+# place MEMBERS: the call that opens a client of our Redis, with these further members.
+place()
+{
+    "$python" -c 'import json, sys, judge
+print(json.dumps({"open": {**judge.place_of(sys.argv[1]), **json.loads(sys.argv[2])}}))' "$LATER_REDIS_URL" "$1"
+}
+
+opens()
+{
+    ask "$(place "$1")"
+    hear
+    [ "$said" = '{}' ] || not_ok "$client: it is opened: $said"
+}
+
+# ---- a job, and a Redis
+
+# runs_job ID: a job that is reserved: it is known, and in no set. ends_job ID: as laterd ends it.
+runs_job()
+{
+    redis HSET 'later:{w}:jobs' "$1" '{"type":"a","result":60}' >/dev/null
+}
+
+ends_job()
+{
+    redis HDEL 'later:{w}:jobs' "$1" >/dev/null
+    redis RPUSH "later:{w}:result:$1" "$(printf '{"state":"done","attempt":1,"at":1}\n{"width":640}')" >/dev/null
+}
+
+waits()
+{
+    [ "$(redis_all INFO clients | tr -d '\r' | awk -F: '$1 == "blocked_clients" { sum += $2 } END { print sum }')" -ge 1 ]
+}
+
+# looks TIMES COMMAND: has the client looked so often, as far as this Redis knows? On a Sentinel set node-redis never blocks.
+looks()
+{
+    [ "$(called "$2")" -ge "$1" ]
+}
+
+# errors PATTERN: prints how often Redis has answered such an error since its start. told PATTERN TIMES: so often?
+errors()
+{
+    redis INFO errorstats | tr -d '\r' | awk -F'[=,]' -v pattern="$1" '$0 ~ pattern { sum += $2 } END { print sum + 0 }'
+}
+
+told()
+{
+    [ "$(errors "$1")" -ge "$2" ]
+}
+
+# waits_for ID SECONDS: the client waits for a job that runs, and is blocked in Redis.
+waits_for()
+{
+    runs_job "$1"
+    ask "{\"wait\":\"$1\",\"queue\":\"w\",\"timeout\":$2}"
+    is_waiting "$client waits for $1"
+}
+
+is_waiting()
+{
+    # shellcheck disable=SC2086 # words
+    seen "$1" $waits
+}
+
+comes_back()
+{
+    start_redis 'appendonly yes' "$@"
+}
+
+# A server's socket is held by somebody else until he has turned away so many.
+turns_away()
+{
+    : >"$work/turned"
+    "$python" "$clients/outage.py" "$redis_socket" "$work/turned" 2>"$work/outage.err" &
+    outage=$!
+    own "$outage"
+    seen "$client: it asks again" has_turned "$1"
+}
+
+has_turned()
+{
+    [ "$(wc -l <"$work/turned")" -ge "$1" ]
+}
+
+lets_in()
+{
+    kill "$outage"
+    wait "$outage" 2>/dev/null
+    rm -f "$redis_socket"
+}
+
+# ---- what is tried
+
+outlasts()
+{
+    waits_for one 600
+    stop_redis TERM
+    if [ "$redis_kind" = single ]; then
+        turns_away 5
+        lets_in
+    fi
+    comes_back
+    is_waiting "$client: it waits again"
+    ends_job one
+    hear
+    is "$said" "$value" "$client: a wait outlasts an outage"
+
+    waits_for two 600
+    stop_redis TERM
+    comes_back
+    ends_job two
+    hear
+    is "$said" "$value" "$client: what ended before the client was back is found"
+}
+
+outlasts_in_flow()
+{
+    redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
+    ask '{"wait_flow":"f","queue":"w","timeout":600}'
+    seen "$client waits for a flow" looks 1 hmget
+    stop_redis TERM
+    [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
+    comes_back
+    seen "$client looks at the flow again" looks 1 hmget
+    redis HSET 'later:{w}:flow:f' open 0 'done' 1 >/dev/null
+    hear
+    contains "$(echo "$said" | field state)" 'done' "$client: the wait for a flow outlasts an outage"
+}
+
+# A master that another one follows: it lets those go who wait in it, and then refuses to let them wait.
+outlasts_failover()
+{
+    waits_for six 600
+    redis REPLICAOF 127.0.0.1 1 >/dev/null
+    seen "$client: it asks a replica" told READONLY 1
+    redis REPLICAOF NO ONE >/dev/null
+    is_waiting "$client: it waits again"
+    ends_job six
+    hear
+    is "$said" "$value" "$client: a wait outlasts a failover"
+}
+
+# fails NAME: it has ended with an error of Redis, or of the connection.
+fails()
+{
+    is "$(echo "$said" | field error)" redis "$1"
+}
+
+# The time of a wait is up while Redis is away.
+ends_away()
+{
+    runs_job three
+    stop_redis TERM
+    ask '{"wait":"three","queue":"w","timeout":1}'
+    hear
+    fails "$client: a wait that ends while Redis is away says so"
+    comes_back
+}
+
+# It asks twice a second, perhaps a few times each.
+gives_up()
+{
+    opens '{"patience":2}'
+    waits_for four 600
+    stop_redis TERM
+    turns_away 3
+    hear
+    fails "$client: a wait gives Redis up"
+    turned=$(wc -l <"$work/turned")
+    is "$((turned < 60))" 1 "$client: it asks about twice a second ($turned in 2 s)"
+    lets_in
+    comes_back
+}
+
+ends_refused()
+{
+    stop_redis TERM
+    REDISCLI_AUTH=old
+    export REDISCLI_AUTH
+    comes_back 'requirepass old'
+    opens '{"password":"old"}'
+    waits_for five 600
+    stop_redis TERM
+    REDISCLI_AUTH=new
+    comes_back 'requirepass new'
+    hear
+    fails "$client: a refused password ends a wait"
+    like "$said" 'WRONGPASS|NOAUTH|password|Authentication' "$client: and its error says so"
+    turned=$(errors 'NOAUTH|WRONGPASS')
+    is "$((turned < 10))" 1 "$client: it is not tried again and again ($turned times)"
+    unset REDISCLI_AUTH
+    stop_redis TERM
+    comes_back
+}
+
+# tries NAME DRIVER [ARGUMENT...]: all of that, for one client.
+tries()
+{
+    client=$1
+    shift
+    case " ${CLIENTS:-$client} " in
+    *" $client "*) ;;
+    *) return 0 ;;
+    esac
+    waits=waits
+    case $redis_kind/$client in
+    sentinel/node-redis) waits='looks 2 lindex' ;;
+    esac
+    redis_all FLUSHALL >/dev/null
+    begin "$@"
+    opens '{}'
+    outlasts
+    outlasts_in_flow
+    ends_away
+    if [ "$redis_kind" = single ]; then
+        outlasts_failover
+        ends_refused
+        gives_up
+    fi
+    drop
+}
+
+value='{"value":{"width":640}}'
+comes_back
+tries python "$python" "$clients/driver.py"
+tries python-asyncio "$python" "$clients/driver.py" async
+finish
