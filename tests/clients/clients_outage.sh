@@ -288,4 +288,9 @@ value='{"value":{"width":640}}'
 comes_back
 tries python "$python" "$clients/driver.py"
 tries python-asyncio "$python" "$clients/driver.py" async
+if ruby -e 'require "redis"' 2>/dev/null; then
+    tries ruby ruby "$clients/driver.rb"
+else
+    missing ruby "ruby-redis is not installed"
+fi
 finish
