@@ -231,6 +231,8 @@ daemon/queues/migrator.c LOOK_SECONDS 1 doc/operations.md and a command each # s
 daemon/link/link.h LINK_TIMEOUT 1 doc/operations.md gives up a command after # seconds
 daemon/queues/announce_load.h ANNOUNCE_MINUTES 1 doc/operations.md each of the last # minutes
 web/tasks/acts.h ACTS_KEPT 1 doc/operations.md # of them with progress
+lib/client/outage.h LATER_OUTAGE_MOST 1 doc/operations.md has been away for # seconds without
+lib/client/outage.h LATER_OUTAGE_MOST 1 doc/later.1 goes away meanwhile for more than # seconds
 lib/redis/script.h LATER_BATCH_MAX 1 doc/protocol.md At most # jobs a call.
 lib/job/document.h LATER_VALUE_MAX 1 doc/protocol.md any JSON, at most # bytes
 lib/job/document.h LATER_DOCUMENT_MAX 1048576 doc/protocol.md | a document | # MiB
