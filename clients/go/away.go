@@ -66,32 +66,30 @@ type outage struct {
 func (o *outage) over() { o.since = time.Time{} }
 
 // outlast is told the error of a call. It returns nil, after a pause, if the wait goes on; else the error with which
-// it ends.
+// it ends. After an answer there is always one look more, which tells whether the time is up or Redis is away.
 func (o *outage) outlast(err error) error {
 	if !isAway(err) {
 		return err
 	}
-	now := time.Now()
+	now, again := time.Now(), o.ctx.Err() == nil || o.since.IsZero()
 	if o.since.IsZero() {
 		o.since = now
 	}
-	pause := awayPause(now.Sub(o.since))
-	goesOn := pause > 0 && o.ctx.Err() == nil
-	if goesOn {
-		again := time.NewTimer(pause)
-		defer again.Stop()
+	if pause := awayPause(now.Sub(o.since)); pause == 0 || !again {
+		err = lost{err}
+	} else {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
 		select {
-		case <-again.C:
+		case <-timer.C:
 		case <-o.ctx.Done():
 		}
+		err = nil
 	}
-	switch {
-	case errors.Is(o.ctx.Err(), context.Canceled):
+	if errors.Is(o.ctx.Err(), context.Canceled) {
 		return o.ctx.Err()
-	case goesOn: // also when the time is just up: Redis is asked once more
-		return nil
 	}
-	return lost{err}
+	return err
 }
 
 // awayPause returns how long until a Redis is asked again that has been away for this long; 0: not any more.

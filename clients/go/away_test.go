@@ -67,7 +67,7 @@ func TestLost(t *testing.T) {
 	_, late := (&net.Dialer{Deadline: time.Unix(1, 0)}).Dial("tcp", "127.0.0.1:1")
 	up, cancel := context.WithDeadline(context.Background(), time.Now())
 	defer cancel()
-	err := (&outage{ctx: up}).outlast(late)
+	err := (&outage{ctx: up, since: time.Now()}).outlast(late)
 	var network net.Error
 	if errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &network) || !network.Timeout() {
 		t.Errorf("%v: is the wait's time", err)
@@ -82,7 +82,11 @@ func TestOutlastEnds(t *testing.T) {
 	}
 	up, cancel := context.WithDeadline(context.Background(), time.Now())
 	defer cancel()
-	if err := (&outage{ctx: up}).outlast(io.EOF); !errors.Is(err, io.EOF) {
+	late := outage{ctx: up}
+	if err := late.outlast(io.EOF); err != nil {
+		t.Errorf("the time is up, and Redis has just answered: %v", err)
+	}
+	if err := late.outlast(io.EOF); !errors.Is(err, io.EOF) {
 		t.Errorf("the time is up: %v", err)
 	}
 }
