@@ -254,6 +254,8 @@ web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to #
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/go/away.go awayMost  = #
+lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Away.php MOST = #
+lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Client.php been away for # seconds
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/php/src/Flows.php JOBS_MAX = #
