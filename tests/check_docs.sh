@@ -255,6 +255,8 @@ web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/go/away.go awayMost  = #
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Away.php MOST = #
+lib/client/outage.h LATER_OUTAGE_MOST 1 clients/python/laterd/away.py PATIENCE = #
+lib/client/outage.h LATER_OUTAGE_MOST 1 clients/ruby/lib/laterd/away.rb PATIENCE = #
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Client.php been away for # seconds
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
