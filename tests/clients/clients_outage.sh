@@ -204,6 +204,20 @@ outlasts_failover()
     is "$said" "$value" "$client: a wait outlasts a failover"
 }
 
+# A new master that no replica follows yet lets nobody wait, if it is to keep what it has.
+outlasts_alone()
+{
+    runs_job seven
+    redis CONFIG SET min-replicas-to-write 1 >/dev/null
+    ask '{"wait":"seven","queue":"w","timeout":600}'
+    seen "$client: it asks a master that is alone" told NOREPLICAS 3
+    redis CONFIG SET min-replicas-to-write 0 >/dev/null
+    is_waiting "$client: it waits again"
+    ends_job seven
+    hear
+    is "$said" "$value" "$client: a wait outlasts the time until a replica follows"
+}
+
 # fails NAME: it has ended with an error of Redis, or of the connection.
 fails()
 {
@@ -278,6 +292,7 @@ tries()
     ends_away
     if [ "$redis_kind" = single ]; then
         outlasts_failover
+        outlasts_alone
         [ "$client" = c ] || ends_refused # test_outage.c has that
         case $client in
         c | go | php-*) ;; # test_outage.c, away_test.go and testing.php have that

@@ -8,6 +8,9 @@ from redis.exceptions import (AuthenticationError, AuthorizationError, ClusterDo
 
 AGAIN = 0.5  # seconds until a Redis that is away is asked again
 PATIENCE = 30.0  # seconds without an answer after which a wait gives up
+# What a Redis says that cannot serve now, where redis-py has no class for it. Of one that has no memory left, newer ones
+# have a class, and leave its word out.
+PASSING = ("BUSY ", "MISCONF ", "NOREPLICAS ", "OOM ", "UNBLOCKED ", "command not allowed when used memory ")
 # What Redis may throw into steps. The last is of a Cluster's client that finds no node; it is no RedisError.
 LOST = (redis.RedisError, RedisClusterException)
 
@@ -17,7 +20,7 @@ def is_away(error: Exception) -> bool:
     ConnectionError."""
     if isinstance(error, (AuthenticationError, AuthorizationError)):
         return False
-    return str(error).startswith("UNBLOCKED ") or isinstance(error, (
+    return str(error).startswith(PASSING) or isinstance(error, (
         redis.ConnectionError, redis.TimeoutError, RedisClusterException, ClusterDownError, MasterDownError,
         ReadOnlyError, TryAgainError))
 

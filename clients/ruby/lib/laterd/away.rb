@@ -8,8 +8,8 @@ module Laterd
   class Away
     AGAIN = 0.5     # seconds until a Redis that is away is asked again
     PATIENCE = 30.0 # seconds without an answer after which a wait gives up
-    # What is said by a server that starts, and while another one takes over.
-    PASSING = /\A(?:CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN|UNBLOCKED) /.freeze
+    # What is said by a server that starts, or cannot serve now, and while another one takes over.
+    PASSING = /\A(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN|UNBLOCKED) /.freeze
     DENIES = /(?:NOAUTH|NOPERM|WRONGPASS) /.freeze # redis-rb 5 makes a refused password a CannotConnectError
 
     # May it pass by itself?
