@@ -86,8 +86,10 @@ runs_job()
 
 ends_job()
 {
-    redis HDEL 'later:{w}:jobs' "$1" >/dev/null
-    redis RPUSH "later:{w}:result:$1" "$(printf '{"state":"done","attempt":1,"at":1}\n{"width":640}')" >/dev/null
+    # At once: a look between the two would see a job that is gone.
+    redis EVAL 'redis.call("HDEL", KEYS[1], ARGV[1]) return redis.call("RPUSH", KEYS[2], ARGV[2])' \
+        2 'later:{w}:jobs' "later:{w}:result:$1" "$1" \
+        "$(printf '{"state":"done","attempt":1,"at":1}\n{"width":640}')" >/dev/null
 }
 
 waits()
