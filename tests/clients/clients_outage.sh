@@ -97,7 +97,7 @@ waits()
     [ "$(redis_all INFO clients | tr -d '\r' | awk -F: '$1 == "blocked_clients" { sum += $2 } END { print sum }')" -ge 1 ]
 }
 
-# looks TIMES COMMAND: has the client looked so often, as far as this Redis knows? On a Sentinel set node-redis never blocks.
+# looks TIMES COMMAND: has the client looked so often, as far as this Redis knows?
 looks()
 {
     [ "$(called "$2")" -ge "$1" ]
@@ -124,20 +124,31 @@ waits_for()
 
 is_waiting()
 {
-    # shellcheck disable=SC2086 # words
-    seen "$1" $waits
+    seen "$1" waits
+}
+
+# Killed, since a replica that writes its first append-only file does not end by TERM.
+goes_away()
+{
+    stop_redis KILL
 }
 
 comes_back()
 {
-    start_redis 'appendonly yes' "$@"
+    start_redis 'appendonly yes' 'appendfsync always' "$@"
 }
 
 # A server's socket is held by somebody else until he has turned away so many.
 turns_away()
 {
     : >"$work/turned"
-    "$python" "$clients/outage.py" "$redis_socket" "$work/turned" 2>"$work/outage.err" &
+    # node-redis 5.9 takes a connection that is closed in its handshake for ready, and never makes another.
+    case $client in
+    node-redis) how=loading ;;
+    *) how= ;;
+    esac
+    # shellcheck disable=SC2086 # a word or none
+    "$python" "$clients/outage.py" "$redis_socket" "$work/turned" $how 2>"$work/outage.err" &
     outage=$!
     own "$outage"
     seen "$client: it asks again" has_turned "$1"
@@ -160,7 +171,7 @@ lets_in()
 outlasts()
 {
     waits_for one 600
-    stop_redis TERM
+    goes_away
     if [ "$redis_kind" = single ]; then
         turns_away 5
         lets_in
@@ -172,7 +183,7 @@ outlasts()
     is "$said" "$value" "$client: a wait outlasts an outage"
 
     waits_for two 600
-    stop_redis TERM
+    goes_away
     comes_back
     ends_job two
     hear
@@ -184,7 +195,7 @@ outlasts_in_flow()
     redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
     ask '{"wait_flow":"f","queue":"w","timeout":600}'
     seen "$client waits for a flow" looks 1 hmget
-    stop_redis TERM
+    goes_away
     [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
     comes_back
     seen "$client looks at the flow again" looks 1 hmget
@@ -230,37 +241,37 @@ fails()
 ends_away()
 {
     runs_job three
-    stop_redis TERM
+    goes_away
     ask '{"wait":"three","queue":"w","timeout":1}'
     hear
     fails "$client: a wait that ends while Redis is away says so"
     comes_back
 }
 
-# It asks twice a second, perhaps a few times each.
+# It asks twice a second; its library may try some times for each of these.
 gives_up()
 {
     opens '{"patience":2}'
     waits_for four 600
-    stop_redis TERM
+    goes_away
     turns_away 3
     hear
     fails "$client: a wait gives Redis up"
     turned=$(wc -l <"$work/turned")
-    is "$((turned < 60))" 1 "$client: it asks about twice a second ($turned in 2 s)"
+    is "$((turned < 200))" 1 "$client: it asks about twice a second ($turned in 2 s)"
     lets_in
     comes_back
 }
 
 ends_refused()
 {
-    stop_redis TERM
+    goes_away
     REDISCLI_AUTH=old
     export REDISCLI_AUTH
     comes_back 'requirepass old'
     opens '{"password":"old"}'
     waits_for five 600
-    stop_redis TERM
+    goes_away
     REDISCLI_AUTH=new
     comes_back 'requirepass new'
     hear
@@ -269,7 +280,7 @@ ends_refused()
     turned=$(errors 'NOAUTH|WRONGPASS')
     is "$((turned < 10))" 1 "$client: it is not tried again and again ($turned times)"
     unset REDISCLI_AUTH
-    stop_redis TERM
+    goes_away
     comes_back
 }
 
@@ -282,10 +293,8 @@ tries()
     *" $client "*) ;;
     *) return 0 ;;
     esac
-    waits=waits
-    case $redis_kind/$client in
-    sentinel/node-redis) waits='looks 2 lindex' ;;
-    esac
+    # shellcheck disable=SC2119
+    applies "$client" || return 0
     redis_all FLUSHALL >/dev/null
     begin "$@"
     opens '{}'
@@ -314,6 +323,12 @@ comes_back
 tries c "$python" "$clients/driver_later.py" "$later_bin"
 tries python "$python" "$clients/driver.py"
 tries python-asyncio "$python" "$clients/driver.py" async
+if node_modules; then
+    tries node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
+    tries node-redis node "$clients/driver.mjs" redis "$node_modules"
+else
+    missing node "node or npm is not installed, or npm cannot install ioredis and redis"
+fi
 if ruby -e 'require "redis"' 2>/dev/null; then
     tries ruby ruby "$clients/driver.rb"
 else
