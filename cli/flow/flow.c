@@ -3,6 +3,7 @@
 #include "flow/flow_verbs.h"
 
 #include "base/clock.h"
+#include "client/outage.h"
 #include "jobs/cancel.h"
 #include "push/wait.h"
 #include "output/jsonl.h"
@@ -24,25 +25,41 @@ static bool flow_has_ended(const struct later_flow_sizes *sizes)
     return strcmp(state, "running") != 0 && strcmp(state, "open") != 0;
 }
 
+static int flow_look_again(struct cli *cli, const char *name, struct later_outage *outage,
+                           struct flow_found *found, struct later_error *err)
+{
+    int ok;
+
+    while ((ok = flow_find(cli, name, found, err)) < 0 && later_outage_wait(outage, err)) {
+    }
+    later_outage_over(outage);
+    return ok;
+}
+
+/* Who begins while Redis is away is told so at once. */
 static int flow_wait(struct cli *cli, char **words, struct later_error *err)
 {
     const char *name = words[0];
     struct flow_found found;
     struct table table;
     double seconds, now;
+    struct later_outage outage = { .since = 0 };
     useconds_t nap = LOOK_FIRST;
     int ok;
 
     if (wait_option(cli, "timeout", &seconds, err) < 0)
         return -1;
-    seconds += later_clock();
-    while ((ok = flow_find(cli, name, &found, err)) == 0 && !flow_has_ended(&found.sizes)) {
-        if (later_clock() >= seconds) {
+    outage.until = later_clock() + seconds;
+    ok = flow_find(cli, name, &found, err);
+    outage.client = cli->client;
+    while (ok == 0 && !flow_has_ended(&found.sizes)) {
+        if (later_clock() >= outage.until) {
             cli_say(cli, "%s is %s; it goes on", name, later_flow_state(&found.sizes));
             return LATER_E_LATER;
         }
         usleep(nap);
         nap = nap < LOOK_MOST / 2 ? nap * 2 : LOOK_MOST;
+        ok = flow_look_again(cli, name, &outage, &found, err);
     }
     if (ok < 0 || cli_clock(cli, &now, err) < 0)
         return -1;

@@ -500,12 +500,20 @@ func (c *Client) knownFlow(queue, name string) (*Flow, error) {
 	return flow, err
 }
 
-// WaitFlow waits until a flow has ended or is blocked, or ctx is done, and returns how it stands.
+// WaitFlow waits until a flow has ended or is blocked, or ctx is done, and returns how it stands. While Redis is away
+// it goes on as Wait does.
 func (c *Client) WaitFlow(ctx context.Context, queue, name string) (*Flow, error) {
+	away := outage{ctx: ctx}
 	for {
 		flow, err := c.knownFlow(queue, name)
-		if err != nil || flow.State != "open" && flow.State != "running" {
-			return flow, err
+		if err != nil {
+			if err = away.outlast(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if away.over(); flow.State != "open" && flow.State != "running" {
+			return flow, nil
 		}
 		select {
 		case <-ctx.Done():

@@ -37,6 +37,9 @@ func dialMaster(name, address string, forSentinels, options []redis.DialOption) 
 	}
 	defer sentinel.Close()
 	master, err := redis.Strings(sentinel.Do("SENTINEL", "get-master-addr-by-name", name))
+	if err == redis.ErrNil {
+		err = fmt.Errorf("laterd: %s: %w of the name %s", address, errNoMaster, name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func dialMaster(name, address string, forSentinels, options []redis.DialOption) 
 	}
 	role, err := redis.Values(conn.Do("ROLE"))
 	if err == nil && string(role[0].([]byte)) != "master" {
-		err = fmt.Errorf("laterd: %s:%s is no master", master[0], master[1])
+		err = fmt.Errorf("laterd: %s:%s is %w", master[0], master[1], errNoMaster)
 	}
 	if err != nil {
 		conn.Close()

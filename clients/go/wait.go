@@ -38,27 +38,33 @@ func (f *Failed) Error() string {
 // Wait returns the result of a job that was pushed with Result. It waits for the job's end until ctx is
 // done, which it checks every second. It holds a connection meanwhile, whose ReadTimeout must be longer than
 // that. If the job is dead it returns a *Failed at once. If nobody knows the job it returns ErrUnknown at
-// once.
+// once. A Redis that is away is asked again twice a second. When it has been away for 30 seconds without a break, or
+// when ctx has run out meanwhile, Wait returns the error of the connection.
 func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, error) {
 	if err := checkQueue(queue); err != nil {
 		return nil, err
 	}
 	behind := true // what comes may be of an earlier job
+	away := outage{ctx: ctx}
 	for {
 		key, element, followed, err := c.lookForResult(queue, id)
-		behind = behind && followed
+		if err == nil {
+			away.over()
+			behind = behind && followed
+		}
 		if err == nil && element == "" {
-			if err = ctx.Err(); err == nil {
-				element, err = c.blockFor(key, left(ctx))
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
-			if behind {
+			if element, err = c.blockFor(key, left(ctx)); behind {
 				element = ""
 			}
 		}
 		if err != nil {
-			return nil, err
-		}
-		if element != "" {
+			if err = away.outlast(err); err != nil {
+				return nil, err
+			}
+		} else if element != "" {
 			return valueOf(id, element)
 		}
 	}

@@ -346,6 +346,9 @@ export class JobFailed extends LaterdError {
 }
 export class JobUnknown extends LaterdError {}
 export class TimeoutError extends LaterdError {}
+/** From wait() and waitFlow(): Redis has been away for too long, so nobody knows how the job is. cause: the Redis client's
+ * error, if it has told any. */
+export class Unreachable extends LaterdError {}
 
 export interface FlowCounts {
     readonly name: string;

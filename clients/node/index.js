@@ -5,7 +5,7 @@ export { batch, chain } from "./src/flow.js";
 export { uniqueId } from "./src/unique.js";
 export {
     FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
-    TimeoutError, WrongProtocol,
+    TimeoutError, Unreachable, WrongProtocol,
 } from "./src/errors.js";
 export {
     // @answers raised: {Pascal},

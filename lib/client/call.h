@@ -20,6 +20,10 @@
 struct later_reply *later_call(struct later_client *client, struct later_command *cmd, double wait,
                                bool repeat, struct later_error *err);
 
+/* Has the last later_call() failed by what would be the answer again: a wrong type, a refused user,
+ * a right that is missing, another protocol? Else Redis is away, or busy, or full. */
+bool later_call_lasting(const struct later_client *client);
+
 /* Sends *cmd and does not wait: fn gets the answer while somebody waits. Returns 0, or -1 with
  * *err when there is no connection (fn is not called). */
 int later_call_begin(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,

@@ -27,6 +27,7 @@ struct later_client {
     double timeout, patience;
     size_t document_max;
     char why[512];          /* why the connection broke last */
+    bool lasting;           /* later_call_lasting() */
     double heard;           /* later_clock(): when Redis last answered; 0: never */
     struct later_keys keys; /* of the queue or shard that was named last */
     /* Queues pushed to, which are registered once per connection. */
@@ -307,6 +308,7 @@ static int connected(struct later_client *client, struct later_error *err)
             client_name_queues(client, client->announced, client->announced_count);
         return 0;
     }
+    client->lasting = later_reply_denies(client->why) || later_redis_other_protocol(client->redis);
     return client_fail_connect(client, err);
 }
 
@@ -367,7 +369,8 @@ void later_call_wait(struct later_client *client)
 /* The answer of a call, on the stack of later_call(), which waits for it. */
 struct waiting {
     bool done, again;
-    bool alone; /* the master has no replicas (NOREPLICAS) */
+    bool alone;   /* the master has no replicas (NOREPLICAS) */
+    bool lasting; /* it would be refused again */
     struct later_reply *reply;
     struct later_error *err;
 };
@@ -379,6 +382,7 @@ static void client_take_answer(void *arg, struct later_answer *answer)
     waiting->done = true;
     waiting->again = answer->outcome == LATER_UNSENT || answer->outcome == LATER_UNKNOWN;
     waiting->alone = later_call_alone(answer);
+    waiting->lasting = answer->outcome == LATER_REFUSED && answer->remedy == LATER_REMEDY_ABANDON;
     if (later_call_check(answer, waiting->err) == 0) {
         waiting->reply = answer->reply;
         answer->reply = NULL;
@@ -413,6 +417,7 @@ static struct later_reply *call_once(struct later_client *client, struct later_c
     }
     while (!waiting->done)
         later_redis_wait(client->redis, later_clock() + client->timeout + wait);
+    client->lasting = waiting->lasting;
     if (waiting->alone)
         later_call_ask_sentinels(client);
     if (waiting->reply)
@@ -465,6 +470,11 @@ int later_call_drain(struct later_client *client, size_t pending, struct later_e
         return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->shown, client->why);
     client->heard = later_clock();
     return 0;
+}
+
+bool later_call_lasting(const struct later_client *client)
+{
+    return client->lasting;
 }
 
 double later_call_silence(const struct later_client *client)

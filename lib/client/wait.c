@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "client/call.h"
+#include "client/outage.h"
 #include "job/document.h"
 #include "queue/result.h"
 #include "redis/script.h"
@@ -10,9 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define AGAIN 0.5 /* seconds until a Redis that is away is asked again */
 
 struct waiting {
     struct later_client *client;
@@ -21,6 +19,7 @@ struct waiting {
                   * that saw another of the id run, with ours kept beside it */
     bool last;   /* the wait is over, and one more look is made */
     double until;
+    struct later_outage outage;
     struct later_keys part; /* where the job is, as far as was seen */
     struct later_end *end;
     struct later_error *err;
@@ -198,29 +197,27 @@ static int await(struct waiting *waiting, double seconds)
 /* The wait is over. Is it worth one more look? A replica refuses to wait, but lets us look. */
 static bool wait_look_last(struct waiting *waiting)
 {
-    bool again = !waiting->last && later_redis_up(later_call_redis(waiting->client));
+    bool again = waiting->until <= later_clock() && !waiting->last &&
+                 later_outage_is(waiting->client, waiting->err) &&
+                 later_redis_up(later_call_redis(waiting->client));
 
-    waiting->last = true;
+    waiting->last = waiting->last || again;
     return again;
 }
 
-/* May this failure pass, so that it is worth trying until the wait is over? */
-static bool wait_survive(struct waiting *waiting)
+/* Has the last call worked? If it may pass that it has not, looks until one does. */
+static int wait_outlast(struct waiting *waiting, int ok)
 {
-    double left = waiting->until - later_clock();
-    double pause = fmin(AGAIN, left);
-
-    if (waiting->err->code != LATER_E_REDIS)
-        return false;
-    if (left <= 0)
-        return wait_look_last(waiting);
-    nanosleep(&(struct timespec){ .tv_sec = 0, .tv_nsec = (long)(pause * 999999999) }, NULL);
-    return true;
+    while (ok < 0 && (later_outage_wait(&waiting->outage, waiting->err) || wait_look_last(waiting)))
+        ok = wait_look(waiting);
+    if (ok == 0)
+        later_outage_over(&waiting->outage);
+    return ok;
 }
 
 static int wait_until_ended(struct waiting *waiting)
 {
-    int ok = wait_look(waiting);
+    int ok = wait_outlast(waiting, wait_look(waiting));
 
     while (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON) {
         double left = waiting->until - later_clock();
@@ -230,10 +227,7 @@ static int wait_until_ended(struct waiting *waiting)
         ok = await(waiting, fmin(left, LATER_WAIT_SLICE));
         if (ok == 0 && waiting->end->how == LATER_JOB_GOES_ON)
             ok = wait_look(waiting);
-        while (ok < 0 && wait_survive(waiting)) {
-            waiting->end->how = LATER_JOB_GOES_ON;
-            ok = wait_look(waiting);
-        }
+        ok = wait_outlast(waiting, ok);
     }
     return ok;
 }
@@ -248,6 +242,7 @@ static int wait_begin(struct waiting *waiting, double wait)
     if (len == 0 || len > LATER_ID_MAX)
         return later_fail(waiting->err, LATER_E_USAGE, "an id is 1 to %d characters", LATER_ID_MAX);
     waiting->until = later_clock() + fmax(wait, 0);
+    waiting->outage = (struct later_outage){ .client = waiting->client, .until = waiting->until };
     return 0;
 }
 

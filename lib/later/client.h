@@ -196,9 +196,11 @@ struct later_end {
  * takes). Many clients may wait for one job. If the job runs and another of its id is kept beside
  * it (LATER_IS_AGAIN), that one is waited for. If the job was pushed without `result`, and its type
  * has none, you only learn that it is dead or gone. That a job is gone, or was cancelled, is
- * noticed within 5 seconds. If Redis goes away meanwhile, the call waits for it too. Not for
- * handlers: a worker that waits for a job may be the one that should run it. Returns 0; or -1 with
- * *err: LATER_E_REDIS, or LATER_E_USAGE for a bad queue or id. */
+ * noticed within 5 seconds. A Redis that is away, even at first, is waited for too, at most 30
+ * seconds without a break: asked twice a second. Not for handlers: a worker that waits for a job
+ * may be the one that should run it. Returns 0; or -1 with *err: LATER_E_REDIS (it was away for too
+ * long, or when the time was up: nobody knows how the job is), LATER_E_TOKEN if it refuses us, or
+ * LATER_E_USAGE for a bad queue or id. */
 int later_wait(struct later_client *client, const char *queue, const char *id, double wait,
                struct later_end *end, struct later_error *err);
 

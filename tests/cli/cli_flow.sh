@@ -212,9 +212,9 @@ is "$(later push --flow many --file "$work/many" | wc -l | tr -d ' ')" 3001 "man
 is "$(field open many) $(field waiting many)" "3000 1" "the report waits for all"
 is "$(later check default >/dev/null; echo $?)" 0 "the sums hold"
 
-# ---- Redis goes away while one waits
+# ---- Redis goes away while two wait: for the job, until its time is up; for the flow, until Redis is back
 
-later flow wait many --timeout 300 2>"$work/lost" &
+later flow wait many --timeout 300 >"$work/waits" 2>&1 &
 waiter=$!
 own "$waiter"
 looks()
@@ -223,7 +223,20 @@ looks()
 }
 looked=$(called hmget)
 wait_until 10 looks
+later wait many:1 -q default --timeout 5 2>"$work/lost" &
+lost=$!
+own "$lost"
+waits()
+{
+    redis_all CLIENT LIST | grep -q 'flags=[a-zA-Z]*b.* cmd=blmove'
+}
+wait_until 10 waits
 stop_redis
+wait "$lost"
+is "$?" 69 "wait for a job: its time is up while Redis is away"
+like "$(cat "$work/lost")" 'cannot reach Redis' "and it says so"
+start_redis 'appendonly yes'
+is "$(later flow cancel many)" 3001 "Redis is back, and the flow is cancelled"
 wait "$waiter"
-like "$?" "^(69|75)$" "wait: Redis is gone, or half of a Cluster is, which is not the flow's end"
+is "$?" 65 "wait for a flow: it has outlasted the outage"
 finish

@@ -51,17 +51,6 @@ judge()
     [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
 }
 
-# The program is built once for all kinds of Redis. Debian's packages are in /usr/share/gocode.
-go_driver()
-{
-    [ -d /usr/share/gocode/src/github.com/mna/redisc ] || return 1
-    mkdir -p "$work/go-$file/src"
-    ln -s "$clients/../../clients/go" "$work/go-$file/src/laterd"
-    GOPATH=$work/go-$file:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 \
-        GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
-        go build -o "$work/driver-$file" "$clients/driver.go" >"$work/go.log" 2>&1
-}
-
 php_conforms()
 {
     conforms "php-$1" php "$clients/driver.php" "$1"
@@ -92,7 +81,7 @@ try_all()
     fi
     if ! command -v go >/dev/null; then
         missing go "golang-go is not installed"
-    elif go_driver; then
+    elif go_driver "$clients" "$work/driver-$file"; then
         conforms go "$work/driver-$file"
         conforms go-fake "$work/driver-$file"
     elif [ -s "$work/go.log" ]; then

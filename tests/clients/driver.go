@@ -18,9 +18,9 @@ import (
 )
 
 type place struct {
-	Kind, Socket, Master, Prefix string
-	Nodes                        [][2]interface{}
-	Context                      map[string]interface{}
+	Kind, Socket, Master, Prefix, Password string
+	Nodes                                  [][2]interface{}
+	Context                                map[string]interface{}
 }
 
 type call struct {
@@ -122,7 +122,7 @@ func connect(p *place) *laterd.Client {
 		nodes = append(nodes, fmt.Sprintf("%v:%v", node[0], node[1]))
 	}
 	client := laterd.New((&redis.Pool{MaxIdle: 1, Dial: func() (redis.Conn, error) {
-		return redis.Dial("unix", p.Socket)
+		return redis.Dial("unix", p.Socket, redis.DialPassword(p.Password))
 	}}).Get)
 	switch p.Kind {
 	case "sentinel":

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
 import * as laterd from "../../clients/node/index.js";
+import { Away } from "../../clients/node/src/away.js";
 import { Fake } from "../../clients/node/testing.js";
 
 const require = createRequire(`${process.argv[3] ?? "/none"}/index.js`);
@@ -11,19 +12,19 @@ const NAMES = { max_attempts: "maxAttempts", retry_for: "retryFor", expires_at: 
     max_wait: "maxWait", expires_in: "expiresIn", on_dead: "onDead", on_done: "onDone", catch_up: "catchUp" };
 let close = () => {};
 
-async function ioredis({ kind, socket, nodes, master, client_prefix: keyPrefix }) {
+async function ioredis({ kind, socket, nodes, master, password, client_prefix: keyPrefix }) {
     const { Redis } = require("ioredis");
     const hosts = nodes?.map(([host, port]) => ({ host, port }));
-    const client = kind === "single" ? new Redis(socket, { keyPrefix })
+    const client = kind === "single" ? new Redis(socket, { keyPrefix, password })
         : kind === "cluster" ? new Redis.Cluster(hosts, { redisOptions: { keyPrefix } })
             : new Redis({ sentinels: hosts, name: master, keyPrefix });
     close = () => client.disconnect();
     return client;
 }
 
-async function nodeRedis({ kind, socket, nodes, master }) {
+async function nodeRedis({ kind, socket, nodes, master, password }) {
     const { createClient, createCluster, createSentinel } = require("redis");
-    const client = kind === "single" ? createClient({ socket: { path: socket } })
+    const client = kind === "single" ? createClient({ socket: { path: socket }, password })
         : kind === "cluster" ? createCluster({ rootNodes: nodes.map(([host, port]) => ({ url: `redis://${host}:${port}` })) })
             : createSentinel({ name: master, sentinelRootNodes: nodes.map(([host, port]) => ({ host, port })) });
     client.on("error", () => {}); // it reconnects, and failures are reported by the calls
@@ -34,6 +35,7 @@ async function nodeRedis({ kind, socket, nodes, master }) {
 
 async function clientOf(place) {
     if (place.kind === "fake") return new Fake();
+    if (place.patience) Away.PATIENCE = place.patience * 1000;
     const client = await (process.argv[2] === "ioredis" ? ioredis : nodeRedis)(place);
     return new laterd.Laterd(client, { prefix: place.prefix });
 }

@@ -32,7 +32,7 @@ function open(array $place, string $library): Queues
     }
     $prefix = $place['client_prefix'] ?? '';
     if ($prefix === '') {
-        return Client::connect(url($place), prefix: $place['prefix'] ?? 'later', library: $library);
+        return Client::connect(url($place), $place['password'] ?? null, prefix: $place['prefix'] ?? 'later', library: $library);
     }
     if ($library === 'predis') {
         $redis = match ($place['kind']) {

@@ -2,6 +2,7 @@
 """driver.py [async]: the Python client, or its Fake, driven by judge.py."""
 import asyncio
 import dataclasses
+import importlib
 import inspect
 import json
 import os
@@ -23,7 +24,7 @@ def client_of(place, is_async):
         return laterd.testing.AsyncFake() if is_async else laterd.testing.Fake()
     module, sentinel = (redis.asyncio, AsyncSentinel) if is_async else (redis, Sentinel)
     if place["kind"] == "single":
-        client = module.Redis(unix_socket_path=place["socket"])
+        client = module.Redis(unix_socket_path=place["socket"], password=place.get("password"))
     elif place["kind"] == "sentinel":
         client = sentinel(place["nodes"]).master_for(place["master"])
     else:
@@ -36,6 +37,8 @@ def client_of(place, is_async):
 
 def connect(place, is_async=ASYNC):
     made = client_of(place, is_async)
+    if "patience" in place:
+        importlib.import_module("laterd.away").PATIENCE = place["patience"]
     if "context" in place:
         made.before_push(lambda job: dataclasses.replace(job, context={**place["context"], **(job.context or {})}))
         HEARD.clear()

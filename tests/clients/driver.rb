@@ -12,15 +12,22 @@ Namespaced = Struct.new(:namespace, :redis)
 def open_redis(place)
   nodes = place["nodes"]&.map { |host, port| { host: host, port: port } }
   case place["kind"]
-  when "single" then Redis.new(path: place["socket"])
+  when "single" then Redis.new(path: place["socket"], password: place["password"])
   when "sentinel" then Redis.new(url: "redis://#{place["master"]}", sentinels: nodes, role: :master)
   when "cluster" then Redis.new(cluster: place["nodes"].map { |host, port| "redis://#{host}:#{port}" })
   end
 end
 
+def patience(seconds)
+  Laterd::Client # which loads it
+  Laterd::Away.send(:remove_const, :PATIENCE)
+  Laterd::Away.const_set(:PATIENCE, seconds)
+end
+
 def client(place)
   return Laterd::Testing::Fake.new if place["kind"] == "fake"
 
+  patience(place["patience"]) if place["patience"]
   redis = open_redis(place)
   redis = Namespaced.new(place["client_prefix"], redis) if place["client_prefix"]
   Laterd::Client.new(redis, prefix: place.fetch("prefix", "later"))

@@ -124,8 +124,8 @@ def act_on_flow(base, verb, name, call):
     told = json.loads(done.stdout) if done.stdout else {"state": None}
     if verb == "show" and done.returncode == 75:
         told = next(one for one in run(base, "flow", "-q", call["queue"]) if one["flow"] == name)
-    elif done.returncode in (66, 75) and verb != "show":
-        raise Failed({66: "unknown", 75: "timeout"}[done.returncode], done.stderr.decode(errors="replace"))
+    elif done.returncode in (66, 69, 75) and verb != "show":
+        raise Failed({66: "unknown", 69: "redis", 75: "timeout"}[done.returncode], done.stderr.decode(errors="replace"))
     return {**told, "count": told.get("kicked", told.get("cancelled"))}
 
 

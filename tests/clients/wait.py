@@ -102,6 +102,11 @@ async def many():
     values = await asyncio.gather(*(client.wait("j-5", "w", 60) for _ in range(10)))
     end.join()
     told(values == [{"width": 640}] * 10, "ten coroutines at once")
+    waits = asyncio.ensure_future(connect({"kind": "single", "socket": "/nowhere"}, True).wait("j-6", "w"))
+    await asyncio.wait({waits}, timeout=0.2)  # it has asked, and pauses; if not yet, there is only less to cancel
+    waits.cancel()
+    done, _ = await asyncio.wait({waits}, timeout=HANGS)
+    told(done and waits.cancelled(), "one is cancelled while Redis is away")
 
 
 main()

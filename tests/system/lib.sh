@@ -412,6 +412,18 @@ with_php()
     done
 }
 
+# go_driver FOLDER PROGRAM: builds the driver of the client for Go that is in this folder, with Debian's packages in
+# /usr/share/gocode. Status 1 if that fails ($work/go.log says why), or if there are none ($work/go.log is empty).
+go_driver()
+{
+    : >"$work/go.log"
+    [ -d /usr/share/gocode/src/github.com/mna/redisc ] || return 1
+    mkdir -p "$2.path/src"
+    ln -s "$1/../../clients/go" "$2.path/src/laterd"
+    GOPATH=$2.path:/usr/share/gocode GO111MODULE=off GOFLAGS=-p=2 GOCACHE="$(cd "$top_builddir" && pwd)/build/go" \
+        go build -o "$2" "$1/driver.go" >"$work/go.log" 2>&1
+}
+
 # redis_python: sets $python to a python3 that has redis-py, which may be Debian's own behind
 # another. If there is none, skips the whole script.
 redis_python()

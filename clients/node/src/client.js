@@ -2,6 +2,7 @@
 import { setTimeout as nap } from "node:timers/promises";
 
 import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
+import { Away } from "./away.js";
 import { schedulesOf, scheduled } from "./crontab.js";
 import { checkLabel, checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
 import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
@@ -72,6 +73,7 @@ export class Laterd extends Pushing {
             announce: (place) => this.#announce(place),
             call: (call) => this.#call(call),
             do: (key, words) => this.#do(key, words),
+            away: (end, signal) => new Away(this.#redis, end, signal),
             kick: (id, options) => this.kick(id, options),
             cancel: (id, options) => this.cancel(id, options),
             plan: (queue) => this.#plan(queue),
@@ -316,7 +318,6 @@ export class Laterd extends Pushing {
     }
 
     async wait(id, { queue, timeout, signal }) {
-        await this.#greet();
         return wait(this.#redis, id, () => this.#lookForResult(id, queue), timeout, signal);
     }
 
@@ -326,6 +327,7 @@ export class Laterd extends Pushing {
      * was there while the job is not over belongs to an earlier job of that id.
      */
     async #lookForResult(id, queue) {
+        await this.#greet();
         await this.#learn(queue);
         for (const place of this.#plan(queue).route(queue, id).reverse()) {
             const key = `${this.#prefix}:{${place}}:result:${id}`;

@@ -1,8 +1,8 @@
 /** errors.js: the errors of this package. Those of the Redis client are passed on unchanged. */
 
 export class LaterdError extends Error {
-    constructor(message) {
-        super(message);
+    constructor(message, options) {
+        super(message, options);
         this.name = new.target.name;
     }
 }
@@ -60,3 +60,7 @@ export class JobUnknown extends LaterdError {
 
 /** From wait(): the time is over, and the job has not ended. */
 export class TimeoutError extends LaterdError {}
+
+/** From wait(): Redis has been away for too long, so nobody knows how the job is. cause: the Redis client's error, if it
+ * has told any. */
+export class Unreachable extends LaterdError {}

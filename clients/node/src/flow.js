@@ -248,9 +248,9 @@ export class Flows {
 
     async wait(name, queue, timeout, signal) {
         const end = performance.now() + timeout * 1000;
+        const away = this.#link.away(end, signal);
         for (;;) {
-            signal?.throwIfAborted();
-            const flow = await this.#known(name, queue);
+            const flow = await away.outlast(() => this.#known(name, queue));
             if (flow.state !== "open" && flow.state !== "running") return flow;
             if (performance.now() >= end) throw new TimeoutError(`flow ${name} is ${flow.state}; it goes on`);
             await pause(LOOK, undefined, { signal });

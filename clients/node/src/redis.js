@@ -1,4 +1,6 @@
 /** redis.js: the differences between ioredis and node-redis: one server, Sentinel, Cluster. */
+import { errorMonitor } from "node:events";
+
 import { PrefixRefused } from "./errors.js";
 
 const REPLIES = new Set(["ReplyError", "SimpleError", "BlobError", "ErrorReply", "MultiErrorReply"]);
@@ -18,12 +20,36 @@ function quiet(client) {
     return client.on("error", () => {});
 }
 
-class Ioredis {
+const failures = new WeakMap(); // the last error that a client has told of by an event, and when
+
+/** What ioredis and node-redis have in common. */
+class Link {
     constructor(client) {
+        this.client = client;
+        if (failures.has(client) || !client.on) return;
+        failures.set(client, { at: -Infinity });
+        client.on(errorMonitor, (error) => failures.set(client, { error, at: performance.now() }));
+    }
+
+    /** Returns the last of these errors since then, if there is one: of a client that cannot connect, and keeps its
+     * commands meanwhile. */
+    failure(since) {
+        const { error, at } = failures.get(this.client) ?? {};
+        return at >= since ? error : undefined;
+    }
+}
+
+class Ioredis extends Link {
+    constructor(client) {
+        super(client);
         const options = client.options ?? {};
         const prefix = options.keyPrefix || options.redisOptions?.keyPrefix;
         if (prefix) refuse(prefix);
-        this.client = client;
+    }
+
+    /** Will it never connect again? */
+    get closed() {
+        return this.client.status === "end";
     }
 
     do(key, words) {
@@ -41,7 +67,7 @@ class Ioredis {
 
     /** Returns another connection to the same Redis, for a blocking call, or null if none can be
      * made. */
-    async another() {
+    another() {
         return new Ioredis(quiet(this.client.duplicate()));
     }
 
@@ -50,9 +76,9 @@ class Ioredis {
     }
 }
 
-class NodeRedis {
-    constructor(client) {
-        this.client = client;
+class NodeRedis extends Link {
+    get closed() {
+        return this.client.isOpen === false;
     }
 
     do(key, words) {
@@ -63,13 +89,22 @@ class NodeRedis {
         return this.client.sendCommand(["SCRIPT", "LOAD", text]);
     }
 
-    async another() {
-        const client = quiet(this.client.duplicate());
-        await client.connect();
-        return new this.constructor(client);
+    another() {
+        const client = quiet(this.client.duplicate()), link = new this.constructor(client);
+        const opened = client.connect();
+        opened.catch(() => {}); // its calls tell
+        return {
+            do: async (key, words) => {
+                await opened;
+                return link.do(key, words);
+            },
+            failure: (since) => link.failure(since),
+            close: () => link.close(),
+        };
     }
 
     close() {
+        if (this.closed) return;
         if (this.client.destroy) this.client.destroy();
         else this.client.disconnect(); // node-redis 4
     }
@@ -84,7 +119,7 @@ class NodeRedisSentinel extends NodeRedis {
         return this.client.sendCommand(false, ["SCRIPT", "LOAD", text]);
     }
 
-    async another() {
+    another() {
         return null; // it cannot be duplicated
     }
 }

@@ -1,11 +1,13 @@
 /** wait.js: waits for a job's result: doc/protocol.md, "Results". */
 import { setTimeout as pause } from "node:timers/promises";
 
+import { Away } from "./away.js";
 import { JobFailed, TimeoutError } from "./errors.js";
-import { isReply } from "./redis.js";
 
 const BLOCK = 5; // seconds of one waiting call; a job may end without leaving anything
 const LOOK = 200; // milliseconds between two looks, if no connection can wait
+// In place of one.
+const LOOKS = { do: (key, words) => pause(Math.min(LOOK, 1000 * words.at(-1)), null), failure() {}, close() {} };
 
 /** Returns what the element's first line says: state, attempt, at, again. */
 export function headOf(element) {
@@ -19,53 +21,35 @@ function valueOf(id, element) {
     return rest;
 }
 
-/** Waits this many seconds for the element, then returns null. If the connection breaks, look()
- * decides. */
-async function block(link, key, seconds) {
-    if (!link) {
-        await pause(Math.min(seconds * 1000, LOOK));
-        return null;
-    }
-    try {
-        return await link.do(key, ["BLMOVE", key, key, "LEFT", "LEFT", Math.max(seconds, 0.001).toFixed(3)]);
-    } catch (error) {
-        if (isReply(error)) throw error;
-        await pause(Math.min(seconds * 1000, LOOK));
-        return null;
-    }
-}
-
 /**
  * look() returns the element's key, the element or null, and whether another job of the id follows
  * the one that runs: then that one is waited for. Waiting blocks a connection, so one is
- * made for it when it is needed.
+ * made for it when it is needed; if it breaks, look() decides.
  */
 export async function wait(redis, id, look, timeout, signal) {
     const end = performance.now() + timeout * 1000;
+    const away = new Away(redis, end, signal);
     let link;
-    let stop;
     let behind = true; // what comes may be of an earlier job
-    const stopped = signal && new Promise((_, reject) => {
-        stop = () => reject(signal.reason);
-        signal.addEventListener("abort", stop);
-    });
     try {
         for (;;) {
-            signal?.throwIfAborted();
-            let [key, element, followed] = await look();
+            let [key, element, followed] = await away.outlast(look);
             behind &&= followed;
             const left = Math.min((end - performance.now()) / 1000, BLOCK);
             if (element === null && left <= 0) throw new TimeoutError(`${id} has not ended; it goes on`);
             if (element === null) {
-                if (link === undefined) link = await redis.another();
-                const told = block(link, key, left);
-                element = await (stopped ? Promise.race([told, stopped]) : told);
-                if (behind) continue;
+                link ??= redis.another() ?? LOOKS;
+                const seconds = Math.max(left, 0.001);
+                const came = await away.attempt(link, key, ["BLMOVE", key, key, "LEFT", "LEFT", seconds.toFixed(3)], seconds);
+                if (came === undefined) {
+                    link.close();
+                    link = undefined;
+                }
+                if (!behind) element = came ?? null;
             }
             if (element !== null) return valueOf(id, String(element));
         }
     } finally {
-        signal?.removeEventListener("abort", stop);
         link?.close();
     }
 }

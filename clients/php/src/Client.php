@@ -132,26 +132,41 @@ final class Client implements Queues
 
     /**
      * Waits for the end of a job that was pushed with `result`. Returns null if the job has not
-     * ended in that time. With 0 seconds it only looks.
+     * ended in that time. With 0 seconds it only looks. A Redis that is away is asked again twice a
+     * second.
+     *
+     * @throws Unreachable when it has been away for 30 seconds without a break, or is when the time is up
      */
     public function wait(string $id, string $queue = 'default', float $seconds = 60): ?Result
     {
-        $end = hrtime(true) / 1e9 + $seconds;
+        $end = Away::now() + $seconds;
+        $away = new Away($end);
         $behind = true; // what comes may be of an earlier job
         do {
-            [$place, $result, $followed] = $this->ended($id, $queue);
-            $behind = $behind && $followed;
-            $left = $end - hrtime(true) / 1e9;
-            if ($result || $left <= 0) {
-                return $result;
+            try {
+                [$place, $result, $followed] = $this->ended($id, $queue);
+                $away->over();
+                $behind = $behind && $followed;
+                $left = $end - Away::now();
+                if ($result || $left <= 0) {
+                    return $result;
+                }
+                $element = $this->await($place, $id, min($left, self::TURN));
+            } catch (\Exception $e) {
+                $element = null;
+                $away->outlast($e);
             }
-            $key = $this->key($place, "result:$id");
-            // It waits in turns, since a job may end without leaving anything, and a connection has
-            // its own time-out.
-            $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
-            $element = $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn);
         } while (!$element || $behind);
         return Result::parse($element);
+    }
+
+    /** Returns the result, or null if none came. One waits in turns, since a job may end without leaving anything, and
+     * a connection has its own time-out. */
+    private function await(string $place, string $id, float $seconds): ?string
+    {
+        $key = $this->key($place, "result:$id");
+        $turn = NewJob::decimal(max(0.01, $seconds));
+        return $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn) ?: null; // phpredis: [] if none came
     }
 
     /**
@@ -354,7 +369,7 @@ final class Client implements Queues
 
     /**
      * Waits until a flow has ended or is blocked. Returns null if it goes on. With 0 seconds it only
-     * looks.
+     * looks. While Redis is away it goes on as wait().
      *
      * @throws FlowUnknown as the next three
      */

@@ -55,14 +55,23 @@ final class Flows
 
     public function wait(string $name, string $queue, float $seconds): ?Flow
     {
-        $end = hrtime(true) / 1e9 + $seconds;
-        while (in_array(($flow = $this->known($name, $queue))->state, ['open', 'running'], true)) {
-            if (hrtime(true) / 1e9 >= $end) {
-                return null;
+        $end = Away::now() + $seconds;
+        $away = new Away($end);
+        while (true) {
+            try {
+                $flow = $this->known($name, $queue);
+                $away->over();
+                if (!in_array($flow->state, ['open', 'running'], true)) {
+                    return $flow;
+                }
+                if (Away::now() >= $end) {
+                    return null;
+                }
+                usleep(self::LOOK);
+            } catch (\Exception $e) {
+                $away->outlast($e);
             }
-            usleep(self::LOOK);
         }
-        return $flow;
     }
 
     public function close(string $name, string $queue): void

@@ -455,4 +455,43 @@ foreach (['redis', 'rediss', 'cluster', 'sentinel'] as $kind) {
         $login("$kind://shop@$rest", 'other'), $login("$kind://shop:secret@$rest", 'other')],
         ['se/cret', ['shop', 'secret'], null, ['shop', 'other'], ['shop', 'other']], "the login of $kind://");
 }
+// A wait outlasts a Redis that is away, and nothing that would be the answer again.
+final class Scripted implements Laterd\Redis\Link
+{
+    public int $asked = 0;
+
+    public function __construct(private int $fails, private Exception $with)
+    {
+    }
+
+    public function command(string $key, array $words): mixed
+    {
+        if ($this->asked++ < $this->fails) {
+            throw $this->with;
+        }
+        return match ($words[0]) {
+            'EVALSHA' => ['', '', '', ''],
+            'LINDEX' => "{\"state\":\"done\",\"attempt\":1,\"at\":1}\n7",
+            'HMGET' => ['1', '1', ...array_fill(0, 14, '0')],
+            default => null,
+        };
+    }
+
+    public function load(string $key, string $script): void
+    {
+    }
+}
+$gone = new Laterd\Unreachable('gone');
+foreach ([$gone, new Laterd\Refused('NOREPLICAS Not enough good replicas to write.')] as $why) {
+    same((new Laterd\Client(new Scripted(2, $why)))->wait('a')->value, 7, "wait: {$why->getMessage()}");
+    same((new Laterd\Client(new Scripted(2, $why)))->waitFlow('f')->state, 'done', "waitFlow: {$why->getMessage()}");
+}
+throws(Laterd\Unreachable::class, fn () => (new Laterd\Client(new Scripted(99, $gone)))->wait('a', seconds: 0.1), 'the time is up');
+foreach (['WRONGPASS invalid username-password pair', 'NOPERM no permissions', 'WRONGTYPE Operation against a key'] as $why) {
+    $refuses = new Scripted(99, new Laterd\Refused($why));
+    throws(Laterd\Refused::class, fn () => (new Laterd\Client($refuses))->wait('a'), $why);
+    same($refuses->asked, 1, "at once: $why");
+}
+same(array_map(Laterd\Away::pause(...), [0.0, 29.0, 29.75, 30.0, 99.0]), [0.5, 0.5, 0.25, 0.0, 0.0], 'for how long it is asked again');
+
 echo "all passed\n";

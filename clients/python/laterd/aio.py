@@ -6,6 +6,7 @@ import redis
 
 from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
+from .away import LOST
 from .client import block_of, refuse_prefix
 from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
@@ -113,7 +114,7 @@ class Client(Awaited):
                 asked = send(value)
                 try:
                     send, value = steps.send, await self._ask(asked)
-                except redis.ResponseError as error:
+                except LOST as error:
                     send, value = steps.throw, error
         except StopIteration as end:
             result: T = end.value
@@ -130,15 +131,24 @@ class Client(Awaited):
 
     async def _once(self, asked: Any) -> Any:
         if not isinstance(asked, Call):
-            return await self._redis.execute_command(*asked)
+            return await self._execute(*asked)
         try:
-            return await self._redis.execute_command(*asked.words)
+            return await self._execute(*asked.words)
         except redis.exceptions.NoScriptError:
             await self._load(asked)
-            return await self._redis.execute_command(*asked.words)
+            return await self._execute(*asked.words)
 
     async def _load(self, call: Call) -> None:
         where = {}
         if hasattr(self._redis, "get_node_from_key"):
             where["target_nodes"] = self._redis.get_node_from_key(call.keys[0])
-        await self._redis.execute_command("SCRIPT LOAD", call.script.text, **where)
+        await self._execute("SCRIPT LOAD", call.script.text, **where)
+
+    async def _execute(self, *words: Any, **where: Any) -> Any:
+        try:
+            return await self._redis.execute_command(*words, **where)
+        except AttributeError as error:
+            if not isinstance(error.__context__, (OSError, asyncio.TimeoutError)):
+                raise
+            # redis-py 4.3 means to name the host of a Unix socket that broke.
+            raise redis.ConnectionError(str(error.__context__)) from error

@@ -6,6 +6,7 @@ import redis
 
 from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
+from .away import LOST
 from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
@@ -175,7 +176,7 @@ class Client(Blocking):
                 asked = send(value)
                 try:
                     send, value = steps.send, self._ask(asked)
-                except redis.ResponseError as error:
+                except LOST as error:
                     send, value = steps.throw, error
         except StopIteration as end:
             result: T = end.value

@@ -2,6 +2,7 @@
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
+from .away import LOST, Away
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared
@@ -188,8 +189,14 @@ def _word(closed: bool, counts: Dict[str, int]) -> str:
 
 def wait(state: "State", name: str, queue: str, timeout: Optional[float]) -> "Steps[Flow]":
     end = None if timeout is None else time.monotonic() + timeout
+    away = Away(end)
     while True:
-        flow = yield from look(state, name, queue)
+        try:
+            flow = yield from look(state, name, queue)
+        except LOST as error:
+            yield away.pause(error)
+            continue
+        away.answers()
         if flow is None:
             raise FlowUnknown(name, queue)
         if flow.state not in ("open", "running"):

@@ -13,6 +13,7 @@ import redis
 
 from . import flow_steps
 from .asked import check_ids, pause_words
+from .away import LOST, Away
 from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol
 from .events import ENTRIES, Events, Page, number_of
@@ -345,19 +346,24 @@ class State:
         """Returns its result. The element that holds it stays for others (doc/protocol.md,
         "Results")."""
         check_queue(queue)
-        yield from self.greet()
         end = None if timeout is None else time.monotonic() + timeout
+        away = Away(end)
         behind = True  # what comes may be of an earlier job
         while True:
-            key, element, followed = yield from self.look_for_result(job_id, queue)
-            behind = behind and followed
-            left = block if end is None else min(end - time.monotonic(), block)
-            if element is None and left <= 0:
-                raise TimeoutError("%s has not ended; it goes on" % job_id)
-            if element is None:
-                element = yield ["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)]
-                if behind:
-                    continue
+            try:
+                yield from self.greet()
+                key, element, followed = yield from self.look_for_result(job_id, queue)
+                away.answers()
+                behind = behind and followed
+                left = block if end is None else min(end - time.monotonic(), block)
+                if element is None and left <= 0:
+                    raise TimeoutError("%s has not ended; it goes on" % job_id)
+                if element is None:
+                    came = yield ["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)]
+                    element = None if behind else came
+            except LOST as error:
+                yield away.pause(error)
+                continue
             if element is not None:
                 return value_of(job_id, element)
 

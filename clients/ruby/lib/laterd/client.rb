@@ -5,6 +5,7 @@
 require "redis"
 
 require_relative "asked"
+require_relative "away"
 require_relative "crontab"
 require_relative "flow"
 require_relative "new_job"
@@ -190,18 +191,22 @@ module Laterd
     def wait(id, queue: "default", timeout: nil)
       NewJob.demand_label("queue", queue)
       ends = timeout && now + timeout
+      away = Away.new(ends)
       own = nil
       behind = true # what comes may be of an earlier job
       loop do
-        key, element, followed = look_for_result(id, queue)
-        behind &&= followed
-        left = [ends && ends - now, BLOCK].compact.min
-        raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
+        away.outlast do
+          key, element, followed = look_for_result(id, queue)
+          away.answered
+          behind &&= followed
+          left = [ends && ends - now, BLOCK].compact.min
+          raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
 
-        own ||= element ? nil : @redis.dup
-        came = element.nil? && own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
-        element ||= came unless behind
-        return value_of(id, element) if element
+          own ||= element ? nil : @redis.dup
+          came = element.nil? && own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+          element ||= came unless behind
+          return value_of(id, element) if element
+        end
       end
     ensure
       own&.close
@@ -224,7 +229,8 @@ module Laterd
     # Waits until a flow has ended or is blocked, and returns how it stands. FlowUnknown, as from the next
     # three: there is no such flow. TimeoutError: it goes on.
     def wait_flow(name, queue: "default", timeout: nil)
-      flows(queue).wait(name, queue, timeout)
+      NewJob.demand_label("queue", queue)
+      @flows.wait(name, queue, timeout)
     end
 
     # Kicks the dead jobs of a flow, so that it goes on. Returns how many there were.
@@ -245,13 +251,14 @@ module Laterd
     private
 
     # What flows need of it.
-    Link = Struct.new(:script, :announce, :read_plan, :plan, :by_plan) do
+    Link = Struct.new(:script, :announce, :read_plan, :plan, :by_plan, :check_protocol) do
       members.each { |name| define_method(name) { |*args, &block| self[name].call(*args, &block) } }
     end
     private_constant :Link
 
     def link
-      Link.new(method(:script), method(:announce), method(:read_plan), @plans.method(:[]), method(:by_plan))
+      Link.new(method(:script), method(:announce), method(:read_plan), @plans.method(:[]), method(:by_plan),
+               method(:check_protocol))
     end
 
     def flows(queue)

@@ -134,8 +134,12 @@ module Laterd
 
     def wait(name, queue, timeout)
       ends = timeout && Process.clock_gettime(Process::CLOCK_MONOTONIC) + timeout
+      away = Away.new(ends)
       loop do
-        flow = known(name, queue)
+        flow = away.outlast do
+          @link.check_protocol
+          known(name, queue)
+        end
         return flow unless %w[open running].include?(flow.state)
         raise TimeoutError, "flow #{name} is #{flow.state}; it goes on" \
           if ends && Process.clock_gettime(Process::CLOCK_MONOTONIC) >= ends

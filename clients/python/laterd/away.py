@@ -1,0 +1,52 @@
+"""away.py: a wait outlasts a Redis that is away: when it asks again, when it gives up, and with which error."""
+import time
+from typing import Optional
+
+import redis
+from redis.exceptions import (AuthenticationError, AuthorizationError, ClusterDownError, MasterDownError,
+                              ReadOnlyError, RedisClusterException, TryAgainError)
+
+AGAIN = 0.5  # seconds until a Redis that is away is asked again
+PATIENCE = 30.0  # seconds without an answer after which a wait gives up
+# What a Redis says that cannot serve now, where redis-py has no class for it. Of one that has no memory left, newer ones
+# have a class, and leave its word out.
+PASSING = ("BUSY ", "MISCONF ", "NOREPLICAS ", "OOM ", "UNBLOCKED ", "command not allowed when used memory ")
+# What Redis may throw into steps. The last is of a Cluster's client that finds no node; it is no RedisError.
+LOST = (redis.RedisError, RedisClusterException)
+
+
+def is_away(error: Exception) -> bool:
+    """May it pass by itself, since a server starts, or another one takes over? redis-py makes a refused password a
+    ConnectionError."""
+    if isinstance(error, (AuthenticationError, AuthorizationError)):
+        return False
+    return str(error).startswith(PASSING) or isinstance(error, (
+        redis.ConnectionError, redis.TimeoutError, RedisClusterException, ClusterDownError, MasterDownError,
+        ReadOnlyError, TryAgainError))
+
+
+class Away:
+    """For one wait, which ends at `end`, if it does."""
+
+    def __init__(self, end: Optional[float]):
+        self.end = end
+        self.since: Optional[float] = None
+
+    def answers(self) -> None:
+        self.since = None
+
+    def pause(self, error: Exception) -> float:
+        """Returns for how many seconds to wait before the next look. Raises the error if it does not pass, or if it
+        is time to give up. After an answer there is always one look more, so that the wait's end is told as what it is:
+        its time is up, or Redis is away."""
+        now, first = time.monotonic(), self.since is None
+        since = self.since or now
+        left = since + PATIENCE - now
+        if self.end is not None:
+            left = min(left, self.end - now)
+        if not is_away(error) or not first and left <= 0:
+            if isinstance(error, RedisClusterException):
+                raise redis.ConnectionError(str(error)) from error
+            raise error
+        self.since = since
+        return min(AGAIN, max(left, 0.0))

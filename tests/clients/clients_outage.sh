@@ -1,0 +1,347 @@
+#!/bin/sh
+# While a client waits for a job's end, or a flow's, Redis goes away and comes back: the wait goes on, in every language
+# alike. It gives up with the error of the connection, not as if the time were up, and at once if Redis refuses a
+# password. CLIENTS='python ruby' tries only those. The drivers are those of clients.sh.
+. "${top_srcdir:=.}/tests/system/lib.sh"
+redis_python
+
+clients=$(cd "$top_srcdir" && pwd)/tests/clients
+PYTHONPATH=$PYTHONPATH:$clients
+mkfifo "$work/calls"
+
+# ---- a driver
+
+# ask CALL: hands it to the driver, which may have died. hear: sets $said to its answer.
+ask()
+{
+    asked=$((asked + 1))
+    (trap '' PIPE && printf '%s\n' "$1" >&9 2>/dev/null)
+}
+
+has_answered()
+{
+    [ "$(wc -l <"$work/answers")" -ge "$asked" ] || gone "$driver"
+}
+
+hear()
+{
+    wait_until 60 has_answered
+    said=$(sed -n "${asked}{s/\([:,]\) /\1/g;p;}" "$work/answers")
+    [ -n "$said" ] || said=$(tail -n 3 "$work/driver.err")
+}
+
+# seen NAME COMMAND...: waits until the command succeeds, or the client has given up.
+seen()
+{
+    name=$1
+    shift
+    wait_until 60 or_answers "$@"
+    ! has_answered || not_ok "$name" "$work/answers"
+}
+
+or_answers()
+{
+    "$@" || has_answered
+}
+
+# begin COMMAND...: starts a driver. drop: ends it.
+begin()
+{
+    asked=0
+    : >"$work/answers"
+    "$@" <"$work/calls" >>"$work/answers" 2>"$work/driver.err" &
+    driver=$!
+    own "$driver"
+    exec 9>"$work/calls"
+}
+
+drop()
+{
+    exec 9>&-
+    kill "$driver" 2>/dev/null
+    wait "$driver" 2>/dev/null
+}
+
+# place MEMBERS: the call that opens a client of our Redis, with these further members.
+place()
+{
+    "$python" -c 'import json, sys, judge
+print(json.dumps({"open": {**judge.place_of(sys.argv[1]), **json.loads(sys.argv[2])}}))' "$LATER_REDIS_URL" "$1"
+}
+
+opens()
+{
+    ask "$(place "$1")"
+    hear
+    [ "$said" = '{}' ] || not_ok "$client: it is opened: $said"
+}
+
+# ---- a job, and a Redis
+
+# runs_job ID: a job that is reserved: it is known, and in no set. ends_job ID: as laterd ends it.
+runs_job()
+{
+    redis HSET 'later:{w}:jobs' "$1" '{"type":"a","result":60}' >/dev/null
+}
+
+ends_job()
+{
+    # At once: a look between the two would see a job that is gone.
+    redis EVAL 'redis.call("HDEL", KEYS[1], ARGV[1]) return redis.call("RPUSH", KEYS[2], ARGV[2])' \
+        2 'later:{w}:jobs' "later:{w}:result:$1" "$1" \
+        "$(printf '{"state":"done","attempt":1,"at":1}\n{"width":640}')" >/dev/null
+}
+
+waits()
+{
+    [ "$(redis_all INFO clients | tr -d '\r' | awk -F: '$1 == "blocked_clients" { sum += $2 } END { print sum }')" -ge 1 ]
+}
+
+# looks TIMES COMMAND: has the client looked so often, as far as this Redis knows?
+looks()
+{
+    [ "$(called "$2")" -ge "$1" ]
+}
+
+# errors PATTERN: prints how often Redis has answered such an error since its start. told PATTERN TIMES: so often?
+errors()
+{
+    redis INFO errorstats | tr -d '\r' | awk -F'[=,]' -v pattern="$1" '$0 ~ pattern { sum += $2 } END { print sum + 0 }'
+}
+
+told()
+{
+    [ "$(errors "$1")" -ge "$2" ]
+}
+
+# waits_for ID SECONDS: the client waits for a job that runs, and is blocked in Redis.
+waits_for()
+{
+    runs_job "$1"
+    ask "{\"wait\":\"$1\",\"queue\":\"w\",\"timeout\":$2}"
+    is_waiting "$client waits for $1"
+}
+
+is_waiting()
+{
+    seen "$1" waits
+}
+
+# Killed, since a replica that writes its first append-only file does not end by TERM.
+goes_away()
+{
+    stop_redis KILL
+}
+
+comes_back()
+{
+    start_redis 'appendonly yes' 'appendfsync always' "$@"
+}
+
+# A server's socket is held by somebody else until he has turned away so many.
+turns_away()
+{
+    : >"$work/turned"
+    # node-redis 5.9 takes a connection that is closed in its handshake for ready, and never makes another.
+    case $client in
+    node-redis) how=loading ;;
+    *) how= ;;
+    esac
+    # shellcheck disable=SC2086 # a word or none
+    "$python" "$clients/outage.py" "$redis_socket" "$work/turned" $how 2>"$work/outage.err" &
+    outage=$!
+    own "$outage"
+    seen "$client: it asks again" has_turned "$1"
+}
+
+has_turned()
+{
+    [ "$(wc -l <"$work/turned")" -ge "$1" ]
+}
+
+lets_in()
+{
+    kill "$outage"
+    wait "$outage" 2>/dev/null
+    rm -f "$redis_socket"
+}
+
+# ---- what is tried
+
+outlasts()
+{
+    waits_for one 600
+    goes_away
+    if [ "$redis_kind" = single ]; then
+        turns_away 5
+        lets_in
+    fi
+    comes_back
+    is_waiting "$client: it waits again"
+    ends_job one
+    hear
+    is "$said" "$value" "$client: a wait outlasts an outage"
+
+    waits_for two 600
+    goes_away
+    comes_back
+    ends_job two
+    hear
+    is "$said" "$value" "$client: what ended before the client was back is found"
+}
+
+outlasts_in_flow()
+{
+    redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
+    ask '{"wait_flow":"f","queue":"w","timeout":600}'
+    seen "$client waits for a flow" looks 1 hmget
+    goes_away
+    [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
+    comes_back
+    seen "$client looks at the flow again" looks 1 hmget
+    redis HSET 'later:{w}:flow:f' open 0 'done' 1 >/dev/null
+    hear
+    contains "$(echo "$said" | field state)" 'done' "$client: the wait for a flow outlasts an outage"
+}
+
+# A master that another one follows: it lets those go who wait in it, and then refuses to let them wait.
+outlasts_failover()
+{
+    waits_for six 600
+    redis REPLICAOF 127.0.0.1 1 >/dev/null
+    seen "$client: it asks a replica" told READONLY 1
+    redis REPLICAOF NO ONE >/dev/null
+    is_waiting "$client: it waits again"
+    ends_job six
+    hear
+    is "$said" "$value" "$client: a wait outlasts a failover"
+}
+
+# A new master that no replica follows yet lets nobody wait, if it is to keep what it has.
+outlasts_alone()
+{
+    runs_job seven
+    redis CONFIG SET min-replicas-to-write 1 >/dev/null
+    ask '{"wait":"seven","queue":"w","timeout":600}'
+    seen "$client: it asks a master that is alone" told NOREPLICAS 3
+    redis CONFIG SET min-replicas-to-write 0 >/dev/null
+    is_waiting "$client: it waits again"
+    ends_job seven
+    hear
+    is "$said" "$value" "$client: a wait outlasts the time until a replica follows"
+}
+
+# fails NAME: it has ended with an error of Redis, or of the connection.
+fails()
+{
+    is "$(echo "$said" | field error)" redis "$1"
+}
+
+# The time of a wait is up while Redis is away.
+ends_away()
+{
+    runs_job three
+    goes_away
+    ask '{"wait":"three","queue":"w","timeout":1}'
+    hear
+    fails "$client: a wait that ends while Redis is away says so"
+    comes_back
+}
+
+# It asks twice a second; its library may try some times for each of these.
+gives_up()
+{
+    opens '{"patience":2}'
+    waits_for four 600
+    goes_away
+    turns_away 3
+    hear
+    fails "$client: a wait gives Redis up"
+    turned=$(wc -l <"$work/turned")
+    is "$((turned < 200))" 1 "$client: it asks about twice a second ($turned in 2 s)"
+    lets_in
+    comes_back
+}
+
+ends_refused()
+{
+    goes_away
+    REDISCLI_AUTH=old
+    export REDISCLI_AUTH
+    comes_back 'requirepass old'
+    opens '{"password":"old"}'
+    waits_for five 600
+    goes_away
+    REDISCLI_AUTH=new
+    comes_back 'requirepass new'
+    hear
+    fails "$client: a refused password ends a wait"
+    like "$said" 'WRONGPASS|NOAUTH|password|Authentication' "$client: and its error says so"
+    turned=$(errors 'NOAUTH|WRONGPASS')
+    is "$((turned < 10))" 1 "$client: it is not tried again and again ($turned times)"
+    unset REDISCLI_AUTH
+    goes_away
+    comes_back
+}
+
+# tries NAME DRIVER [ARGUMENT...]: all of that, for one client.
+tries()
+{
+    client=$1
+    shift
+    case " ${CLIENTS:-$client} " in
+    *" $client "*) ;;
+    *) return 0 ;;
+    esac
+    # shellcheck disable=SC2119
+    applies "$client" || return 0
+    redis_all FLUSHALL >/dev/null
+    begin "$@"
+    opens '{}'
+    outlasts
+    outlasts_in_flow
+    ends_away
+    if [ "$redis_kind" = single ]; then
+        outlasts_failover
+        outlasts_alone
+        [ "$client" = c ] || ends_refused # test_outage.c has that
+        case $client in
+        c | go | php-*) ;; # test_outage.c, away_test.go and testing.php have that
+        *) gives_up ;;
+        esac
+    fi
+    drop
+}
+
+php_tries()
+{
+    tries "php-$1" php "$clients/driver.php" "$1"
+}
+
+value='{"value":{"width":640}}'
+comes_back
+tries c "$python" "$clients/driver_later.py" "$later_bin"
+tries python "$python" "$clients/driver.py"
+tries python-asyncio "$python" "$clients/driver.py" async
+if node_modules; then
+    tries node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
+    tries node-redis node "$clients/driver.mjs" redis "$node_modules"
+else
+    missing node "node or npm is not installed, or npm cannot install ioredis and redis"
+fi
+if ruby -e 'require "redis"' 2>/dev/null; then
+    tries ruby ruby "$clients/driver.rb"
+else
+    missing ruby "ruby-redis is not installed"
+fi
+with_php php_tries
+if ! command -v go >/dev/null; then
+    missing go "golang-go is not installed"
+elif go_driver "$clients" "$work/driver"; then
+    tries go "$work/driver"
+elif [ -s "$work/go.log" ]; then
+    not_ok "go: the driver is built" "$work/go.log"
+else
+    missing go "golang-github-mna-redisc-dev is not installed"
+fi
+finish
