@@ -9,7 +9,7 @@ start_laterd
 status_says() { later status 2>&1 | grep -q "$1"; }
 silent() { ! later status 2>&1 >/dev/null | grep -q .; }
 shows() { later show waits --json | grep -q "$1"; }
-nobody_waits() { ! redis_all CLIENT LIST | grep -q 'cmd=blpop'; }
+nobody_waits() { ! redis_all CLIENT LIST | grep -q ' name=laterd-wake-.* cmd=blpop'; }
 
 pair=$(workers)
 # shellcheck disable=SC2086 # words
