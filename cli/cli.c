@@ -34,7 +34,9 @@ int cli_check_words(const struct cli *cli, struct later_error *err)
     if (cli->args.count < cli->command->min)
         return cli_missing_word(cli, err);
     if (cli->command->max >= 0 && cli->args.count > cli->command->max)
-        return later_fail(err, LATER_E_USAGE, "there are too many words");
+        return later_fail(err, LATER_E_USAGE,
+                          "there are too many words, from `%.60s` on; one with spaces wants quotes",
+                          cli->args.words[cli->command->max]);
     if (cli->command->instead && !cli->args.program &&
         (cli->args.count == 0 || args_flag(&cli->args, cli->command->instead)))
         return 0;
@@ -172,7 +174,7 @@ struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_com
     if (!later_redis_is_cluster(redis))
         return cli_call(cli, cmd, err);
     if (later_redis_send_to(redis, node, cmd, NODE_TIMEOUT, cli_take_node, &taken) < 0) {
-        later_fail(err, LATER_E_REDIS, "a node of the Cluster is away");
+        later_fail(err, LATER_E_REDIS, "a node of the Cluster is away; try again when it is back");
         return NULL;
     }
     later_redis_flush(redis);

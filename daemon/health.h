@@ -23,7 +23,7 @@ struct health_report {
     uint32_t busy;            /* of them, with a job running */
     int64_t pid;              /* the supervisor's */
     double heartbeat_age;     /* seconds since its loop turned last */
-    char fault[HEALTH_TEXT];  /* what Redis refuses; "" = nothing */
+    char fault[HEALTH_TEXT];  /* what hinders all; "" = nothing */
     char reload[HEALTH_TEXT]; /* why the last reload was refused; "" = it was not */
 };
 

@@ -141,7 +141,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
         return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     strtod(from->score, &end);
     if (*end || end == from->score)
-        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not a score", from->score);
+        return later_fail(err, LATER_E_USAGE, "--after: %.60s is not the `next` of a search", text);
     searching->choice.seen = from->seen = strtoull(seen, NULL, 10);
     snprintf(searching->next, sizeof searching->next, "%s", text);
     return 0;

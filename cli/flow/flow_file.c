@@ -162,7 +162,8 @@ static int flow_file_pass(struct flow_file *file, enum pass pass, struct later_e
     int ok = 0;
 
     if (lseek(file->fd, 0, SEEK_SET) < 0)
-        return later_fail(err, LATER_E_NONE, "cannot be read again: %s", strerror(errno));
+        return later_fail(err, LATER_E_NONE, "cannot be read again: %s; `-` reads a pipe",
+                          strerror(errno));
     file->pass = pass;
     file->line = 0;
     lines_begin(&lines, file->fd, LATER_LINE_ROOM(file->cli->where.document_max));

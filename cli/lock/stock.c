@@ -139,7 +139,8 @@ static int stock_show(struct cli *cli, char **words, struct later_error *err)
     if (!reply)
         return -1;
     if (later_reply_count(reply) == 0)
-        status = later_fail(err, LATER_E_NONE, "no stock of %.80s was ever set", item);
+        status = later_fail(err, LATER_E_NONE,
+                            "no stock of %.80s was ever set; `later stock set` does", item);
     else
         tell_stock(cli, item, reply);
     later_reply_free(reply);

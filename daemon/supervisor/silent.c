@@ -46,7 +46,7 @@ static void silent_count(struct process *process, void *arg)
         look->longest = process;
 }
 
-void silent_look(struct fault *fault, const struct workers *workers)
+bool silent_look(struct fault *fault, const struct workers *workers)
 {
     struct silent look = { 0 };
 
@@ -58,4 +58,5 @@ void silent_look(struct fault *fault, const struct workers *workers)
                    look.count, look.all, (long)look.longest->pid, look.longest->unanswered);
     else
         fault_over(fault);
+    return look.count > 0 && look.count == look.all;
 }

@@ -13,7 +13,8 @@
 
 /* Asks those that run nothing now and then whether their loop turns (WORKER_BEAT). Notes the fault
  * if one has not answered for ten seconds; it is over when all do. Called every second: it counts
- * these looks, so that nobody is blamed for what we stood still ourselves. */
-void silent_look(struct fault *fault, const struct workers *workers);
+ * these looks, so that nobody is blamed for what we stood still ourselves. Returns whether no
+ * worker answers: then this laterd does nothing at all. */
+bool silent_look(struct fault *fault, const struct workers *workers);
 
 #endif

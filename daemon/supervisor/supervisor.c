@@ -51,8 +51,10 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
         state->fault = services_fault(supervisor->queues);
     if (!state->fault)
         state->fault = patterns_fault(supervisor->patterns);
+    if (!state->fault && supervisor->all_silent)
+        state->fault = fault_text(&supervisor->silent);
     health_fault(supervisor->health, state->fault);
-    if (!state->fault) /* another start would not help */
+    if (!state->fault) /* another start would not help, or others work */
         state->fault = fault_text(&supervisor->cut_off);
     if (!state->fault)
         state->fault = fault_text(&supervisor->silent);
@@ -171,7 +173,7 @@ static void on_beat(void *arg)
     workers_tick(supervisor->workers);
     on_stirred(supervisor);
     look_for_cut_off(supervisor);
-    silent_look(&supervisor->silent, supervisor->workers);
+    supervisor->all_silent = silent_look(&supervisor->silent, supervisor->workers);
     supervisor_reload_look(supervisor);
     tell_health(supervisor, &state);
     connections_add(&state.connections, link_redis(supervisor->link));

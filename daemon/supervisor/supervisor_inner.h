@@ -41,7 +41,8 @@ struct supervisor {
     struct patterns *patterns;
     struct fault crowded; /* a pool has no room for a queue of its pattern */
     struct fault cut_off; /* workers do not reach Redis, although we do */
-    struct fault silent;  /* workers do not answer us */
+    struct fault silent;  /* workers do not answer us, */
+    bool all_silent;      /* none of them */
     double linked_at;     /* since when we do; 0: we do not */
     struct health *health;
     struct workers *workers;

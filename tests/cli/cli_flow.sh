@@ -76,6 +76,11 @@ is "$(later show gone.y --json | grep -o 'needs step x of flow gone[^"]*')" \
 is "$(later flow cancel gone)" 1 "cancel: what is left"
 is "$(field state gone)" ended "ended, not done"
 later push --flow all --file - <"$work/etl" >/dev/null
+mkfifo "$work/pipe"
+cat "$work/etl" >"$work/pipe" &
+run later push --flow all --file "$work/pipe"
+wait $!
+like "$status $err" '^66 .*cannot be read again: .*; `-` reads a pipe' "a pipe that is not standard input"
 later reserve default >/dev/null
 is "$(later flow cancel all)" 7 "cancel: waiting, ready and reserved jobs"
 is "$(later size default --json | sed 's/.*"ready":\([0-9]*\).*"reserved":\([0-9]*\).*"waiting":\([0-9]*\).*/\1 \2 \3/')" \

@@ -347,7 +347,7 @@ refuses '--not: older:1h is not NAME:VALUE' search --count -q m --not older:1h
 refuses 'which queue? -q Q, or -A for all' search --count
 refuses 'which queue? -q Q, or -A for all' cancel --state dead --yes
 refuses '-q is one queue, -A all of them' search --count -q m -A
-refuses 'there are too many words' search m n --type a
+refuses 'there are too many words, from `n` on; one with spaces wants quotes' search m n --type a
 refuses 'There is no terminal to ask on: add --yes' cancel -q m --type 'grave.*'
 refuses '--ask goes with --json' cancel -q m --type 'grave.*' --ask line
 refuses '--ask: page is not `line`' cancel -q m --type 'grave.*' --ask page --json

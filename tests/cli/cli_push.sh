@@ -153,7 +153,7 @@ refused 64 'from -100 to 100' t 1 --priority 101
 refused 64 'from -100 to 100' t 1 --priority 1.5
 refused 64 'only one of them' t 1 --in 5 --at 5
 refused 64 'TYPE is missing'
-refused 64 'too many' t 1 2
+refused 64 'too many words, from `"a@b"}` on; one with spaces wants quotes' t '{"to":' '"a@b"}'
 refused 64 'queue' t 1 -q 'a{b'
 refused 64 'did you mean --priority' t 1 --prioriti 5
 refused 64 '--id needs ID' t 1 --id

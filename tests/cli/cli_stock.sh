@@ -5,6 +5,7 @@ start_redis 'appendonly no'
 
 run later stock show ticket
 is "$status $out" "66 " "an item that was never set: status 66"
+contains "$err" 'no stock of ticket was ever set; `later stock set` does' "and what sets it"
 run later stock claim ticket ann
 is "$status" 75 "claim without any stock: status 75"
 is "$(later stock set ticket 2)" 2 "set: how many are left"
