@@ -69,14 +69,9 @@ static uint64_t part_of(const struct config *config, const struct config_queue *
     return (queue->max_jobs + shards - 1) / shards;
 }
 
-static void on_loaded(void *arg, struct later_answer *answer)
-{
-    (void)arg;
-    (void)answer; /* if it is refused, redis_check.h says so, since laterd needs that right, too */
-}
-
 /* Loads what pushes need, so that a pusher need not have the right to load scripts: with it he
- * could load one of his own, which stops Redis for all. */
+ * could load one of his own, which stops Redis for all. If it is refused, redis_check.h says so,
+ * since laterd needs that right, too. */
 static void load_scripts(struct link *link)
 {
     static const enum later_script scripts[] = { LATER_SCRIPT_PUSH, LATER_SCRIPT_PUSH_NOW };
@@ -87,11 +82,11 @@ static void load_scripts(struct link *link)
 
         if (masters == 0) {
             later_script_load(&cmd, scripts[i], false);
-            link_send(link, &cmd, LINK_TIMEOUT, on_loaded, NULL);
+            link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL);
         }
         for (size_t m = 0; m < masters; m++) {
             later_script_load(&cmd, scripts[i], false);
-            later_redis_send_to(link_redis(link), m, &cmd, LINK_TIMEOUT, on_loaded, NULL);
+            later_redis_send_to(link_redis(link), m, &cmd, LINK_TIMEOUT, NULL, NULL);
         }
     }
 }

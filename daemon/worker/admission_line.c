@@ -234,13 +234,7 @@ void admission_counted(struct later_job *job, const struct later_line *at,
     job->counts = count;
 }
 
-/* If it is lost, it stays counted until its time is over. */
-static void on_counted(void *arg, struct later_answer *answer)
-{
-    (void)arg;
-    (void)answer;
-}
-
+/* If that is lost, it stays counted until its time is over. */
 void admission_uncount(struct later_job *job)
 {
     const struct worker *worker = job->worker;
@@ -249,7 +243,7 @@ void admission_uncount(struct later_job *job)
         struct later_command cmd = { 0 };
 
         later_limit_free(&cmd, worker->config->redis.prefix, &count->at, count->when);
-        link_send(worker->main, &cmd, LINK_TIMEOUT, on_counted, NULL);
+        link_send(worker->main, &cmd, LINK_TIMEOUT, NULL, NULL);
         line_call_next(worker->admission->line, &count->at);
     }
     admission_forget(job);
@@ -270,7 +264,7 @@ void admission_begun(struct later_job *job)
             continue;
         line_number(&at, worker->start->overlay);
         later_limit_begun(&cmd, worker->config->redis.prefix, &at, count->when);
-        link_send(worker->main, &cmd, LINK_TIMEOUT, on_counted, NULL);
+        link_send(worker->main, &cmd, LINK_TIMEOUT, NULL, NULL);
     }
     link_flush(worker->main);
     admission_forget(job);

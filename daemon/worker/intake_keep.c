@@ -129,15 +129,8 @@ static bool intake_keep_job_of(const struct batch *batch, size_t i, struct later
     return !later_reply_is_nil(document);
 }
 
-/* If it does not arrive, their lease runs out. */
-static void on_given_back(void *arg, struct later_answer *answer)
-{
-    (void)arg;
-    (void)answer;
-}
-
 /* Gives back jobs that could not be kept: by their ids, since the others of their token are ours.
- */
+ * If that does not arrive, their lease runs out. */
 static void intake_keep_give_back(struct link *link, const struct later_keys *keys,
                                   const struct later_settlement *jobs, size_t count)
 {
@@ -147,7 +140,7 @@ static void intake_keep_give_back(struct link *link, const struct later_keys *ke
         return;
     log_line(LOG_ERROR, "no memory for %zu jobs of queue %s: given back", count, keys->queue);
     later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, jobs, count);
-    if (link_send(link, &cmd, LINK_TIMEOUT, on_given_back, NULL) == 0)
+    if (link_send(link, &cmd, LINK_TIMEOUT, NULL, NULL) == 0)
         link_flush(link);
 }
 

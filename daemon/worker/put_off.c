@@ -81,12 +81,6 @@ static double put_off_until(const struct put_off *off, const struct put_off_job 
 }
 
 /* What comes of it does not matter: who is not put off looks once. */
-static void put_off_on_answer(void *arg, struct later_answer *answer)
-{
-    (void)arg;
-    (void)answer;
-}
-
 static void put_off_call(const struct put_off *off, const char *queue,
                          const struct later_put_off *jobs, size_t count)
 {
@@ -95,7 +89,7 @@ static void put_off_call(const struct put_off *off, const char *queue,
 
     later_keys_init(&keys, off->prefix, queue);
     later_line_put_off(&cmd, &keys, jobs, count);
-    link_send(off->link, &cmd, LINK_TIMEOUT, put_off_on_answer, NULL);
+    link_send(off->link, &cmd, LINK_TIMEOUT, NULL, NULL);
 }
 
 /* Takes one job off the list, if it is of `queue`, or queue is ""; which then becomes its queue.
