@@ -2,6 +2,7 @@
 # later pause --host: the laterd of this host begins nothing more, and what runs goes on; status, show and the
 # log say so; it outlasts a restart; resume and the end of its time end it.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/daemon/fleet_lib.sh"
 start_redis
 options='drain = 20.0; lease = 10.0;'
 configure 'workers = 2;' "$options"
@@ -64,13 +65,10 @@ fi
 
 # among_hundreds: each of them tells of itself every 20 seconds.
 ended_quiet() { [ "$(how_often ' not quiet any more: ')" = "$1" ]; }
-posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
-says_rarely() { redis HVALS later:hosts | grep -q '"every":20,'; }
 among_hundreds()
 {
-    awaited 20 "it has a post" posts_of
-    seq 600 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
-    within 30 "it tells rarely" says_rarely
+    fleet 600
+    within 30 "it tells rarely" says_every 20
     ends=$(how_often ' not quiet any more: ')
     later pause --host "$host" --for 100 >/dev/null
     within 10 "a pause with an end" said_quiet # it has just told

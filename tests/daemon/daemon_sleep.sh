@@ -2,16 +2,10 @@
 # daemon_sleep.sh: where many hosts serve the same queues, all but one of a pool's idle workers close their
 # connections. They are roused when jobs come, and no job waits for that as long as a person would notice.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/daemon/fleet_lib.sh"
 start_redis
 configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short wait is a third of a second
 
-# fleet N: so many other hosts seem to serve the same.
-fleet()
-{
-    seq "$1" | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
-}
-posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
-says_every() { redis HVALS later:hosts | grep -q "\"every\":$1,"; }
 connections() { redis_all CLIENT LIST | grep -c ' name=laterd-'; }
 are() { [ "$(connections)" = "$1" ]; }
 # those of the host, and of one worker
@@ -21,17 +15,14 @@ one_awake()
     sed -n 's/.* name=laterd-\([a-z]*\)-.*/\1/p' "$work/clients" | sort >"$work/names"
     [ "$(paste -sd ' ' "$work/names")" = 'laterd subscriber wake worker' ]
 }
-waits_long() { redis_all CLIENT LIST | grep -c ' name=laterd-wake-.* idle=\([2-9]\|[1-9][0-9]\) .*cmd=blpop'; }
-all_wait_long() { [ "$(waits_long)" = 4 ]; }
-asleep() { how_often ' asleep: '; }
+all_wait_long() { [ "$(wait_long | wc -l)" = 4 ]; }
 
 # ---- few hosts: nobody sleeps
 
 start_laterd
-awaited 20 "it has a post" posts_of
 fleet 30
 within 30 "among few hosts they wait long, each with its connections" all_wait_long
-is "$(connections):$(asleep)" 10:0 "two of the host, and two of each worker"
+is "$(connections):$(how_often ' asleep: ')" 10:0 "two of the host, and two of each worker"
 stop_laterd
 
 # ---- many

@@ -2,21 +2,17 @@
 # daemon_sleep_back.sh: jobs come while laterd does not reach Redis and all but one of a pool's workers sleep. These are
 # roused as soon as laterd reaches it again, not at its next look, which may be a second later.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/daemon/fleet_lib.sh"
 start_redis
 configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short wait is a third of a second
-posts=
-posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
-one_waits() { [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]; }
-one_has_slept() { [ "$(how_often ' asleep: ')" -gt "$before" ] && one_waits; }
 is_away() { [ "$(how_often 'redis is away')" -gt "$aways" ]; }
 is_back() { [ "$(how_often 'redis is back')" -gt "$backs" ]; }
 
 start_laterd
-awaited 20 "it has a post" posts_of
 before=0
 for round in 1 2 3 4 5; do
-    seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
-    within 30 "round $round: among many, all but one sleep" one_has_slept
+    fleet 31
+    within 30 "round $round: among many, all but one sleep" asleep $((before + 1))
     aways=$(how_often 'redis is away') backs=$(how_often 'redis is back')
     mv "$redis_socket" "$work/hidden"
     use_socket "$work/hidden"

@@ -3,22 +3,13 @@
 # taken for the one that waits, although it waited a moment before without knowing that. Nor does the connection
 # for the calls of handlers stay open where nobody needs it. Who knows of jobs that wait for a limit does not sleep.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/daemon/fleet_lib.sh"
 start_redis
 posts=
-posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
 calls() { redis_all CLIENT LIST | grep -c ' name=laterd-plugins'; }
 call() { [ "$(calls)" = "$1" ]; }
-# asleep: have so many gone to sleep, perhaps more than once, and does one wait?
-asleep()
-{
-    [ "$(how_often ' asleep: ')" -ge "$sleepers" ] && [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]
-}
-# another_waits ID: does another worker than that of the job wait for longer than a second, which is for long?
-another_waits()
-{
-    redis_all CLIENT LIST | grep ' name=laterd-wake-.* idle=\([2-9]\|[1-9][0-9]\) .*cmd=blpop' |
-        grep -qv " name=laterd-wake-$(pid_of "$1") "
-}
+# another_waits ID: does another worker than that of the job wait for long?
+another_waits() { wait_long | grep -qv " name=laterd-wake-$(pid_of "$1") "; }
 
 # sleepers_are STOP|CONT: what is pushed meanwhile is for the one that waits; on a busy machine one that is roused might
 # be quicker.
@@ -33,13 +24,11 @@ sleepers_are()
 # sleep. A short wait is a third of the lease.
 among_many()
 {
-    sleepers=$(($1 - 1))
     configure "workers = $1;" "lease = $2;" 'log = { level = "debug"; };' "$3"
     [ -z "$posts" ] || redis DEL "$posts" >/dev/null # another lease is another name
     start_laterd
-    awaited 20 "it has a post" posts_of
-    seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
-    within 40 "among many, all but one sleep" asleep
+    fleet 31
+    within 40 "among many, all but one sleep" asleep $(($1 - 1))
 }
 
 among_many 3 3.0 'events = 1;'

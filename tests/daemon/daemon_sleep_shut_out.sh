@@ -3,6 +3,7 @@
 # connected live, so laterd itself sees nothing of that; but the workers that are roused are not let in. That is
 # said, also by `later status`, and they come as soon as the password file has the new one.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/daemon/fleet_lib.sh"
 start_redis 'requirepass first'
 
 # password WORD: in the file of laterd and later from now on.
@@ -19,10 +20,6 @@ export LATER_REDIS_PASSWORD_FILE REDISCLI_AUTH
 
 configure 'workers = 4;' 'lease = 1.0;' 'log = { level = "debug"; };' # a short wait is a third of a second
 sed -i "1s|; };|; password_file = \"$work/password\"; };|" "$work/laterd.conf"
-posts=
-posts_of() { posts=$(redis_all --scan --pattern 'later:lookers:*') && [ -n "$posts" ]; }
-# asleep: have three gone to sleep, perhaps more than once, and does one wait?
-asleep() { [ "$(how_often ' asleep: ')" -ge 3 ] && [ "$(redis_all CLIENT LIST | grep -c ' name=laterd-wake-')" = 1 ]; }
 status_says()
 {
     run later status
@@ -34,9 +31,8 @@ status_says()
 silent() { status_says '' && [ -z "$err" ]; }
 
 start_laterd
-awaited 20 "it has a post" posts_of
-seq 31 | sed "s/.*/ZADD $posts -99999999999 other:&/" | redis >/dev/null
-within 30 "among many, all but one sleep" asleep
+fleet 31
+within 30 "among many, all but one sleep" asleep 3
 is "$(how_often 'do not reach Redis')" 0 "nothing is wrong"
 
 # laterd's own later finds the new password elsewhere; laterd's file has the old one still
