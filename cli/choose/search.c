@@ -31,7 +31,6 @@ struct searching {
     uint64_t reserved, skip; /* reserved jobs of this part printed so far; how many to skip */
     char next[NEXT_MAX];     /* where to continue; "" = at the beginning */
     struct spot {
-        uint64_t seen;
         later_queue_name part;
         enum later_key set;
         char score[64], member[LATER_ID_SIZE];
@@ -142,7 +141,7 @@ static int read_spot(struct searching *searching, struct later_error *err)
     strtod(from->score, &end);
     if (*end || end == from->score)
         return later_fail(err, LATER_E_USAGE, "--after: %.60s is not a score", from->score);
-    searching->choice.seen = from->seen = strtoull(seen, NULL, 10);
+    searching->choice.seen = strtoull(seen, NULL, 10);
     snprintf(searching->next, sizeof searching->next, "%s", text);
     return 0;
 }

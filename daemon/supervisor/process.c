@@ -80,7 +80,6 @@ static void process_run_child(const struct process *process, const struct proces
     struct worker_start start = { .config = config,
                                   .pool = process->pool,
                                   .slots = process->slots,
-                                  .number = process->number,
                                   .control_fd = CONTROL_FD,
                                   .status_fd = STATUS_FD,
                                   .host = options->host,

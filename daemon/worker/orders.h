@@ -47,7 +47,6 @@ struct worker_start {
     const struct config *config;
     const struct config_pool *pool;
     struct slots *slots;
-    int number;              /* for the log */
     int control_fd;          /* to read orders from */
     int status_fd;           /* to write reports to */
     const char *host;        /* for error records */
