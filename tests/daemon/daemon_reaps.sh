@@ -23,11 +23,6 @@ no_process()
     [ ! -e "/proc/$1" ]
 }
 
-two_workers()
-{
-    [ "$(workers | wc -l)" = 2 ]
-}
-
 # check_reaping NAME PREFIX
 check_reaping()
 {

@@ -32,10 +32,6 @@ within 5 "TSTP: what runs is finished, what waits goes back" calm
 is "$(ended running && echo 'done')" 'done' "the job that ran was finished"
 push_job meanwhile '"type":"note"' '' 100
 kill -KILL "$(workers | head -n 1)"
-two_workers()
-{
-    [ "$(workers | wc -l)" = 2 ]
-}
 within 5 "a worker that dies meanwhile is replaced" two_workers
 wait_until 5 rest
 sleep 0.7

@@ -2,6 +2,7 @@
 # Handlers in Python, many at once in one program of the plugin exec (`parallel`). Each failure only
 # costs the jobs that it hits. LATER_SOAK=1 measures at full length.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/handlers/handlers_lib.sh"
 redis_python
 start_redis
 : "${LATER_SOAK:=}"
@@ -145,23 +146,9 @@ configure 'workers = 1;' 'grace = 10.0;' 'drain = 20.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 
-# job ID TYPE [PAYLOAD [MEMBERS]]
-job()
-{
-    push_job "$1" "\"type\":\"$2\",\"payload\":{${3:-}}${4:+,$4}"
-}
-
 # ---- many at once
 
-naps=300 wait=0.5 most=2
-[ -z "$LATER_SOAK" ] || naps=1000 wait=1 most=3
-job warm nap '"for":0'
-within 20 "a handler does a job" counts 'done' 1
-begin=$(present)
-push_many "$naps" nap "{\"for\":$wait}" nap- >/dev/null
-within 30 "$naps coroutines of $wait s" counts 'done' $((naps + 1))
-in_time "$(sum "$(present) - $begin")" "$most" "s for them, one worker, one program"
-is "$(lines pids) $(counted returned)" "1 0" "one program, and none was given back"
+many_at_once coroutines
 begin=$(present)
 push_many 100 sync.nap '{"for":0.5}' sync- >/dev/null
 within 30 "100 functions of 0.5 s, in threads" counts 'done' $((naps + 101))
@@ -187,7 +174,6 @@ within 5 "its logger's lines have the job's fields" log_has say 'the disk is nea
 is "$(dead)" 0 "and it is done"
 job shows shows
 within 20 "without parallel too, what is logged is there while its function runs" log_has shows 'about to charge the card'
-has_come() { noted g "$1" | grep -q '"done":4,'; }
 within 20 "and how far it has come" has_come shows
 is "$(reserved)" 1 "while it runs"
 touch "$work/go_on"
@@ -197,25 +183,11 @@ within 20 "an exception is a retry, then burial" is_dead bad
 like "$(error_of bad)" '"text":"ValueError: bad.{1,6}thing.{1,6}Traceback ' "its error begins with the last line of the traceback"
 like "$(error_of bad)" 'app.py.", line [0-9]+, in bad.*in inner.*thing."."' "then comes the traceback, from the handler to its end"
 is "$(error_of bad | grep -c 'laterd/')" 0 "without laterd's own frames"
-redis SET 'later:lock:{one}:fence' 41 >/dev/null
-job locked fenced '' '"lock":"one"'
-within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
+ends_as_it_says
 job free fenced '"lock":"in its payload"'
 within 20 "and where it has none" grep -qx None "$work/fence"
-job retry retry
-within 20 "Retry: later" is_delayed retry
-contains "$(error_of retry)" '"kind":"retry","text":"busy"' "a retried job keeps its handler's reason"
-at_least "$(sum "$(redis ZSCORE "$(key delayed)" retry) - $(present)")" 300 "in the time that a timedelta says"
-is "$(attempts_of retry)" 1 "an attempt"
-job bury bury
-within 20 "Bury: dead at once" is_dead bury
-contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "a buried job keeps its handler's reason"
-job return return
-within 20 "Return: later" is_delayed return
-is "$(attempts_of return)" 0 "a returned job has no attempt counted"
-job odd odd '' '"result":60'
-within 20 "a value that is no JSON: buried" is_dead odd
-contains "$(error_of odd)" 'TypeError' "with what Python says"
+at_least "$(sum "$(redis ZSCORE "$(key delayed)" retry) - $(present)")" 300 "a retry comes in the time that a timedelta says"
+contains "$(error_of odd)" 'TypeError' "a value that is no JSON, with what Python says"
 job nobody nobody
 within 20 "a type without handler: buried" is_dead nobody
 contains "$(error_of nobody)" 'no handler for type nobody' "a job without a handler says so"
@@ -225,22 +197,7 @@ done
 
 # ---- given up
 
-# A program that stands still for a second, on a busy machine, does not hear of it in time: laterd says so,
-# and starts another.
-late() { logged "did not give up job $1 "; }
-hears() { grep -q "$1" "$work/cancelled" || late "$1"; }
-job long-1 long
-job long-2 long '' '"timeout":4,"max_attempts":1'
-wait_until 10 eval '[ "$(lines long)" = 2 ]'
-pids=$(lines pids)
-runs "a running job is cancelled" later cancel long-1
-within 20 "its coroutine hears of it" hears long-1
-within 20 "one over its time: buried" is_dead long-2
-within 20 "its coroutine heard of it" hears long-2
-contains "$(error_of long-2)" '"kind":"timeout"' "and it counts as a time-out"
-job nap nap '"for":0'
-within 20 "the next is done" unknown nap
-late long-1 || late long-2 || is "$(lines pids)" "$pids" "by the same program"
+hears_of_its_end
 
 # A thread cannot be ended. Its program is, when all others in it are done.
 pids=$(lines pids)
@@ -335,11 +292,5 @@ job last nap '"for":1'
 wait_until 10 test -s "$work/last"
 end_well
 is "$(known)" 0 "what ran was let finish"
-none_left()
-{
-    while read -r pid; do
-        gone "$pid" || return 1
-    done <"$work/pids"
-}
 within 5 "no program is left" none_left
 finish

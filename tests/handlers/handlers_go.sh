@@ -2,6 +2,7 @@
 # Handlers in Go: how a program of the client reads, ends a job that is asked to stop, and ends itself.
 # What its handlers answer is in handlers_answers.sh. It is driven by hand here, without laterd.
 . "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/handlers/lines_lib.sh"
 if ! command -v go >/dev/null || [ ! -d /usr/share/gocode/src/github.com/gomodule/redigo ]; then
     echo '1..0 # SKIP golang-go or golang-github-gomodule-redigo-dev is not installed'
     exit 0
@@ -59,20 +60,6 @@ runs "the program in the README is built" builds mail
 program()
 {
     env LATER_ANSWERS=3 "$@" "$work/app/app" 3>&1 >/dev/null
-}
-
-# job ID TYPE [PAYLOAD]: the line of a job.
-job()
-{
-    printf '{"id":"%s","type":"%s","time_left":300.0,"document":{"type":"%s","payload":%s}}\n' "$1" "$2" "$2" "${3:-null}"
-}
-
-# begun NAME: waits until the handler has begun.
-begun()
-{
-    until [ -s "$work/$1" ]; do
-        sleep 0.05
-    done
 }
 
 told=$( (job 1 name.a '"<é>"' && job 2 name.exact && job 3 other) | program | sed 's/,"last":true//' | sort)

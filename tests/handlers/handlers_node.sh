@@ -2,9 +2,9 @@
 # Handlers in Node, many at once in one program of the plugin exec. handlers.sh tests what all
 # languages share. LATER_SOAK=1 measures at full length.
 . "${top_srcdir:=.}/tests/system/daemon.sh"
+. "$top_srcdir/tests/handlers/handlers_lib.sh"
 needs node
 start_redis
-: "${LATER_SOAK:=}"
 
 node=$(command -v node)
 here=$(cd "$top_srcdir" && pwd)
@@ -66,28 +66,13 @@ configure 'workers = 1;' 'grace = 10.0;' 'drain = 20.0;' \
     'retry = { max_attempts = 3; base = 0.2; max = 0.2; jitter = 0.0; };'
 start_laterd
 
-# job ID TYPE [PAYLOAD [MEMBERS]]
-job()
-{
-    push_job "$1" "\"type\":\"$2\",\"payload\":{${3:-}}${4:+,$4}"
-}
-
-naps=300 wait=0.5 most=2
-[ -z "$LATER_SOAK" ] || naps=1000 wait=1 most=3
-job warm nap
-within 20 "a handler does a job" counts 'done' 1
-begin=$(present)
-push_many "$naps" nap "{\"for\":$wait}" nap- >/dev/null
-within 30 "$naps jobs of $wait s" counts 'done' $((naps + 1))
-in_time "$(sum "$(present) - $begin")" "$most" "s for them, one worker, one program"
-is "$(lines pids)" 1 "one program performs all jobs"
+many_at_once jobs
 
 job say say '' '"max_attempts":1'
 within 20 "whatever it prints is no answer" unknown say
 within 5 "console's lines have the job's fields" log_has say 'the disk is nearly full say'
 job shows shows
 within 20 "what is logged is there while its function blocks the loop" log_has shows 'about to charge the card'
-has_come() { noted g "$1" | grep -q '"done":4,'; }
 within 20 "and how far it has come" has_come shows
 touch "$work/go_on"
 within 20 "then it is done" unknown shows
@@ -95,34 +80,10 @@ job bad bad
 within 20 "an error is a retry, then burial" is_dead bad
 contains "$(error_of bad)" 'at inner' "its stack is kept"
 contains "$(error_of bad)" 'TypeError: bad' "a thrown error's words are kept"
-redis SET 'later:lock:{one}:fence' 41 >/dev/null
-job locked fenced '' '"lock":"one"'
-within 20 "a handler learns which taking of its lock it is" grep -qx 42 "$work/fence"
-job retry retry
-within 20 "Retry: later" is_delayed retry
-is "$(attempts_of retry)" 1 "an attempt"
-job bury bury
-within 20 "Bury: dead at once" is_dead bury
-contains "$(error_of bury)" '"kind":"buried","text":"no such customer"' "a buried job keeps its handler's reason"
-job return return
-within 20 "Return: later" is_delayed return
-is "$(attempts_of return)" 0 "a returned job has no attempt counted"
-job odd odd '' '"result":60'
-within 20 "a value that is no JSON, if somebody wants it: buried" is_dead odd
+ends_as_it_says
 later cancel bad retry bury return odd >/dev/null
 
-# A program that stands still for a second, on a busy machine, does not hear of it in time: laterd says so,
-# and starts another.
-late() { logged "did not give up job $1 "; }
-hears() { grep -q "$1" "$work/cancelled" || late "$1"; }
-job long-1 long
-job long-2 long '' '"timeout":4,"max_attempts":1'
-wait_until 10 eval '[ "$(lines long)" = 2 ]'
-runs "a running job is cancelled" later cancel long-1
-within 20 "its handler hears of it" hears long-1
-within 20 "one over its time: buried" is_dead long-2
-contains "$(error_of long-2)" '"kind":"timeout"' "a job that ignores its cancel is a time-out"
-late long-1 || late long-2 || is "$(lines pids)" 1 "by the same program"
+hears_of_its_end
 pids=$(lines pids)
 job deaf deaf '' '"timeout":4,"max_attempts":1'
 within 20 "a deaf one over its time: buried" is_dead deaf

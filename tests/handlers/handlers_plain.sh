@@ -1,6 +1,7 @@
 #!/bin/sh
 # Handlers in Python that get one job at a time and are no coroutine functions: their program waits in read(2).
 . "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/handlers/lines_lib.sh"
 redis_python
 client=$(cd "$top_srcdir" && pwd)/clients/python
 mkfifo "$work/in"
@@ -41,12 +42,6 @@ def stops(job):
         time.sleep(0.001)
     return "it stops"
 PYTHON
-
-# job ID TYPE [PAYLOAD]: the line of a job.
-job()
-{
-    printf '{"id":"%s","type":"%s","time_left":300.0,"document":{"type":"%s","payload":%s}}\n' "$1" "$2" "$2" "${3:-null}"
-}
 
 # start: starts the program, which reads what is written to descriptor 4.
 start()

@@ -2,6 +2,7 @@
 # Handlers in Ruby: how a program of the client reads, ends a job that is asked to stop, and ends itself.
 # What its handlers answer is in handlers_answers.sh. It is driven by hand here, without laterd.
 . "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/handlers/lines_lib.sh"
 if ! command -v ruby >/dev/null; then
     echo '1..0 # SKIP ruby is not installed'
     exit 0
@@ -32,20 +33,6 @@ program()
     parallel=$1
     shift
     env LATER_ANSWERS=3 LATER_PARALLEL="$parallel" "$@" ruby -I "$top_srcdir/clients/ruby/lib" "$work/app.rb" 3>&1 >/dev/null
-}
-
-# job ID TYPE [PAYLOAD]: the line of a job.
-job()
-{
-    printf '{"id":"%s","type":"%s","time_left":300.0,"document":{"type":"%s","payload":%s}}\n' "$1" "$2" "$2" "${3:-null}"
-}
-
-# begun NAME: waits until the handler has begun.
-begun()
-{
-    until [ -s "$work/$1" ]; do
-        sleep 0.05
-    done
 }
 
 told=$( (job 1 name.a '"é"' && job 2 name.exact && job 3 other) | program 0)

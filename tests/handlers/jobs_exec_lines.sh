@@ -138,7 +138,6 @@ start_laterd
 pids=$(workers)
 redis FLUSHALL >/dev/null
 
-two_workers() { [ "$(workers | wc -l)" = 2 ]; }
 job once lines '"do":"once"'
 within 20 "a job whose program died is tried again and done" counts 'done' 1
 within 5 "with its status" log_has once 'the program died: exit status 7: '
@@ -235,11 +234,5 @@ job last lines '"do":"sleep","for":1'
 wait_until 10 test -s "$work/last.pid"
 end_well
 is "$(known) $(dead)" "$(dead) $(dead)" "the running job was done first"
-none_left()
-{
-    while read -r pid; do
-        gone "$pid" || return 1
-    done <"$work/pids"
-}
 within 5 "no program is left" none_left
 finish

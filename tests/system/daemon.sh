@@ -104,6 +104,7 @@ workers()
         esac
     done
 }
+two_workers() { [ "$(workers | wc -l)" = 2 ]; }
 
 # logged TEXT: is it in the log? how_often TEXT: in how many lines?
 logged()
@@ -139,6 +140,14 @@ show_log()
 alive()
 {
     ! gone "$1"
+}
+
+# none_left: has each process ended whose number is a line of $work/pids?
+none_left()
+{
+    while read -r pid; do
+        gone "$pid" || return 1
+    done <"$work/pids"
 }
 
 children()
