@@ -1,7 +1,6 @@
 /* live.c: a redis-server for a test program. */
 #include "live.h"
 
-#include "log.h"
 #include "queue/conservation.h"
 #include "tests/support/fake_redis.h"
 
@@ -11,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define STANDSTILL 0.05 /* seconds between two turns, none of which takes so long by itself */
@@ -400,4 +400,53 @@ void live_lose(struct fake_redis *fake, void *arg)
         }
         fake_cut(fake);
     }
+}
+
+static int log_fd, stderr_before;
+
+void live_log_begin(enum log_level level)
+{
+    log_fd = memfd_create("log", MFD_CLOEXEC);
+    stderr_before = dup(STDERR_FILENO);
+    dup2(log_fd, STDERR_FILENO);
+    log_open(level, false, "test");
+}
+
+const char *live_log(void)
+{
+    static char text[65536];
+    ssize_t got = pread(log_fd, text, sizeof text - 1, 0);
+
+    text[got > 0 ? got : 0] = '\0';
+    return text;
+}
+
+int live_logged(const char *words)
+{
+    int count = 0;
+
+    for (const char *at = live_log(); (at = strstr(at, words)); at++)
+        count++;
+    return count;
+}
+
+void live_log_end(void)
+{
+    dup2(stderr_before, STDERR_FILENO);
+    close(stderr_before);
+    close(log_fd);
+}
+
+static uint32_t no_shards(void *arg, const struct config_queue *queue)
+{
+    (void)arg;
+    (void)queue;
+    return 0;
+}
+
+void live_widen(struct config *config)
+{
+    struct later_error err;
+
+    ck_assert_msg(config_widen(config, no_shards, NULL, &err) == 0, "%s", err.text);
 }

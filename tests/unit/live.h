@@ -12,6 +12,7 @@
 #include "later/client.h"
 #include "link/link.h"
 #include "live_clock.h"
+#include "log.h"
 #include "queues/services.h"
 #include "tests/support/server.h"
 #include "unit.h"
@@ -69,6 +70,9 @@ extern struct link *live_link;
 extern struct queues *live_queues; /* on that link, without a queue or a service yet */
 extern int live_ups, live_downs;
 
+/* Makes the served queues of a configuration that has changed; none has shards. */
+void live_widen(struct config *config);
+
 /* Makes base and link, to this Redis or to another; `up` is called besides. Waits until the link is
  * up for the first time. */
 void live_loop(void (*up)(void));
@@ -124,6 +128,13 @@ double live_awake(void);
             ck_assert_msg((condition), "did not stay: %s", #condition);                            \
         }                                                                                          \
     } while (0)
+
+/* From begin to end standard error, with the log, is a file in memory. live_logged(): how often it
+ * has these words; live_log(): all of it, until the next call. */
+void live_log_begin(enum log_level level);
+int live_logged(const char *words);
+const char *live_log(void);
+void live_log_end(void);
 
 /* A test case on such a server: each of `tests`, NULL at the end, between set_up() and tear_down(),
  * 60 s at most. */

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,16 +14,12 @@ static struct fake_redis *fake;
 static struct link *link_;
 static struct config config;
 static struct later_error err;
-static int ups, downs, log_fd, stderr_before;
+static int ups, downs;
 static char prefix[] = "later", fake_at[100];
 
-/* Standard error is a file in memory, so that its lines can be counted. */
 static void set_up(void)
 {
-    log_fd = memfd_create("log", MFD_CLOEXEC);
-    stderr_before = dup(STDERR_FILENO);
-    dup2(log_fd, STDERR_FILENO);
-    log_open(LOG_INFO, false, "x");
+    live_log_begin(LOG_INFO);
     live_base = event_base_new();
     config = (struct config){ .redis.url = fake_at, .redis.prefix = prefix, .lease = 30 };
     ups = downs = 0;
@@ -38,22 +33,7 @@ static void tear_down(void)
     if (fake)
         fake_stop(fake);
     live_unloop();
-    dup2(stderr_before, STDERR_FILENO);
-    close(stderr_before);
-    close(log_fd);
-}
-
-/* How often the log has said so. */
-static int logged(const char *words)
-{
-    static char text[65536];
-    ssize_t got = pread(log_fd, text, sizeof text - 1, 0);
-    int count = 0;
-
-    text[got > 0 ? got : 0] = '\0';
-    for (const char *at = text; (at = strstr(at, words)); at++)
-        count++;
-    return count;
+    live_log_end();
 }
 
 static void on_up(void *arg)
@@ -178,7 +158,7 @@ START_TEST(test_up_and_away)
     link_break(link_, "for fun");
     ck_assert_int_eq(downs, 21);
     LIVE_UNTIL(ups == 22);
-    ck_assert_int_eq(logged("redis is"), 0); /* short ones are not worth a line */
+    ck_assert_int_eq(live_logged("redis is"), 0); /* short ones are not worth a line */
 }
 END_TEST
 
@@ -260,9 +240,9 @@ START_TEST(test_backoff)
     LIVE_FOR(3, ups == 0);
     ck_assert_uint_ge(fake_accepted(fake), 4);
     ck_assert_uint_le(fake_accepted(fake), 40);
-    LIVE_UNTIL(downs == (int)fake_accepted(fake)); /* the last one may not be cut yet */
-    ck_assert_int_eq(logged("redis is away"), 1);  /* however often it failed */
-    ck_assert_int_eq(logged("redis is back"), 0);
+    LIVE_UNTIL(downs == (int)fake_accepted(fake));     /* the last one may not be cut yet */
+    ck_assert_int_eq(live_logged("redis is away"), 1); /* however often it failed */
+    ck_assert_int_eq(live_logged("redis is back"), 0);
 }
 END_TEST
 
@@ -283,9 +263,9 @@ START_TEST(test_outage_is_two_lines)
 {
     begin(away_for_a_while, NULL);
     LIVE_UNTIL(ups == 1);
-    ck_assert_int_eq(logged("redis is away"), 1);
-    ck_assert_int_eq(logged("redis is back"), 1);
-    ck_assert_int_eq(logged("(test)"), 2);
+    ck_assert_int_eq(live_logged("redis is away"), 1);
+    ck_assert_int_eq(live_logged("redis is back"), 1);
+    ck_assert_int_eq(live_logged("(test)"), 2);
 }
 END_TEST
 
@@ -326,7 +306,7 @@ START_TEST(test_password_is_read_again)
     LIVE_UNTIL(downs >= 2);
     ck_assert_int_eq(ups, 0);
     snprintf(said, sizeof said, "WRONGPASS invalid (test); password file: %s; trying again", path);
-    LIVE_UNTIL(logged(said) == 1);
+    LIVE_UNTIL(live_logged(said) == 1);
     unlink(path); /* no file for a moment: no harm */
     LIVE_UNTIL(downs >= 4);
     umask(0077); /* a file that others may read is refused */

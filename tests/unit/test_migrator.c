@@ -38,17 +38,10 @@ static void tear_down(void)
     live_end();
 }
 
-static uint32_t no_shards(void *arg, const struct config_queue *queue)
-{
-    (void)arg;
-    (void)queue;
-    return 0;
-}
-
 /* After what the test has changed in live_config. */
 static void begin(void)
 {
-    ck_assert_int_eq(config_widen(&live_config, no_shards, NULL, &err), 0);
+    live_widen(&live_config);
     ck_assert_msg(migrator_new(live_queues, &err) == 0, "%s", err.text);
     ck_assert_msg(subscriber_new(live_queues, &err) == 0, "%s", err.text);
     live_serve(live_queues);

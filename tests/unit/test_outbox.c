@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -460,33 +459,16 @@ START_TEST(test_full)
 }
 END_TEST
 
-static int log_fd;
-
-static int logged(const char *words)
-{
-    static char text[65536];
-    ssize_t got = pread(log_fd, text, sizeof text - 1, 0);
-    int count = 0;
-
-    text[got > 0 ? got : 0] = '\0';
-    for (const char *at = text; (at = strstr(at, words)); at++)
-        count++;
-    return count;
-}
-
 /* A master that became a replica: tried again twice a second, over a new connection, until it or
  * another takes it. One line in the log. */
 START_TEST(test_readonly)
 {
-    int stderr_before = dup(STDERR_FILENO);
     double from;
 
     begin(6);
     add_all_verbs();
     live_do("REPLICAOF 127.0.0.1 1");
-    log_fd = memfd_create("log", MFD_CLOEXEC);
-    dup2(log_fd, STDERR_FILENO);
-    log_open(LOG_WARN, false, "test");
+    live_log_begin(LOG_WARN);
     from = later_clock();
     while (live_downs < 4) { /* a busy owner flushes again and again */
         flush();
@@ -494,14 +476,14 @@ START_TEST(test_readonly)
     }
     ck_assert_double_ge(later_clock() - from, 0.9);
     ck_assert_int_eq(dones, 0);
-    ck_assert_int_eq(logged("jobs of queue q: READONLY"), 1);
-    ck_assert_int_eq(logged("redis refuses"), 1);
+    ck_assert_int_eq(live_logged("jobs of queue q: READONLY"), 1);
+    ck_assert_int_eq(live_logged("redis refuses"), 1);
     live_do("REPLICAOF NO ONE");
     LIVE_UNTIL(dones == 6);
     ck_assert_int_eq(losts, 0);
     ck_assert_uint_eq(outbox_open(outbox), 0);
     live_check("q");
-    dup2(stderr_before, STDERR_FILENO);
+    live_log_end();
 }
 END_TEST
 
