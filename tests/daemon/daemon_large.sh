@@ -8,13 +8,6 @@ start_laterd
 
 pad=$(printf '%08000d' 7)
 
-# calls COMMAND: how often it was called.
-calls()
-{
-    redis_all INFO commandstats | tr -d '\r' | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p" |
-        awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # One of them waits for us, so that most are not read before Redis refuses it.
 later pause default
 push_many 100 'do' "{\"do\":\"sleep\",\"for\":0.001,\"pad\":\"$pad\"}" first-
@@ -22,7 +15,7 @@ push_do gate "\"do\":\"sleep\",\"until\":\"go-gate\",\"pad\":\"$pad\""
 push_many 899 'do' "{\"do\":\"sleep\",\"for\":0.001,\"pad\":\"$pad\"}"
 later resume default
 within 20 "large jobs are done" counts 'done' 100
-is "$(($(calls hstrlen) > 0))" 1 "their lengths were asked for"
+is "$(($(called hstrlen) > 0))" 1 "their lengths were asked for"
 
 # ---- documents that cannot be read
 
@@ -43,11 +36,11 @@ is "$(redis HLEN "$(key records)") $(dead)" "0 0" "no attempt was counted"
 later pause default
 pad=$(printf '%050000d' 7)
 push_many 400 'do' "{\"do\":\"done\",\"pad\":\"$pad\"}" cut-
-waited=$(calls blpop) start=$(date +%s)
+waited=$(called blpop) start=$(date +%s)
 later resume default
 within 60 "all are done" counts 'done' 1400
 # Who waits, waits for a second at least.
-waited=$(($(calls blpop) - waited))
+waited=$(($(called blpop) - waited))
 at_most "$waited" $((8 + $(date +%s) - start)) "times the worker waited for a wake: not for each batch"
 stop_laterd
 is "$(conserved)" "" "no large job is lost"

@@ -138,21 +138,9 @@ many_done()
     [ "$(for i in $(seq "$queues"); do echo "HGET later:{tenant-many-$i}:stats done"; done | redis | grep -cx 1)" = "$queues" ]
 }
 within 60 "$queues that come at once" many_done
-commands()
-{
-    redis INFO commandstats | sed -n 's/^cmdstat_[^:]*:calls=\([0-9]*\),.*/\1/p' |
-        awk '{ s += $1 } END { print s }'
-}
-quiet()
-{
-    before=$(commands)
-    sleep 2
-    after=$(commands)
-    [ $((after - before)) -le 120 ]
-}
 if applies quiet; then
     later cron delete tick -q tenant-cron >/dev/null 2>&1
-    within 30 "a pattern that means $queues queues costs at most 60 commands a second" quiet
+    within 30 "a pattern that means $queues queues costs at most 60 commands a second" redis_rests
 fi
 
 # Names cost nothing: one who may write into later:queues writes more of them than a pool has places.

@@ -371,11 +371,19 @@ blocks()
     [ "$(blocked)" -eq "$1" ]
 }
 
-# called NAME: prints how often a command was called, over all masters.
+# called NAME: prints how often a command was called, over all masters; NAME: an expression, `.*` for all.
 called()
 {
     redis_all INFO commandstats | tr -d '\r' | tr ':,=' '   ' |
-        awk -v name="cmdstat_$1" '$1 == name { sum += $3 } END { print sum + 0 }'
+        awk -v name="^cmdstat_$1\$" '$1 ~ name { sum += $3 } END { print sum + 0 }'
+}
+
+# redis_rests: does Redis get at most 60 commands a second, for two seconds?
+redis_rests()
+{
+    called_before=$(called '.*')
+    sleep 2
+    [ $(($(called '.*') - called_before)) -le 120 ]
 }
 
 # node_modules: installs what tests/clients/package.json names, once, into build/, and sets
