@@ -262,7 +262,7 @@ export class Pushing {
      * Waits for the end of a job that was pushed with `result`, and returns its result. It waits
      * for `timeout` seconds, or until `signal` aborts, on a connection of its own. JobFailed: the
      * job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the job
-     * has not ended.
+     * has not ended. Unreachable: Redis is away.
      */
     wait<T = unknown>(id: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<T>;
     /** Waits for the ends of up to 1,000 jobs that were pushed with `result`, which should last at least as long
@@ -294,7 +294,8 @@ export class Pushing {
      * more jobs of it are pushed later, until closeFlow(). */
     flow(name: string, jobs: Iterable<NewJob>, options?: { queue?: string; open?: boolean }): Promise<Pushed[]>;
     showFlow(name: string, options?: { queue?: string }): Promise<Flow | null>;
-    /** Waits until a flow has ended or is blocked. FlowUnknown: there is none. TimeoutError: it goes on. */
+    /** Waits until a flow has ended or is blocked. FlowUnknown: there is none. TimeoutError: it goes on.
+     * Unreachable: Redis is away. */
     waitFlow(name: string, options?: { queue?: string; timeout?: number; signal?: AbortSignal }): Promise<Flow>;
     /** Kicks its dead jobs, so that it goes on; returns how many there were. */
     kickFlow(name: string, options?: { queue?: string }): Promise<number>;

@@ -127,10 +127,14 @@ is_waiting()
     seen "$1" waits
 }
 
-# Killed, since a replica that writes its first append-only file does not end by TERM.
+# In a set it is killed: a replica that writes its first append-only file does not end by TERM. One server is not, since
+# it may be connected to while it dies: see turns_away.
 goes_away()
 {
-    stop_redis KILL
+    case $redis_kind in
+    single) stop_redis TERM ;;
+    *) stop_redis KILL ;;
+    esac
 }
 
 comes_back()
