@@ -247,6 +247,7 @@ web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to #
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/go/away.go awayMost  = #
+lib/client/outage.h LATER_OUTAGE_MOST 0.001 clients/node/src/away.js PATIENCE = #
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Away.php MOST = #
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/python/laterd/away.py PATIENCE = #
 lib/client/outage.h LATER_OUTAGE_MOST 1 clients/ruby/lib/laterd/away.rb PATIENCE = #
