@@ -198,7 +198,7 @@ outlasts_in_flow()
 {
     redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
     ask '{"wait_flow":"f","queue":"w","timeout":600}'
-    seen "$client waits for a flow" looks 1 hmget
+    seen "$client waits for a flow" looks 2 hmget # later gives up if its first has no answer
     goes_away
     [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
     comes_back
