@@ -1,4 +1,5 @@
 /* main.c: `later` finds the command, reads its options and runs it. */
+#include "base/standard.h"
 #include "commands.h"
 #include "help.h"
 
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
     struct cli cli = { 0 };
     int at = word_of_command(argc, argv), status;
 
+    if (later_standard_take() < 0)
+        return LATER_E_SYSTEM;
     signal(SIGPIPE, SIG_DFL); /* if the reader of our output goes away, we end silently */
     if (!at)
         return without_command(argc, argv);

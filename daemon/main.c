@@ -1,4 +1,5 @@
 /* main.c: options → configuration → supervisor. */
+#include "base/standard.h"
 #include "supervisor/checker.h"
 #include "config/config.h"
 #include "log.h"
@@ -112,6 +113,8 @@ int main(int argc, char **argv)
     struct config *config;
     int status = 0;
 
+    if (later_standard_take() < 0)
+        return LATER_E_SYSTEM;
     if (parse(&options, argc, argv) < 0) {
         fputs(usage, stderr);
         return LATER_E_USAGE;

@@ -165,6 +165,14 @@ struct line {
     struct exec_members members;
 };
 
+bool exec_answer_is_whole(const char *line)
+{
+    struct exec_members members;
+
+    exec_members_read(&members, line);
+    return !members.fault;
+}
+
 uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *line)
 {
     later_job_error(job, "its program answered with a line %s: %.200s", why, line);

@@ -55,6 +55,10 @@ typedef struct later_job *exec_find(void *arg, const char *id);
 enum exec_answer_kind exec_answer_read(exec_find *find, void *arg, const char *program,
                                        const char *line, bool cut, struct exec_answer *answer);
 
+/* Is it a line from its brace to its brace? What a program wrote last, before it ended or closed
+ * descriptor 3, is a line without its newline then, and not the beginning of one. */
+bool exec_answer_is_whole(const char *line);
+
 /* Sets the error of a job whose answer cannot be read, and returns its result. The work may be
  * done, so it is not tried again. why: as in struct exec_answer. */
 uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *line);

@@ -115,6 +115,14 @@ static void exec_lines_take_lines(struct talk *talk)
         exec_lines_take_line(talk, line, cut);
 }
 
+static void exec_lines_take_rest(struct talk *talk)
+{
+    char *line = talk->result == GOING ? exec_reader_rest(&talk->process->answers) : NULL;
+
+    if (line && exec_answer_is_whole(line))
+        exec_lines_take_line(talk, line, false);
+}
+
 static enum exec_read exec_lines_read_answers(struct talk *talk)
 {
     enum exec_read got;
@@ -124,6 +132,8 @@ static enum exec_read exec_lines_read_answers(struct talk *talk)
         return EXEC_READ_NONE;
     got = exec_reader_read(&talk->process->answers, talk->process->child.answers);
     exec_lines_take_lines(talk);
+    if (got == EXEC_READ_END)
+        exec_lines_take_rest(talk);
     return got;
 }
 

@@ -208,6 +208,9 @@ static enum exec_read exec_peer_read_answers(struct exec_peer *peer)
     got = exec_reader_read(&peer->process->answers, peer->process->child.answers);
     while ((line = exec_reader_line(&peer->process->answers, &cut)))
         exec_peer_take_line(peer, line, cut);
+    if (got == EXEC_READ_END && (line = exec_reader_rest(&peer->process->answers)) &&
+        exec_answer_is_whole(line))
+        exec_peer_take_line(peer, line, false);
     return got;
 }
 

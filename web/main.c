@@ -1,4 +1,5 @@
 /* main.c: later-web: options → socket → server. */
+#include "base/standard.h"
 #include "http/listener.h"
 #include "log.h"
 #include "options.h"
@@ -164,8 +165,11 @@ int main(int argc, char **argv)
 {
     struct later_error err = { .code = LATER_E_BUG };
     struct options options;
-    int status = options_parse(&options, argc, argv);
+    int status;
 
+    if (later_standard_take() < 0)
+        return LATER_E_SYSTEM;
+    status = options_parse(&options, argc, argv);
     if (status >= 0)
         return status;
     log_open(LOG_INFO, false, "later-web");

@@ -154,9 +154,7 @@ func left(ctx context.Context) time.Duration {
 
 // blockFor returns "" if nothing came in that time.
 func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
-	conn := c.get(key)
-	defer conn.Close()
-	element, err := redis.String(conn.Do("BLMOVE", key, key, "LEFT", "LEFT", decimal(wait.Seconds())))
+	element, err := redis.String(c.again(key, "BLMOVE", key, key, "LEFT", "LEFT", decimal(wait.Seconds())))
 	if err == redis.ErrNil {
 		err = nil
 	}

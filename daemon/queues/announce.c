@@ -52,8 +52,9 @@ struct announce {
     struct sample samples[SAMPLES]; /* the oldest is overwritten */
     unsigned sampled;
     struct announce_load load;
-    bool there, lost; /* Redis had our field; it did not have it the next time */
-    struct fault refused;
+    bool there, lost;     /* Redis had our field; it did not have it the next time */
+    struct fault refused; /* or not answered, twice in a row */
+    bool unanswered;      /* the last line was sent, and nobody knows what became of it */
     void (*quieted)(void *arg, const struct later_pause *pause);
     void *arg;
     struct later_keys keys; /* of this host; without a name if it cannot be quiet */
@@ -307,6 +308,16 @@ static void look_for_gone(struct announce *announce)
 
 /* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
  * is, refuses it just as it refuses pushes. */
+/* Connections come up and what is read is answered, and yet no line arrives: writes are held back
+ * there (CLIENT PAUSE), or are lost on the way. Once, it may be any outage. */
+static void announce_judge_silence(struct announce *announce, const struct later_answer *answer)
+{
+    if (answer->outcome == LATER_UNKNOWN && announce->unanswered)
+        fault_note(&announce->refused, LOG_ERROR, "redis does not answer writes: %s", answer->text);
+    if (answer->outcome != LATER_UNSENT)
+        announce->unanswered = answer->outcome == LATER_UNKNOWN;
+}
+
 static void announce_on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
@@ -318,6 +329,7 @@ static void announce_on_told(void *arg, struct later_answer *answer)
                         announce->waited);
     }
     fault_judge(&announce->refused, answer, LOG_ERROR, "redis refuses writes: %s", answer->text);
+    announce_judge_silence(announce, answer);
 }
 
 bool announce_was_lost(struct announce *announce)

@@ -67,7 +67,8 @@ void announce_ask(struct announce *announce);
 /* Asks whether this host is to be quiet. */
 void announce_ask_quiet(struct announce *announce);
 
-/* Returns what Redis said when it last refused our write; NULL: it takes writes. */
+/* Returns what Redis said when it last refused our write, or that it has not answered two of them
+ * in a row; NULL: it takes writes. */
 const char *announce_fault(const struct announce *announce);
 
 /* Will the next announce_tell() write our state? Then the memory is asked for. */

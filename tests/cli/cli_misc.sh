@@ -261,6 +261,17 @@ later size >/dev/full 2>"$work/err"
 is $? 71 "a full disk is no success"
 like "$(cat "$work/err")" 'No space left' "a full disk is named"
 
+# ---- without standard output: what is printed must not go to Redis, whose connection would have its number
+
+redis RPUSH 'later:{default}:result:printed' "$(printf '{"state":"done","attempt":1,"at":1}\n"FLUSHALL"')" >/dev/null
+keys=$(redis DBSIZE)
+later wait printed -q default >&- 2>"$work/err"
+is $? 71 "a closed standard output is no success"
+like "$(cat "$work/err")" 'standard output: Bad file descriptor' "and is named"
+is "$(redis DBSIZE)" "$keys" "and a result of \"FLUSHALL\" is no command"
+later push t -q closed <&- >&- 2>&-
+is "$(later size closed | cut -f 2)" 1 "all three are closed: the job is pushed"
+
 # ---- the progress bar
 
 screen=$(on_terminal "$later_bin push -f $work/lines -q bar")

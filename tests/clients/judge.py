@@ -403,7 +403,7 @@ def judge(store, driver, place, step, before_first):
         time.sleep(0.02)
     for words in step.get("meanwhile", []):
         time.sleep(MEANWHILE)
-        store.do(*words)
+        (store.on_all if words[0] == "CLIENT" else store.do)(*words)
     got = driver.hear()
     end = store.now()
     wanted = step.get("answers", [step.get("answer", {})])

@@ -86,6 +86,18 @@ within 10 "level warn" counts 'done' 60
 stop_laterd
 is "$(grep -cE ' (info|debug) ' "$log")" 0 "info and debug are left out"
 
+# ---- no standard error: what is opened next has not its number, and gets no line
+
+configure 'workers = 2;' 'log = { level = "debug"; rate = 0; };'
+"$laterd_bin" -c "$work/laterd.conf" </dev/null 2>&- &
+laterd_pid=$!
+own "$laterd_pid"
+push_many 100 note null closed-
+within 10 "with standard error closed" counts 'done' 160
+run later -c "$work/laterd.conf" status --local
+is "$status $err" "0 " "it is healthy, and no line of the log is in its page"
+stop_laterd
+
 configure 'workers = 2;' 'log = { level = "debug"; rate = 0; };'
 mkfifo "$work/full"
 exec 4<>"$work/full"
@@ -93,10 +105,10 @@ exec 4<>"$work/full"
 laterd_pid=$!
 own "$laterd_pid"
 push_many 5000 note null unread-
-within 20 "jobs are performed though nobody reads the log" counts 'done' 5060
+within 20 "jobs are performed though nobody reads the log" counts 'done' 5160
 dd bs=4096 count=4 <&4 >/dev/null 2>&1 # room for a few lines again
 push_many 2 note null again-
-wait_until 10 counts 'done' 5062
+wait_until 10 counts 'done' 5162
 cat <&4 >"$work/rest" &
 reader=$!
 own "$reader"

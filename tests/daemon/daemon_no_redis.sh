@@ -75,6 +75,23 @@ is "$(attempts_in begun kept | wc -l)" 1 "it ran once"
 stop_laterd
 is "$(how_often 'the history of')" 0 "a stop with Redis has nothing to say"
 
+# ---- connections come up, and writes are not answered
+
+start_laterd
+redis_all CLIENT PAUSE 300000 WRITE >/dev/null
+within 30 "a Redis that answers no writes: the log says so" logged 'redis does not answer writes: no answer in time'
+run later -c "$work/laterd.conf" status --local
+is "$status" 69 "and laterd is not healthy"
+contains "$err" 'redis does not answer writes' "the reason is told"
+redis_all CLIENT UNPAUSE >/dev/null
+over_told()
+{
+    grep -q ' over after .* redis does not answer writes' "$log"
+}
+within 15 "when it answers again, the log says so" over_told
+within 5 "and laterd is healthy" later -c "$work/laterd.conf" status --local
+stop_laterd
+
 # ---- a worker that is recycled meanwhile leaves its ack to the supervisor
 
 rm -f "$work/begun" "$work/ended"

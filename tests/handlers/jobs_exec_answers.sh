@@ -57,6 +57,11 @@ dead its program answered with a line without an id: |{"result":"done"}
 dead its program answered with a line that has a member twice: |{"id":"@","id":"@","result":"done"}
 dead its program answered with a line longer than 131072 bytes: |LONGER
 TABLE
+# The last words of programs that end then: no newline follows.
+cat >"$work/last" <<'TABLE'
+done 7|{"id":"@","result":"done","value":7}
+dead gone|{"id":"@","result":"bury","error":"gone"}
+TABLE
 cat >"$work/raw.py" <<'PYTHON'
 import json, os, sys
 
@@ -68,8 +73,11 @@ for line in sys.stdin:
     answer = job["document"]["payload"].replace("@", job["id"]).replace("~", "\xff")
     answer = answer.replace("LONGER", "x" * 200000).replace("LONG", "x" * 70000)
     answer = answer.replace("DEEP", "[" * 200 + "]" * 200)
-    answers.write(answer.encode("latin-1") + b"\n")
+    ends = "last" in job["type"]
+    answers.write(answer.encode("latin-1") + (b"" if ends else b"\n"))
     answers.flush()  # all of it: a write without a buffer may be a short one
+    if ends:
+        sys.exit()
 PYTHON
 mkdir -p "$work/conf.d"
 cat >"$work/conf.d/exec.conf" <<CONF
@@ -77,6 +85,9 @@ plugins = { config = { exec = {
     serial = { argv = ( "$(command -v python3)", "$work/raw.py" ); env = { NOTES = "$work"; }; lines = true; };
     parallel = { argv = ( "$(command -v python3)", "$work/raw.py" ); env = { NOTES = "$work"; }; lines = true;
                  parallel = 100; };
+    serial_last = { argv = ( "$(command -v python3)", "$work/raw.py" ); env = { NOTES = "$work"; }; lines = true; };
+    parallel_last = { argv = ( "$(command -v python3)", "$work/raw.py" ); env = { NOTES = "$work"; }; lines = true;
+                      parallel = 100; };
 }; }; };
 CONF
 configure 'workers = 1;' 'timeout = 600.0;'
@@ -119,6 +130,11 @@ for program in serial parallel; do
     push_answers "$program" answers
     within 60 "$program: all end at once, long before their time" settled
     check_answers "$program" answers
+done
+for program in serial_last parallel_last; do
+    push_answers "$program" last
+    within 60 "$program: all end" settled
+    check_answers "$program" last
 done
 : >"$work/runs"
 redis_all FLUSHALL >/dev/null

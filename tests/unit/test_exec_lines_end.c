@@ -119,6 +119,29 @@ START_TEST(answers_and_dies)
 }
 END_TEST
 
+/* What it answers last counts without a newline, too: the work is done. */
+static const struct {
+    const char *end;
+    enum later_result result;
+} last_lines[] = {
+    { "printf '{\"id\":\"job-1\",\"result\":\"done\"}' >&3; exit 0", LATER_DONE },
+    { "printf '{\"id\":\"job-1\",\"result\":\"bury\"}' >&3; kill -9 $$", LATER_BURY },
+    { "printf '{\"id\":\"job-1\",\"result\":\"done\"} ' >&3; exec 3>&-; sleep 60", LATER_DONE },
+    { "printf '{\"id\":\"job-1\",\"result\":\"done\"' >&3; exit 0", LATER_RETRY }, /* cut */
+};
+
+START_TEST(answers_without_newline)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "read -r line; %s", last_lines[_i].end);
+    lines(text);
+    expect(last_lines[_i].result);
+    if (last_lines[_i].result == LATER_RETRY)
+        ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
+}
+END_TEST
+
 /* A job that a program has not read is not charged for its death. */
 static const char *const unread[] = { "exit 0", "exit 1", "kill -9 $$", "exec <&-; exit 0",
                                       "echo 'no module of that name' >&2; exit 1" };
@@ -545,6 +568,7 @@ static TCase *deaths_case(void)
                           last, traceback, long_traceback, no_hot_loop, last_words);
 
     tcase_add_loop_test(tc, how_it_dies, 0, COUNT(deaths));
+    tcase_add_loop_test(tc, answers_without_newline, 0, COUNT(last_lines));
     tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
     tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
     return tc;
