@@ -30,6 +30,7 @@ _QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _WORD = re.compile(r"[!-~]+\Z")
 _NAME = re.compile(r"[!-z|~]+\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LONG = re.compile(r"[0-9]{309}")  # digits: more than a number has that every reader can hold
 
 Seconds = Union[float, datetime.timedelta]
 Time = Union[float, datetime.datetime, datetime.timedelta]  # of expires_at a timedelta is expires_in
@@ -325,7 +326,10 @@ def _no_constant(word: str) -> None:
 
 
 def _finite(digits: str) -> float:
-    return _seconds("payload", float(digits), -math.inf, math.inf)
+    number = float(digits)
+    if not math.isfinite(number):
+        raise Refused("payload: a number is too large (%.20s…)" % digits)
+    return number
 
 
 def _depth(text: bytes) -> int:
@@ -345,6 +349,8 @@ def _member(name: str, value: Any) -> bytes:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused("%s: %s" % (name, error)) from None
+    if _LONG.search(text):
+        json.loads(text, parse_int=_finite)
     return _utf8(name, text)
 
 
@@ -353,7 +359,7 @@ def payload_bytes(payload: Any) -> bytes:
         return _member("payload", payload)
     try:
         value = json.loads(payload, object_pairs_hook=_no_twins, parse_constant=_no_constant,
-                           parse_float=_finite)
+                           parse_float=_finite, parse_int=_finite)
         _utf8("payload", json.dumps(value, ensure_ascii=False))
     except (json.JSONDecodeError, RecursionError) as error:
         raise Refused("payload: %s" % error) from None

@@ -94,6 +94,12 @@ class Keeps(unittest.TestCase):
         self.assertEqual(vars(queues.size("mail")), {"ready": 0, "delayed": 1, "reserved": 0, "dead": 0,
                                                      "paused": False, "oldest_ready": None})
 
+    def test_numbers_that_no_reader_can_hold_are_refused(self):
+        for payload in ([10 ** 400], laterd.RawJSON("[1%s]" % ("0" * 5000)), laterd.RawJSON("1e400")):
+            with self.assertRaisesRegex(laterd.Refused, "^payload: a number is too large"):
+                Fake().push("sum", payload)
+        self.assertEqual(Fake().push("sum", ["9" * 400, 10 ** 300]).result, "pushed")
+
     def test_schedules_are_kept(self):
         fake, job = Fake(app), laterd.NewJob("sum", group="acme", expires_in=5)
         noon = laterd.NewSchedule("noon", "0 12 * * *", job, zone="Europe/Berlin", late=5)
