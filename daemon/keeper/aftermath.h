@@ -34,6 +34,7 @@ void aftermath_link_up(struct aftermath *aftermath);
 
 /* Returns how many pages are not done. */
 size_t aftermath_open(const struct aftermath *aftermath);
+
 /* Calls fn for each of them. */
 void aftermath_each(const struct aftermath *aftermath, void (*fn)(void *arg, struct slots *slots),
                     void *arg);

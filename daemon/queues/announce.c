@@ -306,8 +306,6 @@ static void look_for_gone(struct announce *announce)
     link_send(announce->link, &cmd, LINK_TIMEOUT, announce_on_hosts, announce);
 }
 
-/* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
- * is, refuses it just as it refuses pushes. */
 /* Connections come up and what is read is answered, and yet no line arrives: writes are held back
  * there (CLIENT PAUSE), or are lost on the way. Once, it may be any outage. */
 static void announce_judge_silence(struct announce *announce, const struct later_answer *answer)
@@ -318,6 +316,8 @@ static void announce_judge_silence(struct announce *announce, const struct later
         announce->unanswered = answer->outcome == LATER_UNKNOWN;
 }
 
+/* This is the one write that every laterd makes all the time. A Redis that is full, or whose disk
+ * is, refuses it just as it refuses pushes. */
 static void announce_on_told(void *arg, struct later_answer *answer)
 {
     struct announce *announce = arg;
