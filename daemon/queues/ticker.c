@@ -355,8 +355,11 @@ static bool fire(struct queue *queue, const struct later_crontab_row *row, doubl
                    queue->keys.queue, row->name, err.text);
         return false;
     }
-    (later_crontab_asks(row) ? later_schedule_answer : later_schedule_fire)(
-        &schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
+    if (later_crontab_asks(row))
+        later_schedule_answer(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now,
+                              &firing);
+    else
+        later_schedule_fire(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
     if (firing.missed > 0)
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);

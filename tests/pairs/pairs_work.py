@@ -53,7 +53,7 @@ CHANGES = {
     "cron": {"cron": 'cron = ( { name = "every"; every = 1.0; type = "exec.once"; queue = "c"; catch_up = "all"; },'
                      ' { name = "other"; at = "* * * * *"; zone = "Europe/Berlin"; type = "note"; queue = "c";'
                      ' payload = "7"; overlap = "skip"; spread = 1.0; late = 90.0; priority = 3; expires_in = 60.0;'
-                     ' from = "1"; until = "4000000000"; limit = 1000000000;'
+                     ' from = "1000000000"; until = "4000000000"; limit = 1000000000;'
                      ' max_attempts = 3; timeout = 9.0; } );'},
     "pools": {"workers": "", "queues": "", "pools":
               'pools = ( { name = "p"; queues = ( { name = "s"; shards = 2; } ); workers = 1; memory_max = 4000;'
