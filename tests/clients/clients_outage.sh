@@ -142,8 +142,9 @@ comes_back()
     start_redis 'appendonly yes' 'appendfsync always' "$@"
 }
 
-# A server's socket is held by somebody else until he has turned away so many.
-turns_away()
+# stands_by: somebody who will stand where a server was, on a socket of his own. He is there before the server goes,
+# since a wait goes on for half a minute only. turns_away N: he takes its place, until he has turned away so many.
+stands_by()
 {
     : >"$work/turned"
     # node-redis 5.9 takes a connection that is closed in its handshake for ready, and never makes another.
@@ -152,9 +153,15 @@ turns_away()
     *) how= ;;
     esac
     # shellcheck disable=SC2086 # a word or none
-    "$python" "$clients/outage.py" "$redis_socket" "$work/turned" $how 2>"$work/outage.err" &
+    "$python" "$clients/outage.py" "$redis_socket.away" "$work/turned" $how 2>"$work/outage.err" &
     outage=$!
     own "$outage"
+    wait_until 60 [ -S "$redis_socket.away" ]
+}
+
+turns_away()
+{
+    mv "$redis_socket.away" "$redis_socket"
     seen "$client: it asks again" has_turned "$1"
 }
 
@@ -175,6 +182,7 @@ lets_in()
 outlasts()
 {
     waits_for one 600
+    [ "$redis_kind" != single ] || stands_by
     goes_away
     if [ "$redis_kind" = single ]; then
         turns_away 5
@@ -199,6 +207,7 @@ outlasts_in_flow()
     redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
     ask '{"wait_flow":"f","queue":"w","timeout":600}'
     seen "$client waits for a flow" looks 2 hmget # later gives up if its first has no answer
+    [ "$redis_kind" != single ] || stands_by
     goes_away
     [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
     comes_back
@@ -257,8 +266,9 @@ gives_up()
 {
     opens '{"patience":2}'
     waits_for four 600
+    stands_by
     goes_away
-    turns_away 3
+    turns_away 0 # those two seconds may have been over before
     hear
     fails "$client: a wait gives Redis up"
     turned=$(wc -l <"$work/turned")
