@@ -10,7 +10,8 @@
 -- early.
 --
 -- tick       what to push: `expected`, or a later one that has come; '' = none
--- following  the tick after that; '' = there is none
+-- following  the tick after that; '' = there is none; `?`: the caller cannot read the schedule, and
+--            has no tick
 -- missed     how many ticks are left out, to be counted
 -- delay      seconds after the tick at which the job is due
 --
@@ -18,7 +19,8 @@
 -- job stands in the way (`overlap`); EXISTS: there is a job of this id; FULL: as in push; MISSED:
 -- tick is ''; STALE: the schedule came from a configuration, and none has it any more; OVER: it has
 -- pushed as many as its `limit`; PLACED: `expected` was no tick, but the question which is the next
--- (cron_put), and `following` is.
+-- (cron_put), and `following` is; HELD: `following` is `?`, so the tick is held (tag `held`), and
+-- comes again in LATER_CRON_HELD seconds. Then a laterd may read it, or somebody has changed it.
 
 -- @include now
 -- @include guard
@@ -32,10 +34,11 @@
 -- @include guard_fair
 
 local at = whole(expected, 0, 1e12)
+local holds = tick == '' and following == '?'
 local ticks, moves = whole(tick, 0, 1e12), whole(following, 0, 1e12)
 local left_out, wait = whole(missed, 0, 1e12), number(delay, 0, 1e9)
 if not at or not left_out or not wait or tick ~= '' and (not ticks or ticks < at or ticks > now)
-    or following ~= '' and (not moves or moves <= (ticks or at)) then
+    or following ~= '' and not holds and (not moves or moves <= (ticks or at)) then
     return redis.error_reply('ERR cron_fire: expected <= tick <= the present, tick < following; '
         .. 'missed and delay are numbers')
 end
@@ -50,23 +53,29 @@ local function answer(outcome, id)
 end
 
 local definition, state = schedule_of(name)
-if at > now or not definition or tonumber(redis.call('ZSCORE', cron, name) or '') ~= at
+if at > now or not definition or next_of(name, state) ~= at
     or redis.sha1hex(definition) ~= digest then
     return answer('MOVED', '')
 end
 
--- A schedule of a configuration rests if no host has named it for ten minutes. After a week it is
+-- A schedule of a configuration rests if no host has named it for a while. After a week it is
 -- dropped.
 local seen = number(value_of(state, 'seen') or '', 0, 1e12) or now
-local stale = string.find(value_of(state, 'origin') or '', '^config:') and now - seen > 600
+local stale = string.find(value_of(state, 'origin') or '', '^config:') and now - seen > LATER_CRON_STALE
 if stale and now - seen > 604800 then
     redis.call('HDEL', crontab, name, name .. ':state')
     redis.call('ZREM', cron, name)
     return answer('STALE', '')
 end
 
+if holds then
+    redis.call('HSET', crontab, name .. ':state', with_value(state, 'held', expected))
+    redis.call('ZADD', cron, math.floor(now) + LATER_CRON_HELD, name)
+    return answer('HELD', '')
+end
+
 local asked = value_of(state, 'asked')
-state = with_value(state, 'asked', nil)
+state = with_value(with_value(state, 'asked', nil), 'held', nil)
 if asked == expected and tick == '' and left_out == 0 then
     local goes_on = following ~= '' and not is_over(definition, state)
     redis.call('ZADD', cron, goes_on and following or 'inf', name)

@@ -1,9 +1,8 @@
 -- cron_look: list schedules
 -- KEYS   cron crontab
 -- ARGV   from limit
--- reply  the present, seconds until the next tick of all ('' = none; for `due` of those whose tick
---        has not come, since some that have may never be fired), then for each: name, next tick
---        ('inf' = none), SHA-1 of the definition, its lines, lines of state
+-- reply  the present, seconds until the next tick of all ('' = none), then for each: name, next
+--        tick ('inf' = none), SHA-1 of the definition, its lines, lines of state
 --
 -- from   `due` for those whose tick has come; a rank from 0 on, in the order of the next tick; or
 --        `=NAME`
@@ -31,8 +30,7 @@ else
     names[2] = redis.call('ZSCORE', cron, names[1])
 end
 
-local least = from == 'due' and string.format('(%.6f', now) or '-inf'
-local first = redis.call('ZRANGEBYSCORE', cron, least, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+local first = redis.call('ZRANGE', cron, 0, 0, 'WITHSCORES')[2]
 local reply = {
     string.format('%.6f', now),
     first and first ~= 'inf' and string.format('%.6f', math.max(0, first - now)) or '',
@@ -42,7 +40,7 @@ for i = 1, #names, 2 do
     local definition, state = schedule_of(names[i])
     if names[i + 1] and size < 1048576 then
         local place = #reply
-        reply[place + 1], reply[place + 2] = names[i], names[i + 1]
+        reply[place + 1], reply[place + 2] = names[i], value_of(state, 'held') or names[i + 1]
         reply[place + 3] = definition and redis.sha1hex(definition) or ''
         reply[place + 4] = definition and head_of(definition) or ''
         reply[place + 5] = state

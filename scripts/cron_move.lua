@@ -27,10 +27,10 @@ for i = 1, total do
 end
 guard(total, { cron }, { crontab })
 
--- Returns the state of a schedule that is paused now and had its next tick at `score`.
-local function rested(state, score)
-    if score and score <= now and value_of(state, 'asked') ~= string.format('%.0f', score) then
-        state = with_value(state, 'tick', string.format('%.0f', score))
+-- Returns the state of a schedule that is paused now and had its next tick at `at`.
+local function rested(state, at)
+    if at and at <= now and value_of(state, 'asked') ~= string.format('%.0f', at) then
+        state = with_value(state, 'tick', string.format('%.0f', at))
         state = with_value(state, 'outcome', 'missed')
         state = with_value(state, 'missed', string.format('%.0f', count_of(state, 'missed') + 1))
     end
@@ -62,15 +62,17 @@ local function move(name, with)
         redis.call('ZREM', cron, name)
         return 1
     end
-    local score = tonumber(redis.call('ZSCORE', cron, name) or '')
+    local at = next_of(name, state)
     redis.call('HDEL', crontab, name .. ':state') -- first: a full Redis accepts it
     if what == 'seen' then
         state = seen_by(state, with)
     elseif what == 'pause' then
-        state = rested(state, score)
+        state = with_value(rested(state, at), 'held', nil)
         redis.call('ZADD', cron, 'inf', name)
     else
-        state = with_value(with_value(state, 'paused', nil), 'asked', nil)
+        for _, tag in ipairs({ 'paused', 'asked', 'held' }) do
+            state = with_value(state, tag, nil)
+        end
         redis.call('ZADD', cron, with ~= '' and with or 'inf', name)
     end
     redis.call('HSET', crontab, name .. ':state', state)

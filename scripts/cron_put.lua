@@ -11,8 +11,9 @@
 --            configuration
 --
 -- A paused schedule stays paused. A tick that has come and is not fired yet stays as well and is
--- fired by the new definition, so that an edit loses no tick. One that has pushed as many jobs as its
--- `limit` has no next tick, whatever `following` says.
+-- fired by the new definition, so that an edit loses no tick; one that is held (cron_fire) comes at
+-- once. A schedule that has pushed as many jobs as its `limit` has no next tick, whatever `following`
+-- says.
 
 -- @include now
 -- @include guard
@@ -38,24 +39,23 @@ end
 if at ~= 'inf' and (at < now - 5 or last and at <= last) then
     return { 'AGAIN', present, last and tostring(last) or '' }
 end
-state = seen_by(with_value(state, 'origin', origin), origin)
+local score = next_of(name, state)
+state = seen_by(with_value(with_value(state, 'origin', origin), 'held', nil), origin)
 if is_over(definition, state) then
     at = 'inf'
 end
-local same, score = old == definition, redis.call('ZSCORE', cron, name)
+local same = old == definition
 local moves
 if value_of(state, 'paused') then
     moves, at = true, 'inf'
 elseif asks then
-    moves = not score or not same and tonumber(score) > now
+    moves = not score or not same and score > now
 else -- even for the same text: zone data may have changed
-    moves = not score or tonumber(score) > now and (not same or at ~= 'inf' and at > now)
+    moves = not score or score > now and (not same or at ~= 'inf' and at > now)
 end
 if moves then
     state = with_value(state, 'asked', asks and at ~= 'inf' and string.format('%.0f', at) or nil)
 end
 redis.call('HSET', crontab, name, definition, name .. ':state', state)
-if moves then
-    redis.call('ZADD', cron, at, name)
-end
+redis.call('ZADD', cron, moves and at or score, name)
 return { same and 'SAME' or 'PUT', present, last and tostring(last) or '' }

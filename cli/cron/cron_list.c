@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMING 5   /* the next times that are told */
-#define STALE  600 /* seconds; the same as in scripts/cron_fire.lua */
+#define COMING 5 /* the next times that are told */
 
 /* A row of the list. */
 struct shown {
@@ -38,13 +37,21 @@ static const char *cron_list_state_of(const struct shown *shown, double now)
 
     if (cron_count_of(shown->row->state, "paused"))
         return "paused";
-    if (of_config && now - (double)cron_count_of(shown->row->state, "seen") > STALE)
+    if (of_config && now - (double)cron_count_of(shown->row->state, "seen") > LATER_CRON_STALE)
         return "stale";
     return isinf(shown->row->next) ? "over" : "active";
 }
 
-/* Says its expression in words, and when it is due after the present. This host may not be able to
- * read it: it is of a newer version or of an unknown zone, or a client has set what is none. */
+static void cron_list_unreadable(struct shown *shown, const char *why)
+{
+    if (strcmp(shown->state, "active") == 0)
+        shown->state = "unreadable";
+    snprintf(shown->words, sizeof shown->words, "%.*s", LATER_CRON_WORDS - 1, why);
+}
+
+/* Says its expression in words, and when it is due after the present. This host, or a laterd's, may
+ * not be able to read it: it is of a newer version or of an unknown zone, or a client has set what
+ * is none. */
 static void cron_list_look_ahead(struct shown *shown)
 {
     struct later_schedule schedule;
@@ -54,8 +61,12 @@ static void cron_list_look_ahead(struct shown *shown)
 
     if (later_schedule_read(&schedule, shown->row->lines, &err) < 0 ||
         !(zone = later_zone_open(later_schedule_zone(&schedule), &err))) {
-        shown->state = strcmp(shown->state, "active") == 0 ? "unreadable" : shown->state;
-        snprintf(shown->words, sizeof shown->words, "%.*s", LATER_CRON_WORDS - 1, err.text);
+        cron_list_unreadable(shown, err.text);
+        return;
+    }
+    if (cron_count_of(shown->row->state, "held") > 0) {
+        cron_list_unreadable(shown, "a laterd cannot read it; its log says why");
+        later_zone_free(zone);
         return;
     }
     later_cron_words(shown->words, &schedule.expr);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "history/history.h"
 #include "kept.h"
+#include "queue/crontab.h"
 #include "queue/flow.h"
 #include "queues/laid.h"
 
@@ -274,23 +275,47 @@ static void trouble_ask_overdue(struct trouble_look *look, struct trouble_queue 
     later_reply_free(reply);
 }
 
+/* Counts those of the first schedules that are late. */
+static void trouble_read_schedules(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_crontab_row row;
+    struct later_crontab crontab;
+    struct later_reply *reply;
+
+    later_crontab_look(&cmd, &queue->keys, "0", FRONT);
+    reply = trouble_ask(look, queue, &cmd);
+    later_crontab_looked(reply, &crontab);
+    for (size_t i = 0; i < crontab.count; i++) {
+        later_crontab_row(reply, i, &row);
+        if (row.next > look->now - LATER_TROUBLE_LATE)
+            continue;
+        if (queue->seen.missed++ > 0 && row.next >= queue->seen.missed_at)
+            continue;
+        queue->seen.missed_at = row.next;
+        snprintf(queue->schedule, sizeof queue->schedule, "%s", row.name);
+    }
+    later_reply_free(reply);
+}
+
+/* Most queues have none that comes soon, which costs less to ask than a script. */
 static void trouble_ask_schedules(struct trouble_look *look, struct trouble_queue *queue)
 {
     struct later_command cmd = { 0 };
     char till[LATER_SECONDS_SIZE];
     struct later_reply *reply;
+    bool some;
 
     if (look->no_schedules)
         return;
-    later_seconds_spell(till, look->now - LATER_TROUBLE_LATE);
-    later_command_say(&cmd, "ZRANGEBYSCORE %s -inf %s WITHSCORES LIMIT 0 %d",
-                      queue->keys.name[LATER_KEY_CRON], till, FRONT);
+    later_seconds_spell(till, look->now + LATER_CRON_HELD);
+    later_command_say(&cmd, "ZRANGEBYSCORE %s -inf %s LIMIT 0 1", queue->keys.name[LATER_KEY_CRON],
+                      till);
     reply = trouble_ask(look, queue, &cmd);
-    queue->seen.missed = (int64_t)later_reply_count(reply) / 2;
-    snprintf(queue->schedule, sizeof queue->schedule, "%s",
-             later_reply_text(later_reply_at(reply, 0), NULL));
-    queue->seen.missed_at = later_reply_seconds(later_reply_at(reply, 1), look->now);
+    some = later_reply_count(reply) > 0;
     later_reply_free(reply);
+    if (some)
+        trouble_read_schedules(look, queue);
 }
 
 /* The flows that have not ended have the score inf. Dead jobs alone can block one. */

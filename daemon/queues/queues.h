@@ -52,7 +52,7 @@ struct tick {
     bool looking;
     size_t firing;  /* calls without an answer */
     bool was_first; /* it fired the last tick */
-    bool stuck;     /* one that is due cannot be fired here */
+    double held;    /* later_clock() when one that was due could not be read here; 0: each could */
     double now;     /* Redis's clock minus ours, as of the last answer */
     size_t rank;    /* of the next page that is looked through */
     bool loading;

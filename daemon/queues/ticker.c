@@ -261,8 +261,11 @@ static double by_chance(void)
 
 static void ticker_arm(struct queue *queue, double seconds)
 {
-    bool never = seconds < 0 || !queue->config;
+    bool never;
 
+    if (queue->tick.held > 0 && (seconds < 0 || seconds > LATER_CRON_HELD)) /* is it still? */
+        seconds = LATER_CRON_HELD;
+    never = seconds < 0 || !queue->config;
     queue->tick.at = never ? INFINITY : later_clock() + seconds;
     if (never) {
         timer_stop(queue->tick.timer);
@@ -309,7 +312,8 @@ static void ticker_tell(const struct queue *queue, const struct later_fired *fir
 {
     if (strcmp(fired->outcome, "FIRED") == 0)
         log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
-    else if (strcmp(fired->outcome, "MOVED") != 0 && strcmp(fired->outcome, "PLACED") != 0)
+    else if (strcmp(fired->outcome, "MOVED") != 0 && strcmp(fired->outcome, "PLACED") != 0 &&
+             strcmp(fired->outcome, "HELD") != 0)
         log_line(LOG_DEBUG, "queue %s: a tick was not pushed: %s", queue->keys.queue,
                  fired->outcome);
 }
@@ -328,7 +332,7 @@ static void on_fired(void *arg, struct later_answer *answer)
             ticker_arm(queue, AFTER_FAULT);
         return;
     }
-    if (!queue->tick.stuck)
+    if (queue->tick.held <= 0)
         fault_over(&queue->tick.fault);
     later_crontab_fired(answer->reply, &fired);
     ticker_tell(queue, &fired);
@@ -338,37 +342,51 @@ static void on_fired(void *arg, struct later_answer *answer)
         ticker_arm(queue, fired.next);
 }
 
-/* Works out what a schedule has to do, and has it done. False: that is not possible. */
-static bool fire(struct queue *queue, const struct later_crontab_row *row, double now)
+/* Works out what a schedule has to do. False: it cannot be read here, which is noted. */
+static bool ticker_read(struct queue *queue, const struct later_crontab_row *row, double now,
+                        struct later_firing *firing)
 {
     struct later_schedule schedule;
-    struct later_firing firing;
     struct later_error err;
-    struct later_command cmd = { 0 };
     struct later_zone *zone = NULL;
-    bool own = false, sent;
+    bool own = false;
 
     if (later_schedule_read(&schedule, row->lines, &err) == 0)
         zone = zone_of(queue->queues->ticker, later_schedule_zone(&schedule), &own, &err);
     if (!zone) {
         fault_note(&queue->tick.fault, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
                    queue->keys.queue, row->name, err.text);
+        queue->tick.held = later_clock();
         return false;
     }
     if (later_crontab_asks(row))
-        later_schedule_answer(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now,
-                              &firing);
+        later_schedule_answer(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, firing);
     else
-        later_schedule_fire(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, &firing);
+        later_schedule_fire(&schedule, zone, row->name, (int64_t)row->next, (int64_t)now, firing);
+    if (own)
+        later_zone_free(zone);
+    return true;
+}
+
+static void fire(struct queue *queue, const struct later_crontab_row *row, double now)
+{
+    struct later_firing firing = { 0 };
+    struct later_command cmd = { 0 };
+    bool known = ticker_read(queue, row, now, &firing);
+
     if (firing.missed > 0)
         log_line(LOG_WARN, "queue %s: schedule %.64s was late and missed %u ticks",
                  queue->keys.queue, row->name, (unsigned)firing.missed);
-    later_crontab_fire(&cmd, &queue->keys, row, &firing);
-    sent = queue_send(queue, &cmd, on_fired, queue) == 0;
-    queue->tick.firing += sent;
-    if (own)
-        later_zone_free(zone);
-    return sent;
+    later_crontab_fire(&cmd, &queue->keys, row, known ? &firing : NULL);
+    queue->tick.firing += queue_send(queue, &cmd, on_fired, queue) == 0;
+}
+
+/* None is held any more, or others see to it. */
+static void ticker_held_over(struct queue *queue)
+{
+    if (queue->tick.held > 0)
+        fault_over(&queue->tick.fault);
+    queue->tick.held = 0;
 }
 
 static void ticker_on_look(void *arg, struct later_answer *answer)
@@ -377,7 +395,7 @@ static void ticker_on_look(void *arg, struct later_answer *answer)
     struct later_crontab crontab;
     struct later_crontab_row row;
 
-    queue->tick.looking = queue->tick.stuck = false;
+    queue->tick.looking = false;
     if (answer->outcome != LATER_ANSWERED || !queue->config) {
         ticker_arm(queue, AFTER_FAULT);
         return;
@@ -388,12 +406,12 @@ static void ticker_on_look(void *arg, struct later_answer *answer)
     ticker_renew(queue, answer->reply, &crontab);
     for (size_t i = 0; i < crontab.count; i++) {
         later_crontab_row(answer->reply, i, &row);
-        queue->tick.stuck = !fire(queue, &row, crontab.now) || queue->tick.stuck;
+        fire(queue, &row, crontab.now);
     }
-    if (queue->tick.firing == 0 && !queue->tick.stuck)
-        ticker_arm(queue, crontab.next);
-    else if (queue->tick.firing == 0)
-        ticker_arm(queue, crontab.next < 0 ? AFTER_FAULT : fmin(crontab.next, AFTER_FAULT));
+    if (later_clock() - queue->tick.held > LATER_CRON_HELD * 1.5) /* it would have come again */
+        ticker_held_over(queue);
+    if (queue->tick.firing == 0)
+        ticker_arm(queue, crontab.count > 0 ? AFTER_FAULT : crontab.next);
     link_flush(queue->queues->link);
 }
 
@@ -403,8 +421,10 @@ static void ticker_on_timer(void *arg)
     struct later_command cmd = { 0 };
 
     queue->tick.at = INFINITY;
-    if (queue->queues->others_look) /* if it does again, migrate tells of the tick */
+    if (queue->queues->others_look) { /* if it does again, migrate tells of the tick */
+        ticker_held_over(queue);
         return;
+    }
     if (queue->queues->paused || !link_is_up(queue->queues->link)) {
         ticker_arm(queue, AFTER_FAULT);
         return;

@@ -108,12 +108,19 @@ void later_crontab_move(struct later_command *cmd, const struct later_keys *keys
 void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys,
                         const struct later_crontab_row *row, const struct later_firing *firing)
 {
+    static const struct later_firing held = { 0 };
+    bool known = firing != NULL;
+
+    firing = known ? firing : &held;
     later_script_begin(cmd, LATER_SCRIPT_CRON_FIRE, keys, NULL, 0);
     later_command_text(cmd, row->name);
     later_command_int(cmd, (int64_t)row->next);
     later_command_text(cmd, row->digest);
     crontab_add_time(cmd, firing->push ? firing->tick : -1);
-    crontab_add_time(cmd, firing->more ? firing->next : -1);
+    if (known)
+        crontab_add_time(cmd, firing->more ? firing->next : -1);
+    else
+        later_command_text(cmd, "?");
     later_command_int(cmd, firing->missed);
     later_command_int(cmd, firing->delay);
 }

@@ -61,6 +61,10 @@ void later_crontab_move(struct later_command *cmd, const struct later_keys *keys
 
 /* --- fire --- */
 
+#define LATER_CRON_HELD  10  /* seconds until a held tick comes again */
+#define LATER_CRON_STALE 600 /* seconds until one of a configuration that no host names rests */
+
+/* firing: what its schedule has to do; NULL: it cannot be read here, so its tick is held. */
 void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys,
                         const struct later_crontab_row *row, const struct later_firing *firing);
 

@@ -139,6 +139,10 @@ well "a lease is over, and nobody returns its job"
 later cron set tick 'every 10s' null -q default >/dev/null 2>&1 || later cron set tick '* * * * *' null -q default >/dev/null
 advance_redis 200
 seen schedule_missed default 'tick of default is [0-9.]+ (s|min) late' "a schedule is missed"
+due=$(redis ZSCORE 'later:{default}:cron' tick)
+redis HSET 'later:{default}:crontab' tick:state "held=$due" >/dev/null
+redis ZADD 'later:{default}:cron' $(($(redis TIME | head -n 1) + 5)) tick >/dev/null
+seen schedule_missed default 'tick of default is [0-9.]+ (s|min) late' "also if it is held, since no laterd can read it"
 later cron delete tick -q default >/dev/null
 well "a schedule is missed"
 

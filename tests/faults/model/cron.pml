@@ -4,7 +4,7 @@
  * Ticks 2, 4 and 6 come as the clock of Redis goes on. Two hosts look, work out what to push and what
  * follows, and call; one of them may die in between. Jobs end at once and are forgotten. Somebody
  * edits the definition once; one who knows no calendars makes the next second the tick, unless one
- * has come, and asks which it is. Each step between braces is one script, or the world's.
+ * has come, and asks which it is. Twice a host cannot read it, so the tick is held and comes again. Each step between braces is one script, or the world's.
  *
  * In the end each tick was pushed once, by the definition of that moment, and nothing else.
  *
@@ -13,10 +13,14 @@
  * TWOSTEPS: the next tick is written, and the job is pushed by another call.
  * NOTAG: that it is only a question is not written.
  * OVERWRITES: it is asked even if a tick has come.
+ * FORGETS: that a tick is held is not written.
+ * STAYS: an edit leaves a held tick out.
  */
 #define LAST 6
 
-byte now = 0, next = 2;    /* the tick */
+byte now = 0, next = 2;    /* the score */
+byte held = 0;             /* the tick, if the score is when it comes again */
+byte unread = 2;           /* times */
 bit definition = 0;
 byte asked = 0;            /* the tick, if it is a question */
 byte pushed[LAST + 3];
@@ -29,10 +33,12 @@ inline put(t)
     pushed[t]++
 }
 
+#define DUE (held -> held : next)
+
 #ifdef NODIGEST
-#define SAME(t, d) (next == t && t <= now)
+#define SAME(t, d) (DUE == t && t <= now)
 #else
-#define SAME(t, d) (next == t && t <= now && definition == d)
+#define SAME(t, d) (DUE == t && t <= now && definition == d)
 #endif
 
 proctype clock()
@@ -53,6 +59,15 @@ end:
     od
 }
 
+/* Never after the last moment of this world. */
+inline hold(t)
+{
+#ifndef FORGETS
+    held = t;
+#endif
+    next = (now < LAST -> now + 1 : now)
+}
+
 inline ask()
 {
     next = now + 1;
@@ -66,6 +81,11 @@ proctype edit()
     atomic {
         if
         :: definition = 1;
+#ifdef STAYS
+            held = 0;
+#else
+            next = DUE; held = 0;
+#endif
             if
 #ifdef OVERWRITES
             :: next <= LAST -> ask()
@@ -103,7 +123,7 @@ proctype host()
 #else
     do
     :: atomic {
-            next <= LAST && next <= now -> t = next; d = definition;
+            DUE <= LAST && next <= now -> t = DUE; d = definition;
             tick = t + (asked == t && t % 2)
         };
         may_die();
@@ -115,13 +135,14 @@ proctype host()
 #else
         atomic {
             if
-            :: SAME(t, d) && tick <= now -> put(tick); next = tick + 2; asked = 0; assert(d == definition)
-            :: SAME(t, d) && tick > now -> next = tick; asked = 0
+            :: SAME(t, d) && unread > 0 -> unread--; hold(t)
+            :: SAME(t, d) && tick <= now -> put(tick); next = tick + 2; asked = 0; held = 0; assert(d == definition)
+            :: SAME(t, d) && tick > now -> next = tick; asked = 0; held = 0
             :: else
             fi
         }
 #endif
-    :: next > LAST -> break
+    :: DUE > LAST -> break
     od;
 #endif
 dead:
