@@ -58,7 +58,8 @@ const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *ve
             continue;
         if (words >= verbs[i].min && words <= verbs[i].max)
             return &verbs[i];
-        later_fail(err, LATER_E_USAGE, "%s needs %s", word, verbs[i].needs);
+        later_fail(err, LATER_E_USAGE, words < verbs[i].min ? "%s needs %s" : "%s takes only %s",
+                   word, verbs[i].needs);
         return NULL;
     }
     later_fail(err, LATER_E_USAGE, "no verb %.40s%s", word,

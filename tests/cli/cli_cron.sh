@@ -37,4 +37,6 @@ next '* * * * *' -n 0
 is "$status" 64 "-n 0: status 64"
 next
 is "$status" 64 "next without an expression: status 64"
+run later cron delete one another
+like "$status $err" '^64 later cron: delete takes only a NAME' "a name too many"
 finish
