@@ -131,6 +131,15 @@ static bool is_message(const struct later_conn *redis, const struct later_reply 
            strcmp(later_reply_text(later_reply_at(reply, 0), NULL), "message") == 0;
 }
 
+/* What Redis says as it hangs up (too many clients) comes as the answer to whatever was sent first,
+ * and some commands of the handshake heed no answer. */
+static void conn_io_note_refusal(struct later_conn *redis, enum later_remedy remedy,
+                                 const char *text)
+{
+    if (redis->base.state == HANDSHAKE && remedy == LATER_REMEDY_RECONNECT && !redis->why[0])
+        snprintf(redis->why, sizeof redis->why, "%s", text);
+}
+
 /* An error is passed on as the answer; or, for NOSCRIPT, the script is loaded and the command sent
  * again. */
 static void deliver_error(struct later_conn *redis, struct pending *pending,
@@ -141,6 +150,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending,
     bool leave;
 
     later_reply_cut_script(reply);
+    conn_io_note_refusal(redis, remedy, text);
     if (remedy == LATER_REMEDY_LOAD && load_and_repeat(redis, pending)) {
         later_reply_free(reply);
         return;
@@ -169,7 +179,8 @@ static void deliver(struct later_conn *redis, struct later_reply *reply)
         return;
     }
     if (!redis->first || redis->first == redis->unsent) { /* an answer to nothing we sent */
-        snprintf(redis->why, sizeof redis->why, "unexpected answer: %.100s",
+        snprintf(redis->why, sizeof redis->why, "%s%.100s",
+                 later_reply_is_error(reply) ? "" : "unexpected answer: ",
                  later_reply_text(reply, NULL));
         later_reply_free(reply);
         return;
