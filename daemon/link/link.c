@@ -96,25 +96,11 @@ static void on_io(evutil_socket_t fd, short what, void *arg)
     link_watch(link);
 }
 
-/* The password may have changed. If the file cannot be read, the old one stays. */
-static void read_password_again(struct link *link)
-{
-    char password[LATER_PASSWORD_MAX];
-    struct later_error err;
-
-    if (!link->password_file ||
-        later_password_read(link->password_file, password, LATER_E_CONFIG, &err) < 0)
-        return;
-    (void)later_redis_password(link->redis, password);
-    explicit_bzero(password, sizeof password);
-}
-
 static void link_begin(struct link *link)
 {
     struct later_error err;
 
     link->retry_at = 0;
-    read_password_again(link);
     if (later_redis_connect(link->redis, &err) < 0)
         link_on_down(link, err.text);
 }
@@ -220,6 +206,8 @@ static struct later_redis *link_make_redis(struct link *link, const struct confi
         (!options.sentinel && config->redis.password_file &&
          later_password_read(config->redis.password_file, password, LATER_E_CONFIG, err) < 0))
         return NULL;
+    if (!options.sentinel)
+        options.password_file = config->redis.password_file;
     options.password = password[0] ? password : NULL;
     redis = later_redis_new(&options);
     explicit_bzero(password, sizeof password);

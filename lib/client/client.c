@@ -59,6 +59,7 @@ static struct later_redis *client_make_redis(struct later_client *client,
 {
     char password[LATER_PASSWORD_MAX] = "", protocol[LATER_KEY_MAX];
     struct later_redis_options how = { .password = options->password_file ? password : NULL,
+                                       .password_file = options->password_file,
                                        .name = options->name ? options->name : "later",
                                        .protocol = protocol,
                                        .connect_timeout = client->timeout,

@@ -37,7 +37,8 @@ struct later_client;
 struct later_client_options {
     const char *url; /* "unix:/path", "redis://…", "rediss://…" and others, as later(1); NULL: from
                       * $LATER_REDIS_URL, else the embedded server of a local laterd */
-    const char *password_file; /* its first line is the password; NULL: none */
+    const char *password_file; /* its first line is the password, read at each connection; NULL:
+                                * none */
     const char *prefix;        /* of all keys; NULL: "later" */
     const char *name;          /* shown by CLIENT LIST; NULL: "later" */
     double timeout;            /* seconds a call may take, and it waits for a connection while the

@@ -258,18 +258,6 @@ static void cluster_disconnect(struct later_redis *base, const char *why)
     later_cluster_disconnect((struct later_cluster *)base, why);
 }
 
-static int tell_password(struct later_redis *base, const char *password)
-{
-    struct later_cluster *cluster = (struct later_cluster *)base;
-    int status = 0;
-
-    for (int i = 0; i < LATER_NODES_MAX; i++) {
-        if (cluster->node[i].conn && later_redis_password(cluster->node[i].conn, password) < 0)
-            status = -1;
-    }
-    return status;
-}
-
 static void cluster_end(struct later_redis *base)
 {
     struct later_cluster *cluster = (struct later_cluster *)base;
@@ -287,7 +275,6 @@ static const struct later_redis_table table = { .new = later_cluster_new,
                                                 .deadline = cluster_deadline_of,
                                                 .handle = handle,
                                                 .tick = cluster_tick,
-                                                .password = tell_password,
                                                 .masters = later_cluster_masters,
                                                 .send_to = send_to,
                                                 .has = later_cluster_has,

@@ -53,6 +53,7 @@ static struct later_redis *conn_of(struct later_cluster *cluster, int number)
 {
     struct node *node = &cluster->node[number];
     struct later_redis_options options = { .password = cluster->base.password,
+                                           .password_file = cluster->base.password_file,
                                            .name = cluster->base.name,
                                            .connect_timeout = cluster->base.options.connect_timeout,
                                            .message = cluster->base.options.message

@@ -100,6 +100,7 @@ static void shake_hands(struct later_conn *redis)
     const struct later_address *address = &redis->base.options.address;
     char db[12];
 
+    later_redis_read_password(&redis->base);
     snprintf(db, sizeof db, "%u", (unsigned)address->db);
     redis->why[0] = '\0';
     redis->base.other_protocol = false;

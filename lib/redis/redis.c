@@ -2,6 +2,7 @@
 #include "redis/redis_inner.h"
 
 #include "base/clock.h"
+#include "redis/password.h"
 
 #include <math.h>
 #include <poll.h>
@@ -35,7 +36,12 @@ int later_redis_init(struct later_redis *redis, const struct later_redis_table *
         snprintf(redis->protocol, sizeof redis->protocol, "%s", options->protocol);
     explicit_bzero(redis->options.address.password, sizeof redis->options.address.password);
     redis->password = password ? strdup(password) : NULL;
-    return password && !redis->password ? -1 : 0;
+    redis->password_file = options->password_file ? strdup(options->password_file) : NULL;
+    if (!(password && !redis->password) && !(options->password_file && !redis->password_file))
+        return 0;
+    forget_password(redis);
+    free(redis->password_file);
+    return -1;
 }
 
 struct later_redis *later_redis_twin(const struct later_redis *redis)
@@ -43,6 +49,7 @@ struct later_redis *later_redis_twin(const struct later_redis *redis)
     return redis->table->new (
         &(struct later_redis_options){ .address = redis->options.address,
                                        .password = redis->password,
+                                       .password_file = redis->password_file,
                                        .name = redis->name,
                                        .connect_timeout = redis->options.connect_timeout });
 }
@@ -56,18 +63,24 @@ void later_redis_free(struct later_redis *redis)
     if (redis->table->end)
         redis->table->end(redis);
     forget_password(redis);
+    free(redis->password_file);
     free(redis);
 }
 
-int later_redis_password(struct later_redis *redis, const char *password)
+void later_redis_read_password(struct later_redis *redis)
 {
-    char *copy = password ? strdup(password) : NULL;
+    char password[LATER_PASSWORD_MAX], *copy;
+    struct later_error ignored;
 
-    if (password && !copy)
-        return -1;
+    if (!redis->password_file ||
+        later_password_read(redis->password_file, password, LATER_E_CONFIG, &ignored) < 0)
+        return;
+    copy = strdup(password);
+    explicit_bzero(password, sizeof password);
+    if (!copy)
+        return;
     forget_password(redis);
     redis->password = copy;
-    return redis->table->password ? redis->table->password(redis, password) : 0;
 }
 
 /* --- what is known of it --- */

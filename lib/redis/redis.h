@@ -51,6 +51,8 @@ typedef void later_node_fn(void *arg, const char *node);
 struct later_redis_options {
     struct later_address address; /* copied */
     const char *password;         /* copied; NULL = the address's, if it has one */
+    const char *password_file;    /* copied; read at each connection, since another may be in it;
+                                   * unreadable: the last password stays; NULL = none */
     const char *name;             /* CLIENT SETNAME: [!-~]{1,63}; copied; NULL = none */
     const char *protocol;         /* key of the protocol's number; copied; NULL = not checked */
     double connect_timeout;       /* seconds for connecting and the handshake; 0 = 2 */
@@ -74,10 +76,6 @@ struct later_redis *later_redis_twin(const struct later_redis *redis);
 
 /* Answers what has no answer (UNSENT, UNKNOWN), closes and frees it. NULL is fine. */
 void later_redis_free(struct later_redis *redis);
-
-/* Sets another password (copied; NULL = none) for the next connections. Returns 0, or -1 without
- * memory. */
-int later_redis_password(struct later_redis *redis, const char *password);
 
 /* Returns the "host:port" of the Redis that Sentinels named, while a connection to it exists or is
  * being made; else "". Valid as long as the connection. */

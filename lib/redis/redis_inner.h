@@ -28,7 +28,6 @@ struct later_redis_table {
      * NULL for a Cluster. */
     bool (*read)(struct later_redis *redis);
     /* NULL for a single server. */
-    int (*password)(struct later_redis *redis, const char *password); /* passes it to the nodes */
     size_t (*masters)(const struct later_redis *redis);
     int (*send_to)(struct later_redis *redis, size_t which, struct later_command *cmd,
                    double timeout, later_answer_fn *fn, void *arg);
@@ -44,7 +43,7 @@ enum state { DOWN, CONNECTING, HANDSHAKE, SEEKING, FOUND, GREETING, UP };
 struct later_redis {
     const struct later_redis_table *table;
     struct later_redis_options options;
-    char *password;
+    char *password, *password_file; /* owned; NULL: none */
     char name[64];
     char protocol[LATER_KEY_MAX]; /* the key; "": not looked at */
     enum state state;
@@ -55,6 +54,9 @@ struct later_redis {
     double since;               /* when `up` was last called */
     char peer[LATER_PEER_SIZE]; /* the Redis that a Sentinel has named; "" = not connected */
 };
+
+/* The password file may have another password by now: reads it, if there is one. */
+void later_redis_read_password(struct later_redis *redis);
 
 /* Fills *redis from options, down. Returns 0, or -1 without memory. */
 int later_redis_init(struct later_redis *redis, const struct later_redis_table *table,

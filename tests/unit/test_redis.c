@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the handshake */
 
@@ -138,26 +140,35 @@ START_TEST(test_id)
 }
 END_TEST
 
+/* Connects anew, for the nth time. */
+static void come_again(int n)
+{
+    later_redis_disconnect(rig.redis, "again");
+    rig_connect();
+    RIG_UNTIL(rig.ups == n);
+}
+
 START_TEST(test_password_changes)
 {
     static char nothing[] = "";
+    char path[] = "/tmp/later-password-XXXXXX";
+    int fd = mkstemp(path);
 
     heard[0] = '\0';
     rig_begin_fake(listen_closely, nothing);
     rig.options.password = "old";
+    rig.options.password_file = path;
     rig_begin_redis();
-    rig_connect();
-    RIG_UNTIL(rig.ups == 1);
-    ck_assert_int_eq(later_redis_password(rig.redis, "new"), 0);
-    later_redis_disconnect(rig.redis, "again");
-    rig_connect();
-    RIG_UNTIL(rig.ups == 2);
-    ck_assert_int_eq(later_redis_password(rig.redis, NULL), 0);
-    later_redis_disconnect(rig.redis, "again");
-    rig_connect();
-    RIG_UNTIL(rig.ups == 3);
+    come_again(1); /* the file is empty */
+    ck_assert_int_eq(write(fd, "new\n", 4), 4);
+    come_again(2);
+    ck_assert_int_eq(ftruncate(fd, 0) + (int)pwrite(fd, "newer\n", 6, 0), 6);
+    come_again(3);
+    close(fd);
+    unlink(path);
+    come_again(4);
     ck_assert_str_eq(heard, "AUTH old\nCLIENT ID\nPING\nAUTH new\nCLIENT ID\nPING\n"
-                            "CLIENT ID\nPING\n");
+                            "AUTH newer\nCLIENT ID\nPING\nAUTH newer\nCLIENT ID\nPING\n");
 }
 END_TEST
 
