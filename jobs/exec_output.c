@@ -63,6 +63,22 @@ void exec_output_fail(struct later_job *job, const char *reason, const struct ex
     later_job_error(job, "%s", text);
 }
 
+void exec_output_plain(char *line)
+{
+    char *to = line;
+
+    while (*line) {
+        if (line[0] == '\033' && line[1] == '[') { /* ESC [ parameters and a letter */
+            line += 2;
+            line += strspn(line, "0123456789;:?");
+            line += *line >= '@' && *line <= '~';
+        } else {
+            *to++ = *line++;
+        }
+    }
+    *to = '\0';
+}
+
 int exec_output_level_of(const char *word)
 {
     static const struct {

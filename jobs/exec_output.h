@@ -37,6 +37,10 @@ void exec_output_text(char *text, size_t n, const char *reason, const struct exe
  * characters. */
 void exec_output_fail(struct later_job *job, const char *reason, const struct exec_output *output);
 
+/* Takes the sequences out of a line by which a terminal shows colours: a log has no use for them.
+ */
+void exec_output_plain(char *line);
+
 /* Returns the level of a printed line, and where its text begins. The level is a prefix <0> to <7>,
  * as in sd-daemon(3), or the member "level" of a JSON line: a word, or a number as pino uses. The
  * default is LATER_INFO. */

@@ -254,11 +254,13 @@ static enum exec_read exec_process_read_output(struct exec_process *process)
     return got;
 }
 
-static void exec_process_tell(const struct exec_process *process, const char *line, exec_say *say,
+static void exec_process_tell(const struct exec_process *process, char *line, exec_say *say,
                               void *arg)
 {
-    if (!process->quiet)
-        say(arg, line);
+    if (process->quiet)
+        return;
+    exec_output_plain(line);
+    say(arg, line);
 }
 
 void exec_process_output(struct exec_process *process, bool all, exec_say *say, void *arg)
