@@ -42,6 +42,19 @@ carry()
     done
 }
 
+# bundle FOLDER: makes one file of the scripts there, which a bundler of Node programs takes along.
+bundle()
+{
+    "${AWK:-awk}" '
+        FNR == 1 { printf "%s\"%s\": \"", FILENAME == ARGV[1] ? "{\n" : "\",\n", name(FILENAME) }
+        { gsub(/["\\]/, "\\\\&"); printf "%s\\n", $0 }
+        END { print "\"\n}" }
+        function name(path) { sub(/.*\//, "", path); sub(/\.lua$/, "", path); return path }' "$1"/*.lua >"$made/scripts.json"
+    cmp -s "$made/scripts.json" "$1/scripts.json" && return
+    cp "$made/scripts.json" "$1/scripts.json.$$"
+    mv "$1/scripts.json.$$" "$1/scripts.json"
+}
+
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 1' INT TERM HUP
@@ -51,6 +64,7 @@ for package; do
     what=$(folder "$package")
     # shellcheck disable=SC2086 # words
     carry $what
+    [ "$package" != node ] || bundle clients/node/scripts
     [ "$packs" -eq 0 ] || cp LICENSE "clients/$package/LICENSE"
     [ "$packs" -eq 0 ] || cp NEWS "clients/$package/CHANGELOG"
 done

@@ -1,17 +1,31 @@
 /** index.js: what the package laterd exports: pushes jobs, and performs them. See README.md. */
-export { Laterd } from "./src/client.js";
-export { RawJSON } from "./src/document.js";
-export { batch, chain } from "./src/flow.js";
-export { uniqueId } from "./src/unique.js";
-export {
+"use strict";
+
+// It is CommonJS, so that any program loads it: by import and by require(), in Jest, bundled. For those who import,
+// Node finds the names here only if each is named.
+const { Laterd } = require("./src/client.js");
+const { RawJSON } = require("./src/document.js");
+const { batch, chain } = require("./src/flow.js");
+const { uniqueId } = require("./src/unique.js");
+const {
     FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, Moving, PrefixRefused, QueueFull, Refused,
     TimeoutError, Unreachable, WrongProtocol,
-} from "./src/errors.js";
-export {
+} = require("./src/errors.js");
+const {
     // @answers raised: {Pascal},
     Retry,
     Bury,
     Return,
     // @end
     Handlers, currentJob,
-} from "./src/handlers.js";
+} = require("./src/handlers.js");
+
+module.exports = {
+    // @answers raised: {Pascal},
+    Retry,
+    Bury,
+    Return,
+    // @end
+    FlowClosed, FlowUnknown, Handlers, JobFailed, JobUnknown, Laterd, LaterdError, Moving, PrefixRefused, QueueFull,
+    RawJSON, Refused, TimeoutError, Unreachable, WrongProtocol, batch, chain, currentJob, uniqueId,
+};

@@ -14,30 +14,32 @@
  *     const app = await NestFactory.createApplicationContext(AppModule);   // the program that laterd runs
  *     await runHandlers(app);
  */
-import { Inject, Module } from "@nestjs/common";
-import { DiscoveryModule, DiscoveryService, MetadataScanner } from "@nestjs/core";
+"use strict";
 
-import { Handlers } from "./src/handlers.js";
+const { Inject, Module } = require("@nestjs/common");
+const { DiscoveryModule, DiscoveryService, MetadataScanner } = require("@nestjs/core");
+
+const { Handlers } = require("./src/handlers.js");
 
 const ON = "laterd:on"; // metadata of a method
 const HOOKS = "laterd:hooks";
 
 /** What is injected for a Laterd, or for a Fake in a test. */
-export const QUEUES = Symbol("laterd:queues");
+const QUEUES = Symbol("laterd:queues");
 
-export function InjectQueues() {
+function InjectQueues() {
     return Inject(QUEUES);
 }
 
 /** Marks the method that is the handler of a type, or of several; policy as of Handlers.on(). */
-export function OnJob(type, policy = {}) {
+function OnJob(type, policy = {}) {
     return (prototype, name, descriptor) => {
         Reflect.defineMetadata(ON, { type, policy }, descriptor.value);
     };
 }
 
 /** Marks the method that hears of jobs of the type that are dead. */
-export function OnGivenUp(type) {
+function OnGivenUp(type) {
     return (prototype, name, descriptor) => {
         Reflect.defineMetadata(HOOKS, { type }, descriptor.value);
     };
@@ -67,7 +69,7 @@ function explorer(discovery, scanner, handlers) {
     };
 }
 
-export class LaterdModule {
+class LaterdModule {
     static forRoot({ queues }) {
         return LaterdModule.forRootAsync({ useFactory: () => queues });
     }
@@ -91,6 +93,8 @@ Module({})(LaterdModule);
 
 /** Performs the jobs that laterd hands to this program, until it says that there are no more; then the
  * application is closed. */
-export function runHandlers(app, options = {}) {
+function runHandlers(app, options = {}) {
     return app.get(Handlers).run({ ...options, end: () => app.close() });
 }
+
+module.exports = { QUEUES, InjectQueues, OnJob, OnGivenUp, LaterdModule, runHandlers };

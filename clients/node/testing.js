@@ -1,2 +1,6 @@
 /** testing.js: laterd/testing, for tests of programs that use laterd. See README.md. */
-export { ANY, Fake, perform } from "./src/testing.js";
+"use strict";
+
+const { ANY, Fake, perform } = require("./src/testing.js");
+
+module.exports = { ANY, Fake, perform };

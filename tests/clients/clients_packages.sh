@@ -94,9 +94,29 @@ await new Laterd(redis).push("node", 1, { id: "id-node" });
 redis.disconnect();
 JS
     pushes node node "$work/js/push.mjs"
+    # One file, which is elsewhere than the package when it runs: for a function in a cloud, or of Next.
+    bundled()
+    {
+        cd "$work/js" && "$node_modules/node_modules/.bin/esbuild" push.mjs --bundle \
+            --platform=node --format=esm --outfile="$work/bundled.mjs" --log-level=warning \
+            --banner:js='import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'
+    }
+    later cancel id-node >/dev/null
+    runs "node: a bundler makes one file of a program" bundled
+    cd "$here" || exit 99
+    pushes node node "$work/bundled.mjs"
 else
     runs "node: the installed package is loaded" node "$work/js/push.mjs"
 fi
+# As Node 18 loads it, and Jest, whose files are CommonJS.
+old=--no-experimental-require-module
+node "$old" -e 0 2>/dev/null || old=
+cat >"$work/js/required.cjs" <<'JS'
+const { Laterd } = require("laterd"), { Fake } = require("laterd/testing");
+new Fake().push("a").then(() => process.exit(typeof Laterd === "function" ? 0 : 1));
+JS
+# shellcheck disable=SC2086 # no word, if there is none
+runs "node: a program loads it by require()" node $old "$work/js/required.cjs"
 
 # ---- Ruby
 builds ruby gem build -q -o "$work/laterd.gem" laterd.gemspec

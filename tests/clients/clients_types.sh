@@ -39,8 +39,21 @@ compiles()
     node "$node_modules/node_modules/typescript/bin/tsc" --noEmit --strict --module nodenext --target es2022 \
         "$work/ts/typed.mts"
 }
+# As Nest 11 and most of Express have it: import is written, and require() is what becomes of it.
+requires()
+{
+    cat >"$work/ts/required.cts" <<'TS'
+import { Handlers, Laterd, type Pushed } from "laterd";
+import { Fake, perform } from "laterd/testing";
+export const push = (queues: Laterd): Promise<Pushed> => queues.push("a", { to: 1 });
+export const done = async (): Promise<boolean> => (await perform(new Handlers(), "a")).result === "done";
+export const fake = new Fake();
+TS
+    node "$node_modules/node_modules/typescript/bin/tsc" --noEmit --strict --module node16 --target es2022 "$work/ts/required.cts"
+}
 if node_modules; then
     clean "node: its types, by tsc --strict" compiles
+    clean "node: its types in a program of CommonJS" requires
 else
     missing node "node or npm is not installed, or npm cannot install typescript"
 fi

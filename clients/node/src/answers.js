@@ -3,7 +3,9 @@
  * later-job(3), section exec, describes it. laterd takes no other line, so what a handler says is
  * made fit for one here.
  */
-import { inspect } from "node:util";
+"use strict";
+
+const { inspect } = require("node:util");
 
 // @answers said: const {UPPER}_MAX = {most}; // {help}
 const ERROR_MAX = 1000; // bytes of an error that are kept
@@ -11,7 +13,7 @@ const TEXT_MAX = 16384; // bytes of a text for the log that a client sends
 const VALUE_MAX = 65536; // bytes of a value or a checkpoint
 const LEVELS_MAX = 128; // levels of a value or a checkpoint
 // @end
-export const OWN = new URL(".", import.meta.url).href;
+const OWN = typeof __dirname === "string" ? `${__dirname}/` : "\0"; // bundled as a module it has no folder
 const NO_MARK = /"(?:[^"\\]|\\.)*"|[^[\]{}"]+/g;
 const ESCAPE = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
@@ -19,7 +21,7 @@ const ESCAPE = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 class TooMuch extends Error {}
 
 /** Returns a text that laterd takes: without NUL and half characters, and cut to this many bytes. */
-export function textOf(said, most = TEXT_MAX) {
+function textOf(said, most = TEXT_MAX) {
     let text;
     try {
         text = String(said);
@@ -33,7 +35,7 @@ export function textOf(said, most = TEXT_MAX) {
 }
 
 /** Returns a number that JSON has: 0 if it is none. */
-export function numberOf(said) {
+function numberOf(said) {
     try {
         return Number.isFinite(Number(said)) ? Number(said) : 0;
     } catch {
@@ -51,7 +53,7 @@ function stackOf(error) {
 }
 
 /** Returns why a handler has failed: the message first, then the stack, as much as laterd keeps. */
-export function errorOf(error) {
+function errorOf(error) {
     try {
         if (!(error instanceof Error)) return textOf(typeof error === "object" ? inspect(error) : error, ERROR_MAX);
         const cause = error.cause ? `\nCaused by: ${errorOf(error.cause)}` : "";
@@ -62,7 +64,7 @@ export function errorOf(error) {
 }
 
 /** Returns what a handler said on purpose, with the cause if there is one. */
-export function saidBy(outcome) {
+function saidBy(outcome) {
     const said = textOf(outcome.message, ERROR_MAX) || outcome.constructor.name;
     return outcome.cause ? textOf(`${said}\n${errorOf(outcome.cause)}`, ERROR_MAX) : said;
 }
@@ -100,7 +102,7 @@ function valueText(value) {
 }
 
 /** Returns what JSON makes of a value that laterd would keep; throws an error about `what` if it would not. */
-export function checkJson(what, value) {
+function checkJson(what, value) {
     try {
         return JSON.parse(valueText(value));
     } catch (error) {
@@ -113,7 +115,7 @@ export function checkJson(what, value) {
  * nothing run again: what is no JSON buries the job if somebody wants it, and what is too much for
  * laterd is left out, with a line for the log.
  */
-export function linesOf(answer) {
+function linesOf(answer) {
     if (answer.value === undefined) return [`${JSON.stringify(answer)}\n`];
     const { value, ...rest } = answer;
     try {
@@ -125,3 +127,5 @@ export function linesOf(answer) {
         return lines.map((line) => `${JSON.stringify(line)}\n`);
     }
 }
+
+module.exports = { OWN, textOf, numberOf, errorOf, saidBy, checkJson, linesOf };

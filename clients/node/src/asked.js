@@ -1,6 +1,8 @@
 /** asked.js: what the methods of clients and Fakes are asked: their options, and what these must be. */
-import { KINDS, checkOptions, checkQueue, prepareOne } from "./document.js";
-import { JobFailed, JobUnknown, Refused, TimeoutError } from "./errors.js";
+"use strict";
+
+const { KINDS, checkOptions, checkQueue, prepareOne } = require("./document.js");
+const { JobFailed, JobUnknown, Refused, TimeoutError } = require("./errors.js");
 
 const STATES = ["reserved", "ready", "delayed", "dead", "waiting"];
 const FOUND_MAX = 500;
@@ -30,7 +32,7 @@ function completed(given = {}, options) {
 }
 
 /** Has the methods of a class get all their options, and refuse what is none of them. */
-export function takeOptions(kind) {
+function takeOptions(kind) {
     for (const [name, [words, options]] of Object.entries(METHODS)) {
         const { prototype } = kind, method = prototype[name];
         const { value } = Object.getOwnPropertyDescriptor({
@@ -43,13 +45,13 @@ export function takeOptions(kind) {
 }
 
 /** Returns how the script takes them: milliseconds, 0 without an end, and who pauses. */
-export function pauseWords(seconds, by) {
+function pauseWords(seconds, by) {
     const ms = seconds === undefined ? 0 : Math.round(1000 * KINDS.seconds("seconds", seconds, 0.001, PAUSE_MAX));
     return [String(ms), by === undefined ? "" : KINDS.word("by", by, 1, 64)];
 }
 
 /** Returns how the script takes them, with "" for what stays. */
-export function rescheduleWords({ in: seconds, at, priority }) {
+function rescheduleWords({ in: seconds, at, priority }) {
     const moves = seconds !== undefined || at !== undefined;
     if (!moves && priority === undefined) throw new Refused("reschedule: in, at or priority");
     const one = prepareOne({ type: "reschedule", in: seconds, at, priority });
@@ -57,20 +59,20 @@ export function rescheduleWords({ in: seconds, at, priority }) {
 }
 
 /** Returns the jobs that are pushed in one call. */
-export function checkJobs(jobs) {
+function checkJobs(jobs) {
     if (typeof jobs !== "object" || typeof jobs?.[Symbol.iterator] !== "function") throw new Refused("jobs: must be a list of them");
     const all = Array.from(jobs), wrong = all.findIndex((job) => typeof job !== "object" || job === null);
     if (wrong >= 0) throw new Refused(`job ${wrong + 1}: must be an object, such as { type: "mail.send" }`);
     return all;
 }
 
-export function checkIds(ids) {
+function checkIds(ids) {
     if (Array.isArray(ids) && ids.length >= 1 && ids.length <= WAITED_MAX) return ids;
     throw new Refused(`ids: must be a list of 1 to ${WAITED_MAX}`);
 }
 
 /** Returns what has become of a job that wait() is asked about. */
-export async function outcomeOf(id, wait) {
+async function outcomeOf(id, wait) {
     try {
         return { id, state: "done", value: await wait(id), error: null };
     } catch (error) {
@@ -90,7 +92,7 @@ function read(document) {
 }
 
 /** The conditions of a search. */
-export class Search {
+class Search {
     #type;
     #text;
 
@@ -120,3 +122,7 @@ export class Search {
             (type === wanted || (wanted.endsWith("*") && type.startsWith(wanted.slice(0, -1))));
     }
 }
+
+module.exports = {
+    takeOptions, pauseWords, rescheduleWords, checkJobs, checkIds, outcomeOf, Search,
+};

@@ -1,6 +1,8 @@
 /** away.js: a wait outlasts a Redis that is away: when it asks again, when it gives up, and with which error. */
-import { LaterdError, Unreachable } from "./errors.js";
-import { isReply } from "./redis.js";
+"use strict";
+
+const { LaterdError, Unreachable } = require("./errors.js");
+const { isReply } = require("./redis.js");
 
 const AGAIN = 500; // milliseconds until a Redis that is away is asked again
 const SLOW = 5000; // milliseconds that a look has, if the wait is over before
@@ -24,7 +26,7 @@ async function within(promise, milliseconds, signal) {
 }
 
 /** For one wait, which ends at `end` of performance.now(). */
-export class Away {
+class Away {
     static PATIENCE = 30000; // milliseconds without an answer after which a wait gives up
     #redis;
     #end;
@@ -92,3 +94,5 @@ export class Away {
         return error;
     }
 }
+
+module.exports = { Away };

@@ -1,22 +1,24 @@
 /** client.js: pushes jobs through a client of ioredis or node-redis. */
-import { setTimeout as nap } from "node:timers/promises";
+"use strict";
 
-import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
-import { Away } from "./away.js";
-import { schedulesOf, scheduled } from "./crontab.js";
-import { checkLabel, checkQueue, newId, newNumber, prepareMany, prepareOne } from "./document.js";
-import { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } from "./errors.js";
-import { Page } from "./events.js";
-import { Flows } from "./flow.js";
-import { Plan } from "./plan.js";
-import { bounded, pushedOf, strange } from "./pushed.js";
-import { Pushing } from "./pushing.js";
-import { adapt, isReply } from "./redis.js";
-import {
+const { setTimeout: nap } = require("node:timers/promises");
+
+const { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } = require("./asked.js");
+const { Away } = require("./away.js");
+const { schedulesOf, scheduled } = require("./crontab.js");
+const { checkLabel, checkQueue, newId, newNumber, prepareMany, prepareOne } = require("./document.js");
+const { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } = require("./errors.js");
+const { Page } = require("./events.js");
+const { Flows } = require("./flow.js");
+const { Plan } = require("./plan.js");
+const { bounded, pushedOf, strange } = require("./pushed.js");
+const { Pushing } = require("./pushing.js");
+const { adapt, isReply } = require("./redis.js");
+const {
     CANCEL, CRON_LOOK, CRON_MOVE, CRON_PUT, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE,
-} from "./script.js";
-import { search } from "./search.js";
-import { headOf, wait } from "./wait.js";
+} = require("./script.js");
+const { search } = require("./search.js");
+const { headOf, wait } = require("./wait.js");
 
 const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a call
@@ -48,7 +50,7 @@ function foundOf(id, place, [state, score, record, document]) {
     };
 }
 
-export class Laterd extends Pushing {
+class Laterd extends Pushing {
     #redis;
     #prefix;
     #greeted = null;
@@ -474,3 +476,5 @@ export class Laterd extends Pushing {
         }
     }
 }
+
+module.exports = { Laterd };

@@ -2,8 +2,10 @@
  * crontab.js: schedules, as Redis keeps them: doc/protocol.md, "Schedules". What an expression means is laterd's: here
  * only its form is checked.
  */
-import { KINDS, checkLabel, checkOptions, prepareScheduled } from "./document.js";
-import { Refused } from "./errors.js";
+"use strict";
+
+const { KINDS, checkLabel, checkOptions, prepareScheduled } = require("./document.js");
+const { Refused } = require("./errors.js");
 
 // What a schedule has, and what that is if it is not said; `late` in seconds.
 const SCHEDULE = {
@@ -59,7 +61,7 @@ function linesOf(schedule, { priority, group, expiresIn }) {
 }
 
 /** Returns the name of a schedule, and how Redis keeps it; throws Refused. */
-export function scheduled(given) {
+function scheduled(given) {
     if (typeof given !== "object" || given === null) throw new Refused("schedule: must be an object: { name, at, job, … }");
     checkOptions(given, SCHEDULE, MEANT);
     const said = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -77,7 +79,7 @@ function valueOf(lines, tag) {
 }
 
 /** Reads the answer of cron_look. */
-export function schedulesOf(reply) {
+function schedulesOf(reply) {
     return Array.from({ length: (reply.length - 2) / ROW }, (_, i) => {
         const [name, next, , lines, state] = reply.slice(2 + i * ROW, 2 + (i + 1) * ROW);
         return {
@@ -86,3 +88,5 @@ export function schedulesOf(reply) {
         };
     });
 }
+
+module.exports = { scheduled, schedulesOf };

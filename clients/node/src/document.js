@@ -1,7 +1,9 @@
 /** document.js: a job, and the document that is pushed for it. */
-import { randomBytes } from "node:crypto";
+"use strict";
 
-import { LaterdError, Refused } from "./errors.js";
+const { randomBytes } = require("node:crypto");
+
+const { LaterdError, Refused } = require("./errors.js");
 
 const DOCUMENT_MAX = 1 << 20;
 const DEPTH_MAX = 128;
@@ -17,7 +19,7 @@ const WAITS = [
 ];
 
 /** A payload that is JSON text already. Its bytes are pushed unchanged. */
-export class RawJSON {
+class RawJSON {
     constructor(text) {
         this.text = text;
     }
@@ -28,7 +30,7 @@ let drawn = Buffer.alloc(0), used = 0; // enough for many ids, since each draw i
 
 /** Returns a new id: 14 random letters and digits, which are 83 bits. It is short because Redis
  * keeps it twice. */
-export function newId() {
+function newId() {
     if (used + 14 > drawn.length) {
         drawn = randomBytes(14 * 256);
         used = 0;
@@ -39,7 +41,7 @@ export function newId() {
 }
 
 /** Returns a new number: 18 random digits, the first of them not 0. */
-export function newNumber() {
+function newNumber() {
     if (used + 8 > drawn.length) {
         drawn = randomBytes(14 * 256);
         used = 0;
@@ -88,7 +90,7 @@ function waits(name, value, least, most) {
 }
 
 // What each kind of option must be; returns it in the form of the document.
-export const KINDS = {
+const KINDS = {
     word: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-~]+$/,
         `${least} to ${most} printable ASCII characters without space`),
     name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,
@@ -185,7 +187,7 @@ const MEANT = {
 };
 
 /** Refuses options that are none of those known, so that none is passed over; meant: what others call them. */
-export function checkOptions(given, known, meant = MEANT) {
+function checkOptions(given, known, meant = MEANT) {
     if (typeof given !== "object" || given === null) throw new Refused("options: must be an object, such as { queue: \"mail\" }");
     const name = Object.keys(given).find((option) => given[option] !== undefined && !Object.hasOwn(known, option));
     if (name === undefined) return;
@@ -206,16 +208,16 @@ function checked(job) {
 }
 
 /** Throws a TypeError, as what is wrong is the program, not a job. */
-export function checkFunction(name, value) {
+function checkFunction(name, value) {
     if (typeof value !== "function") throw new TypeError(`${name} must be a function`);
     return value;
 }
 
-export function checkLabel(name, value) {
+function checkLabel(name, value) {
     return made(name, value, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
 }
 
-export function checkQueue(queue) {
+function checkQueue(queue) {
     return checkLabel("queue", queue);
 }
 
@@ -261,7 +263,7 @@ function noJson(value, path) {
 
 const WALKED = 4096; // characters. In longer JSON only what has become null or {} is looked for, which costs less
 
-export function payloadOf(payload, name = "payload") {
+function payloadOf(payload, name = "payload") {
     let json;
     try {
         if (payload instanceof RawJSON) {
@@ -376,7 +378,7 @@ const PLACES = Object.keys(OPTIONS);
 
 /** Checks a job of a schedule and builds its document, which has no id and no priority; throws Refused. What is the
  * same makes the same bytes, in whatever order it is said. */
-export function prepareScheduled({ unique = false, ...job }) {
+function prepareScheduled({ unique = false, ...job }) {
     const wrong = UNSCHEDULED.find((name) => (name === "unique" ? unique : job[name] ?? false) !== false);
     if (wrong) throw new Refused(`${wrong}: not for a job of a schedule`);
     const sorted = Object.entries(job).sort(([one], [other]) => PLACES.indexOf(one) - PLACES.indexOf(other));
@@ -386,7 +388,7 @@ export function prepareScheduled({ unique = false, ...job }) {
 }
 
 /** Checks a job and builds its document; throws Refused. */
-export function prepare(job) {
+function prepare(job) {
     const { document: { id: given, priority = 0, ...members }, push } = checked(job);
     checkTurns(job);
     checkTie(job);
@@ -403,14 +405,14 @@ export function prepare(job) {
 }
 
 /** As prepare(), for push(), which has its own word for the queue. */
-export function prepareOne(job) {
+function prepareOne(job) {
     if (job.queue !== undefined) throw new Refused("queue: for the jobs of pushMany() and flow()");
     if (typeof job.type === "object") throw new Refused("type: is the first word: push(type, payload, options)");
     return prepare(job);
 }
 
 /** As prepare(), for pushMany(), which takes no jobs of flows. */
-export function prepareMany(jobs) {
+function prepareMany(jobs) {
     return jobs.map((job, i) => {
         try {
             const made = prepare(job);
@@ -422,3 +424,8 @@ export function prepareMany(jobs) {
         }
     });
 }
+
+module.exports = {
+    RawJSON, newId, newNumber, KINDS, checkOptions, checkFunction, checkLabel, checkQueue,
+    payloadOf, prepareScheduled, prepare, prepareOne, prepareMany,
+};

@@ -1,8 +1,10 @@
 /** events.js: ends of jobs, as a queue tells of them: doc/protocol.md, "Events". */
-import { setTimeout as pause } from "node:timers/promises";
+"use strict";
 
-import { KINDS } from "./document.js";
-import { Refused } from "./errors.js";
+const { setTimeout: pause } = require("node:timers/promises");
+
+const { KINDS } = require("./document.js");
+const { Refused } = require("./errors.js");
 
 const ENTRIES = 10; // of a place in one answer
 const ENDS_MAX = 1000;
@@ -13,7 +15,7 @@ const BOOKMARK = /^[A-Za-z0-9_./-]+:[0-9]{1,15}( [A-Za-z0-9_./-]+:[0-9]{1,15})*$
 const numberOf = ([id]) => Number(String(id).split("-")[0]);
 
 /** One events(): what it goes on after, by place (the queue, or a shard), and what it has found. */
-export class Page {
+class Page {
     #ends = [];
     #missed = 0;
     #numbers = new Map();
@@ -109,3 +111,5 @@ export class Page {
         return { ends: this.#ends.sort((a, b) => a.at - b.at), missed: this.#missed, bookmark };
     }
 }
+
+module.exports = { Page };

@@ -1,10 +1,12 @@
 /** flow.js: flows: jobs that wait for each other (doc/protocol.md, "Flows"). */
-import { setTimeout as pause } from "node:timers/promises";
+"use strict";
 
-import { checkLabel, prepare } from "./document.js";
-import { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } from "./errors.js";
-import { bounded, pushedOf, strange } from "./pushed.js";
-import { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } from "./script.js";
+const { setTimeout: pause } = require("node:timers/promises");
+
+const { checkLabel, prepare } = require("./document.js");
+const { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } = require("./errors.js");
+const { bounded, pushedOf, strange } = require("./pushed.js");
+const { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } = require("./script.js");
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
 const JOBS_MAX = 200; // per call
@@ -15,19 +17,19 @@ const COUNTS = ["total", "open", "waiting", "dead", "done", "gone", "skipped"];
 // ---- jobs of a flow
 
 /** Returns the jobs, each of which waits for the one before. */
-export function chain(...jobs) {
+function chain(...jobs) {
     const named = jobs.map((job, i) => ({ ...job, step: job.step ?? String(i + 1) }));
     return named.map((job, i) => (i ? { ...job, after: [named[i - 1].step] } : job));
 }
 
 /** Returns the jobs and those that wait for all of them. */
-export function batch(jobs, ends = {}) {
+function batch(jobs, ends = {}) {
     const fates = [["then", "done"], ["finally", "ended"], ["failed", "failed"]];
     return [...jobs, ...fates.flatMap(([name, when]) => (ends[name] ? [{ ...ends[name], after: "*", when }] : []))];
 }
 
 /** Refuses a flow that cannot end: steps of one name, or that nobody has, and circles. */
-export function check(items, open) {
+function check(items, open) {
     const steps = new Map();
     items.forEach(({ tie: { step, after } }, i) => {
         if (step && steps.has(step)) throw new Refused(`job ${i + 1}: step: another job is ${step}, too`);
@@ -55,7 +57,7 @@ export function check(items, open) {
 }
 
 /** A job without id and step is known by its place, so that the same jobs again are the same. */
-export function prepared(name, jobs, home) {
+function prepared(name, jobs, home) {
     if (jobs.length > FLOW_MAX) throw new Refused(`a flow has at most ${FLOW_MAX} jobs`);
     return jobs.map((job, i) => {
         try {
@@ -117,7 +119,7 @@ function byPlace(places) {
     return ids;
 }
 
-export function stateOf({ open, waiting, dead, gone }, closed) {
+function stateOf({ open, waiting, dead, gone }, closed) {
     if (open === 0 && dead > 0) return "blocked";
     if (!closed) return "open";
     if (open + waiting > 0) return "running";
@@ -126,7 +128,7 @@ export function stateOf({ open, waiting, dead, gone }, closed) {
 
 /** What a client does with flows. `link` is the part of it that this needs: prefix, greet, announce,
  * call, do, kick, cancel, plan, learn, byPlan. */
-export class Flows {
+class Flows {
     #link;
 
     constructor(link) {
@@ -301,3 +303,5 @@ export class Flows {
         return acted;
     }
 }
+
+module.exports = { chain, batch, check, prepared, stateOf, Flows };

@@ -2,16 +2,18 @@
  * handlers.js: functions that perform jobs, in a program of the plugin exec with `lines = true`.
  * later-job(3), section exec, describes the lines that it reads and writes.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
-import { spawn } from "node:child_process";
-import { readFileSync, writeSync } from "node:fs";
-import { Socket } from "node:net";
-import { basename } from "node:path";
-import { format } from "node:util";
+"use strict";
 
-import { checkFunction, prepare } from "./document.js";
-import { OWN, checkJson, errorOf, linesOf, numberOf, saidBy, textOf } from "./answers.js";
-import { LaterdError, Refused } from "./errors.js";
+const { AsyncLocalStorage } = require("node:async_hooks");
+const { spawn } = require("node:child_process");
+const { readFileSync, writeSync } = require("node:fs");
+const { Socket } = require("node:net");
+const { basename } = require("node:path");
+const { format } = require("node:util");
+
+const { checkFunction, prepare } = require("./document.js");
+const { OWN, checkJson, errorOf, linesOf, numberOf, saidBy, textOf } = require("./answers.js");
+const { LaterdError, Refused } = require("./errors.js");
 
 const READ = 1 << 18;
 const PROGRESS_EVERY = 100; // milliseconds between two progress lines of a job
@@ -38,19 +40,19 @@ class Verdict extends Error {
     }
 }
 
-// @answers raised: /@* {Help} @/\nexport class {Pascal} extends Verdict {\n    static result = "{name}";\n}\n
+// @answers raised: /@* {Help} @/\nclass {Pascal} extends Verdict {\n    static result = "{name}";\n}\n
 /** Tries the job again, after the backoff or the wait given; after the last attempt it is buried. */
-export class Retry extends Verdict {
+class Retry extends Verdict {
     static result = "retry";
 }
 
 /** Buries the job at once, because another try cannot help. */
-export class Bury extends Verdict {
+class Bury extends Verdict {
     static result = "bury";
 }
 
 /** Gives the job back for the wait given, as if it had not begun; it is no attempt. */
-export class Return extends Verdict {
+class Return extends Verdict {
     static result = "return";
 }
 
@@ -59,7 +61,7 @@ export class Return extends Verdict {
 class GoesOn extends Return {}
 
 /** Returns the job whose handler is the caller, directly or indirectly. */
-export function currentJob() {
+function currentJob() {
     return current.getStore() ?? null;
 }
 
@@ -69,7 +71,7 @@ function answerOf(error) {
     return { result: error.result, error: saidBy(error), ...(error.in === undefined ? {} : { in: Math.max(error.in, 0) }) };
 }
 
-export class Job {
+class Job {
     #put;
     #end;
     #told = -PROGRESS_EVERY;
@@ -188,7 +190,7 @@ function givenUpOf(type) {
 }
 
 /** The functions of a program, by type. queues: a Laterd, or a Fake in a test, by which tasks push. */
-export class Handlers {
+class Handlers {
     #functions = new Map();
     #places = new Map(); // where each was registered
     #policies = new Map();
@@ -571,3 +573,5 @@ class Program {
         if (this.#ending && !this.#jobs.size) this.finished();
     }
 }
+
+module.exports = { Retry, Bury, Return, currentJob, Job, Handlers };

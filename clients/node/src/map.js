@@ -1,6 +1,8 @@
 /** map.js: a job for each of many payloads, pushed as they come. */
-import { Refused } from "./errors.js";
-import { batch } from "./flow.js";
+"use strict";
+
+const { Refused } = require("./errors.js");
+const { batch } = require("./flow.js");
 
 const PART = 200; // jobs of a call
 
@@ -29,7 +31,7 @@ function checkMap(items, { chunk, flow, then, finally: last, failed, ...options 
 }
 
 /** map() of a client or a fake. */
-export async function map(queues, type, items, { queue, ...how }) {
+async function map(queues, type, items, { queue, ...how }) {
     const options = checkMap(items, how), { chunk, flow } = how, told = { pushed: 0, known: 0 };
     let number = 0;
     async function push(jobs, open) {
@@ -47,3 +49,5 @@ export async function map(queues, type, items, { queue, ...how }) {
     if (flow !== undefined) await push(batch([], how), false);
     return told;
 }
+
+module.exports = { map };

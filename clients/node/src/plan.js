@@ -1,4 +1,6 @@
 /** plan.js: a queue that is spread over several: doc/protocol.md, "Shards". */
+"use strict";
+
 
 const SHARDS_MAX = 32;
 
@@ -22,7 +24,7 @@ function placeOf(queue, count, id) {
 }
 
 /** EPOCH COUNT FORMER… null means that the queue has one place, itself. */
-export class Plan {
+class Plan {
     constructor(text) {
         const [epoch, ...words] = (text || "0 1").split(" ");
         const counts = words.map(Number).filter((n) => n >= 1 && n <= SHARDS_MAX);
@@ -47,3 +49,5 @@ export class Plan {
         return [queue, ...Array.from({ length: most > 1 ? most : 0 }, (_, i) => `${queue}/${i}`)];
     }
 }
+
+module.exports = { Plan };

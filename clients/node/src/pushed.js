@@ -1,11 +1,13 @@
 /** pushed.js: calls of the scripts that push, and what their answers mean. */
-import { WrongProtocol } from "./errors.js";
+"use strict";
+
+const { WrongProtocol } = require("./errors.js");
 
 const BYTES_MAX = 1 << 20; // per call
 const RESULTS = { PUSHED: "pushed", REPLACED: "replaced", AGAIN: "again", EXISTS: "exists" };
 
 /** Splits jobs into calls of so many, and of bounded size. */
-export function* bounded(items, most) {
+function* bounded(items, most) {
     let part = [];
     let size = 0;
     for (const item of items) {
@@ -21,17 +23,19 @@ export function* bounded(items, most) {
 }
 
 /** Returns an error about an answer that means nothing here; what became of the job is not known. */
-export function strange(answer) {
+function strange(answer) {
     const said = JSON.stringify(String(answer).slice(0, 40));
     return new WrongProtocol(`the answer ${said} to a push is not known to this client, which is older than its ` +
         "scripts: take the client that came with the laterd that serves the queue");
 }
 
 /** Returns what became of a job; null means that the queue is full. */
-export function pushedOf(id, answer) {
+function pushedOf(id, answer) {
     const [word, state = ""] = answer.split(" ");
     if (word === "FULL") return null;
     if (word === "WAITING") return { id, result: "pushed", state: "waiting" };
     if (!Object.hasOwn(RESULTS, word)) throw strange(answer);
     return { id, result: RESULTS[word], state };
 }
+
+module.exports = { bounded, strange, pushedOf };

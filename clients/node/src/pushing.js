@@ -1,14 +1,16 @@
 /** pushing.js: what clients and fakes have in common: hooks before and after a push, and what is made of other methods. */
-import { checkIds, outcomeOf } from "./asked.js";
-import { checkFunction } from "./document.js";
-import { LaterdError } from "./errors.js";
-import { map } from "./map.js";
-import { named } from "./unique.js";
+"use strict";
+
+const { checkIds, outcomeOf } = require("./asked.js");
+const { checkFunction } = require("./document.js");
+const { LaterdError } = require("./errors.js");
+const { map } = require("./map.js");
+const { named } = require("./unique.js");
 
 const RESULT_KEPT = 60; // seconds, after a caller has given up
 
 /** What clients and fakes have in common. */
-export class Pushing {
+class Pushing {
     #before = [];
     #after = [];
 
@@ -62,3 +64,5 @@ export class Pushing {
         }, named(job)));
     }
 }
+
+module.exports = { Pushing };

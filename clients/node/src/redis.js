@@ -1,12 +1,14 @@
 /** redis.js: the differences between ioredis and node-redis: one server, Sentinel, Cluster. */
-import { errorMonitor } from "node:events";
+"use strict";
 
-import { PrefixRefused } from "./errors.js";
+const { errorMonitor } = require("node:events");
+
+const { PrefixRefused } = require("./errors.js");
 
 const REPLIES = new Set(["ReplyError", "SimpleError", "BlobError", "ErrorReply", "MultiErrorReply"]);
 
 /** Is this Redis's own error? If not, the connection broke, and what happened is unknown. */
-export function isReply(error) {
+function isReply(error) {
     return REPLIES.has(error?.name) || REPLIES.has(error?.constructor?.name);
 }
 
@@ -137,7 +139,7 @@ class NodeRedisCluster extends NodeRedis {
     }
 }
 
-export function adapt(client) {
+function adapt(client) {
     if (typeof client?.call === "function") return new Ioredis(client);
     if (typeof client?.nodeClient === "function") return new NodeRedisCluster(client);
     if (typeof client?.getMasterNode === "function" || typeof client?.acquire === "function") {
@@ -146,3 +148,5 @@ export function adapt(client) {
     if (typeof client?.sendCommand === "function") return new NodeRedis(client);
     throw new TypeError("a client of ioredis or node-redis is needed");
 }
+
+module.exports = { isReply, adapt };

@@ -2,8 +2,11 @@
  * script.js: the scripts that a client calls: copies of those that laterd installs.
  * clients/carry.sh makes them when the source tree or the package is built.
  */
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+"use strict";
+
+const { createHash } = require("node:crypto");
+
+const TEXTS = require("../scripts/scripts.json"); // by require(), so that bundlers take them along
 
 // Keys that differ from call to call, as they are called in Redis.
 const OWN = {
@@ -19,7 +22,7 @@ class Script {
     #own;
 
     constructor(name) {
-        this.text = readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), "utf8");
+        this.text = TEXTS[name];
         this.sha = createHash("sha1").update(this.text).digest("hex");
         this.keys = [...this.text.matchAll(/^-- KEYS +(.*)$/gm)].flatMap(([, names]) => names.split(/\s+/));
         this.#own = [...this.keys.keys()].filter((i) => this.keys[i] in OWN);
@@ -39,19 +42,21 @@ class Script {
     }
 }
 
-export const CANCEL = new Script("cancel");
-export const CRON_LOOK = new Script("cron_look");
-export const CRON_MOVE = new Script("cron_move");
-export const CRON_PUT = new Script("cron_put");
-export const FLOW_JOIN = new Script("flow_join");
-export const FLOW_PARK = new Script("flow_park");
-export const FLOW_PUSH = new Script("flow_push");
-export const KICK = new Script("kick");
-export const PAUSE = new Script("pause");
-export const PEEK = new Script("peek");
-export const PUSH = new Script("push");
-export const PUSH_NOW = new Script("push_now");
-export const RESCHEDULE = new Script("reschedule");
-export const RESUME = new Script("resume");
-export const SHOW = new Script("show");
-export const SIZE = new Script("size");
+module.exports = {
+    CANCEL: new Script("cancel"),
+    CRON_LOOK: new Script("cron_look"),
+    CRON_MOVE: new Script("cron_move"),
+    CRON_PUT: new Script("cron_put"),
+    FLOW_JOIN: new Script("flow_join"),
+    FLOW_PARK: new Script("flow_park"),
+    FLOW_PUSH: new Script("flow_push"),
+    KICK: new Script("kick"),
+    PAUSE: new Script("pause"),
+    PEEK: new Script("peek"),
+    PUSH: new Script("push"),
+    PUSH_NOW: new Script("push_now"),
+    RESCHEDULE: new Script("reschedule"),
+    RESUME: new Script("resume"),
+    SHOW: new Script("show"),
+    SIZE: new Script("size"),
+};

@@ -1,5 +1,7 @@
 /** search.js: looks through the sets of a queue, the newest first, a page at a time. */
-import { PEEK } from "./script.js";
+"use strict";
+
+const { PEEK } = require("./script.js");
 
 const PAGE = 500;
 const LOOKED_MAX = 100000; // jobs that one search looks at
@@ -8,7 +10,7 @@ const LOOKED_MAX = 100000; // jobs that one search looks at
  * link: `prefix`, `do(key, words)`, `call(call)` and `found(id, place, reply)` of a client. What moves meanwhile
  * may be missed, but nothing is found twice.
  */
-export async function search(link, places, what) {
+async function search(link, places, what) {
     const found = new Map();
     let left = LOOKED_MAX;
     const isOver = () => left === 0 || found.size === what.limit;
@@ -54,3 +56,5 @@ export async function search(link, places, what) {
     }
     return [...found.values()];
 }
+
+module.exports = { search };

@@ -14,26 +14,28 @@
  * Jobs of a flow wait for each other, and get values. What the handlers say of their types counts, and a
  * job that is dead or done pushes what its onDead or onDone says.
  */
-import { AssertionError, deepStrictEqual } from "node:assert";
-import { createHash } from "node:crypto";
+"use strict";
 
-import { linesOf } from "./answers.js";
-import { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } from "./asked.js";
-import { schedulesOf, scheduled } from "./crontab.js";
-import { checkLabel, checkQueue, prepare, prepareMany, prepareOne } from "./document.js";
-import { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } from "./errors.js";
-import { Page } from "./events.js";
-import { check, prepared } from "./flow.js";
-import { Job } from "./handlers.js";
-import { Pushing } from "./pushing.js";
-import { KeptFlow } from "./testing_flows.js";
+const { AssertionError, deepStrictEqual } = require("node:assert");
+const { createHash } = require("node:crypto");
+
+const { linesOf } = require("./answers.js");
+const { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } = require("./asked.js");
+const { schedulesOf, scheduled } = require("./crontab.js");
+const { checkLabel, checkQueue, prepare, prepareMany, prepareOne } = require("./document.js");
+const { FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError, TimeoutError } = require("./errors.js");
+const { Page } = require("./events.js");
+const { check, prepared } = require("./flow.js");
+const { Job } = require("./handlers.js");
+const { Pushing } = require("./pushing.js");
+const { KeptFlow } = require("./testing_flows.js");
 
 const MAX_ATTEMPTS = 25; // as laterd is configured by default
 const DRAINED_MAX = 10000; // a handler may push without end
 const ENDED = ["done", "cancelled", "skipped"];
 
 /** Any payload, for assertPushed(). */
-export const ANY = Symbol("any payload");
+const ANY = Symbol("any payload");
 
 async function attemptOf(app, type, queue, one, attempt, most, given, stopping = false) {
     const progress = [];
@@ -54,7 +56,7 @@ async function attemptOf(app, type, queue, one, attempt, most, given, stopping =
  * progress, checkpoint }. The options are those of push(), and queue, attempt; values: what steps of its flow
  * gave back; resumes: a checkpoint; stopping: laterd stops.
  */
-export async function perform(app, type, payload, { queue = "default", attempt = 1, values = {}, resumes = null,
+async function perform(app, type, payload, { queue = "default", attempt = 1, values = {}, resumes = null,
                                                     stopping = false, ...options } = {}) {
     const most = options.maxAttempts ?? MAX_ATTEMPTS;
     return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most, { values, checkpoint: resumes },
@@ -126,7 +128,7 @@ class Kept {
 }
 
 /** Keeps what is pushed, in the place of a Laterd. With `app`, each job is performed as it is pushed. */
-export class Fake extends Pushing {
+class Fake extends Pushing {
     jobs = []; // all, in the order of their pushes
     #byId = new Map(); // the last one of each queue and id
     #taken = new Set(); // ids that stay taken
@@ -490,3 +492,5 @@ export class Fake extends Pushing {
         if (result === "return") kept.attempts--;
     }
 }
+
+module.exports = { ANY, perform, Fake };

@@ -1,5 +1,7 @@
 /** testing_flows.js: flows in a Fake: what becomes of jobs that wait (doc/protocol.md, "Flows"). */
-import { stateOf } from "./flow.js";
+"use strict";
+
+const { stateOf } = require("./flow.js");
 
 const LETTERS = { waiting: "w", ready: "o", delayed: "o", reserved: "o", dead: "x", done: "d", cancelled: "g", skipped: "s" };
 const COUNTS = { open: "o", waiting: "w", dead: "x", done: "d", gone: "g", skipped: "s" };
@@ -12,7 +14,7 @@ function countsOf(letters) {
 }
 
 /** A flow that was pushed to a Fake. */
-export class KeptFlow {
+class KeptFlow {
     closed = false;
     made = Date.now() / 1000;
     jobs = new Map(); // by id; a known job may be of several flows
@@ -98,3 +100,5 @@ export class KeptFlow {
         return letters.every((one) => one === "d") ? ["run"] : WAITS;
     }
 }
+
+module.exports = { KeptFlow };

@@ -1,18 +1,20 @@
 /** unique.js: an id that says what a job is: doc/protocol.md, "An id of type and payload". */
-import { createHash } from "node:crypto";
+"use strict";
 
-import { payloadOf } from "./document.js";
-import { Refused } from "./errors.js";
+const { createHash } = require("node:crypto");
+
+const { payloadOf } = require("./document.js");
+const { Refused } = require("./errors.js");
 
 /** Returns the id that push() gives a job of this type and payload. */
-export function uniqueId(type, payload = null, unique = true) {
+function uniqueId(type, payload = null, unique = true) {
     const value = JSON.parse(payloadOf(payload));
     const text = textOf([type, unique === true ? value : chosen(value, [unique].flat())]);
     return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 /** Returns the job with the id that its `unique` means. */
-export function named(given) {
+function named(given) {
     if (given.unique === undefined) return given;
     const { unique, ...job } = given;
     if (unique === false) return job;
@@ -44,3 +46,5 @@ function textOf(value) {
     }
     return JSON.stringify(value);
 }
+
+module.exports = { uniqueId, named };

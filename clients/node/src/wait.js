@@ -1,8 +1,10 @@
 /** wait.js: waits for a job's result: doc/protocol.md, "Results". */
-import { setTimeout as pause } from "node:timers/promises";
+"use strict";
 
-import { Away } from "./away.js";
-import { JobFailed, TimeoutError } from "./errors.js";
+const { setTimeout: pause } = require("node:timers/promises");
+
+const { Away } = require("./away.js");
+const { JobFailed, TimeoutError } = require("./errors.js");
 
 const BLOCK = 5; // seconds of one waiting call; a job may end without leaving anything
 const LOOK = 200; // milliseconds between two looks, if no connection can wait
@@ -10,7 +12,7 @@ const LOOK = 200; // milliseconds between two looks, if no connection can wait
 const LOOKS = { do: (key, words) => pause(Math.min(LOOK, 1000 * words.at(-1)), null), failure() {}, close() {} };
 
 /** Returns what the element's first line says: state, attempt, at, again. */
-export function headOf(element) {
+function headOf(element) {
     return JSON.parse(String(element).split("\n", 1)[0]);
 }
 
@@ -26,7 +28,7 @@ function valueOf(id, element) {
  * the one that runs: then that one is waited for. Waiting blocks a connection, so one is
  * made for it when it is needed; if it breaks, look() decides.
  */
-export async function wait(redis, id, look, timeout, signal) {
+async function wait(redis, id, look, timeout, signal) {
     const end = performance.now() + timeout * 1000;
     const away = new Away(redis, end, signal);
     let link;
@@ -53,3 +55,5 @@ export async function wait(redis, id, look, timeout, signal) {
         link?.close();
     }
 }
+
+module.exports = { headOf, wait };
