@@ -120,6 +120,16 @@ refuses "$ours" ./tasks
 run ruby tasks.rb --work --entry
 is "$(printf '%s\n' "$out" | grep -c "\"$(ruby -e 'print RbConfig::CONFIG["rubylibdir"]')\"")" 0 "ruby: its entry leaves out Ruby's own folders"
 contains "$out" "\"-I\", \"$clients/ruby/lib\"" "ruby: but not those that it was given"
+if ruby -e 'require "bundler"; require "redis"' 2>/dev/null; then
+    mkdir bundled
+    cp tasks.rb bundled
+    printf 'gem "laterd", path: "%s"\n' "$clients/ruby" >bundled/Gemfile
+    run env -u RUBYLIB BUNDLE_GEMFILE="$PWD/bundled/Gemfile" sh -c 'cd bundled && ruby -rbundler/setup tasks.rb --work --entry'
+    is "$(printf '%s\n' "$out" | sed -n 's/^argv = ( "[^"]*", //p')" '"-rbundler/setup", "tasks.rb" );' \
+        "ruby: with Bundler it leaves out the folders of gems"
+else
+    missing bundler "ruby-bundler or ruby-redis is not installed"
+fi
 contains "$(echo 7 | php tasks.php php -)" '[7,' "php: a payload from standard input"
 is "$(ls "$TMPDIR")" '' "no folder is left behind"
 is "$(later check default | cut -f 3 | sort -u)" ok "later check holds"

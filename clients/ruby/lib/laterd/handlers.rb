@@ -315,17 +315,25 @@ module Laterd
 
     # Folders that any Ruby looks into.
     RUBYS_OWN = %w[sitelibdir sitearchdir sitedir vendorlibdir vendorarchdir vendordir rubylibdir rubyarchdir].freeze
-    private_constant :RUBYS_OWN
+    # What was looked into before the program added to it, which it will do again.
+    GIVEN = $LOAD_PATH.dup.freeze
+    private_constant :RUBYS_OWN, :GIVEN
 
     # Becomes `later work`, which starts a laterd that runs this program. Without -p, it gets ten jobs at once.
     def work(words)
       queues = words.first.to_s.match?(/\A[^-]/) ? [] : ["default"]
       many = words.any?(/\A(-p|--parallel)/) ? [] : ["-p", "10"]
-      paths = ($LOAD_PATH - RbConfig::CONFIG.values_at(*RUBYS_OWN)).flat_map { |path| ["-I", path] }
-      exec("later", "work", *queues, *words, *many, "--lines", "--", RbConfig.ruby, *paths, $PROGRAM_NAME)
+      exec("later", "work", *queues, *words, *many, "--lines", "--", RbConfig.ruby, *load_options, $PROGRAM_NAME)
     rescue SystemCallError => e
       warn "later: #{e.message}; it comes with laterd"
       69
+    end
+
+    # Returns the options by which Ruby finds what this program has found. Gems find themselves.
+    def load_options
+      gems = Gem.loaded_specs.values.flat_map(&:full_require_paths)
+      paths = (GIVEN - RbConfig::CONFIG.values_at(*RUBYS_OWN) - gems).flat_map { |path| ["-I", path] }
+      $LOADED_FEATURES.any? { |file| file.end_with?("/bundler/setup.rb") } ? [*paths, "-rbundler/setup"] : paths
     end
 
     # Says how the program is called, by hand; option: what it was called with. Returns its exit status.
