@@ -45,6 +45,25 @@ class TriesJob < Notes
   end
 end
 
+class OnceJob < Notes
+  retry_on(Busy, wait: 0, attempts: 3)
+
+  def laterd_options
+    { id: "once-#{arguments.first}", timeout: 60, description: "once" }
+  end
+
+  def perform(what)
+    note(what, executions, Laterd.current_job.id)
+    raise Busy, what if executions == 1
+  end
+end
+
+class OddJob < Notes
+  def laterd_options
+    { unique: true }
+  end
+end
+
 module Admin
   class BreaksJob < Notes
     def perform
@@ -76,11 +95,28 @@ rescue Laterd::Refused => e
 end
 jobs = %w[dan eve].map { |who| GreetJob.new(who, at: 1) }
 jobs.last.queue_name = "low"
+# As from 7.1 on.
+jobs.each { |job| job.singleton_class.attr_accessor(:successfully_enqueued, :enqueue_error) }
 puts ActiveJob::Base.queue_adapter.enqueue_all(jobs)
+puts jobs.map(&:successfully_enqueued).join(" ")
+OnceJob.perform_later("x")
+found = Laterd::ActiveJob.client.show("once-x")
+puts JSON.parse(found.document).slice("timeout", "description").values.join(" ")
+OnceJob.perform_later("x")
+puts Laterd::ActiveJob.client.search(type: "OnceJob").size
+begin
+  OddJob.perform_later
+rescue Laterd::Refused => e
+  puts e.message
+end
+nightly = -> { Laterd::ActiveJob.cron_set("nightly", "@every 2s", GreetJob.new("tick", at: 2), overlap: "skip") }
+puts nightly.call, nightly.call, Laterd::ActiveJob.client.cron_list.map(&:name)
 RUBY
 
 run timeout 600 ruby shop.rb
-is "$out" "$(printf '%s\n' 'its own id' 'delayed 7 GreetJob' 'priority: -100..100, lower first: 101' 2)" "what is pushed, and refused"
+is "$out" "$(printf '%s\n' 'its own id' 'delayed 7 GreetJob' 'priority: -100..100, lower first: 101' 2 \
+    'true true' '60 once' 1 'laterd_options: unique: give an id; the payload has the id of Active Job, too' true false nightly)" \
+    "what is pushed, and refused; a job's own options; a schedule"
 [ "$status" -eq 0 ] || printf '%s\n' "$err" | sed 's/^/# /'
 ruby jobs.rb --work default low -p 2 >worked 2>&1 </dev/null &
 worker=$!
@@ -95,6 +131,10 @@ notes()
 notes 'GreetJob ann Time :softly 1 default' "a job with a Time and a symbol"
 notes 'GreetJob bob Date nil 1 low' "one for later, of another queue"
 notes 'GreetJob eve Integer nil 1 low' "one of many"
+notes 'OnceJob x 1 once-x' "an id of its own, pushed twice: it runs once"
+notes 'OnceJob x 2 once-x' "and is tried again under it"
+wait_until 60 grep -qx 'GreetJob tick Integer nil 1 default' "$NOTES"
+like "$(cat "$NOTES")" 'GreetJob tick Integer nil 1 default' "a job of a schedule"
 for n in 1 2 3; do notes "TriesJob busy $n" "retry_on: attempt $n"; done
 notes 'TriesJob gave up busy' "retry_on: then its block"
 notes 'TriesJob discarded gone' "discard_on: its block"
@@ -121,6 +161,28 @@ GreetJob.perform_later("fay", at: 1)
 fake.assert_pushed("GreetJob")
 puts fake.drain(Laterd::ActiveJob.handlers).map(&:result).join
 
+# A full queue: what had room is told from what had none.
+fake.define_singleton_method(:push_many) do |jobs, **|
+  raise Laterd::QueueFull.new("default", jobs.each_index.map { |n| Laterd::Pushed.new("j#{n}", n.zero? ? "pushed" : "full", "") })
+end
+jobs = [1, 2].map { |n| GreetJob.new("gil", at: n) }
+jobs.each { |job| job.singleton_class.attr_accessor(:successfully_enqueued, :enqueue_error) }
+puts GreetJob.queue_adapter.enqueue_all(jobs), jobs.map(&:successfully_enqueued).join(" "), jobs.last.enqueue_error.message
+
+# An error in a Rails application: frames of gems are left out.
+module Rails
+  def self.backtrace_cleaner
+    Class.new { def clean(frames) = frames.grep(/fake[.]rb/) }.new
+  end
+end
+class DeepJob < ActiveJob::Base
+  def perform
+    [1].each { raise "deep" }
+  end
+end
+error = Laterd::Testing.perform(Laterd::ActiveJob.handlers, "DeepJob", DeepJob.new.serialize).error
+puts error.include?("deep") && error.lines.drop(1).all? { |line| line.include?("fake.rb") }
+
 # What Active Job 8.1's Continuable asks between two steps.
 class StepsJob < ActiveJob::Base
   def perform
@@ -133,6 +195,6 @@ end
 puts StepsJob.queue_adapter.stopping?
 RUBY
 run timeout 600 ruby fake.rb
-is "$out" "$(printf '%s\n' 'done' true true false false false)" "with a fake; whether laterd stops"
+is "$out" "$(printf '%s\n' 'done' 1 'true false' 'the queue default is full' true true true false false false)" "with a fake; a full queue; the frames of an error; whether laterd stops"
 is "$(later check default low | cut -f 3 | sort -u)" ok "later check holds"
 finish
