@@ -329,6 +329,11 @@ void cli_table(const struct cli *cli, struct table *table, const char *const *he
     table_begin(table, cli->out_terminal, cli->coloured, headings);
 }
 
+void cli_instead(const struct cli *cli, struct table *table, const char *text)
+{
+    table->instead = cli->json ? NULL : text;
+}
+
 void cli_print_count(const struct cli *cli, struct table *table, const char *queue,
                      const char *name, const char *word, uint64_t count)
 {

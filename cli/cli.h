@@ -143,6 +143,10 @@ void cli_say(const struct cli *cli, const char *format, ...) __attribute__((form
 /* Begins a table in this run's form: for people or for programs. */
 void cli_table(const struct cli *cli, struct table *table, const char *const *headings);
 
+/* Says what a person reads if the table has no row: a borrowed text. Programs, and --json, get
+ * nothing. */
+void cli_instead(const struct cli *cli, struct table *table, const char *text);
+
 /* Prints how many jobs of a queue were found or acted on: a member `name` with --json, a row of the
  * table with --all-queues, otherwise a line with, for people, `word` behind the number. queue,
  * table and word may be NULL. */

@@ -213,6 +213,8 @@ int cron_list(struct cli *cli, struct later_error *err)
         status = list_queue(cli, queue, &table, err);
     for (size_t i = 0; status == 0 && i < list.count; i++)
         status = list_queue(cli, list.names[i], &table, err);
+    if (status == 0)
+        cli_instead(cli, &table, "no schedule; `later cron set NAME EXPRESSION TYPE` makes one");
     table_end(&table);
     queue_list_free(&list);
     return status;

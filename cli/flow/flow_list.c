@@ -129,6 +129,10 @@ int flow_list(struct cli *cli, struct later_error *err)
         ok = queue_list_known(cli, &queues, err);
     for (size_t i = 0; ok == 0 && i < queues.count && list.most > 0; i++)
         ok = flow_list_queue(&list, queues.names[i], err);
+    if (ok == 0)
+        cli_instead(cli, &list.table,
+                    list.state ? "no flow of this state"
+                               : "no flow; `later push --flow NAME --file FILE` makes one");
     table_end(&list.table);
     queue_list_free(&queues);
     return ok < 0 ? -1 : LATER_OK;

@@ -189,6 +189,7 @@ static void print_seen(struct cli *cli, struct table *table, const char *queue,
 static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t most,
                 struct later_error *err)
 {
+    char nothing[2 * LATER_QUEUE_MAX + 80];
     struct whole whole;
     struct merge merge;
     struct table table;
@@ -197,6 +198,8 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
         return -1;
     peek_begin_rows(cli, &table);
+    snprintf(nothing, sizeof nothing, "no %s job in %s; `later size %s` counts all", state,
+             whole.name, whole.name);
     merge_begin(&merge, cli, &whole, state, offset, most);
     for (;;) {
         struct later_seen seen;
@@ -207,6 +210,8 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
         print_seen(cli, &table, whole.name, &seen);
     }
     merge_end(&merge);
+    if (more == 0 && offset == 0)
+        cli_instead(cli, &table, nothing);
     table_end(&table);
     return more;
 }

@@ -364,6 +364,8 @@ int locks_run(struct cli *cli, struct later_error *err)
         for (size_t node = 0; ok == 0 && node < cli_nodes(cli); node++)
             ok = tell_kind(&locks, node, (enum later_held)kind, err);
     }
+    if (ok == 0)
+        cli_instead(cli, &locks.table, "no lock, limit or max_running is in use");
     table_end(&locks.table);
     served_free(locks.served);
     return ok;

@@ -42,6 +42,22 @@ static int new_choose(const struct cli *cli, const struct skeleton *skeleton, ch
     return later_fail(err, LATER_E_USAGE, "no language %.40s; there are %s", lang, list);
 }
 
+/* Names what the service, in its sandbox, does not see. */
+static void new_tell_hidden(const struct cli *cli, const struct skeleton *skeleton)
+{
+    const char *name = skeleton->name;
+
+    if (skeleton->instead[0])
+        cli_say(cli, "the service cannot see %s; %s/%s.conf names %s instead", skeleton->hidden,
+                name, name, skeleton->instead);
+    else if (skeleton->hidden[0])
+        cli_say(cli, "the service cannot see %s; name one elsewhere in %s/%s.conf",
+                skeleton->hidden, name, name);
+    if (skeleton_is_hidden(skeleton->dir))
+        cli_say(cli, "the service cannot see %s; move it, to /srv for example (laterd(8), SANDBOX)",
+                skeleton->dir);
+}
+
 static int new_run_new(struct cli *cli, struct later_error *err)
 {
     const char *name = cli->args.words[1];
@@ -60,6 +76,7 @@ static int new_run_new(struct cli *cli, struct later_error *err)
     printf("%s\n", skeleton.dir);
     if (skeleton.missing[0])
         cli_say(cli, "%s is not installed; see %s/%s.conf", skeleton.missing, name, name);
+    new_tell_hidden(cli, &skeleton);
     cli_say(cli, "to try it: %s/test.sh; what next: %s/README.md", name, name);
     return LATER_OK;
 }

@@ -98,24 +98,50 @@ void skeleton_list(const struct skeleton *skeleton, const char *folder, char *te
 
 /* --- one file --- */
 
-bool skeleton_find_program(const char *name, char *path)
+bool skeleton_is_hidden(const char *path)
+{
+    static const char *const hidden[] = { "/home/", "/root/", "/run/user/" };
+
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        if (strncmp(path, hidden[i], strlen(hidden[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Finds the first one, or the first one that the service sees. */
+static bool find_program(const char *name, bool seen, char *path)
 {
     const char *at = getenv("PATH");
 
     for (at = at ? at : ""; *at; at += strcspn(at, ":"), at += *at == ':') {
         if ((size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)strcspn(at, ":"), at, name) <
                 PATH_MAX &&
-            path[0] == '/' && access(path, X_OK) == 0)
+            path[0] == '/' && access(path, X_OK) == 0 && !(seen && skeleton_is_hidden(path)))
             return true;
     }
     return false;
 }
 
-/* Finds a program. If it is not there, notes that and returns its path in /usr/bin. */
+bool skeleton_find_program(const char *name, char *path)
+{
+    return find_program(name, false, path);
+}
+
+/* Finds a program, one that the service sees before others: pyenv and nvm have theirs in a home. If
+ * it is not there, notes that and returns its path in /usr/bin. */
 static void skeleton_program(struct skeleton *skeleton, const char *name, char *path)
 {
-    if (skeleton_find_program(name, path))
+    if (find_program(name, false, path)) {
+        if (!skeleton_is_hidden(path))
+            return;
+        snprintf(skeleton->hidden, sizeof skeleton->hidden, "%s", path);
+        if (find_program(name, true, path))
+            snprintf(skeleton->instead, sizeof skeleton->instead, "%s", path);
+        else
+            snprintf(path, PATH_MAX, "%s", skeleton->hidden);
         return;
+    }
     snprintf(skeleton->missing, sizeof skeleton->missing, "%s", name);
     snprintf(path, PATH_MAX, "/usr/bin/%s", name);
 }

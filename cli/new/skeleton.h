@@ -20,7 +20,9 @@ struct skeleton {
     const char *name; /* borrowed */
     char dir[PATH_MAX];
     char data[PATH_MAX], plugins[PATH_MAX], laterd[PATH_MAX], include[PATH_MAX];
-    char missing[64]; /* a program that a template needs and that was not found; "" = none */
+    char missing[64];       /* a program that a template needs and that was not found; "" = none */
+    char hidden[PATH_MAX];  /* one in $PATH that the service cannot see; "" = none */
+    char instead[PATH_MAX]; /* the one that was taken instead of that; "" = none is elsewhere */
 };
 
 /* Finds laterd's files: the installed ones, or for a `later` in the tree where it was built those
@@ -34,6 +36,9 @@ void skeleton_list(const struct skeleton *skeleton, const char *folder, char *te
 
 /* Finds a program in $PATH, and writes its absolute path into `path` (PATH_MAX bytes). */
 bool skeleton_find_program(const char *name, char *path);
+
+/* Is it where the service, with ProtectHome=yes in its unit, sees nothing? */
+bool skeleton_is_hidden(const char *path);
 
 /* Makes the folder ./NAME, which may not exist yet. Returns 0, or -1 with *err. */
 int skeleton_begin(struct skeleton *skeleton, struct later_error *err);

@@ -236,6 +236,9 @@ void table_end(struct table *table)
 {
     if (table->aligned && table->count >= table->columns)
         put_aligned(table);
+    else if (table->aligned && table->instead)
+        printf("%s%s%s\n", table_colour(table->coloured, DIM), table->instead,
+               table_colour(table->coloured, PLAIN));
     for (size_t i = 0; table->aligned && i < table->count; i++)
         free(table->cells[i].text);
     free(table->cells);

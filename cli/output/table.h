@@ -24,7 +24,8 @@ struct table_cell {
 
 struct table {
     bool aligned, coloured;
-    bool whole; /* do not cut the last column; set it after table_begin() */
+    bool whole;          /* do not cut the last column; set it after table_begin() */
+    const char *instead; /* what a person reads if there is no row, or NULL; borrowed; the same */
     size_t columns, count, room;
     const char *headings[TABLE_COLUMNS_MAX];
     struct table_cell *cells; /* cells of an aligned table, row by row */
@@ -48,7 +49,7 @@ void table_known_age(struct table *table, enum colour colour, double seconds);
 void table_none(struct table *table);
 
 /* Prints what is left to standard output and frees everything. A table without rows prints
- * nothing. */
+ * nothing, or what a person reads instead. */
 void table_end(struct table *table);
 
 /* Returns the sequence that begins a colour, or ends it (PLAIN). Returns "" if not coloured. */

@@ -137,13 +137,19 @@ static int take_options(struct cli *cli, struct making *making, struct later_err
     return push_take_payload(cli, making, err);
 }
 
-/* The payload may be text without JSON's quotes: then the message suggests --text. */
+/* The payload may be text without JSON's quotes: then the message suggests --text. Or it is as
+ * JavaScript or YAML have it. */
 static void hint_at_text(const struct making *making, struct later_error *err)
 {
+    const char *payload = making->job.payload;
     struct later_error why = *err;
 
-    if (why.code == LATER_E_DATA && !making->job.text && strstr(why.text, "payload: not JSON"))
-        later_fail(err, why.code, "%.400s; --text makes a string of plain text", why.text);
+    if (why.code != LATER_E_DATA || making->job.text || !strstr(why.text, "payload: not JSON"))
+        return;
+    later_fail(err, why.code, "%.400s; %s", why.text,
+               payload && (*payload == '{' || *payload == '[')
+                   ? "JSON has names and texts in double quotes, and no comma before } or ]"
+                   : "--text makes a string of plain text");
 }
 
 static int wait_for(struct cli *cli, const struct making *making, const struct later_pushed *pushed,

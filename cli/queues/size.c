@@ -236,6 +236,8 @@ int size_print(struct cli *cli, const struct queue_list *list, const struct serv
     if (page.table.aligned && !cli->json)
         page.below = open_memstream(&page.text, &page.len);
     status = print_all(cli, list, &page, served, err);
+    if (status == 0)
+        cli_instead(cli, &page.table, "no queue yet; the first push makes one");
     table_end(&page.table);
     if (page.below && fclose(page.below) == 0)
         fputs(page.text, stdout);

@@ -252,6 +252,8 @@ static int history_print_queues(struct cli *cli, const struct queue_list *list,
         if (!printing.by_period)
             print_types(&printing);
     }
+    if (ok == 0)
+        cli_instead(cli, &printing.table, "no job was performed in that time");
     table_end(&printing.table);
     return ok;
 }

@@ -247,6 +247,33 @@ static int add_more(struct plugin_set *set, struct plugin *plugin, struct later_
     return 0;
 }
 
+/* Is what a plugin's sentence names, as "feeds" in "feeds: argv is missing", this leaf or above it?
+ */
+static bool is_named(const char *sentence, const char *key)
+{
+    size_t len = strcspn(sentence, ":");
+
+    return len > 0 && sentence[len] == ':' && strncmp(sentence, key, len) == 0 &&
+           (key[len] == '\0' || key[len] == '.');
+}
+
+/* Puts the refusal of config_done() into *err, at the place of the first leaf that it names. */
+static int refused_at_end(const struct plugin *plugin, const struct config *config,
+                          const char *answer, struct later_error *err)
+{
+    char where[PATH_MAX + 16];
+
+    for (uint32_t i = 0; i < config->plugins.config_count; i++) {
+        const struct config_leaf *leaf = &config->plugins.config[i];
+
+        if (strcmp(leaf->plugin, plugin->name) != 0 || !is_named(answer, leaf->key))
+            continue;
+        snprintf(where, sizeof where, "%s:%u", leaf->file, leaf->line);
+        return refused(where, plugin->name, NULL, answer, err);
+    }
+    return refused(plugin->where, plugin->name, NULL, answer, err);
+}
+
 static int plugin_configure(struct plugin *plugin, const struct config *config,
                             struct later_error *err)
 {
@@ -264,7 +291,7 @@ static int plugin_configure(struct plugin *plugin, const struct config *config,
     }
     if (plugin->described.config_done &&
         plugin->described.config_done(answer, sizeof answer - 1) != 0)
-        return refused(plugin->where, plugin->name, NULL, answer, err);
+        return refused_at_end(plugin, config, answer, err);
     return 0;
 }
 

@@ -23,11 +23,14 @@ static int check_folders(const char *state_dir, const char *folder, struct later
         return later_fail(err, LATER_E_CONFIG,
                           "state_dir: %s: anybody can write to it (mode %04o): chmod o-w",
                           state_dir, (unsigned)st.st_mode & 07777u);
-    if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+    if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
+        return later_fail(err, LATER_E_CONFIG, "state_dir: %s: not a directory; remove it", folder);
+    if (st.st_uid != geteuid())
         return later_fail(
             err, LATER_E_CONFIG,
-            "state_dir: %s: not a directory of user %u, as whom laterd runs; remove it", folder,
-            (unsigned)geteuid());
+            "state_dir: %s: belongs to user %u, and this laterd runs as user %u; start "
+            "it as that user, or give it a state_dir of its own",
+            folder, (unsigned)st.st_uid, (unsigned)geteuid());
     return 0;
 }
 

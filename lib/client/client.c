@@ -269,6 +269,9 @@ static const char *client_remedy(const struct later_client *client)
 {
     if (strncmp(client->shown, "unix:", 5) == 0 && strstr(client->why, strerror(EACCES)))
         return "; are you in the group of that socket (id)? A new member logs in again";
+    if (strncmp(client->shown, "unix:", 5) == 0 &&
+        (strstr(client->why, strerror(ENOENT)) || strstr(client->why, strerror(ECONNREFUSED))))
+        return "; is laterd, or that Redis, running?";
     if ((strstr(client->why, strerror(ECONNRESET)) ||
          strstr(client->why, "closed the connection")) &&
         is_plain(client))

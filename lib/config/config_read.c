@@ -165,14 +165,63 @@ static bool is_group(const char *path)
     return false;
 }
 
+/* What other queues call an option, and what it is called here. */
+static const struct {
+    const char *foreign, *here;
+} foreign_options[] = {
+    { "concurrency", "workers" },
+    { "threads", "workers" },
+    { "processes", "workers" },
+    { "password", "redis.password_file" },
+    { "retries", "max_attempts" },
+    { "max_retries", "max_attempts" },
+    { "attempts", "max_attempts" },
+    { "tries", "max_attempts" },
+    { "timezone", "cron.zone" },
+    { "tz", "cron.zone" },
+    { "schedule", "cron.at" },
+    { "expression", "cron.at" },
+    { "interval", "cron.every" },
+    { "shutdown_timeout", "drain" },
+    { "schedule", "cron" },
+    { "schedules", "cron" },
+    { "host", "redis.url" },
+    { "port", "redis.url" },
+    { "db", "redis.url" },
+    { "database", "redis.url" },
+    { "visibility_timeout", "lease" },
+};
+
+/* Finds the option that is meant in this group, which is "" for none. Its name there, or NULL. */
+static const char *config_read_foreign(const char *group, const char *name)
+{
+    for (size_t i = 0; i < sizeof foreign_options / sizeof *foreign_options; i++) {
+        const char *here = foreign_options[i].here, *dot = strchr(here, '.');
+        char path[PATH_MAX_LEN];
+
+        if (strcmp(foreign_options[i].foreign, name) != 0 ||
+            (dot && (strncmp(here, group, (size_t)(dot - here)) != 0 || group[dot - here] != '\0')))
+            continue;
+        here = dot ? dot + 1 : here;
+        snprintf(path, sizeof path, "%s%s%s", group, *group ? "." : "", here);
+        if (config_row_find(path))
+            return here;
+        if (strcmp(here, "max_attempts") == 0 && !*group)
+            return "retry.max_attempts";
+    }
+    return NULL;
+}
+
 static int unknown(struct config_reader *in, const config_setting_t *setting, const char *group,
                    const char *path)
 {
-    const char *name = config_setting_name(setting);
+    const char *name = config_setting_name(setting), *here = config_read_foreign(group, name);
     char near[80];
 
     if (config_text_nearest(group, name, near, sizeof near))
         return config_fault(in, setting, path, "unknown option; did you mean \"%s\"?", near);
+    if (here)
+        return config_fault(in, setting, path, "unknown option; here that is %s", here);
     return config_fault(in, setting, path, "unknown option; laterd.conf(5) lists them");
 }
 

@@ -73,6 +73,12 @@ static bool is_real(const char *rest)
     return isdigit((unsigned char)rest[1 + (rest[1] == '+' || rest[1] == '-')]);
 }
 
+/* Is this the point of a name as the manual writes it, redis.url? A file has groups instead. */
+static bool is_dotted(const char *at)
+{
+    return at[0] == '.' && isalpha((unsigned char)at[1]);
+}
+
 /* Skips a number, or a sign or point that could have begun one. Returns whether it is a whole
  * number without the L that makes libconfig read all of it; -1 with a fault. */
 static int skip_number(struct source *source)
@@ -82,6 +88,9 @@ static int skip_number(struct source *source)
     size_t len;
     char *end;
 
+    if (is_dotted(at))
+        return config_scan_fault(source, "a point in a name; what the manual calls redis.url is "
+                                         "written redis = { url = ...; };");
     errno = 0;
     (void)strtoll(at, &end, hex ? 16 : 10);
     if (end > at && (hex || !is_real(end))) {

@@ -96,7 +96,9 @@ static int parse_user(struct later_address *address, const char **text, size_t *
     if (!at)
         return 0;
     if (memchr(*text, ':', (size_t)(at - *text)))
-        return later_address_refuse(err, "a password in it would be seen; use a password file");
+        return later_address_refuse(err,
+                                    "a password in it would be seen; use a password file, which "
+                                    "$LATER_REDIS_PASSWORD_FILE names");
     if (address_copy(address->user, sizeof address->user, *text, (size_t)(at - *text)) < 0)
         return later_address_refuse(err, "the user's name is empty or too long");
     *len -= (size_t)(at + 1 - *text);

@@ -143,6 +143,23 @@ is "$(later search -q described --where description='Invoice é 7' | cut -f 1)" 
 like "$(on_terminal "$later_bin show dead1 -q mail")" 'error.*buried: no "such" address' \
     "show on a terminal: one below the other"
 
+# ---- where there is nothing, a person is told what to do
+
+is "$(later peek mail --state waiting; later cron; later flow; later lock; later history mail)" "" \
+    "a program reads nothing"
+# nothing WORDS SENTENCE
+nothing()
+{
+    is "$(NO_COLOR=1 && export NO_COLOR && on_terminal "$later_bin $1" | tr -d '\r')" "$2" "later $1: a person reads why"
+}
+nothing 'peek mail --state waiting' 'no waiting job in mail; `later size mail` counts all'
+nothing 'peek mail --state waiting --json' ''
+nothing cron 'no schedule; `later cron set NAME EXPRESSION TYPE` makes one'
+nothing flow 'no flow; `later push --flow NAME --file FILE` makes one'
+nothing 'flow --state open' 'no flow of this state'
+nothing lock 'no lock, limit or max_running is in use'
+nothing 'history mail' 'no job was performed in that time'
+
 # ---- how it failed before
 
 later push t -q failing --id f >/dev/null

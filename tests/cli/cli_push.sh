@@ -136,6 +136,8 @@ refused()
 }
 refused 65 'payload: not JSON: .* at byte 3' t '[1,'
 refused 65 'payload: not JSON: .*; --text makes a string of plain text$' t 'plain text'
+refused 65 'byte 9; JSON has names and texts in double quotes, and no comma before \} or \]$' t '{"a": 1,}'
+refused 65 'byte 2; JSON has names ' t '{a: 1}'
 refused 65 'payload: .* at byte 2' t '1}'
 refused 65 'payload' t ''
 refused 65 'type' 'a b' 1

@@ -106,6 +106,19 @@ export CHECK_LOAD
 refused '' 'signal 6' "a plugin that crashes while it is loaded"
 unset CHECK_LOAD
 
+# ---- the state_dir of another user, as when root starts what is the service's by hand
+
+if [ "$(id -u)" = 0 ]; then
+    mkdir -p "$work/theirs/slots"
+    chown -R 12345 "$work/theirs"
+    echo "state_dir = \"$work/theirs\";" >"$work/theirs.conf"
+    run "$laterd_bin" -c "$work/theirs.conf"
+    is "$status" 78 "the state_dir of another user: exit 78"
+    contains "$err" "$work/theirs/slots: belongs to user 12345, and this laterd runs as user 0; start it as that user" \
+        "it says whose it is, and does not ask to remove it"
+    is "$(ls "$work/theirs")" slots "nothing is written there"
+fi
+
 # ---- usage
 
 run "$laterd_bin" --nonsense

@@ -283,6 +283,15 @@ run try nap '{'
 is "$status" 64 "a payload that is none"
 run try
 contains "$out" 'sync.nap' "which types there are"
+for fault in 'x = = 1|SyntaxError: invalid syntax (unloaded.py, line 2)' \
+    'import json; json.loads("{")|json.decoder.JSONDecodeError: Expecting property' \
+    'import not_there|ModuleNotFoundError: No module named '; do
+    printf 'import laterd\n%s\n' "${fault%%|*}" >"$work/unloaded.py"
+    run sh -c "cd $work && PYTHONPATH=$here/clients/python $python -m laterd unloaded:app"
+    is "$status" 1 "a program that cannot be loaded: status 1"
+    contains "$(echo "$err" | head -n 1)" "${fault##*|}" "its first line says why: ${fault%%|*}"
+    is "$(echo "$err" | grep -c -e importlib -e __main__)" 0 "and no frame is not its own"
+done
 run "$laterd_bin" -c "$work/laterd.conf" --perform "$work/jobs/exec.so" exec.one
 is "$status" 0 "laterd --perform runs one with parallel"
 

@@ -30,6 +30,17 @@ for lang in $languages; do
     runs "$lang: its test passes" "$work/new/$name/test.sh"
     cp "$work/new/$name/$name.conf" "$work/conf.d"
 done
+# What pyenv, nvm and the like put into a home is first in PATH, and the service does not see it.
+if [ "$(id -u)" -eq 0 ] && home=$(mktemp -d /root/.later-new.XXXXXX); then
+    ln -s "$(command -v sh)" "$home/python3"
+    run sh -c "cd $work/new && PATH=$home:\$PATH exec $later_bin new handler hidden"
+    like "$err" "the service cannot see $home/python3; hidden/hidden.conf names /[^ ]*/python3 instead" \
+        "a program in a home is passed over"
+    is "$(grep -c "$home" "$work/new/hidden/hidden.conf")" 0 "and is not in the configuration"
+    run sh -c "cd $home && $later_bin new handler unseen --lang sh"
+    like "$err" "the service cannot see $home/unseen; move it" "a folder in a home is told of"
+    rm -r "$home"
+fi
 cp "$work/new/hello-c/hello-c.so" "$work/jobs"
 sed -i 's/hello, /bye, /; s/{\\"hello\\"/{\\"bye\\"/' "$work"/new/*/handler.*
 for lang in c go python; do

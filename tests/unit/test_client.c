@@ -745,7 +745,7 @@ START_TEST(test_nobody)
         best = fmin(best, seconds_of_push());
     ck_assert_double_le(best, 0.5 * live_slowness());
     ck_assert_str_eq(err.text, "cannot reach Redis at unix:/tmp/later-no-such-socket: "
-                               "No such file or directory");
+                               "No such file or directory; is laterd, or that Redis, running?");
 }
 END_TEST
 

@@ -247,6 +247,18 @@ START_TEST(config_done_refuses)
 }
 END_TEST
 
+/* A sentence that names a part of the configuration is told at that part's place. */
+START_TEST(config_done_names_a_part)
+{
+    files_install("good");
+    leaf("good", "x", "1");
+    leaf("good", "smtps.port", "25");
+    leaf("good", "smtp.port", "25");
+    leaf("good", "smtp.done", "no");
+    refuse("/etc/laterd.conf:12: plugin good: smtp: a host is missing");
+}
+END_TEST
+
 START_TEST(start_and_stop)
 {
     files_install("good");
@@ -355,10 +367,11 @@ static TCase *loading(void)
 
 static TCase *callbacks(void)
 {
-    TCase *tc = UNIT_CASE("callbacks", begin, end, leaves_in_order, leaves_of_nobody,
-                          leaves_for_a_plugin_without_options, config_refuses,
-                          config_fills_the_buffer, config_done_refuses, start_and_stop,
-                          start_refuses, start_refuses_silently, one_of_many_sections);
+    TCase *tc =
+        UNIT_CASE("callbacks", begin, end, leaves_in_order, leaves_of_nobody,
+                  leaves_for_a_plugin_without_options, config_refuses, config_fills_the_buffer,
+                  config_done_refuses, config_done_names_a_part, start_and_stop, start_refuses,
+                  start_refuses_silently, one_of_many_sections);
 
     files_fixture(tc);
     return tc;

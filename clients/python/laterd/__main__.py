@@ -20,7 +20,7 @@ import os
 import sys
 from typing import Any, Dict, List, NoReturn
 
-from .answers import lines_of
+from .answers import error_of, lines_of
 from .handlers import Handlers, Job
 
 STATUS = {
@@ -46,14 +46,22 @@ class Shown:
         pass
 
 
+def unloaded(error: Exception) -> str:
+    """What laterd is to keep of it: the message first, since a line of `later` has no more, and not our frame."""
+    assert error.__traceback__
+    return error_of(error.with_traceback(error.__traceback__.tb_next))
+
+
 def load(name: str) -> Handlers:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute or "app")
     except (ImportError, AttributeError) as error:
         if isinstance(error, ImportError) and error.name != module:
-            raise
+            sys.exit(unloaded(error))
         sys.exit("%s: %s" % (name, error))
+    except Exception as error:
+        sys.exit(unloaded(error))
     if not isinstance(found, Handlers):
         sys.exit("%s: is no laterd.Handlers" % name)
     return found

@@ -25,7 +25,7 @@ LEVELS_MAX = 128  # levels of a value or a checkpoint
 # @end
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-_OWN = ("laterd", "asyncio")  # packages whose frames above a handler's say nothing
+_OWN = ("laterd", "asyncio", "importlib")  # packages whose frames above a handler's say nothing
 
 
 class TooMuch(Exception):
@@ -64,6 +64,7 @@ def error_of(error: BaseException) -> str:
         frame = frame.tb_next
     try:
         said = "".join(traceback.format_exception_only(type(error), error)).strip()
+        said = "%s: %s" % (type(error).__name__, error) if isinstance(error, SyntaxError) else said  # else the place goes first
         where = "".join(traceback.format_exception(type(error), error, frame)).strip()
     except Exception as fault:
         said, where = "%s, whose traceback cannot be had (%s)" % (type(error).__name__, type(fault).__name__), ""

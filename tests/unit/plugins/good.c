@@ -31,9 +31,11 @@ static int config(const char *key, const char *value, char *err, size_t n)
 
 static int config_done(char *err, size_t n)
 {
+    const char *of = strstr(good_trace, "done=no");
+
     trace("config_done", NULL, NULL);
-    if (strstr(good_trace, "done=no")) {
-        snprintf(err, n, "a host is missing");
+    if (of) {
+        snprintf(err, n, "%sa host is missing", of[-1] == '.' ? "smtp: " : "");
         return -1;
     }
     return 0;
