@@ -18,6 +18,11 @@ require __DIR__ . '/jobs.php';
 $app = new Illuminate\Foundation\Application(__DIR__);
 $app->singleton(Illuminate\Contracts\Console\Kernel::class, Illuminate\Foundation\Console\Kernel::class);
 $app->singleton(Illuminate\Contracts\Debug\ExceptionHandler::class, Illuminate\Foundation\Exceptions\Handler::class);
+if (interface_exists(Illuminate\Contracts\Foundation\MaintenanceMode::class)) { // from Laravel 9.1 on; FoundationServiceProvider
+    $app->singleton(Illuminate\Foundation\MaintenanceModeManager::class);
+    $app->bind(Illuminate\Contracts\Foundation\MaintenanceMode::class,
+        fn ($app) => $app->make(Illuminate\Foundation\MaintenanceModeManager::class)->driver());
+}
 
 /** Laravel's failed jobs: a file of their names. */
 $app->extend('queue.failer', fn () => new class extends Illuminate\Queue\Failed\NullFailedJobProvider {
