@@ -17,7 +17,9 @@ LOST = (redis.RedisError, RedisClusterException)
 
 def is_away(error: Exception) -> bool:
     """May it pass by itself, since a server starts, or another one takes over? redis-py makes a refused password a
-    ConnectionError."""
+    ConnectionError, also by wrapping the refusal in one (asyncio, by a Unix socket)."""
+    if isinstance(error.__cause__, redis.RedisError):
+        error = error.__cause__
     if isinstance(error, (AuthenticationError, AuthorizationError)):
         return False
     return str(error).startswith(PASSING) or isinstance(error, (
