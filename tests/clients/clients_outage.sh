@@ -97,13 +97,13 @@ waits()
     [ "$(redis_all INFO clients | tr -d '\r' | awk -F: '$1 == "blocked_clients" { sum += $2 } END { print sum }')" -ge 1 ]
 }
 
-# looks TIMES COMMAND: has the client looked so often, as far as this Redis knows?
+# looks TIMES COMMAND: has the client looked so often, since Redis began to count? errors PATTERN: prints how often Redis
+# has answered such an error since then. told PATTERN TIMES: so often? counts_anew: from now on.
 looks()
 {
     [ "$(called "$2")" -ge "$1" ]
 }
 
-# errors PATTERN: prints how often Redis has answered such an error since its start. told PATTERN TIMES: so often?
 errors()
 {
     redis INFO errorstats | tr -d '\r' | awk -F'[=,]' -v pattern="$1" '$0 ~ pattern { sum += $2 } END { print sum + 0 }'
@@ -112,6 +112,11 @@ errors()
 told()
 {
     [ "$(errors "$1")" -ge "$2" ]
+}
+
+counts_anew()
+{
+    redis_all CONFIG RESETSTAT >/dev/null
 }
 
 # waits_for ID SECONDS: the client waits for a job that runs, and is blocked in Redis.
@@ -139,12 +144,13 @@ goes_away()
 
 comes_back()
 {
-    start_redis 'appendonly yes' 'appendfsync always' "$@"
+    start_redis 'appendonly yes' 'appendfsync always'
 }
 
-# stands_by: somebody who will stand where a server was, on a socket of his own. He is there before the server goes,
-# since a wait goes on for half a minute only. turns_away N: he takes its place, until he has turned away so many.
-stands_by()
+# is_replaced N: somebody else stands where the server was, until he has turned away so many. He is there before, and the
+# server lives on, on another socket: a wait goes on for half a minute only, in which a busy machine starts neither.
+# is_back: the server is where it was.
+is_replaced()
 {
     : >"$work/turned"
     # node-redis 5.9 takes a connection that is closed in its handshake for ready, and never makes another.
@@ -153,16 +159,21 @@ stands_by()
     *) how= ;;
     esac
     # shellcheck disable=SC2086 # a word or none
-    "$python" "$clients/outage.py" "$redis_socket.away" "$work/turned" $how 2>"$work/outage.err" &
+    "$python" "$clients/outage.py" "$work/away" "$work/turned" $how 2>"$work/outage.err" &
     outage=$!
     own "$outage"
-    wait_until 60 [ -S "$redis_socket.away" ]
+    wait_until 60 [ -S "$work/away" ]
+    mv "$redis_socket" "$work/hidden"
+    use_socket "$work/hidden"
+    mv "$work/away" "$work/redis.sock"
+    hangs_up
+    seen "$client: it asks again" has_turned "$1"
 }
 
-turns_away()
+# hangs_up: Redis lets all go that are connected.
+hangs_up()
 {
-    mv "$redis_socket.away" "$redis_socket"
-    seen "$client: it asks again" has_turned "$1"
+    redis CLIENT KILL TYPE normal SKIPME yes >/dev/null
 }
 
 has_turned()
@@ -170,25 +181,33 @@ has_turned()
     [ "$(wc -l <"$work/turned")" -ge "$1" ]
 }
 
-lets_in()
+is_back()
 {
+    mv "$work/hidden" "$work/redis.sock"
+    use_socket "$work/redis.sock"
     kill "$outage"
     wait "$outage" 2>/dev/null
-    rm -f "$redis_socket"
 }
 
 # ---- what is tried
 
+# loses_it: an outage. One server is seen in it by those who ask, and a set is started again.
+loses_it()
+{
+    if [ "$redis_kind" = single ]; then
+        is_replaced 5
+        counts_anew
+        is_back
+    else
+        goes_away
+        comes_back
+    fi
+}
+
 outlasts()
 {
     waits_for one 600
-    [ "$redis_kind" != single ] || stands_by
-    goes_away
-    if [ "$redis_kind" = single ]; then
-        turns_away 5
-        lets_in
-    fi
-    comes_back
+    loses_it
     is_waiting "$client: it waits again"
     ends_job one
     hear
@@ -207,10 +226,7 @@ outlasts_in_flow()
     redis HSET 'later:{w}:flow:f' closed 1 made 1 total 1 open 1 >/dev/null
     ask '{"wait_flow":"f","queue":"w","timeout":600}'
     seen "$client waits for a flow" looks 2 hmget # later gives up if its first has no answer
-    [ "$redis_kind" != single ] || stands_by
-    goes_away
-    [ "$redis_kind" != single ] || { turns_away 5; lets_in; }
-    comes_back
+    loses_it
     seen "$client looks at the flow again" looks 1 hmget
     redis HSET 'later:{w}:flow:f' open 0 'done' 1 >/dev/null
     hear
@@ -266,36 +282,32 @@ gives_up()
 {
     opens '{"patience":2}'
     waits_for four 600
-    stands_by
-    goes_away
-    turns_away 0 # those two seconds may have been over before
+    is_replaced 0 # those two seconds may be over at once
     hear
     fails "$client: a wait gives Redis up"
     turned=$(wc -l <"$work/turned")
     is "$((turned < 200))" 1 "$client: it asks about twice a second ($turned in 2 s)"
-    lets_in
-    comes_back
+    is_back
 }
 
 ends_refused()
 {
-    goes_away
+    redis CONFIG SET requirepass old >/dev/null
     REDISCLI_AUTH=old
     export REDISCLI_AUTH
-    comes_back 'requirepass old'
     opens '{"password":"old"}'
     waits_for five 600
-    goes_away
+    redis CONFIG SET requirepass new >/dev/null
     REDISCLI_AUTH=new
-    comes_back 'requirepass new'
+    counts_anew
+    hangs_up
     hear
     fails "$client: a refused password ends a wait"
     like "$said" 'WRONGPASS|NOAUTH|password|Authentication' "$client: and its error says so"
     turned=$(errors 'NOAUTH|WRONGPASS')
     is "$((turned < 10))" 1 "$client: it is not tried again and again ($turned times)"
+    redis CONFIG SET requirepass '' >/dev/null
     unset REDISCLI_AUTH
-    goes_away
-    comes_back
 }
 
 # tries NAME DRIVER [ARGUMENT...]: all of that, for one client.
@@ -311,7 +323,7 @@ tries()
     applies "$client" || return 0
     redis_all FLUSHALL >/dev/null
     begin "$@"
-    opens '{}'
+    opens '{"patience":600}' # a set may take its time; gives_up has how long a wait goes on
     outlasts
     outlasts_in_flow
     ends_away
