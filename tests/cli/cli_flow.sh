@@ -228,7 +228,8 @@ looks()
 }
 looked=$(called hmget)
 wait_until 10 looks
-later wait many:1 -q default --timeout 5 2>"$work/lost" &
+# So that Redis goes before that time is up, and is back before the flow's wait gives up, half a minute later.
+later wait many:1 -q default --timeout 15 2>"$work/lost" &
 lost=$!
 own "$lost"
 waits()
