@@ -316,7 +316,18 @@ try:
     browser.click('×', '#notes')  # it may lie over the next button
     browser.click('Resume', 'tr:has(a[href*="name=mail"])')
     check(wait_until(lambda: 'paused' not in (row('mail') or 'paused')), 'resume')
+    # what the states are, and what a name is that no queue has
+    for state, meaning in (('ready', 'wait for a free worker'), ('reserved', 'workers hold'), ('delayed', 'due later'),
+                           ('dead', 'failed for good'), ('done', 'types.keep')):
+        go(f'queue?name=mail&state={state}')
+        check(browser.wait('document.querySelector("main").innerText.includes(arguments[0])', meaning), f'a queue says what is {state}',
+              browser.text('main'))
+    go('queue?name=nowhere')
+    check(browser.wait('document.querySelector("main .facts").innerText === "There is no queue nowhere. The first push makes one."'),
+          'a name that no queue has', browser.text('main'))
     go('job?id=due&queue=slow')
+    check(browser.script('return [...document.querySelectorAll("main button")].find((b) => b.innerText === "Kick")?.title') ==
+          'It is ready at once, with all its attempts.', 'a kick says what it does')
     check(browser.wait('document.querySelector("p.why")?.innerText.includes("Why it does not run: due in ")'),
           'a job says why it does not run', browser.text('main'))
     browser.click('Kick', 'main')

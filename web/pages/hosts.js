@@ -81,6 +81,7 @@ function row(id) {
         if (!quiet) return;
         quiet.hidden = host.gone;
         setText(quiet, host.quiet ? t`Resume` : t`Quiet`);
+        setAttribute(quiet, 'title', host.quiet ? null : t`It begins no more jobs; what runs there goes on.`);
         setAttribute(quiet, 'aria-label', host.quiet ? t`Resume ${host.host}` : t`Quiet ${host.host}`);
     }
     return { element, update };

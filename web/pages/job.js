@@ -95,7 +95,8 @@ function partsOf(job, typed, again) {
         error && state !== 'done' && ['error', error, () => h('p', { class: 'error lead' }, errorLine(error))],
         ['facts', { ...job, why: job.why?.for, progress: 0, log: 0, result: 0 }, () => factList(job)],
         ['buttons', [state, job.queue], () => h('p', { class: 'buttons' },
-            (state === 'dead' || state === 'delayed') && button(t`Kick`, () => act('kick', null, '', t`${job.id} is ready`)),
+            (state === 'dead' || state === 'delayed') && button(t`Kick`, () => act('kick', null, '', t`${job.id} is ready`),
+                { title: t`It is ready at once, with all its attempts.` }),
             may('admin') && button(t`Edit`, edit, { class: 'quiet' }),
             state !== 'done' && button(t`Cancel`, () => act('cancel', state === 'reserved'
                 ? t`Cancel this job? It is running.` : t`Drop this job for good?`, t`Cancel it`,

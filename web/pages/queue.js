@@ -10,7 +10,11 @@ import { many, number, said, t } from './words.js';
 
 const PAGE = 50;
 const PAUSES = [['', t`until it is resumed`], ['15m', t`for 15 minutes`], ['1h', t`for an hour`], ['8h', t`for 8 hours`], ['1d', t`for a day`]];
-const STATES = ['ready', 'reserved', 'delayed', 'dead', 'done'];
+const MEANINGS = { ready: t`Jobs that wait for a free worker.`, reserved: t`Jobs that workers hold: they run, or are about to.`,
+                   delayed: t`Jobs that are due later, or are to be tried again.`,
+                   dead: t`Jobs that have failed for good. A kick makes one ready again, with all its attempts.`,
+                   done: t`Jobs that are done, and kept for a while, as types.keep in laterd.conf says.` };
+const STATES = Object.keys(MEANINGS);
 
 const times = (properties) => h('select', properties, PAUSES.map(([value, label]) => h('option', { value }, label)));
 
@@ -87,7 +91,8 @@ export function queue(main, parameters) {
                 { class: 'danger' }, 'admin') : null);
 
     main.append(h('h1', {}, h('small', {}, t`Queue`), ' ', name), facts,
-                h('nav', { class: 'tabs', 'aria-label': t`States` }, tabs), apart, buttons, held.element, jobs.element, words,
+                h('nav', { class: 'tabs', 'aria-label': t`States` }, tabs),
+                h('p', { class: 'facts' }, MEANINGS[state]), apart, buttons, held.element, jobs.element, words,
                 pages, typed);
 
     function page(label, at, able) {
@@ -121,6 +126,7 @@ export function queue(main, parameters) {
 
     function update() {
         size = live.snap.queues.find((one) => one.queue === name) || size;
+        if (!size && live.snap.known) setText(facts, t`There is no queue ${name}. The first push makes one.`);
         if (!size) return;
         STATES.forEach((one, i) => size[one] !== undefined && setText(tabs[i].lastChild, number(size[one])));
         setText(facts, [size.paused ? t`❚❚ Paused.` : '',
