@@ -3,6 +3,8 @@
 
 #include <later/job_json.h>
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -34,14 +36,74 @@ const char *exec_output_hint(const char *bytes, size_t len)
     return "";
 }
 
+/* Does the line begin as `ValueError: `, `app.errors.NotFoundException: ` or `Error [CODE]: `? */
+static bool is_error_line(const char *line, size_t len)
+{
+    static const char *const ends[] = { "Error", "Exception" };
+    size_t word = 0, end;
+
+    while (word < len && (isalnum((unsigned char)line[word]) || strchr("_.", line[word])))
+        word++;
+    if (word == len || (line[word] != ':' && (line[word] != ' ' || line[word + 1] != '[')))
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        end = strlen(ends[i]);
+        if (word >= end && memcmp(line + word - end, ends[i], end) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Finds the line with which Python and Node say what was wrong: the last one, but for indented
+ * ones, brackets, and Node's version. It is not the first, which is in its place already. Returns
+ * the line's length; 0 if there is none. */
+static size_t find_error_line(const char *bytes, size_t len, const char **line)
+{
+    static const char node[] = "Node.js v";
+    size_t from, to = len;
+
+    for (; to > 0; to = from > 0 ? from - 1 : 0) {
+        for (from = to; from > 0 && bytes[from - 1] != '\n';)
+            from--;
+        if (from == to || strchr(" \t\r}", bytes[from]) ||
+            (to - from >= sizeof node - 1 && memcmp(bytes + from, node, sizeof node - 1) == 0))
+            continue;
+        *line = bytes + from;
+        return from > 0 && is_error_line(*line, to - from) ? to - from : 0;
+    }
+    return 0;
+}
+
+/* The length without white space at its end. */
+static size_t trimmed(const char *bytes, size_t len)
+{
+    while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
+        len--;
+    return len;
+}
+
+/* Puts the line that says what was wrong, if there is one, before the others: where only the first
+ * line is shown, it is the one to be read. Without it at the end, *len is what is left there. */
+static void put_error_line(char *first, size_t n, const char *bytes, size_t *len)
+{
+    const char *line = NULL;
+    size_t size = find_error_line(bytes, *len, &line);
+
+    snprintf(first, n, "%s%.*s%s", size ? ": " : "", (int)(size < n ? size : n), line ? line : "",
+             size ? "\n" : "");
+    if (size && line + size == bytes + *len)
+        *len = trimmed(bytes, *len - size);
+}
+
 void exec_output_text(char *text, size_t n, const char *reason, const struct exec_output *output)
 {
     const char *tail = output->bytes, *hint = exec_output_hint(tail, output->len);
-    size_t used = strlen(reason) + strlen(hint) + 3, room = used < n ? n - used : 0;
-    size_t len = output->len;
+    size_t used, room, len = trimmed(tail, output->len);
+    char first[256];
 
-    while (len > 0 && strchr(" \t\r\n", tail[len - 1]))
-        len--;
+    put_error_line(first, sizeof first, tail, &len);
+    used = strlen(reason) + strlen(hint) + strlen(first) + 3;
+    room = used < n ? n - used : 0;
     if (len > room) {
         tail += len - room;
         len = room;
@@ -51,7 +113,7 @@ void exec_output_text(char *text, size_t n, const char *reason, const struct exe
         tail++;
         len--;
     }
-    snprintf(text, n, "%s%s%s%.*s", reason, hint, len > 0 ? ": " : "", (int)len,
+    snprintf(text, n, "%s%s%s%s%.*s", reason, hint, first, len > 0 && !*first ? ": " : "", (int)len,
              len > 0 ? tail : "");
 }
 

@@ -72,7 +72,8 @@ static void look_if_ready(struct supervisor *supervisor)
         return;
     supervisor->ready = true;
     notify_ready();
-    log_line(LOG_INFO, "ready: %zu workers", workers_seats(supervisor->workers));
+    log_line(LOG_INFO, "ready: %zu worker%s", workers_seats(supervisor->workers),
+             workers_seats(supervisor->workers) == 1 ? "" : "s");
 }
 
 static void on_ready(void *arg)

@@ -154,8 +154,9 @@ void supervisor_on_stop(evutil_socket_t fd, short what, void *arg)
     supervisor->stopping = true;
     notify_stopping();
     retire_workers(supervisor); /* who reads the line may rely on it */
-    log_line(LOG_INFO, "stopping: %zu workers finish their jobs, at most %.0f s",
-             workers_count(supervisor->workers), supervisor->generation->config->drain);
+    log_line(LOG_INFO, "stopping: %zu worker%s, at most %.0f s", workers_count(supervisor->workers),
+             workers_count(supervisor->workers) == 1 ? " finishes its jobs" : "s finish their jobs",
+             supervisor->generation->config->drain);
 }
 
 /* What runs is given back at once. */

@@ -77,7 +77,7 @@ static int why_cut(const char *text)
 {
     size_t len = strcspn(text, "\n");
 
-    return len < 120 ? (int)len : 120;
+    return len < 200 ? (int)len : 200;
 }
 
 /* A worker's lock says HOST QUEUE ID, any other what its owner likes. */

@@ -210,6 +210,40 @@ START_TEST(last)
 }
 END_TEST
 
+/* The line that says what was wrong goes first, since a line of `later` has room for no more. */
+static const struct {
+    const char *said, *kept;
+} said_last[] = {
+    /* Python: it is the last one */
+    { "Traceback:\n  File \"a.py\", line 7\napp.errors.NotFoundError: bad",
+      "app.errors.NotFoundError: bad\nTraceback:\n  File \"a.py\", line 7" },
+    /* Node: above its stack and its version */
+    { "/a.mjs:1\nx = ;\n    ^\n\nSyntaxError: odd\n    at b (c:1)\n\nNode.js v18.1.0",
+      "SyntaxError: odd\n/a.mjs:1\nx = ;\n    ^\n\nSyntaxError: odd\n    at b (c:1)\n\nNode.js "
+      "v18.1.0" },
+    { "a:1\nError [ERR_X]: odd\n    at b {\n  code: 7\n}\n\nNode.js v18.1.0",
+      "Error [ERR_X]: odd\na:1\nError [ERR_X]: odd\n    at b {\n  code: 7\n}\n\nNode.js "
+      "v18.1.0" },
+    /* others stay as they are: it is there already, it was printed before, it is none */
+    { "a.rb:1: bad (RuntimeError)\n    from b", "a.rb:1: bad (RuntimeError)\n    from b" },
+    { "ValueError: bad\n    in b", "ValueError: bad\n    in b" },
+    { "a\nValueError: bad\nb", "a\nValueError: bad\nb" },
+    { "a\nErrors: 7", "a\nErrors: 7" },
+};
+
+START_TEST(error_line)
+{
+    char text[600], kept[600];
+
+    snprintf(text, sizeof text, "read -r line; cat >&2 <<'END'\n%s\nEND\nexit 1",
+             said_last[_i].said);
+    snprintf(kept, sizeof kept, "the program died: exit status 1: %s", said_last[_i].kept);
+    lines(text);
+    expect(LATER_RETRY);
+    expect_error(kept);
+}
+END_TEST
+
 /* What it prints as it dies is kept: several lines, cut at a whole character. */
 START_TEST(traceback)
 {
@@ -588,6 +622,7 @@ static TCase *deaths_case(void)
     tcase_add_loop_test(tc, answers_without_newline, 0, COUNT(last_lines));
     tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
     tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
+    tcase_add_loop_test(tc, error_line, 0, COUNT(said_last));
     return tc;
 }
 
