@@ -67,9 +67,8 @@ const struct command command_cron = {
             "with six fields, seconds first; or " LATER_NICKNAMES ", @every 90s.\n"
             "In addition to crontab(5): L, L-3, 15W, LW as days; mon#2, mon#-1, 5L as weekdays; "
             "ranges\n"
-            "that wrap. `set` without a TYPE changes only when a schedule is due. When clocks "
-            "change, cron's rules hold. `next` with an expression needs no "
-            "Redis.\n",
+            "that wrap. `set` without a TYPE changes only when a schedule is due. When clocks\n"
+            "change, cron's rules hold. `next` with an expression needs no Redis.\n",
     .example = "later cron next '0 3 * * mon-fri' --zone Europe/Berlin\n"
                "later cron set report '0 3 * * *' report.daily '{\"full\":true}' -q reports\n"
                "later cron\n",

@@ -339,11 +339,9 @@ const struct command command_size = {
     .brief = "Count the jobs of queues, by state",
     .more = "In a pipe, separated by TAB: queue, ready, delayed, reserved, dead, paused (yes, no,\n"
             "partly if only some shards are, or types if only some types are), age of the oldest\n"
-            "ready job in seconds, number of hosts whose laterd serves it, overdue reservations "
-            "(the lease ran out, and nobody has returned\n"
-            "the jobs yet), jobs that wait for others of their flow. The status is 66 if a named "
-            "queue\n"
-            "is unknown.\n"
+            "ready job in seconds, number of hosts whose laterd serves it, overdue reservations\n"
+            "(the lease ran out, and nobody has returned the jobs yet), jobs that wait for others\n"
+            "of their flow. The status is 66 if a named queue is unknown.\n"
             "With --groups: queue, group (empty: jobs without one), its ready jobs, age of the "
             "oldest.\n",
     .example = "later size mail\nlater size --json\n",

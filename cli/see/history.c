@@ -301,8 +301,8 @@ static const struct args_option options[] = {
 
 const struct command command_history = {
     .name = "history",
-    .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour] "
-             "[--type TYPE] [--number N] [--marks]",
+    .usage = "[Q...] [--since DURATION] [--until DURATION] [--by minute|ten|hour]\n"
+             "                     [--type TYPE] [--number N] [--marks]",
     .brief = "Show throughput, outcomes, and how long jobs waited and ran",
     .more =
         "By type: attempts, how many a second, how they ended, and the 50th, 95th and 99th\n"

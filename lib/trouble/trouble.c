@@ -255,7 +255,8 @@ static void trouble_unserved(struct later_troubles *troubles,
     row = trouble_add(troubles, LATER_RULE_QUEUE_UNSERVED, &spare,
                       "nobody serves %s, %s job%s ready", queue->name,
                       later_say_count(count, queue->ready), queue->ready == 1 ? " is" : "s are");
-    TROUBLE_WHY(row, "no laterd that is alive has it in `queues`");
+    TROUBLE_WHY(
+        row, "no laterd that is alive has it in `queues`: is it mistyped, or not in laterd.conf?");
     TROUBLE_COMMAND(row, "later size %s; systemctl reload laterd", queue->name);
     trouble_in(row, queue->name, queue->now - queue->oldest, queue->ready);
 }
@@ -346,7 +347,9 @@ static void trouble_unknown(struct later_troubles *troubles,
         return;
     row = trouble_add(troubles, LATER_RULE_TYPE_UNKNOWN, &spare, "nobody has the type %.60s of %s",
                       queue->unknown_type, queue->name);
-    TROUBLE_WHY(row, "no plugin or program of the hosts that serve it has that type");
+    TROUBLE_WHY(row,
+                "no plugin or program of the hosts that serve it has that type: is it mistyped, "
+                "or was laterd not reloaded?");
     TROUBLE_COMMAND(row, "later search -q %s --kind unknown", queue->name);
     trouble_put(row->type, sizeof row->type, "%s", queue->unknown_type);
     trouble_in(row, queue->name, queue->unknown_since, queue->unknown);

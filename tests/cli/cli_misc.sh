@@ -13,6 +13,7 @@ commands=$(printf '%s\n' "$out" | sed '/^Options of every/,$d' | sed -n 's/^  \(
 for command in $commands; do
     is "$(later help "$command")" "$(later "$command" --help)" "help $command is $command --help"
     like "$(later help "$command" | head -n 1)" "^usage: later $command" "it begins with the usage"
+    is "$(later help "$command" | awk 'length > 115')" "" "it fits into a terminal"
     like "$(later help "$command" | sed -n '/^Example/,$p')" "^  (.* )?later $command" "and has an example"
 done
 # ---- the manual has all commands and options

@@ -118,6 +118,8 @@ START_TEST(who_serves_it)
     queue.served = 0;
     queue.oldest = LATER_TROUBLE_UNSERVED;
     ck_assert_str_eq(of_queue(&queue), " queue_unserved");
+    ck_assert_str_eq(rows[0].why, "no laterd that is alive has it in `queues`: is it mistyped, or "
+                                  "not in laterd.conf?");
     queue.oldest = 1000; /* not behind as well */
     ck_assert_str_eq(of_queue(&queue), " queue_unserved");
     queue.alive = 0; /* then nobody serves anything */
@@ -134,6 +136,7 @@ START_TEST(all_of_a_queue_at_once)
     queue.died = queue.unknown = queue.missed = queue.blocked = queue.overdue = 1;
     ck_assert_str_eq(of_queue(&queue),
                      " type_unknown dead_growing over_time schedule_missed flow_blocked");
+    ck_assert_ptr_nonnull(strstr(rows[0].why, "is it mistyped, or was laterd not reloaded?"));
 }
 END_TEST
 
