@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct plugin_set {
     struct plugin **plugins;
@@ -141,6 +142,16 @@ static int plugin_load_all(struct plugin_set *set, const char *dir, const struct
     return result;
 }
 
+/* If there is no such file, says which option wants it. */
+static int refused_name(const char *dir, const char *file, struct later_error *err)
+{
+    struct later_error why = *err;
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    return access(path, F_OK) == 0 ? -1 : later_fail(err, why.code, "plugins.load: %s", why.text);
+}
+
 static int load_named(struct plugin_set *set, const char *dir, char *const *names,
                       const struct later_host *host, struct later_error *err)
 {
@@ -156,7 +167,7 @@ static int load_named(struct plugin_set *set, const char *dir, char *const *name
                 "without .so",
                 *names);
         if (load_from_dir(set, dir, file, host, err) != 0)
-            return -1;
+            return refused_name(dir, file, err);
     }
     return 0;
 }

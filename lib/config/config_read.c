@@ -305,13 +305,22 @@ int config_read_list(struct config_reader *in, const config_setting_t *setting, 
     return 0;
 }
 
+/* What an entry of this list looks like. Whoever writes ( "mail" ) means its name. */
+static const char *config_read_example(const char *group)
+{
+    char path[PATH_MAX_LEN];
+
+    snprintf(path, sizeof path, "%s.name", group);
+    return config_row_find(path) ? "a group, such as { name = \"a\"; }," : "a group { ... }";
+}
+
 int config_read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
                         enum config_scope scope, void *base)
 {
     config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
 
     if (!config_setting_is_group(element))
-        return config_read_mismatch(in, element, group, "a group { ... }");
+        return config_read_mismatch(in, element, group, config_read_example(group));
     return config_preset(scope, base) < 0 ? config_no_memory(in->err)
                                           : config_read_group(in, element, group, scope, base);
 }

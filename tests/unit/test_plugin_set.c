@@ -127,7 +127,8 @@ START_TEST(missing)
     char *names[] = { (char *)"absent", NULL }, expected[200];
 
     config.plugins.load = names;
-    snprintf(expected, sizeof expected, "%s/absent.so: No such file or directory", files_dir);
+    snprintf(expected, sizeof expected, "plugins.load: %s/absent.so: No such file or directory",
+             files_dir);
     refuse(expected);
     config.plugins.load = NULL;
     config.plugins.dir = (char *)"/nonexistent/jobs";
