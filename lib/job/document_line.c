@@ -221,14 +221,14 @@ int later_line_parse(struct later_line *line, const char *bytes, size_t len, siz
     int result;
 
     *line = (struct later_line){ .owned = NULL };
+    if (len > LATER_LINE_ROOM(max)) /* of such a line no more was read */
+        return later_fail(err, LATER_E_DATA,
+                          "too large: over %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY,
+                          LATER_LINE_ROOM(max), max);
     /* Nearly all lines are job documents, which should not be parsed twice. If the name is written
      * with escapes, it is overlooked here, and refused as a member of a job document. */
     if (!memmem(bytes, len, "\"document", 9))
         return document_line_take_document(line, bytes, len, max, err);
-    if (len > LATER_LINE_ROOM(max))
-        return later_fail(err, LATER_E_DATA,
-                          "too large: %zu bytes, %zu allowed" LATER_DOCUMENT_REMEDY, len,
-                          LATER_LINE_ROOM(max));
     if (later_json_scan(bytes, len, found, BESIDE, err) < 0)
         return -1;
     if (found[PLAIN].value || found[ENCODED].value)

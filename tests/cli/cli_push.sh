@@ -231,6 +231,13 @@ is "$(echo '{"type":"j","id":"j1"}' | later push -f - -q j --replace --json)" \
 } | later push -f - -q big >"$work/out" 2>"$work/err"
 is "$? $(cat "$work/out")" "65 big2" "a line that is too long is passed over"
 like "$(cat "$work/err")" 'line 1: too large: [0-9]+ bytes, 1048576 allowed; push where the data is, or raise document.max' "a line that is too large is named, with the remedy"
+{
+    printf '{"type":"big","payload":"'
+    head -c 20971520 /dev/zero | tr '\0' x
+    printf '"}\n'
+} | later push -f - -q big 2>"$work/err"
+contains "$(cat "$work/err")" 'line 1: too large: over 1399124 bytes, 1048576 allowed;' \
+    "of one that is not read to its end, no length is told that it has not"
 run later push --file "$work/none"
 is "$status" 66 "no such file: status 66"
 run later push --file "$work"

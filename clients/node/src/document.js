@@ -223,15 +223,28 @@ function checkQueue(queue) {
 
 // ---- the payload
 
-/** Returns how deep lists and objects are nested in this JSON. */
+/** Returns how deep lists and objects are nested in this JSON. (By hand: a regular expression for a string of 8 MB
+ * takes more of the stack than there is.) */
 function depth(json) {
     let deepest = 0;
     let open = 0;
-    for (const [bracket] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-        if (bracket === "[" || bracket === "{") deepest = Math.max(deepest, ++open);
-        else if (bracket === "]" || bracket === "}") open--;
+    for (let i = 0; i < json.length; i++) {
+        const char = json[i];
+        if (char === "[" || char === "{") deepest = Math.max(deepest, ++open);
+        else if (char === "]" || char === "}") open--;
+        else if (char === '"') i = endOfString(json, i);
     }
     return deepest;
+}
+
+/** Returns where the string ends that begins there: at a quote with an even number of backslashes before it. */
+function endOfString(json, begin) {
+    for (let end = begin; ;) {
+        end = json.indexOf('"', end + 1);
+        let before = end;
+        while (json[before - 1] === "\\") before--;
+        if ((end - before) % 2 === 0) return end;
+    }
 }
 
 const EMPTIED = [Promise, Map, Set, Error, RegExp, ArrayBuffer]; // JSON.stringify() makes {} of these

@@ -135,6 +135,7 @@ it("names the job that is too large", async () => {
     await says(queues.pushMany([{ type: "a" }, { type: "big", id: "b", payload: big }]),
                /^job 2: too large: big, id b: a document of \d+ bytes, 1048576 allowed$/);
     await says(queues.flow("f", [{ type: "big", step: "s", payload: big }]), /^job 1: too large: big: a document/);
+    await says(queues.push("big", "x".repeat(20 << 20)), /^too large: big: a document of 20971\d+ bytes, 1048576 allowed$/);
     queues.assertNothingPushed();
 });
 
