@@ -20,6 +20,7 @@ __attribute__((format(printf, 3, 0))) static void fault_note_text(struct fault *
     vsnprintf(text, sizeof text, format, args);
     fault_free(fault);
     fault->text = strdup(text);
+    fault->quiet = level == LOG_DEBUG && (fault->since <= 0 || fault->quiet);
     if (fault->since <= 0) {
         fault->since = fault->told = now;
         fault->again = FIRST_AGAIN;
@@ -61,8 +62,8 @@ void fault_over(struct fault *fault)
 {
     if (fault->since <= 0)
         return;
-    log_line(LOG_INFO, "over after %.1f s, %lu times: %s", later_clock() - fault->since,
-             fault->count, fault_text(fault));
+    log_line(fault->quiet ? LOG_DEBUG : LOG_INFO, "over after %.1f s, %lu times: %s",
+             later_clock() - fault->since, fault->count, fault_text(fault));
     fault->since = 0;
     fault_free(fault);
 }

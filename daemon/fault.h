@@ -16,6 +16,7 @@
 struct fault {
     double since, told, again; /* later_clock(); since 0: there is none */
     unsigned long count;
+    bool quiet; /* so far it was noted as LOG_DEBUG only: its end is, too */
     char *text; /* owned: what was said last; NULL: there is no fault, or no memory */
 };
 

@@ -25,6 +25,7 @@
 #define RATE_SECONDS   65.0    /* the rate is over so long at most, */
 #define SAMPLES        12      /* and over so many lines */
 #define RARELY         60      /* seconds between two writes of what others write, too */
+#define FIT_EVERY      20      /* between two looks at whether Redis is still fit */
 #define FORGET_EVERY   720     /* the same between searches for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
 #define LEAVE_SECONDS  1.0
@@ -42,7 +43,7 @@ struct announce {
     struct redis_check *check;
     unsigned beats; /* seconds */
     struct {
-        unsigned state, registry, quiet, forget;
+        unsigned state, registry, quiet, fit, forget;
     } due;           /* the beats at which each is done next; 0: at the next one */
     unsigned every;  /* between the last line and the next, seconds */
     unsigned waited; /* the same between the last line and the one before */
@@ -162,6 +163,7 @@ void announce_link_up(struct announce *announce)
     redis_check_ask(announce->check, announce->link);
     registry_write(announce->config, announce->link);
     memset(&announce->due, 0, sizeof announce->due);
+    announce->due.fit = announce->beats + FIT_EVERY;
     link_flush(announce->link);
 }
 
@@ -442,6 +444,8 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (announce_is_due(announce, &announce->due.registry,
                         state->others_look ? RARELY : EVERY_LEAST))
         registry_renew(announce->config, announce->link, announce->renewed++);
+    if (announce_is_due(announce, &announce->due.fit, FIT_EVERY)) /* its settings can be changed */
+        redis_check_ask(announce->check, announce->link);
     if (announce_is_due(announce, &announce->due.forget, FORGET_EVERY))
         look_for_gone(announce);
     link_flush(announce->link);

@@ -66,5 +66,18 @@ awaited 10 "the log says so" fit_again 2
 is "$(how_often '; until then nothing is begun') $(how_often 'is fit to keep jobs again')" "2 2" \
     "a line when it begins, one when it is over"
 
+# ---- the same without a new connection: laterd looks from time to time
+
+redis CONFIG SET maxmemory-policy volatile-ttl >/dev/null
+within 60 "its policy is changed under laterd's connections: that is seen, too" logged 'maxmemory-policy volatile-ttl'
+redis CONFIG SET maxmemory-policy noeviction >/dev/null
+within 10 "and that it is mended" fit_again 3
+
+redis ACL SETUSER default -evalsha >/dev/null
+within 20 "rights that are gone under its connections: it is said" logged 'refuses to migrate queue default: NOPERM'
+redis ACL SETUSER default +evalsha >/dev/null
+migrates() { grep -q ' over after .*: redis refuses to migrate' "$log"; }
+within 20 "and that they are back" migrates
+
 end_well
 finish

@@ -2,6 +2,7 @@
 #include "log.h"
 
 #include "base/clock.h"
+#include "fault.h"
 #include "server_log.h"
 #include "tests/support/comma.h"
 #include "unit.h"
@@ -500,12 +501,31 @@ START_TEST(test_full_for_many)
 }
 END_TEST
 
+/* The end of a fault is told if its begin, or a worse one since, was. */
+START_TEST(test_end_of_a_fault)
+{
+    struct fault fault = { .since = 0 };
+
+    log_open(LOG_INFO, false, NULL);
+    fault_note(&fault, LOG_DEBUG, "a trifle");
+    fault_over(&fault);
+    ck_assert_uint_eq(read_output(), 0);
+    fault_note(&fault, LOG_DEBUG, "a trifle");
+    fault_note(&fault, LOG_WARN, "it is worse");
+    fault_over(&fault);
+    ck_assert_ptr_nonnull(strstr(text_line(), ", 2 times: it is worse"));
+    fault_note(&fault, LOG_DEBUG, "a trifle again");
+    fault_over(&fault);
+    ck_assert_uint_eq(read_output(), 0);
+}
+END_TEST
+
 #define MAKE(name, begin, ...) UNIT_CASE(name, begin, tear_down, __VA_ARGS__)
 
 static TCase *text(void)
 {
     return MAKE("text", set_up_pipe, test_text, test_journal, test_levels, test_text_hostile,
-                test_text_long, test_server_long);
+                test_text_long, test_server_long, test_end_of_a_fault);
 }
 
 static TCase *json(void)
