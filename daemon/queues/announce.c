@@ -25,7 +25,7 @@
 #define RATE_SECONDS   65.0    /* the rate is over so long at most, */
 #define SAMPLES        12      /* and over so many lines */
 #define RARELY         60      /* seconds between two writes of what others write, too */
-#define FIT_EVERY      20      /* between two looks at whether Redis is still fit */
+#define FIT_EVERY      20      /* between two looks at Redis's fitness, by hosts that look */
 #define FORGET_EVERY   720     /* the same between searches for daemons that are long gone */
 #define FORGET_SECONDS 86400.0 /* since they were seen */
 #define LEAVE_SECONDS  1.0
@@ -355,6 +355,13 @@ static unsigned announce_every(uint32_t others)
     return every < EVERY_LEAST ? EVERY_LEAST : every > EVERY_MOST ? EVERY_MOST : every;
 }
 
+/* Seconds between two looks at whether Redis is still fit, whose settings can be changed. The hosts
+ * that do not look do so once a second all together. */
+static unsigned announce_fit_every(const struct announce_state *state)
+{
+    return !state->others_look ? FIT_EVERY : state->others < RARELY ? RARELY : state->others;
+}
+
 static void announce_write_line(struct announce *announce, const struct announce_state *state,
                                 FILE *out)
 {
@@ -444,7 +451,7 @@ void announce_tell(struct announce *announce, const struct announce_state *state
     if (announce_is_due(announce, &announce->due.registry,
                         state->others_look ? RARELY : EVERY_LEAST))
         registry_renew(announce->config, announce->link, announce->renewed++);
-    if (announce_is_due(announce, &announce->due.fit, FIT_EVERY)) /* its settings can be changed */
+    if (announce_is_due(announce, &announce->due.fit, announce_fit_every(state)))
         redis_check_ask(announce->check, announce->link);
     if (announce_is_due(announce, &announce->due.forget, FORGET_EVERY))
         look_for_gone(announce);
