@@ -224,8 +224,8 @@ daemon/queues/migrator.c LOOK_SECONDS 1 doc/operations.md and a command each # s
 daemon/link/link.h LINK_TIMEOUT 1 doc/operations.md gives up a command after # seconds
 daemon/queues/announce_load.h ANNOUNCE_MINUTES 1 doc/operations.md each of the last # minutes
 web/tasks/acts.h ACTS_KEPT 1 doc/operations.md # of them with progress
-lib/client/outage.h LATER_OUTAGE_MOST 1 doc/operations.md has been away for # seconds without
-lib/client/outage.h LATER_OUTAGE_MOST 1 doc/later.1 goes away meanwhile for more than # seconds
+lib/client/outage.h LATER_OUTAGE_PATIENCE 1 doc/operations.md has been away for # seconds without
+lib/client/outage.h LATER_OUTAGE_PATIENCE 1 doc/later.1 goes away meanwhile for more than # seconds
 lib/redis/script.h LATER_BATCH_MAX 1 doc/protocol.md At most # jobs a call.
 lib/job/document.h LATER_VALUE_MAX 1 doc/protocol.md any JSON, at most # bytes
 lib/job/document.h LATER_DOCUMENT_MAX 1048576 doc/protocol.md | a document | # MiB
@@ -246,12 +246,7 @@ lib/redis/script.h LATER_BATCH_MAX 1 doc/push.md up to # jobs in a call
 web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to # times
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
-lib/client/outage.h LATER_OUTAGE_MOST 1 clients/go/away.go awayMost  = #
-lib/client/outage.h LATER_OUTAGE_MOST 0.001 clients/node/src/away.js PATIENCE = #
-lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Away.php MOST = #
-lib/client/outage.h LATER_OUTAGE_MOST 1 clients/python/laterd/away.py PATIENCE = #
-lib/client/outage.h LATER_OUTAGE_MOST 1 clients/ruby/lib/laterd/away.rb PATIENCE = #
-lib/client/outage.h LATER_OUTAGE_MOST 1 clients/php/src/Client.php been away for # seconds
+lib/client/outage.h LATER_OUTAGE_PATIENCE 1 clients/php/src/Client.php been away for # seconds
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
 lib/queue/flow.h LATER_FLOW_BATCH 1 clients/php/src/Flows.php JOBS_MAX = #

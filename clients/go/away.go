@@ -14,16 +14,42 @@ import (
 )
 
 const (
-	awayMost  = 30 * time.Second // without a break; then the wait ends with the error
-	awayAgain = 500 * time.Millisecond
+	// @errors wait: // away{Pascal}: {help}\naway{Pascal} = time.Duration({seconds} * float64(time.Second))
+	// awayAgain: until a Redis that is away is asked again
+	awayAgain = time.Duration(0.5 * float64(time.Second))
+	// awayPatience: without an answer after which a wait gives up
+	awayPatience = time.Duration(30.0 * float64(time.Second))
+	// @end
 )
 
 // errNoMaster is of Sentinels: a failover goes on.
 var errNoMaster = errors.New("no master")
 
 // passing are the first words of answers by which Redis says that it cannot serve now, or not here.
-var passing = map[string]bool{"BUSY": true, "CLUSTERDOWN": true, "LOADING": true, "MASTERDOWN": true, "MISCONF": true,
-	"NOREPLICAS": true, "OOM": true, "READONLY": true, "TRYAGAIN": true, "UNBLOCKED": true}
+var passing = map[string]bool{
+	// @errors away: // {help}\n"{UPPER}": true,
+	// a script runs longer than busy-reply-threshold
+	"BUSY": true,
+	// no master for the slot at the moment
+	"CLUSTERDOWN": true,
+	// it reads its file after a start
+	"LOADING": true,
+	// a replica that has lost its master
+	"MASTERDOWN": true,
+	// it cannot write to its disk
+	"MISCONF": true,
+	// min-replicas-to-write is not met
+	"NOREPLICAS": true,
+	// maxmemory is reached
+	"OOM": true,
+	// it has become a replica
+	"READONLY": true,
+	// the slot is being moved
+	"TRYAGAIN": true,
+	// its role has changed under a BLPOP
+	"UNBLOCKED": true,
+	// @end
+}
 
 // passingCluster are redisc's words for a Cluster of which it reaches no node, or none that serves the key.
 var passingCluster = []string{"redisc: failed to get a connection", "redisc: too many attempts", "redisc: all nodes failed"}
@@ -94,7 +120,7 @@ func (o *outage) outlast(err error) error {
 
 // awayPause returns how long until a Redis is asked again that has been away for this long; 0: not any more.
 func awayPause(away time.Duration) time.Duration {
-	switch left := awayMost - away; {
+	switch left := awayPatience - away; {
 	case left <= 0:
 		return 0
 	case left < awayAgain:

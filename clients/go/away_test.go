@@ -49,7 +49,7 @@ func TestOutlast(t *testing.T) {
 	if err := lost.outlast(io.EOF); err != nil || lost.since.IsZero() {
 		t.Errorf("at first: %v", err)
 	}
-	lost.since = lost.since.Add(-awayMost)
+	lost.since = lost.since.Add(-awayPatience)
 	if err := lost.outlast(io.EOF); !errors.Is(err, io.EOF) {
 		t.Errorf("after half a minute: %v", err)
 	}

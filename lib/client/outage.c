@@ -9,7 +9,7 @@
 
 double later_outage_pause(double since, double until, double now)
 {
-    double left = fmin(until, since + LATER_OUTAGE_MOST) - now;
+    double left = fmin(until, since + LATER_OUTAGE_PATIENCE) - now;
 
     return fmin(fmax(left, 0), LATER_OUTAGE_AGAIN);
 }

@@ -18,8 +18,12 @@
 
 #include <stdbool.h>
 
-#define LATER_OUTAGE_MOST  30.0 /* seconds without a break; then the wait ends with the error */
-#define LATER_OUTAGE_AGAIN 0.5  /* seconds until such a Redis is asked again */
+/* clang-format off */
+/* @errors wait: #define LATER_OUTAGE_{UPPER} {seconds} /@ seconds {help} @/ */
+#define LATER_OUTAGE_AGAIN 0.5 /* seconds until a Redis that is away is asked again */
+#define LATER_OUTAGE_PATIENCE 30.0 /* seconds without an answer after which a wait gives up */
+/* @end */
+/* clang-format on */
 
 struct later_outage {
     struct later_client *client; /* borrowed */

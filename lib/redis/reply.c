@@ -6,34 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* First words of error replies: from Redis's source (server.c, createSharedObjects; cluster.c,
- * getNodeByQuery; acl.c; networking.c) and its documentation, version 7.0. */
+/* clang-format off */
 static const struct {
-    const char *word;
+    const char *word; /* the first of an error */
     enum later_remedy remedy;
 } remedies[] = {
-    { "ASK", LATER_REMEDY_REROUTE },
-    { "BUSY", LATER_REMEDY_RETRY },        /* a script runs longer than busy-reply-threshold */
+    /* @errors error: { "{UPPER}", LATER_REMEDY_{remedy} }, /@ {help} @/ */
+    { "ASK", LATER_REMEDY_REROUTE }, /* another node has the slot, for this call */
+    { "BUSY", LATER_REMEDY_RETRY }, /* a script runs longer than busy-reply-threshold */
     { "CLUSTERDOWN", LATER_REMEDY_RETRY }, /* no master for the slot at the moment */
     { "CROSSSLOT", LATER_REMEDY_ABANDON }, /* keys of two slots in one call: a fault of ours */
-    { "EXECABORT", LATER_REMEDY_RETRY },
-    { "ERR", LATER_REMEDY_ABANDON },          /* wrong arguments, or a script's own refusal */
-    { "LOADING", LATER_REMEDY_RETRY },        /* reading its file after a start */
-    { "MASTERDOWN", LATER_REMEDY_RECONNECT }, /* a replica that lost its master */
-    { "MISCONF", LATER_REMEDY_RETRY },        /* cannot write to its disk */
-    { "MOVED", LATER_REMEDY_REROUTE },
+    { "EXECABORT", LATER_REMEDY_RETRY }, /* a command of a transaction was refused */
+    { "ERR", LATER_REMEDY_ABANDON }, /* wrong arguments, or a script's own refusal */
+    { "LOADING", LATER_REMEDY_RETRY }, /* it reads its file after a start */
+    { "MASTERDOWN", LATER_REMEDY_RECONNECT }, /* a replica that has lost its master */
+    { "MISCONF", LATER_REMEDY_RETRY }, /* it cannot write to its disk */
+    { "MOVED", LATER_REMEDY_REROUTE }, /* another node has the slot */
     { "NOAUTH", LATER_REMEDY_RECONNECT }, /* a password was set meanwhile */
-    { "NOPERM", LATER_REMEDY_ABANDON },   /* the ACL lacks a command or a key */
+    { "NOPERM", LATER_REMEDY_ABANDON }, /* the ACL lacks a command or a key */
     { "NOREPLICAS", LATER_REMEDY_RETRY }, /* min-replicas-to-write is not met */
-    { "NOSCRIPT", LATER_REMEDY_LOAD },
-    { "OOM", LATER_REMEDY_RETRY },           /* maxmemory is reached */
-    { "READONLY", LATER_REMEDY_RECONNECT },  /* it became a replica */
-    { "TRYAGAIN", LATER_REMEDY_RETRY },      /* the slot is being moved */
-    { "UNBLOCKED", LATER_REMEDY_RECONNECT }, /* its role changed under a BLPOP */
-    { "UNKILLABLE", LATER_REMEDY_RETRY },
+    { "NOSCRIPT", LATER_REMEDY_LOAD }, /* it does not have the script */
+    { "OOM", LATER_REMEDY_RETRY }, /* maxmemory is reached */
+    { "READONLY", LATER_REMEDY_RECONNECT }, /* it has become a replica */
+    { "TRYAGAIN", LATER_REMEDY_RETRY }, /* the slot is being moved */
+    { "UNBLOCKED", LATER_REMEDY_RECONNECT }, /* its role has changed under a BLPOP */
+    { "UNKILLABLE", LATER_REMEDY_RETRY }, /* a script that has written runs for too long */
     { "WRONGPASS", LATER_REMEDY_RECONNECT }, /* the password may be rotated: read it again */
-    { "WRONGTYPE", LATER_REMEDY_ABANDON },   /* another program's key has our name */
+    { "WRONGTYPE", LATER_REMEDY_ABANDON }, /* another program's key has our name */
+    /* @end */
 };
+/* clang-format on */
 
 enum later_remedy later_reply_remedy(const char *text, bool *known)
 {
@@ -63,9 +65,18 @@ bool later_reply_denies(const char *text)
 
 bool later_reply_away(const char *text)
 {
-    /* UNBLOCKED: the master of a BLPOP is no longer master. */
-    static const char *const words[] = { "TRYAGAIN",   "CLUSTERDOWN", "LOADING",
-                                         "MASTERDOWN", "READONLY",    "UNBLOCKED" };
+    /* clang-format off */
+    static const char *const words[] = {
+        /* @errors soon: "{UPPER}", */
+        "CLUSTERDOWN",
+        "LOADING",
+        "MASTERDOWN",
+        "READONLY",
+        "TRYAGAIN",
+        "UNBLOCKED",
+        /* @end */
+    };
+    /* clang-format on */
     size_t len = strcspn(text, " "), i = 0;
 
     while (i < sizeof words / sizeof *words &&

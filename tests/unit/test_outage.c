@@ -79,7 +79,7 @@ START_TEST(since_it_worked)
 
     ck_assert(later_outage_wait(&outage, &away));
     ck_assert(outage.since > 0);
-    outage.since -= LATER_OUTAGE_MOST;
+    outage.since -= LATER_OUTAGE_PATIENCE;
     ck_assert(!later_outage_wait(&outage, &away));
     later_outage_over(&outage);
     ck_assert(later_outage_wait(&outage, &away));
@@ -222,7 +222,7 @@ static void refused_at_once(struct later_client *whose, enum later_code code, co
     double from = later_clock();
 
     ck_assert_int_eq(later_wait(whose, "q", "a", INFINITY, &end, &err), -1);
-    ck_assert_double_lt(later_clock() - from, LATER_OUTAGE_MOST);
+    ck_assert_double_lt(later_clock() - from, LATER_OUTAGE_PATIENCE);
     ck_assert_msg(err.code == code && strstr(err.text, word), "%d %s", (int)err.code, err.text);
 }
 

@@ -4,10 +4,26 @@
 const { LaterdError, Unreachable } = require("./errors.js");
 const { isReply } = require("./redis.js");
 
-const AGAIN = 500; // milliseconds until a Redis that is away is asked again
+// @errors wait: const {UPPER} = {seconds} * 1000; // milliseconds {help}
+const AGAIN = 0.5 * 1000; // milliseconds until a Redis that is away is asked again
+const PATIENCE = 30.0 * 1000; // milliseconds without an answer after which a wait gives up
+// @end
 const SLOW = 5000; // milliseconds that a look has, if the wait is over before
-// What is said by a server that starts, or cannot serve now, and while another one takes over.
-const PASSING = /^(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN|UNBLOCKED) /;
+// The first words of what is said by a server that cannot serve now, or not here.
+const PASSING = [
+    // @errors away: "{UPPER}", // {help}
+    "BUSY", // a script runs longer than busy-reply-threshold
+    "CLUSTERDOWN", // no master for the slot at the moment
+    "LOADING", // it reads its file after a start
+    "MASTERDOWN", // a replica that has lost its master
+    "MISCONF", // it cannot write to its disk
+    "NOREPLICAS", // min-replicas-to-write is not met
+    "OOM", // maxmemory is reached
+    "READONLY", // it has become a replica
+    "TRYAGAIN", // the slot is being moved
+    "UNBLOCKED", // its role has changed under a BLPOP
+    // @end
+];
 const LATE = Symbol("no answer");
 
 /** Returns what the promise brings, or LATE after these milliseconds. Rejects with the signal's reason. */
@@ -27,7 +43,7 @@ async function within(promise, milliseconds, signal) {
 
 /** For one wait, which ends at `end` of performance.now(). */
 class Away {
-    static PATIENCE = 30000; // milliseconds without an answer after which a wait gives up
+    static PATIENCE = PATIENCE;
     #redis;
     #end;
     #signal;
@@ -88,7 +104,7 @@ class Away {
 
     /** Returns the error, or throws it if it does not pass by itself. */
     #passing(error) {
-        const passes = isReply(error) ? PASSING.test(error.message)
+        const passes = isReply(error) ? PASSING.includes(error.message.split(" ", 1)[0])
             : !(error instanceof LaterdError) && !this.#signal?.aborted && !this.#redis.closed;
         if (!passes) throw error;
         return error;

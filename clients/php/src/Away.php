@@ -9,10 +9,25 @@ use Laterd\Redis\Url;
 /** @internal For one wait. */
 final class Away
 {
+    // @errors wait: private const {UPPER} = {seconds}; // seconds {help}
     private const AGAIN = 0.5; // seconds until a Redis that is away is asked again
-    private const MOST = 30.0; // seconds without a break; then the wait ends with the error
-    /** What Redis says that cannot serve now, or not here; some of these an Unreachable has */
-    private const PASSING = ['BUSY', 'MISCONF', 'NOREPLICAS', 'OOM', 'TRYAGAIN', 'UNBLOCKED'];
+    private const PATIENCE = 30.0; // seconds without an answer after which a wait gives up
+    // @end
+    /** What Redis says that cannot serve now, or not here; of some of these our drivers make an Unreachable */
+    private const PASSING = [
+        // @errors away: '{UPPER}', // {help}
+        'BUSY', // a script runs longer than busy-reply-threshold
+        'CLUSTERDOWN', // no master for the slot at the moment
+        'LOADING', // it reads its file after a start
+        'MASTERDOWN', // a replica that has lost its master
+        'MISCONF', // it cannot write to its disk
+        'NOREPLICAS', // min-replicas-to-write is not met
+        'OOM', // maxmemory is reached
+        'READONLY', // it has become a replica
+        'TRYAGAIN', // the slot is being moved
+        'UNBLOCKED', // its role has changed under a BLPOP
+        // @end
+    ];
 
     private ?float $since = null;
 
@@ -41,7 +56,7 @@ final class Away
     /** Returns the seconds until a Redis is asked again that has been away for so long; 0: not any more. */
     public static function pause(float $away): float
     {
-        return max(0.0, min(self::AGAIN, self::MOST - $away));
+        return max(0.0, min(self::AGAIN, self::PATIENCE - $away));
     }
 
     /** A call has worked. */

@@ -6,11 +6,26 @@ import redis
 from redis.exceptions import (AuthenticationError, AuthorizationError, ClusterDownError, MasterDownError,
                               ReadOnlyError, RedisClusterException, TryAgainError)
 
+# @errors wait: {UPPER} = {seconds}  # seconds {help}
 AGAIN = 0.5  # seconds until a Redis that is away is asked again
 PATIENCE = 30.0  # seconds without an answer after which a wait gives up
-# What a Redis says that cannot serve now, where redis-py has no class for it. Of one that has no memory left, newer ones
-# have a class, and leave its word out.
-PASSING = ("BUSY ", "MISCONF ", "NOREPLICAS ", "OOM ", "UNBLOCKED ", "command not allowed when used memory ")
+# @end
+# What a Redis says that cannot serve now, or not here. For some of it redis-py has a class, and leaves the word out.
+PASSING = (
+    # @errors away: "{UPPER} ",  # {help}
+    "BUSY ",  # a script runs longer than busy-reply-threshold
+    "CLUSTERDOWN ",  # no master for the slot at the moment
+    "LOADING ",  # it reads its file after a start
+    "MASTERDOWN ",  # a replica that has lost its master
+    "MISCONF ",  # it cannot write to its disk
+    "NOREPLICAS ",  # min-replicas-to-write is not met
+    "OOM ",  # maxmemory is reached
+    "READONLY ",  # it has become a replica
+    "TRYAGAIN ",  # the slot is being moved
+    "UNBLOCKED ",  # its role has changed under a BLPOP
+    # @end
+    "command not allowed when used memory ",  # of OOM
+)
 # What Redis may throw into steps. The last is of a Cluster's client that finds no node; it is no RedisError.
 LOST = (redis.RedisError, RedisClusterException)
 

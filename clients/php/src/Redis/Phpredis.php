@@ -46,7 +46,7 @@ final class Phpredis implements Link
      * does not. */
     private static function told(string $text, ?\Throwable $cause = null): \Laterd\Error
     {
-        return preg_match('/^(?!LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|SSL)[A-Z]{3,} /', $text)
+        return preg_match('/^(?!SSL)[A-Z]{3,} /', $text) && !Unreachable::says($text)
             ? new Refused($text, 0, $cause)
             : new Unreachable($text, 0, $cause);
     }

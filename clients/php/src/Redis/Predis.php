@@ -36,8 +36,7 @@ final class Predis implements Link
             throw $this->unreachable($e);
         }
         if ($refused) {
-            throw preg_match('/^(LOADING|CLUSTERDOWN|READONLY|MASTERDOWN) /', $reply)
-                ? new Unreachable($reply) : new Refused($reply);
+            throw Unreachable::says($reply) ? new Unreachable($reply) : new Refused($reply);
         }
         return $reply;
     }

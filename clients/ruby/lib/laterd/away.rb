@@ -6,10 +6,25 @@ module Laterd
   # For one wait, which ends at `ends` of the monotonic clock, if it does.
   # @private
   class Away
-    AGAIN = 0.5     # seconds until a Redis that is away is asked again
+    # @errors wait: {UPPER} = {seconds} # seconds {help}
+    AGAIN = 0.5 # seconds until a Redis that is away is asked again
     PATIENCE = 30.0 # seconds without an answer after which a wait gives up
-    # What is said by a server that starts, or cannot serve now, and while another one takes over.
-    PASSING = /\A(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN|UNBLOCKED) /.freeze
+    # @end
+    # The first words of what is said by a server that cannot serve now, or not here.
+    PASSING = [
+      # @errors away: "{UPPER}", # {help}
+      "BUSY", # a script runs longer than busy-reply-threshold
+      "CLUSTERDOWN", # no master for the slot at the moment
+      "LOADING", # it reads its file after a start
+      "MASTERDOWN", # a replica that has lost its master
+      "MISCONF", # it cannot write to its disk
+      "NOREPLICAS", # min-replicas-to-write is not met
+      "OOM", # maxmemory is reached
+      "READONLY", # it has become a replica
+      "TRYAGAIN", # the slot is being moved
+      "UNBLOCKED", # its role has changed under a BLPOP
+      # @end
+    ].freeze
     DENIES = /(?:NOAUTH|NOPERM|WRONGPASS) /.freeze # redis-rb 5 makes a refused password a CannotConnectError
 
     # May it pass by itself?
@@ -17,7 +32,7 @@ module Laterd
       return error.errors.values.any? { |one| passes?(one) } if error.class.name == "Redis::Cluster::CommandErrorCollection"
       return false if error.message.match?(DENIES)
 
-      error.is_a?(Redis::BaseConnectionError) || error.message.match?(PASSING) ||
+      error.is_a?(Redis::BaseConnectionError) || PASSING.include?(error.message[/\A\S+/]) ||
         %w[Redis::Cluster::InitialSetupError Redis::Cluster::NodeMightBeDown].include?(error.class.name)
     end
 

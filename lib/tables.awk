@@ -1,6 +1,6 @@
 # tables.awk: fills the regions of a file that are made from tables.
 #
-#     awk -f tables.awk options.tab answers.tab FILE
+#     awk -f tables.awk TABLE.tab... FILE
 #
 # A table has sections. The line `# SECTION | COLUMN …` begins one, and then come its rows, which begin with
 # their name. The rows of `kind` are not rows of their own: they are what the others have that name one. Those
@@ -8,7 +8,7 @@
 #
 # A region begins with a line that has `@TABLE WHO +N: TEMPLATE` in a comment, as `@options form,at: …`, and
 # ends with the next line that has `@end`. N lines after its beginning stay as they are (`+N` may be
-# missing). Then comes the template for each row of options.tab that has one of the words WHO (a,b,c) as its
+# missing). Then comes the template for each row of TABLE.tab that has one of the words WHO (a,b,c) as its
 # section, name or kind, or in its column `in`. SECTION.NAME is one row, where several have the name. The
 # beginning's indentation comes before each line.
 #
