@@ -382,7 +382,7 @@ kind "what systemd is told" "$(grep -oE '[A-Z_]+=' daemon/notify.c | tr -d =)"
 in_each doc/laterd.8 doc/laterd.8
 
 kind "a client" "$(basename -a clients/*/)"
-for file in clients/carry.sh tests/clients/clients.sh tests/clients/clients_packages.sh; do
+for file in clients/carry.sh tests/clients/drivers.sh tests/clients/clients_packages.sh; do
     in_each "$file" "$file"
 done
 tr '[:upper:]' '[:lower:]' <doc/later-job.3 >"$tested"

@@ -2,6 +2,7 @@
 # Every client, and `later` for C, does what tests/clients/conformance.json says, and with scripts that say words
 # that it does not know, what strange.json says. CLIENTS='python c' tries only those.
 . "${top_srcdir:=.}/tests/system/lib.sh"
+. "$top_srcdir/tests/clients/drivers.sh"
 redis_python
 
 clients=$(cd "$top_srcdir" && pwd)/tests/clients
@@ -16,11 +17,9 @@ if [ "$redis_kind" = sentinel ]; then
     export CONFORMANCE_ONLY
 fi
 
-# conforms NAME DRIVER [ARGUMENT...]: one result for each step of $file. Of a fake, once for all kinds of Redis.
+# conforms DRIVER [ARGUMENT...]: one result for each step of $file. Of a fake, once for all kinds of Redis.
 conforms()
 {
-    client=$1
-    shift
     url=$LATER_REDIS_URL
     case $file/$client in
     strange/c | strange/*-fake) return 0 ;; # C has the scripts in its program; fakes have none
@@ -28,10 +27,6 @@ conforms()
         [ "${LATER_TEST_REDIS:-single}" = single ] || return 0
         url=fake
         ;;
-    esac
-    case " ${CLIENTS:-$client} " in
-    *" $client "*) ;;
-    *) return 0 ;;
     esac
     judge "$python" "$clients/judge.py" "$clients/$file.json" "$url" -- "$@"
 }
@@ -51,47 +46,7 @@ judge()
     [ "$judged" -eq 0 ] || not_ok "$client: the judge comes to an end" "$work/judge.err"
 }
 
-php_conforms()
-{
-    conforms "php-$1" php "$clients/driver.php" "$1"
-}
-
-# try_all: each client by its driver in $clients.
-try_all()
-{
-    conforms c "$python" "$clients/driver_later.py" "$later_bin"
-    conforms python "$python" "$clients/driver.py"
-    conforms python-asyncio "$python" "$clients/driver.py" async
-    conforms python-fake "$python" "$clients/driver.py"
-    conforms python-asyncio-fake "$python" "$clients/driver.py" async
-    with_php php_conforms
-    command -v php >/dev/null && conforms php-fake php "$clients/driver.php" fake
-    command -v node >/dev/null && conforms node-fake node "$clients/driver.mjs" fake
-    if node_modules; then
-        conforms node-ioredis node "$clients/driver.mjs" ioredis "$node_modules"
-        conforms node-redis node "$clients/driver.mjs" redis "$node_modules"
-    else
-        missing node "node or npm is not installed, or npm cannot install ioredis and redis"
-    fi
-    if ruby -e 'require "redis"' 2>/dev/null; then
-        conforms ruby ruby "$clients/driver.rb"
-        conforms ruby-fake ruby "$clients/driver.rb"
-    else
-        missing ruby "ruby-redis is not installed"
-    fi
-    if ! command -v go >/dev/null; then
-        missing go "golang-go is not installed"
-    elif go_driver "$clients" "$work/driver-$file"; then
-        conforms go "$work/driver-$file"
-        conforms go-fake "$work/driver-$file"
-    elif [ -s "$work/go.log" ]; then
-        not_ok "go: the driver is built" "$work/go.log"
-    else
-        missing go "golang-github-mna-redisc-dev is not installed"
-    fi
-}
-
-try_all
+each_driver conforms
 is "$(PYTHONPATH=$clients/../../clients/python "$python" -c '
 import datetime, laterd, laterd.document
 print(laterd.document.prepare(laterd.NewJob("t", expires_at=datetime.timedelta(minutes=10))).when)')" '!600' \
@@ -135,5 +90,5 @@ while IFS= read -r script; do
     estrange "$script"
 done <"$work/scripts"
 clients=$work/strange/tests/clients file=strange
-try_all
+each_driver conforms
 finish

@@ -89,13 +89,11 @@ const { id } = await queues.push("do", { do: "value", value: 5 }, { result: 60 }
 console.log(await queues.wait(id, { timeout: 500 }));
 process.exit(0);
 PROGRAM
-if node_modules; then
-    for library in ioredis redis; do
-        tries "$library" node "$work/try.mjs" "$library" "$node_modules"
-    done
-else
-    missing node "node or npm is not installed, or npm cannot install ioredis and redis"
-fi
+node_tries()
+{
+    tries "$1" node "$work/try.mjs" "$1" "$node_modules"
+}
+with_node node_tries
 
 cat >"$work/try.rb" <<'PROGRAM'
 $LOAD_PATH.unshift("#{ENV["clients"]}/ruby/lib")
@@ -108,11 +106,7 @@ redis = Redis.new(url: "rediss://:secret@localhost:#{ENV["port"]}",
 later = Laterd::Client.new(redis)
 puts later.wait(later.push("do", { do: "value", value: 5 }, result: 60).id, timeout: 500)
 PROGRAM
-if ruby -e 'require "redis"' 2>/dev/null; then
-    tries ruby ruby "$work/try.rb"
-else
-    missing ruby "ruby-redis is not installed"
-fi
+with_ruby tries ruby ruby "$work/try.rb"
 
 mkdir -p "$work/go/src/try"
 ln -s "$clients/go" "$work/go/src/laterd"

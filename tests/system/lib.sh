@@ -420,6 +420,36 @@ with_php()
     done
 }
 
+# with_node COMMAND...: the same with each library of Node, with $node_modules.
+with_node()
+{
+    if node_modules; then
+        "$@" ioredis
+        "$@" redis
+    else
+        missing node "node or npm is not installed, or npm cannot install ioredis and redis"
+    fi
+}
+
+# with_ruby COMMAND...: calls it, if Ruby has a library for Redis. with_go: if there is Go.
+with_ruby()
+{
+    if ruby -e 'require "redis"' 2>/dev/null; then
+        "$@"
+    else
+        missing ruby "ruby-redis is not installed"
+    fi
+}
+
+with_go()
+{
+    if command -v go >/dev/null; then
+        "$@"
+    else
+        missing go "golang-go is not installed"
+    fi
+}
+
 # go_driver FOLDER PROGRAM: builds the driver of the client for Go that is in this folder, with Debian's packages in
 # /usr/share/gocode. Status 1 if that fails ($work/go.log says why), or if there are none ($work/go.log is empty).
 go_driver()
