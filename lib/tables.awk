@@ -15,7 +15,8 @@
 # In a template, `{column}` stands for the value of the row, or else of its kind; {dashed}, {camel},
 # {Pascal}, {UPPER} and {py} are its name in other spellings, with the exceptions of the table; {KIND}
 # its kind in capitals; {Help} its help as a sentence; {default} and {empty} tell what counts if it is not
-# said. `\n` begins a line, and `/@ @/` is a comment of C. A word WHO that no row has is a fault.
+# said, {number} that as a number. Its words are {quoted} (with commas), {either} (with |), {constants} of C;
+# {barred} and {piped} are plain, with | or ` | ` between. `\n` begins a line, and `/@ @/` is a comment of C. A word WHO that no row has is a fault.
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 
@@ -70,6 +71,13 @@ function put(table, who, template, indent,    row, text, words, i, n) {
     }
 }
 
+# A list of words `a, b`, each between two texts, and another text between each two.
+function list(words, before, after, between,    parts, i, n, all) {
+    n = split(words, parts, ", ")
+    for (i = 1; i <= n; i++) all = all (i > 1 ? between : "") before parts[i] after
+    return all
+}
+
 function add_row(name, fields,    i, hint) {
     cells[++rows, "table"] = table
     cells[rows, "section"] = heads[1]
@@ -82,6 +90,12 @@ function add_row(name, fields,    i, hint) {
     cells[rows, "KIND"] = toupper(cells[rows, "kind"])
     cells[rows, "Help"] = sentence(cells[rows, "help"])
     if (cells[rows, "unsaid"] ~ /^(0|a new one)$/) cells[rows, "default"] = " (" cells[rows, "unsaid"] ")"
+    cells[rows, "quoted"] = list(cells[rows, "words"], "\"", "\"", ", ")
+    cells[rows, "either"] = list(cells[rows, "words"], "\"", "\"", "|")
+    cells[rows, "barred"] = list(cells[rows, "words"], "", "", "|")
+    cells[rows, "piped"] = list(cells[rows, "words"], "", "", " | ")
+    cells[rows, "constants"] = list(toupper(cells[rows, "words"]), "LATER_" toupper(name) "_", "", ", ")
+    cells[rows, "number"] = cells[rows, "unsaid"] + 0
     hint = kinds[table, cells[rows, "kind"], "hint"]
     cells[rows, "empty"] = cells[rows, "unsaid"] (hint == "" ? "" : "; " hint)
 }
@@ -104,6 +118,7 @@ reads && /^# [a-z]+ +[|] / {
     next
 }
 reads && /^[a-z]/ {
+    sub(/ *[|] *$/, "") # its last columns may be empty
     split($0, fields, / [|] /)
     name = trim(fields[1])
     if (heads[1] == "spelling") respell(name, trim(fields[2]), trim(fields[3]))

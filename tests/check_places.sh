@@ -30,10 +30,10 @@ in_each()
     is "$(comm -23 "$names" "$words" | paste -s -d ' ' -)" "" "$kind: each is in $what"
 }
 
-# rows TABLE SECTION: its rows, of lib/job/TABLE.tab.
+# rows TABLE SECTION: its rows, of lib/*/TABLE.tab.
 rows()
 {
-    awk -v section="$2" '/^# [a-z]+ +[|] / { inside = $2 == section } inside && /^[a-z]/' "lib/job/$1.tab"
+    awk -v section="$2" '/^# [a-z]+ +[|] / { inside = $2 == section } inside && /^[a-z]/' lib/*/"$1.tab"
 }
 
 # strings FILE TABLE: the first string of each line of a table in C.
@@ -116,6 +116,13 @@ sed -n '/^## The document/,/^## /s/^| \(`[^|]*\) |.*/\1/p' doc/protocol.md >"$te
 in_each "the table of doc/protocol.md, The document" "$tested"
 kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*form[a-z ]*|' | sed 's/ *|.*//')"
 in_each "tests/web/web_*.py" tests/web/web_*.py
+
+kind "an option of a schedule" "$(rows schedule option | sed 's/ *|.*//')"
+for file in doc/laterd.conf.5 tests/unit/test_schedule.c tests/clients/conformance.json; do
+    in_each "$file" "$file"
+done
+sed -n '/^| tag of a definition/,/^$/p' doc/protocol.md >"$tested"
+in_each "the table of doc/protocol.md, Schedules" "$tested"
 
 kind "a member of a backoff" "$(rows options wait | grep '| member' | sed 's/ *|.*//')"
 for file in tests/unit/test_document.c tests/clients/conformance.json; do

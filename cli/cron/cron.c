@@ -26,14 +26,16 @@ static int run_cron(struct cli *cli, struct later_error *err)
 static const struct args_option cron_options[] = {
     { "queue", 'q', "Q",
       "the queue of the schedule (set: default; otherwise the one that has it)" },
-    { "zone", 0, "ZONE", "time zone, such as Europe/Berlin (UTC)" },
-    { "catch-up", 0, "POLICY", "ticks missed while no host was up: last (default), none, all" },
-    { "overlap", 0, "POLICY",
-      "if the last job has not ended: allow (default), skip, replace, queue" },
-    { "spread", 0, "DURATION", "spread the jobs over this time after their ticks" },
-    { "late", 0, "DURATION", "count a tick that is later than this as missed (60s)" },
-    { "priority", 0, "N", "-100 to 100, higher first (0)" },
     /* clang-format off */
+    /* @schedule cli: { "{dashed}", 0, {argument}, "{help} ({unsaid})" }, */
+    { "zone", 0, "ZONE", "by whose clocks it is due, such as Europe/Berlin (UTC)" },
+    { "catch-up", 0, "POLICY", "of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last)" },
+    { "overlap", 0, "POLICY", "if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow)" },
+    { "spread", 0, "DURATION", "jobs are spread over this time after their ticks (0)" },
+    { "late", 0, "DURATION", "a tick that is later than this is missed (60)" },
+    { "priority", 0, "N", "priority of its jobs, higher first (0)" },
+    { "expires-in", 0, "DURATION", "a job that has not begun this long after it was due is dropped (never)" },
+    /* @end */
     /* @options cron: { "{dashed}", 0, {argument}, "{help}{default}" }, */
     { "max-attempts", 0, "N", "failed attempts after which it is buried" },
     { "retry-for", 0, "DURATION", "how long after its first failure it is tried again; what fails later is buried" },
@@ -48,8 +50,6 @@ static const struct args_option cron_options[] = {
     { "on-done", 0, "TYPE", "push a job of this type when it is done" },
     /* @end */
     /* clang-format on */
-    { "expires-in", 0, "DURATION",
-      "a job that has not begun this long after it was due is dropped" },
     { "text", 0, NULL, "PAYLOAD is text, not JSON" },
     { "from", 0, "TIME", "set: no tick before this time; next: the ticks after it (now)" },
     { "until", 0, "TIME", "set: no tick after this time" },

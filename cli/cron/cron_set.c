@@ -7,66 +7,96 @@
 #include "redis/key.h"
 #include "text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TRIES 5 /* a try fails only if a tick passes meanwhile */
 
-static int cron_set_take_word(const struct cli *cli, const char *option, const char *const *words,
-                              unsigned *value, struct later_error *err)
+static int cron_set_take_word(const struct later_schedule_option *option, const char *given,
+                              int64_t *number, struct later_error *err)
 {
-    const char *given = args_text(&cli->args, option);
-    size_t count = 0;
+    const char *const *words = option->words;
 
-    for (; words[count]; count++) {
-        if (given && strcmp(given, words[count]) == 0)
-            *value = (unsigned)count;
+    for (*number = 0; words[*number]; (*number)++) {
+        if (strcmp(given, words[*number]) == 0)
+            return 0;
     }
-    if (!given || strcmp(given, words[*value]) == 0)
-        return 0;
-    return later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s, %s, %s%s%s", option, given,
-                      words[0], words[1], words[2], words[3] ? ", " : "", words[3] ? words[3] : "");
+    return later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s, %s, %s%s%s", option->word,
+                      given, words[0], words[1], words[2], words[3] ? ", " : "",
+                      words[3] ? words[3] : "");
 }
 
-static int cron_set_take_seconds(const struct cli *cli, const char *option, int32_t *seconds,
-                                 struct later_error *err)
+static int cron_set_take_seconds(const struct cli *cli, const struct later_schedule_option *option,
+                                 int64_t *seconds, struct later_error *err)
 {
-    double given = *seconds;
+    double given = 0;
 
-    if (cli_duration(cli, option, &given, err) < 0)
+    if (cli_duration(cli, option->word, &given, err) < 0)
         return -1;
-    if (given > LATER_SCHEDULE_TIME_MAX || given != (double)(int32_t)given)
-        return later_fail(err, LATER_E_USAGE, "--%s: whole seconds, at most a year", option);
-    *seconds = (int32_t)given;
+    if (given > option->most || given != floor(given))
+        return later_fail(err, LATER_E_USAGE, "--%s: whole seconds, at most a year", option->word);
+    if (given < option->least)
+        return later_fail(err, LATER_E_USAGE, "--%s: must be above 0", option->word);
+    *seconds = (int64_t)given;
     return 0;
+}
+
+/* Takes an option that has a number. */
+static int cron_set_take_number(const struct cli *cli, const struct later_schedule_option *option,
+                                struct later_schedule *schedule, struct later_error *err)
+{
+    const char *given = args_text(&cli->args, option->word);
+    int64_t number;
+    int result;
+
+    if (!given)
+        return 0;
+    if (option->words)
+        result = cron_set_take_word(option, given, &number, err);
+    else if (option->kind == LATER_SCHEDULE_SPAN || option->kind == LATER_SCHEDULE_LIFE)
+        result = cron_set_take_seconds(cli, option, &number, err);
+    else
+        result = cli_number(cli, option->word, (int64_t)option->least, (int64_t)option->most,
+                            &number, err);
+    if (result == 0)
+        later_schedule_put(schedule, option, number);
+    return result;
+}
+
+static int cron_set_take(const struct cli *cli, const struct later_schedule_option *option,
+                         struct later_schedule *schedule, struct later_error *err)
+{
+    const char *given;
+
+    switch (option->kind) {
+    case LATER_SCHEDULE_EXPRESSION:
+    case LATER_SCHEDULE_ZONE:
+    case LATER_SCHEDULE_START:
+    case LATER_SCHEDULE_END:
+        return 0; /* take_schedule() has these */
+    case LATER_SCHEDULE_GROUP:
+        given = args_text(&cli->args, option->word);
+        snprintf((char *)schedule + option->in_schedule, (size_t)option->most + 1, "%s",
+                 given ? given : "");
+        return 0;
+    default:
+        return cron_set_take_number(cli, option, schedule, err);
+    }
 }
 
 static int take_schedule(const struct cli *cli, const char *at, struct later_schedule *schedule,
                          struct later_error *err)
 {
-    unsigned catch_up = 0, overlap = 0;
-    int64_t priority = 0, limit = 0;
-
-    *schedule = (struct later_schedule){ .late = LATER_SCHEDULE_LATE };
-    if (cron_set_take_word(cli, "catch-up", later_catch_up_words, &catch_up, err) < 0 ||
-        cron_set_take_word(cli, "overlap", later_overlap_words, &overlap, err) < 0 ||
-        cron_set_take_seconds(cli, "spread", &schedule->spread, err) < 0 ||
-        cron_set_take_seconds(cli, "late", &schedule->late, err) < 0 ||
-        cron_set_take_seconds(cli, "expires-in", &schedule->expires_in, err) < 0 ||
-        cli_number(cli, "priority", -100, 100, &priority, err) < 0 ||
-        cli_number(cli, "number", 1, LATER_SCHEDULE_JOBS_MAX, &limit, err) < 0 ||
-        later_schedule_bound(schedule, args_text(&cli->args, "from"),
+    *schedule = later_schedule_unsaid();
+    for (size_t i = 0; i < later_schedule_option_count; i++) {
+        if (cron_set_take(cli, &later_schedule_options[i], schedule, err) < 0)
+            return -1;
+    }
+    if (later_schedule_bound(schedule, args_text(&cli->args, "from"),
                              args_text(&cli->args, "until"), err) < 0)
         return -1;
-    if (args_text(&cli->args, "expires-in") && schedule->expires_in == 0)
-        return later_fail(err, LATER_E_USAGE, "--expires-in: must be above 0");
-    schedule->catch_up = (enum later_catch_up)catch_up;
-    schedule->overlap = (enum later_overlap)overlap;
-    schedule->priority = (int32_t)priority;
-    schedule->limit = (uint32_t)limit;
-    snprintf(schedule->group, sizeof schedule->group, "%s",
-             args_text(&cli->args, "group") ? args_text(&cli->args, "group") : "");
     return later_schedule_set(schedule, at, args_text(&cli->args, "zone"), err);
 }
 

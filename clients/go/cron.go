@@ -15,27 +15,33 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-const (
-	cronLate     = time.Minute
-	cronSpanMax  = 365 * 24 * time.Hour // of Spread, Late and ExpiresIn
-	cronLimitMax = 1000000000
-	cronAtMax    = 256 // bytes
-	cronRow      = 5   // elements of the answer of cron_look for each
-)
+const cronRow = 5 // elements of the answer of cron_look for each
 
 // NewSchedule is a schedule to set: such a job is pushed whenever At is due. Durations are whole seconds.
 type NewSchedule struct {
-	Name    string
-	At      string         // "0 3 * * mon-fri", "@every 90s": later(1), `later cron`
-	Job     NewJob         // without an ID, a time, a flow
-	Zone    string         // "Europe/Berlin"; "": UTC
-	CatchUp string         // of the ticks missed while no host was up: "last", "none", "all"; "": the last
-	Overlap string         // if the last job has not ended: "allow" another, "skip", "replace", "queue"; "": another
-	Spread  time.Duration  // jobs are spread over so long after their ticks
-	Late    *time.Duration // a tick that is later is missed; nil: a minute
-	From    time.Time      // no tick before, if it is set
-	Until   time.Time      // no tick after, if it is set
-	Limit   int            // how many jobs in all; 0: no end
+	Name string
+	// At: "0 3 * * mon-fri", "@every 90s": later(1), `later cron`
+	At string
+	// Job: without an ID, a time, a flow
+	Job NewJob
+	// @schedule own: // {Pascal}: {help} ({value}; {unsaid})\n{Pascal} {go}
+	// Zone: by whose clocks it is due, such as Europe/Berlin (a time zone; UTC)
+	Zone string
+	// CatchUp: of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
+	CatchUp string
+	// Overlap: if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow)
+	Overlap string
+	// Spread: jobs are spread over this time after their ticks (whole seconds; 0)
+	Spread time.Duration
+	// Late: a tick that is later than this is missed (whole seconds; 60)
+	Late *time.Duration
+	// From: no tick is before this time (UNIX seconds; no bound)
+	From time.Time
+	// Until: no tick is after this time (UNIX seconds; no bound)
+	Until time.Time
+	// Limit: how many jobs it pushes in all (whole number; no limit)
+	Limit int
+	// @end
 }
 
 // Schedule is a schedule that is in Redis.
@@ -111,45 +117,82 @@ func (s NewSchedule) definition(queue string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if must := s.check(); must != "" {
-		return nil, &Refused{must}
-	}
 	var text bytes.Buffer
-	for _, line := range s.lines() {
-		if line.value != "" {
-			fmt.Fprintf(&text, "%s=%s\n", line.tag, line.value)
+	for _, option := range s.options() {
+		if option.is == nil {
+			continue
 		}
+		line, must := option.line()
+		if must != "" {
+			return nil, &Refused{option.field + ": " + must}
+		}
+		if line != fmt.Sprint(option.usual) {
+			fmt.Fprintf(&text, "%s=%s\n", option.tag, line)
+		}
+	}
+	if !s.From.IsZero() && !s.Until.IsZero() && upward(s.From) > downward(s.Until) {
+		return nil, &Refused{"Until: at or after From"}
 	}
 	text.WriteByte('\n')
 	text.Write(document)
 	return text.Bytes(), nil
 }
 
-type cronLine struct{ tag, value string }
+// cronOption is an option of a schedule: its name here and in Redis, its value (nil: nobody has said it), its range, and
+// what is left out.
+type cronOption struct {
+	field, tag, kind string
+	is               interface{}
+	least, most      float64
+	usual            interface{}
+}
 
-// lines returns them in their order, with "" where it is the default.
-func (s NewSchedule) lines() []cronLine {
-	late := ""
-	if s.Late != nil && *s.Late != cronLate {
-		late = strconv.FormatInt(int64(*s.Late/time.Second), 10)
-	}
-	return []cronLine{
-		{"at", s.At}, {"zone", s.Zone}, {"catch_up", unless("last", s.CatchUp)}, {"overlap", unless("allow", s.Overlap)},
-		{"spread", unlessZero(int64(s.Spread / time.Second))}, {"late", late},
-		{"priority", unlessZero(int64(s.Job.Priority))}, {"group", s.Job.Group},
-		{"expires_in", unlessZero(int64(s.Job.ExpiresIn / time.Second))},
-		{"from", unlessZero(upward(s.From))}, {"until", unlessZero(downward(s.Until))}, {"limit", unlessZero(int64(s.Limit))},
+func (s NewSchedule) options() []cronOption {
+	return []cronOption{
+		// @schedule option: {"{Pascal}", "{name}", "{kind}", cronGiven("{kind}", {go_owner}.{Pascal}), {least}, {most}, {usual}},
+		{"At", "at", "expression", cronGiven("expression", s.At), 1, 256, 0},
+		{"Zone", "zone", "zone", cronGiven("zone", s.Zone), 1, 64, ""},
+		{"CatchUp", "catch_up", "choice", cronGiven("choice", s.CatchUp), 0, 0, "last"},
+		{"Overlap", "overlap", "choice", cronGiven("choice", s.Overlap), 0, 0, "allow"},
+		{"Spread", "spread", "span", cronGiven("span", s.Spread), 0, 31536000, 0},
+		{"Late", "late", "span", cronGiven("span", s.Late), 0, 31536000, 60},
+		{"Priority", "priority", "rank", cronGiven("rank", s.Job.Priority), -100, 100, 0},
+		{"Group", "group", "group", cronGiven("group", s.Job.Group), 1, 64, ""},
+		{"ExpiresIn", "expires_in", "life", cronGiven("life", s.Job.ExpiresIn), 1, 31536000, ""},
+		{"From", "from", "start", cronGiven("start", s.From), 1e9, 1e11, ""},
+		{"Until", "until", "end", cronGiven("end", s.Until), 1e9, 1e11, ""},
+		{"Limit", "limit", "count", cronGiven("count", s.Limit), 1, 1000000000, ""},
+		// @end
 	}
 }
 
-func unless(usual, value string) string {
-	if value == usual {
-		return ""
+// cronGiven returns nil for what is not set. An expression must be.
+func cronGiven(kind string, value interface{}) interface{} {
+	switch v := value.(type) {
+	case *time.Duration:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+	case string:
+		if v == "" && kind != "expression" {
+			return nil
+		}
+	case time.Duration:
+		if v == 0 && kind == "life" {
+			return nil
+		}
+	case int:
+		if v == 0 {
+			return nil
+		}
 	}
 	return value
 }
-
-func unlessZero(number int64) string { return unless("0", strconv.FormatInt(number, 10)) }
 
 // upward and downward: ticks are whole seconds; 0: not set.
 func upward(t time.Time) int64 {
@@ -166,69 +209,72 @@ func downward(t time.Time) int64 {
 	return t.Unix()
 }
 
-var (
-	cronAtForm   = regexp.MustCompile(`\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z`)
-	cronZoneForm = regexp.MustCompile(`\A[A-Za-z0-9_+/-]{0,64}\z`)
-	cronCatchUps = []string{"last", "none", "all"}
-	cronOverlaps = []string{"allow", "skip", "replace", "queue"}
-)
-
-// check returns what is wrong, "" if nothing is. Its job is checked.
-func (s NewSchedule) check() string {
-	late := cronLate
-	if s.Late != nil {
-		late = *s.Late
-	}
-	switch {
-	case len(s.At) > cronAtMax || !cronAtForm.MatchString(s.At):
-		return "At: an expression of five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s …"
-	case !cronZoneForm.MatchString(s.Zone):
-		return "Zone: a time zone, such as Europe/Berlin"
-	case !isOneOf(cronCatchUps, s.CatchUp):
-		return "CatchUp: one of " + strings.Join(cronCatchUps, ", ")
-	case !isOneOf(cronOverlaps, s.Overlap):
-		return "Overlap: one of " + strings.Join(cronOverlaps, ", ")
-	case s.Limit < 0 || s.Limit > cronLimitMax:
-		return fmt.Sprintf("Limit: from 1 to %d, or 0 for no end", cronLimitMax)
-	}
-	for _, must := range []string{cronSpan("Spread", s.Spread), cronSpan("Late", late), cronSpan("ExpiresIn", s.Job.ExpiresIn),
-		cronInstant("From", s.From), cronInstant("Until", s.Until)} {
-		if must != "" {
-			return must
-		}
-	}
-	if !s.From.IsZero() && !s.Until.IsZero() && upward(s.From) > downward(s.Until) {
-		return "Until: at or after From"
-	}
-	return ""
+var cronForms = map[string]*regexp.Regexp{
+	// @schedule form: // {name}:\n"{name}": regexp.MustCompile(`\A{pattern}\z`),
+	// expression:
+	"expression": regexp.MustCompile(`\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z`),
+	// zone:
+	"zone": regexp.MustCompile(`\A[A-Za-z0-9_+/-]+\z`),
+	// @end
 }
 
-// isOneOf: "" is the first of them.
+var cronWords = map[string][]string{
+	// @schedule choice: // {name}:\n"{name}": {{quoted}},
+	// catch_up:
+	"catch_up": {"last", "none", "all"},
+	// overlap:
+	"overlap": {"allow", "skip", "replace", "queue"},
+	// @end
+}
+
+// line returns how Redis keeps it, or what is wrong.
+func (o cronOption) line() (line, must string) {
+	switch v := o.is.(type) {
+	case string:
+		return v, o.checkText(v)
+	case int:
+		if float64(v) < o.least || float64(v) > o.most {
+			must = fmt.Sprintf("from %.0f to %.0f, or 0 for no end", o.least, o.most)
+		}
+		return strconv.Itoa(v), must
+	case time.Duration:
+		must = option{o.field, "", "seconds", v.Seconds(), 0, o.most}.check()
+		if must == "" && (v%time.Second != 0 || v.Seconds() < o.least) {
+			must = fmt.Sprintf("whole seconds, from %.0f to %.0f", o.least, o.most)
+		}
+		return strconv.FormatInt(int64(v/time.Second), 10), must
+	case time.Time:
+		if at := float64(v.Unix()); at < o.least || at >= o.most {
+			must = "not a plausible time"
+		}
+		if o.kind == "start" {
+			return strconv.FormatInt(upward(v), 10), must
+		}
+		return strconv.FormatInt(downward(v), 10), must
+	}
+	return "", fmt.Sprintf("not a %T", o.is)
+}
+
+func (o cronOption) checkText(value string) string {
+	fits := cronForms[o.kind] == nil || len(value) <= int(o.most) && cronForms[o.kind].MatchString(value)
+	switch {
+	case o.kind == "expression" && !fits:
+		return "an expression of five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s …"
+	case o.kind == "zone" && !fits:
+		return "a time zone, such as Europe/Berlin"
+	case o.kind == "choice" && !isOneOf(cronWords[o.tag], value):
+		return "one of " + strings.Join(cronWords[o.tag], ", ")
+	}
+	return "" // the job's own check has seen its group
+}
+
 func isOneOf(words []string, value string) bool {
 	for _, word := range words {
-		if value == word || value == "" {
+		if value == word {
 			return true
 		}
 	}
 	return false
-}
-
-func cronSpan(field string, value time.Duration) string {
-	must := option{field, "", "seconds", value.Seconds(), 0, cronSpanMax.Seconds()}.check()
-	if must == "" && value%time.Second != 0 {
-		must = "whole seconds"
-	}
-	if must == "" {
-		return ""
-	}
-	return field + ": " + must
-}
-
-func cronInstant(field string, value time.Time) string {
-	if value.IsZero() || value.Unix() >= 1e9 && value.Unix() < 1e11 {
-		return ""
-	}
-	return field + ": not a plausible time"
 }
 
 func cronValue(lines, tag string) string {

@@ -199,22 +199,24 @@ export interface NewSchedule {
     at: string;
     job: Omit<NewJob, "id" | "in" | "at" | "expiresAt" | "flow" | "step" | "after" | "when" | "adder" | "home" | "queue" |
         "uniqueFor" | "replace" | "again" | "debounce" | "maxWait" | "throttle" | "unique">;
-    /** Europe/Berlin; by default UTC. */
+    // @schedule own: /** {help} ({value}; {unsaid}) */\n{camel}?: {ts};
+    /** by whose clocks it is due, such as Europe/Berlin (a time zone; UTC) */
     zone?: string;
-    /** Which of the ticks missed while no host was up are made up for; by default the last one. */
-    catchUp?: "last" | "none" | "all";
-    /** If the last job has not ended; by default another is allowed. */
-    overlap?: "allow" | "skip" | "replace" | "queue";
-    /** Jobs are spread over so long after their ticks; by default 0. */
+    /** of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last) */
+    catchUp?: "last"|"none"|"all";
+    /** if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow) */
+    overlap?: "allow"|"skip"|"replace"|"queue";
+    /** jobs are spread over this time after their ticks (whole seconds; 0) */
     spread?: number;
-    /** A tick that is later is missed; by default 60. */
+    /** a tick that is later than this is missed (whole seconds; 60) */
     late?: number;
-    /** No tick before: UNIX seconds. */
-    from?: number | Date;
-    /** No tick after: UNIX seconds. */
-    until?: number | Date;
-    /** How many jobs in all. */
+    /** no tick is before this time (UNIX seconds; no bound) */
+    from?: number|Date;
+    /** no tick is after this time (UNIX seconds; no bound) */
+    until?: number|Date;
+    /** how many jobs it pushes in all (whole number; no limit) */
     limit?: number;
+    // @end
 }
 
 /** A schedule that is in Redis. */

@@ -116,12 +116,19 @@ struct config_cron {
     char *at, *zone, *payload; /* NULL: not given */
     char *from, *until;        /* the same */
     double every, timeout;     /* not above 0: not given */
-    double spread, late, priority;
-    char group[65];               /* "" = none */
-    double expires_in;            /* not above 0: not given */
-    uint32_t max_attempts, limit; /* 0: not given */
-    enum later_catch_up catch_up;
-    enum later_overlap overlap;
+    uint32_t max_attempts;     /* 0: not given */
+    /* clang-format off */
+    /* @schedule config,limit: {config_field}; /@ {help}; not given: {unsaid} @/ */
+    enum later_catch_up catch_up; /* of ticks missed while no host was up: the last, none, or all of a day, at most 100; not given: last */
+    enum later_overlap overlap; /* if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits; not given: allow */
+    double spread; /* jobs are spread over this time after their ticks; not given: 0 */
+    double late; /* a tick that is later than this is missed; not given: 60 */
+    double priority; /* priority of its jobs, higher first; not given: 0 */
+    char group[64 + 1]; /* the group of its jobs; not given: none */
+    double expires_in; /* a job that has not begun this long after it was due is dropped; not given: never */
+    uint32_t limit; /* how many jobs it pushes in all; not given: no limit */
+    /* @end */
+    /* clang-format on */
     char *definition; /* as Redis keeps it (schedule.h) */
     size_t definition_len;
     const char *file; /* while it is being read: where it stands; round: which file, from 1 */

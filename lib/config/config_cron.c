@@ -72,18 +72,27 @@ static char *config_cron_make_document(const struct config_cron *cron, size_t ma
 static int define(struct config_reader *in, const config_setting_t *element,
                   struct config_cron *cron)
 {
-    struct later_schedule schedule = { .catch_up = cron->catch_up,
-                                       .overlap = cron->overlap,
-                                       .spread = (int32_t)cron->spread,
-                                       .late = (int32_t)cron->late,
-                                       .priority = (int32_t)cron->priority,
-                                       .expires_in = (int32_t)fmax(cron->expires_in, 0),
-                                       .limit = cron->limit };
+    struct later_schedule schedule = { .late = 0 };
     struct later_error err;
     char *document;
     size_t len;
 
+    /* @schedule choice,count: schedule.{name} = cron->{name}; */
+    schedule.catch_up = cron->catch_up;
+    schedule.overlap = cron->overlap;
+    schedule.limit = cron->limit;
+    /* @end */
+    /* @schedule span,rank: schedule.{name} = (int32_t)cron->{name}; */
+    schedule.spread = (int32_t)cron->spread;
+    schedule.late = (int32_t)cron->late;
+    schedule.priority = (int32_t)cron->priority;
+    /* @end */
+    /* @schedule life: schedule.{name} = (int32_t)fmax(cron->{name}, 0); */
+    schedule.expires_in = (int32_t)fmax(cron->expires_in, 0);
+    /* @end */
+    /* @schedule option.group: strcpy(schedule.{name}, cron->{name}); */
     strcpy(schedule.group, cron->group);
+    /* @end */
     if (set_when(in, element, cron, &schedule) < 0)
         return -1;
     if (later_schedule_bound(&schedule, cron->from, cron->until, &err) < 0)
@@ -99,6 +108,11 @@ static int define(struct config_reader *in, const config_setting_t *element,
     return cron->definition ? 0 : config_no_memory(in->err);
 }
 
+static bool is_whole(double number)
+{
+    return number == floor(number);
+}
+
 static int config_cron_check(struct config_reader *in, const config_setting_t *element,
                              const struct config_cron *cron)
 {
@@ -107,16 +121,18 @@ static int config_cron_check(struct config_reader *in, const config_setting_t *e
                                  "missing, or not a name; 1 to 64 of A-Z a-z 0-9 _ . -");
     if (!cron->type[0])
         return config_cron_fault(in, element, "cron.type", "missing; each entry needs one");
-    if (cron->priority != (double)(int32_t)cron->priority)
+    /* clang-format off */
+    /* @schedule span,rank,life: if (!is_whole(cron->{name}))\n    return config_cron_fault(in, element, "cron.{name}", "{whole}"); */
+    if (!is_whole(cron->spread))
+        return config_cron_fault(in, element, "cron.spread", "not a whole number of seconds; ticks are whole");
+    if (!is_whole(cron->late))
+        return config_cron_fault(in, element, "cron.late", "not a whole number of seconds; ticks are whole");
+    if (!is_whole(cron->priority))
         return config_cron_fault(in, element, "cron.priority", "not a whole number; -100 to 100");
-    if (cron->spread != (double)(int32_t)cron->spread)
-        return config_cron_fault(in, element, "cron.spread",
-                                 "not a whole number of seconds; ticks are whole");
-    if (cron->expires_in != (double)(int32_t)cron->expires_in)
+    if (!is_whole(cron->expires_in))
         return config_cron_fault(in, element, "cron.expires_in", "not a whole number of seconds");
-    if (cron->late != (double)(int32_t)cron->late)
-        return config_cron_fault(in, element, "cron.late",
-                                 "not a whole number of seconds; ticks are whole");
+    /* @end */
+    /* clang-format on */
     return 0;
 }
 

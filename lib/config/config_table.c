@@ -240,28 +240,26 @@ const struct config_row config_table[] = {
     { STRING(CRON, "cron.from", from, NULL, NULL),
       .help = "No tick before this time: UNIX seconds, or 2026-01-31T12:00:00Z." },
     { STRING(CRON, "cron.until", until, NULL, NULL), .help = "No tick after this time." },
-    { UINT(CRON, "cron.limit", limit, 0, 1, LATER_SCHEDULE_JOBS_MAX, "jobs"), .text = "no limit",
-      .help = "How many jobs it pushes in all." },
+    /* clang-format off */
+    /* @schedule limit: { {config}, .help = "{Help}" }, */
+    { UINT(CRON, "cron.limit", limit, 0, 1, 1000000000, "jobs"), .text = "no limit", .help = "How many jobs it pushes in all." },
+    /* @end */
+    /* clang-format on */
     { NAME(CRON, "cron.queue", queue, LATER_QUEUE_MAX, config_check_queue), .text = "\"default\"",
       .help = "The queue for its jobs; one that is served here." },
     { NAME(CRON, "cron.type", type, 128, NULL), .help = "The type of its jobs." },
     { STRING(CRON, "cron.payload", payload, NULL, NULL), .help = "Their payload, JSON." },
-    { WORDS(CHOICE, CRON, "cron.catch_up", catch_up, 0, "last|none|all", "last"),
-      .help = "Of ticks missed while no host was up: the last one, none, or all of a day, at most "
-              "100." },
-    { WORDS(CHOICE, CRON, "cron.overlap", overlap, 0, "allow|skip|replace|queue", "allow"),
-      .help = "If the last job has not ended: allow another; skip the tick; replace the job if it "
-              "waits; queue one, so skip the tick only if the job waits." },
-    { REAL(CRON, "cron.spread", spread, 0, 0, LATER_SCHEDULE_TIME_MAX, "seconds"),
-      .help = "Each job is due at a time of its own, at most this long after its tick." },
-    { REAL(CRON, "cron.late", late, LATER_SCHEDULE_LATE, 0, LATER_SCHEDULE_TIME_MAX, "seconds"),
-      .help = "A tick that is later than this was missed." },
-    { REAL(CRON, "cron.priority", priority, 0, -100, 100, NULL),
-      .help = "The priority of its jobs; higher first." },
-    { NAME(CRON, "cron.group", group, 64, config_check_group), .text = "none",
-      .help = "The group of its jobs." },
-    { REAL(CRON, "cron.expires_in", expires_in, NOT_SET, 1, LATER_SCHEDULE_TIME_MAX, "seconds"),
-      .text = "never", .help = "A job that has not begun this long after it was due is dropped." },
+    /* clang-format off */
+    /* @schedule config: { {config}, .help = "{Help}" }, */
+    { WORDS(CHOICE, CRON, "cron.catch_up", catch_up, 0, "last|none|all", "last"), .help = "Of ticks missed while no host was up: the last, none, or all of a day, at most 100." },
+    { WORDS(CHOICE, CRON, "cron.overlap", overlap, 0, "allow|skip|replace|queue", "allow"), .help = "If the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits." },
+    { REAL(CRON, "cron.spread", spread, 0, 0, 31536000, "seconds"), .help = "Jobs are spread over this time after their ticks." },
+    { REAL(CRON, "cron.late", late, 60, 0, 31536000, "seconds"), .help = "A tick that is later than this is missed." },
+    { REAL(CRON, "cron.priority", priority, 0, -100, 100, NULL), .help = "Priority of its jobs, higher first." },
+    { NAME(CRON, "cron.group", group, 64, config_check_group), .text = "none", .help = "The group of its jobs." },
+    { REAL(CRON, "cron.expires_in", expires_in, NOT_SET, 1, 31536000, "seconds"), .text = "never", .help = "A job that has not begun this long after it was due is dropped." },
+    /* @end */
+    /* clang-format on */
     { UINT(CRON, "cron.max_attempts", max_attempts, 0, 1, LATER_MAX_ATTEMPTS_MAX, NULL),
       .text = "by type", .help = "As retry.max_attempts." },
     { REAL(CRON, "cron.timeout", timeout, NOT_SET, 0.05, LATER_TIMEOUT_MAX, "seconds"),

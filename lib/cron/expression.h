@@ -24,8 +24,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LATER_EXPRESSION_MAX 256      /* bytes of its text */
-#define LATER_EVERY_MAX      31536000 /* seconds */
+/* clang-format off */
+/* @schedule at: #define LATER_EXPRESSION_MAX {most} /@ bytes of its text @/ */
+#define LATER_EXPRESSION_MAX 256 /* bytes of its text */
+/* @end */
+/* clang-format on */
+#define LATER_EVERY_MAX 31536000 /* seconds */
 
 /* Those names of times that people are told of. */
 #define LATER_NICKNAMES "@hourly, @daily, @weekly, @monthly, @yearly"

@@ -5,12 +5,101 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const later_catch_up_words[] = { "last", "none", "all", NULL };
-const char *const later_overlap_words[] = { "allow", "skip", "replace", "queue", NULL };
+/* clang-format off */
+/* @schedule choice: static const char *const {name}_words[] = { {quoted}, NULL }; */
+static const char *const catch_up_words[] = { "last", "none", "all", NULL };
+static const char *const overlap_words[] = { "allow", "skip", "replace", "queue", NULL };
+/* @end */
+
+const struct later_schedule_option later_schedule_options[] = {
+    /* @schedule option: { "{name}", "{dashed}", LATER_SCHEDULE_{KIND}, {least}, {most}, {number}, {words_in_c}, offsetof(struct later_schedule, {name}) }, */
+    { "at", "at", LATER_SCHEDULE_EXPRESSION, 1, 256, 0, NULL, offsetof(struct later_schedule, at) },
+    { "zone", "zone", LATER_SCHEDULE_ZONE, 1, 64, 0, NULL, offsetof(struct later_schedule, zone) },
+    { "catch_up", "catch-up", LATER_SCHEDULE_CHOICE, 0, 0, 0, catch_up_words, offsetof(struct later_schedule, catch_up) },
+    { "overlap", "overlap", LATER_SCHEDULE_CHOICE, 0, 0, 0, overlap_words, offsetof(struct later_schedule, overlap) },
+    { "spread", "spread", LATER_SCHEDULE_SPAN, 0, 31536000, 0, NULL, offsetof(struct later_schedule, spread) },
+    { "late", "late", LATER_SCHEDULE_SPAN, 0, 31536000, 60, NULL, offsetof(struct later_schedule, late) },
+    { "priority", "priority", LATER_SCHEDULE_RANK, -100, 100, 0, NULL, offsetof(struct later_schedule, priority) },
+    { "group", "group", LATER_SCHEDULE_GROUP, 1, 64, 0, NULL, offsetof(struct later_schedule, group) },
+    { "expires_in", "expires-in", LATER_SCHEDULE_LIFE, 1, 31536000, 0, NULL, offsetof(struct later_schedule, expires_in) },
+    { "from", "from", LATER_SCHEDULE_START, 1e9, 1e11, 0, NULL, offsetof(struct later_schedule, from) },
+    { "until", "until", LATER_SCHEDULE_END, 1e9, 1e11, 0, NULL, offsetof(struct later_schedule, until) },
+    { "limit", "number", LATER_SCHEDULE_COUNT, 1, 1000000000, 0, NULL, offsetof(struct later_schedule, limit) },
+    /* @end */
+};
+/* clang-format on */
+
+const size_t later_schedule_option_count =
+    sizeof later_schedule_options / sizeof *later_schedule_options;
+
+_Static_assert(sizeof(enum later_overlap) == sizeof(unsigned), "a choice is an unsigned");
+
+void later_schedule_put(struct later_schedule *schedule, const struct later_schedule_option *option,
+                        int64_t number)
+{
+    void *at = (char *)schedule + option->in_schedule;
+
+    switch (option->kind) {
+    case LATER_SCHEDULE_EXPRESSION:
+    case LATER_SCHEDULE_ZONE:
+    case LATER_SCHEDULE_GROUP:
+        break;
+    case LATER_SCHEDULE_CHOICE:
+    case LATER_SCHEDULE_COUNT:
+        *(uint32_t *)at = (uint32_t)number;
+        break;
+    case LATER_SCHEDULE_SPAN:
+    case LATER_SCHEDULE_RANK:
+    case LATER_SCHEDULE_LIFE:
+        *(int32_t *)at = (int32_t)number;
+        break;
+    case LATER_SCHEDULE_START:
+    case LATER_SCHEDULE_END:
+        *(int64_t *)at = number;
+        break;
+    }
+}
+
+static bool schedule_is_text(const struct later_schedule_option *option)
+{
+    return option->kind == LATER_SCHEDULE_EXPRESSION || option->kind == LATER_SCHEDULE_ZONE ||
+           option->kind == LATER_SCHEDULE_GROUP;
+}
+
+static int64_t schedule_number(const struct later_schedule *schedule,
+                               const struct later_schedule_option *option)
+{
+    const void *at = (const char *)schedule + option->in_schedule;
+
+    switch (option->kind) {
+    case LATER_SCHEDULE_CHOICE:
+    case LATER_SCHEDULE_COUNT:
+        return *(const uint32_t *)at;
+    case LATER_SCHEDULE_SPAN:
+    case LATER_SCHEDULE_RANK:
+    case LATER_SCHEDULE_LIFE:
+        return *(const int32_t *)at;
+    case LATER_SCHEDULE_START:
+    case LATER_SCHEDULE_END:
+        return *(const int64_t *)at;
+    default:
+        return option->unsaid;
+    }
+}
+
+struct later_schedule later_schedule_unsaid(void)
+{
+    struct later_schedule schedule = { .late = 0 };
+
+    for (size_t i = 0; i < later_schedule_option_count; i++)
+        later_schedule_put(&schedule, &later_schedule_options[i], later_schedule_options[i].unsaid);
+    return schedule;
+}
 
 bool later_schedule_name_valid(const char *name)
 {
@@ -102,6 +191,20 @@ bool later_schedule_next(const struct later_schedule *schedule, const struct lat
 
 /* --- the definition --- */
 
+static void schedule_write_line(FILE *file, const struct later_schedule *schedule,
+                                const struct later_schedule_option *option)
+{
+    const char *text = (const char *)schedule + option->in_schedule;
+    int64_t number = schedule_number(schedule, option);
+
+    if (number != option->unsaid && option->words)
+        fprintf(file, "%s=%s\n", option->name, option->words[number]);
+    else if (number != option->unsaid)
+        fprintf(file, "%s=%" PRId64 "\n", option->name, number);
+    else if (schedule_is_text(option) && text[0])
+        fprintf(file, "%s=%s\n", option->name, text);
+}
+
 char *later_schedule_write(const struct later_schedule *schedule, const char *document, size_t size,
                            size_t *len)
 {
@@ -110,29 +213,8 @@ char *later_schedule_write(const struct later_schedule *schedule, const char *do
 
     if (!file)
         return NULL;
-    fprintf(file, "at=%s\n", schedule->at);
-    if (schedule->zone[0])
-        fprintf(file, "zone=%s\n", schedule->zone);
-    if (schedule->catch_up != LATER_CATCH_UP_LAST)
-        fprintf(file, "catch_up=%s\n", later_catch_up_words[schedule->catch_up]);
-    if (schedule->overlap != LATER_OVERLAP_ALLOW)
-        fprintf(file, "overlap=%s\n", later_overlap_words[schedule->overlap]);
-    if (schedule->spread > 0)
-        fprintf(file, "spread=%" PRId32 "\n", schedule->spread);
-    if (schedule->late != LATER_SCHEDULE_LATE)
-        fprintf(file, "late=%" PRId32 "\n", schedule->late);
-    if (schedule->priority != 0)
-        fprintf(file, "priority=%" PRId32 "\n", schedule->priority);
-    if (schedule->group[0])
-        fprintf(file, "group=%s\n", schedule->group);
-    if (schedule->expires_in > 0)
-        fprintf(file, "expires_in=%" PRId32 "\n", schedule->expires_in);
-    if (schedule->from > 0)
-        fprintf(file, "from=%" PRId64 "\n", schedule->from);
-    if (schedule->until > 0)
-        fprintf(file, "until=%" PRId64 "\n", schedule->until);
-    if (schedule->limit > 0)
-        fprintf(file, "limit=%" PRIu32 "\n", schedule->limit);
+    for (size_t i = 0; i < later_schedule_option_count; i++)
+        schedule_write_line(file, schedule, &later_schedule_options[i]);
     fputc('\n', file);
     fwrite(document, 1, size, file);
     if (fclose(file) != 0) {
@@ -169,40 +251,40 @@ static int word_index(const char *const *words, const char *word)
     return 0;
 }
 
-static int64_t schedule_read_whole(const char *lines, const char *tag, int64_t least, int64_t most,
-                                   int64_t otherwise)
+/* Reads a number. Of times any is taken: the table's bounds are for those who give one. */
+static int64_t schedule_read_number(const char *text, const struct later_schedule_option *option)
 {
-    char text[32], *end;
-    int64_t number = strtoll(later_schedule_value(lines, tag, text, sizeof text), &end, 10);
+    bool is_time = option->kind == LATER_SCHEDULE_START || option->kind == LATER_SCHEDULE_END;
+    double least = is_time ? 1 : option->least, most = is_time ? LATER_INSTANT_MAX : option->most;
+    char *end;
+    int64_t number = strtoll(text, &end, 10);
 
-    return text[0] && !*end && number >= least && number <= most ? number : otherwise;
+    if (!text[0] || *end || (double)number < least || (double)number > most)
+        return option->unsaid;
+    return number;
 }
 
-static int32_t schedule_read_number(const char *lines, const char *tag, int32_t least, int32_t most,
-                                    int32_t otherwise)
+static void schedule_read_option(struct later_schedule *schedule,
+                                 const struct later_schedule_option *option, const char *lines)
 {
-    return (int32_t)schedule_read_whole(lines, tag, least, most, otherwise);
+    char text[32];
+
+    if (option->kind == LATER_SCHEDULE_GROUP)
+        later_schedule_value(lines, option->name, (char *)schedule + option->in_schedule,
+                             (size_t)option->most + 1);
+    later_schedule_value(lines, option->name, text, sizeof text);
+    later_schedule_put(schedule, option,
+                       option->words ? word_index(option->words, text)
+                                     : schedule_read_number(text, option));
 }
 
 int later_schedule_read(struct later_schedule *schedule, const char *lines, struct later_error *err)
 {
-    char at[LATER_EXPRESSION_MAX + 2], zone[LATER_ZONE_MAX + 2], word[16];
+    char at[LATER_EXPRESSION_MAX + 2], zone[LATER_ZONE_MAX + 2];
 
-    *schedule = (struct later_schedule){
-        .spread = schedule_read_number(lines, "spread", 0, LATER_SCHEDULE_TIME_MAX, 0),
-        .late =
-            schedule_read_number(lines, "late", 0, LATER_SCHEDULE_TIME_MAX, LATER_SCHEDULE_LATE),
-        .priority = schedule_read_number(lines, "priority", -100, 100, 0),
-        .expires_in = schedule_read_number(lines, "expires_in", 1, LATER_SCHEDULE_TIME_MAX, 0),
-        .from = schedule_read_whole(lines, "from", 1, (int64_t)LATER_INSTANT_MAX, 0),
-        .until = schedule_read_whole(lines, "until", 1, (int64_t)LATER_INSTANT_MAX, 0),
-        .limit = (uint32_t)schedule_read_number(lines, "limit", 1, LATER_SCHEDULE_JOBS_MAX, 0),
-    };
-    later_schedule_value(lines, "group", schedule->group, sizeof schedule->group);
-    schedule->catch_up = (enum later_catch_up)word_index(
-        later_catch_up_words, later_schedule_value(lines, "catch_up", word, sizeof word));
-    schedule->overlap = (enum later_overlap)word_index(
-        later_overlap_words, later_schedule_value(lines, "overlap", word, sizeof word));
+    *schedule = (struct later_schedule){ .late = 0 };
+    for (size_t i = 0; i < later_schedule_option_count; i++)
+        schedule_read_option(schedule, &later_schedule_options[i], lines);
     return set_texts(schedule, later_schedule_value(lines, "at", at, sizeof at),
                      later_schedule_value(lines, "zone", zone, sizeof zone), err);
 }

@@ -14,36 +14,74 @@
 #define LATER_SCHEDULE_ALL_MAX  100            /* missed ticks that `all` catches up on */
 #define LATER_SCHEDULE_WINDOW   (int64_t)86400 /* seconds back that `all` looks */
 #define LATER_SCHEDULE_MISSED   10000          /* missed ticks that are counted at a time */
-#define LATER_SCHEDULE_LATE     60             /* seconds; the default */
-#define LATER_SCHEDULE_TIME_MAX 31536000       /* of spread, late and expires_in */
-#define LATER_SCHEDULE_JOBS_MAX 1000000000     /* of limit */
 
+/* clang-format off */
+/* @schedule late: #define LATER_SCHEDULE_LATE {unsaid} /@ seconds; the default @/ */
+#define LATER_SCHEDULE_LATE 60 /* seconds; the default */
+/* @end */
+
+/* @schedule choice: enum later_{name} { {constants} }; */
 enum later_catch_up { LATER_CATCH_UP_LAST, LATER_CATCH_UP_NONE, LATER_CATCH_UP_ALL };
-enum later_overlap {
-    LATER_OVERLAP_ALLOW,
-    LATER_OVERLAP_SKIP,
-    LATER_OVERLAP_REPLACE,
-    LATER_OVERLAP_QUEUE
-};
+enum later_overlap { LATER_OVERLAP_ALLOW, LATER_OVERLAP_SKIP, LATER_OVERLAP_REPLACE, LATER_OVERLAP_QUEUE };
+/* @end */
+/* clang-format on */
 
+/* Of what is not said text is "", and a number the one of later_schedule_unsaid(). */
 struct later_schedule {
-    char at[LATER_EXPRESSION_MAX + 1];
-    char zone[LATER_ZONE_MAX + 1]; /* "" = UTC */
-    enum later_catch_up catch_up;
-    enum later_overlap overlap;
-    int32_t spread;               /* seconds over which the jobs of a tick are spread */
-    int32_t late;                 /* seconds after which a tick is missed */
-    int32_t priority;             /* of the job */
-    char group[65];               /* of the job; "" = none */
-    int32_t expires_in;           /* seconds after it is due; 0: never */
-    int64_t from, until;          /* no tick is before or after; UNIX time, 0: no bound */
-    uint32_t limit;               /* how many of its jobs are pushed in all; 0: no limit */
+    /* clang-format off */
+    /* @schedule option: {field}; /@ {help} @/ */
+    char at[LATER_EXPRESSION_MAX + 1]; /* when it is due: five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s … */
+    char zone[LATER_ZONE_MAX + 1]; /* by whose clocks it is due, such as Europe/Berlin */
+    enum later_catch_up catch_up; /* of ticks missed while no host was up: the last, none, or all of a day, at most 100 */
+    enum later_overlap overlap; /* if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits */
+    int32_t spread; /* jobs are spread over this time after their ticks */
+    int32_t late; /* a tick that is later than this is missed */
+    int32_t priority; /* priority of its jobs, higher first */
+    char group[64 + 1]; /* the group of its jobs */
+    int32_t expires_in; /* a job that has not begun this long after it was due is dropped */
+    int64_t from; /* no tick is before this time */
+    int64_t until; /* no tick is after this time */
+    uint32_t limit; /* how many jobs it pushes in all */
+    /* @end */
+    /* clang-format on */
     struct later_expression expr; /* of `at` */
 };
 
-/* The words of the enums, as a configuration and a definition have them, ended by NULL. */
-extern const char *const later_catch_up_words[];
-extern const char *const later_overlap_words[];
+/* What an option is in a struct later_schedule. */
+enum later_schedule_kind {
+    LATER_SCHEDULE_EXPRESSION, /* char[] */
+    LATER_SCHEDULE_ZONE,       /* char[] */
+    LATER_SCHEDULE_CHOICE,     /* an enum: the place of a word */
+    LATER_SCHEDULE_SPAN,       /* int32_t: whole seconds */
+    LATER_SCHEDULE_RANK,       /* int32_t */
+    LATER_SCHEDULE_GROUP,      /* char[] */
+    LATER_SCHEDULE_LIFE,       /* int32_t: whole seconds, 0: without end */
+    LATER_SCHEDULE_START,      /* int64_t: UNIX seconds, 0: no bound */
+    LATER_SCHEDULE_END,        /* the same */
+    LATER_SCHEDULE_COUNT       /* uint32_t; 0: no limit */
+};
+
+/* An option of a schedule, as schedule.tab has it. */
+struct later_schedule_option {
+    const char *name; /* in a definition: catch_up */
+    const char *word; /* as an option of a command: catch-up */
+    enum later_schedule_kind kind;
+    double least, most;       /* of a number, or characters; of a time when somebody gives it */
+    int64_t unsaid;           /* its number if it is not said */
+    const char *const *words; /* of a choice, ended by NULL */
+    size_t in_schedule;       /* its place in struct later_schedule */
+};
+
+/* In the order of the lines of a definition. */
+extern const struct later_schedule_option later_schedule_options[];
+extern const size_t later_schedule_option_count;
+
+/* Returns a schedule of which nothing is said. */
+struct later_schedule later_schedule_unsaid(void);
+
+/* Sets an option that is a number. It checks nothing. */
+void later_schedule_put(struct later_schedule *schedule, const struct later_schedule_option *option,
+                        int64_t number);
 
 /* Is it `[A-Za-z0-9_.-]{1,64}`? */
 bool later_schedule_name_valid(const char *name);

@@ -16,7 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATER_ZONE_MAX  64 /* of a name */
+/* clang-format off */
+/* @schedule option.zone: #define LATER_ZONE_MAX {most} /@ of a name @/ */
+#define LATER_ZONE_MAX 64 /* of a name */
+/* @end */
+/* clang-format on */
 #define LATER_ZONES_DIR "/usr/share/zoneinfo"
 
 struct later_zone;

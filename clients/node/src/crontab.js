@@ -7,71 +7,91 @@
 const { KINDS, checkLabel, checkOptions, prepareScheduled } = require("./document.js");
 const { Refused } = require("./errors.js");
 
-// What a schedule has, and what that is if it is not said; `late` in seconds.
-const SCHEDULE = {
-    name: undefined, at: undefined, job: undefined, zone: "", catchUp: "last", overlap: "allow", spread: 0, late: 60,
-    from: undefined, until: undefined, limit: undefined,
-};
-const POLICIES = { catchUp: ["last", "none", "all"], overlap: ["allow", "skip", "replace", "queue"] };
 const MEANT = {
     pattern: "`at`", cron: "`at`", every: "`at`, such as \"@every 90s\"", tz: "`zone`", startDate: "`from`", endDate: "`until`",
     type: "in `job`", payload: "in `job`", data: "`payload`, in `job`", opts: "in `job`",
 };
-const AT_MAX = 256; // bytes
-const SPAN_MAX = 31536000; // seconds
-const LIMIT_MAX = 1e9;
 const ROW = 5; // elements of the answer of cron_look for each
 
-const AT = /^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$/;
-const ZONE = /^[A-Za-z0-9_+/-]{1,64}$/;
+const FORMS = {
+    // @schedule form: {name}: /^{pattern}$/,
+    expression: /^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$/,
+    zone: /^[A-Za-z0-9_+/-]+$/,
+    // @end
+};
+const WORDS = {
+    // @schedule choice: {camel}: [{quoted}],
+    catchUp: ["last", "none", "all"],
+    overlap: ["allow", "skip", "replace", "queue"],
+    // @end
+};
 
 function check(isGood, name, must, value) {
     if (!isGood) throw new Refused(`${name}: must be ${must} (${String(value).slice(0, 70)})`);
+    return value;
 }
 
-function checkTexts({ at, zone, ...policies }) {
-    check(typeof at === "string" && at.length <= AT_MAX && AT.test(at), "at", "an expression of five fields (minute hour day " +
-        "month weekday), six with the second first, or @hourly, @every 90s …", at);
-    check(zone === "" || (typeof zone === "string" && ZONE.test(zone)), "zone", "a time zone, such as Europe/Berlin", zone);
-    for (const [name, words] of Object.entries(POLICIES)) {
-        check(words.includes(policies[name]), name, `one of ${words.join(", ")}`, policies[name]);
-    }
-}
+const fits = (form, value, most) => typeof value === "string" && value.length <= most && FORMS[form].test(value);
 
-/** Ticks are whole seconds. */
-function instant(name, value, toWhole) {
-    return value === undefined ? undefined : toWhole(KINDS.time(name, value, 1e9, 1e11));
-}
+const CHECKS = {
+    expression: (name, value, least, most) => check(fits("expression", value, most), name, "an expression of five fields (minute " +
+        "hour day month weekday), six with the second first, or @hourly, @every 90s …", value),
+    zone: (name, value, least, most) =>
+        check(value === "" || fits("zone", value, most), name, "a time zone, such as Europe/Berlin", value),
+    choice: (name, value) => check(WORDS[name].includes(value), name, `one of ${WORDS[name].join(", ")}`, value),
+    span: KINDS.whole,
+    life: KINDS.whole,
+    rank: KINDS.whole,
+    group: (name, value) => value, // the job's own check has seen it
+    start: (...given) => Math.ceil(KINDS.time(...given)), // ticks are whole seconds
+    end: (...given) => Math.floor(KINDS.time(...given)),
+    count: KINDS.count,
+};
 
-const unless = (usual, value) => value === usual ? undefined : value;
-const ifSaid = (value, checked) => value === undefined ? undefined : checked(value);
+// Of each option its member, its name in Redis, its check, its range, what is left out, and who has it.
+const OPTIONS = [
+    // @schedule option: ["{camel}", "{name}", CHECKS.{kind}, {least}, {most}, {usual}, "{owner}"],
+    ["at", "at", CHECKS.expression, 1, 256, 0, "schedule"],
+    ["zone", "zone", CHECKS.zone, 1, 64, "", "schedule"],
+    ["catchUp", "catch_up", CHECKS.choice, 0, 0, "last", "schedule"],
+    ["overlap", "overlap", CHECKS.choice, 0, 0, "allow", "schedule"],
+    ["spread", "spread", CHECKS.span, 0, 31536000, 0, "schedule"],
+    ["late", "late", CHECKS.span, 0, 31536000, 60, "schedule"],
+    ["priority", "priority", CHECKS.rank, -100, 100, 0, "job"],
+    ["group", "group", CHECKS.group, 1, 64, "", "job"],
+    ["expiresIn", "expires_in", CHECKS.life, 1, 31536000, "", "job"],
+    ["from", "from", CHECKS.start, 1e9, 1e11, "", "schedule"],
+    ["until", "until", CHECKS.end, 1e9, 1e11, "", "schedule"],
+    ["limit", "limit", CHECKS.count, 1, 1000000000, "", "schedule"],
+    // @end
+];
+const KNOWN = Object.fromEntries([
+    "name", "job", ...OPTIONS.filter(([, , , , , , owner]) => owner === "schedule").map(([member]) => member),
+].map((member) => [member, true]));
 
 /** Returns the lines of a definition in their order, with undefined where it is the default. */
-function linesOf(schedule, { priority, group, expiresIn }) {
-    const span = (name, value, least) => KINDS.whole(name, value, least, SPAN_MAX);
-    const from = instant("from", schedule.from, Math.ceil), until = instant("until", schedule.until, Math.floor);
-    check(from === undefined || until === undefined || from <= until, "until", "at or after from", schedule.until);
-    return {
-        at: schedule.at, zone: unless("", schedule.zone),
-        catch_up: unless("last", schedule.catchUp), overlap: unless("allow", schedule.overlap),
-        spread: unless(0, span("spread", schedule.spread, 0)), late: unless(60, span("late", schedule.late, 0)),
-        priority: unless(0, priority), group, expires_in: ifSaid(expiresIn, (value) => span("expiresIn", value, 1)),
-        from, until, limit: ifSaid(schedule.limit, (value) => KINDS.whole("limit", value, 1, LIMIT_MAX)),
-    };
+function linesOf(owners) {
+    const lines = {};
+    for (const [member, tag, checked, least, most, usual, owner] of OPTIONS) {
+        const value = owners[owner][member];
+        if (value === undefined && member !== "at") continue;
+        const told = checked(member, value, least, most);
+        if (told !== usual) lines[tag] = told;
+    }
+    check(!(lines.from > lines.until), "until", "at or after from", owners.schedule.until);
+    return lines;
 }
 
 /** Returns the name of a schedule, and how Redis keeps it; throws Refused. */
 function scheduled(given) {
     if (typeof given !== "object" || given === null) throw new Refused("schedule: must be an object: { name, at, job, … }");
-    checkOptions(given, SCHEDULE, MEANT);
-    const said = Object.entries(given).filter(([, value]) => value !== undefined);
-    const schedule = { ...SCHEDULE, ...Object.fromEntries(said) }, { job } = schedule;
-    checkLabel("name", schedule.name);
+    checkOptions(given, KNOWN, MEANT);
+    const { name, job } = given;
+    checkLabel("name", name);
     check(typeof job === "object" && job !== null, "job", 'an object, such as { type: "mail.send" }', job);
     const made = prepareScheduled(job);
-    checkTexts(schedule);
-    const lines = Object.entries(linesOf(schedule, made)).filter(([, value]) => value !== undefined);
-    return { name: schedule.name, definition: `${lines.map(([tag, value]) => `${tag}=${value}\n`).join("")}\n${made.document}` };
+    const lines = Object.entries(linesOf({ schedule: given, job: made }));
+    return { name, definition: `${lines.map(([tag, value]) => `${tag}=${value}\n`).join("")}\n${made.document}` };
 }
 
 function valueOf(lines, tag) {

@@ -8,34 +8,55 @@ namespace Laterd;
  * form is checked. */
 final class NewSchedule
 {
-    private const AT = '/^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$/D';
-    private const AT_MAX = 256; // bytes
-    private const ZONE = '~^[A-Za-z0-9_+/-]{0,64}$~D';
-    private const CATCH_UP = ['last', 'none', 'all'];
-    private const OVERLAP = ['allow', 'skip', 'replace', 'queue'];
-    private const SPAN_MAX = 31536000; // of spread, late and expiresIn, seconds
-    private const LIMIT_MAX = 1000000000;
-    private const TIME_MIN = 1e9;
-    private const TIME_MAX = 1e11;
-    // What means the same as nothing, and is left out.
-    private const UNSAID = ['zone' => '', 'catch_up' => 'last', 'overlap' => 'allow', 'spread' => 0, 'late' => 60, 'priority' => 0];
+    private const FORMS = [
+        // @schedule form: '{name}' => '(^{pattern}$)D',
+        'expression' => '(^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$)D',
+        'zone' => '(^[A-Za-z0-9_+/-]+$)D',
+        // @end
+    ];
+    private const WORDS = [
+        // @schedule choice: '{camel}' => [{quoted}],
+        'catchUp' => ["last", "none", "all"],
+        'overlap' => ["allow", "skip", "replace", "queue"],
+        // @end
+    ];
+    // Of each option its member, what is left out ("": only what nobody has said), its check and its range.
+    private const OPTIONS = [
+        // @schedule option: '{name}' => ['{camel}', {usual}, '{kind}', {least}, {most}, '{owner}'],
+        'at' => ['at', 0, 'expression', 1, 256, 'schedule'],
+        'zone' => ['zone', "", 'zone', 1, 64, 'schedule'],
+        'catch_up' => ['catchUp', "last", 'choice', 0, 0, 'schedule'],
+        'overlap' => ['overlap', "allow", 'choice', 0, 0, 'schedule'],
+        'spread' => ['spread', 0, 'span', 0, 31536000, 'schedule'],
+        'late' => ['late', 60, 'span', 0, 31536000, 'schedule'],
+        'priority' => ['priority', 0, 'rank', -100, 100, 'job'],
+        'group' => ['group', "", 'group', 1, 64, 'job'],
+        'expires_in' => ['expiresIn', "", 'life', 1, 31536000, 'job'],
+        'from' => ['from', "", 'start', 1e9, 1e11, 'schedule'],
+        'until' => ['until', "", 'end', 1e9, 1e11, 'schedule'],
+        'limit' => ['limit', "", 'count', 1, 1000000000, 'schedule'],
+        // @end
+    ];
 
     /**
      * @param string $at `0 3 * * mon-fri`, `@every 90s`: later(1), `later cron`
      * @param NewJob $job without an id, a time, a flow
-     * @param string $zone Europe/Berlin; UTC
-     * @param string $catchUp of the ticks missed while no host was up the last, none, all
-     * @param string $overlap if the last job has not ended: allow another, skip, replace, queue
-     * @param float $spread jobs are spread over so long after their ticks (whole seconds)
-     * @param float $late a tick that is later is missed (whole seconds)
-     * @param $from no tick before (UNIX seconds)
-     * @param $until no tick after (UNIX seconds)
-     * @param ?int $limit how many jobs in all
+     * @schedule own: * @param ${camel} {help} ({value})
+     * @param $zone by whose clocks it is due, such as Europe/Berlin (a time zone)
+     * @param $catchUp of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
+     * @param $overlap if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue)
+     * @param $spread jobs are spread over this time after their ticks (whole seconds)
+     * @param $late a tick that is later than this is missed (whole seconds)
+     * @param $from no tick is before this time (UNIX seconds)
+     * @param $until no tick is after this time (UNIX seconds)
+     * @param $limit how many jobs it pushes in all (whole number)
+     * @end
      */
     public function __construct(
         public readonly string $name,
         public readonly string $at,
         public readonly NewJob $job,
+        // @schedule own: public readonly {php},
         public readonly string $zone = '',
         public readonly string $catchUp = 'last',
         public readonly string $overlap = 'allow',
@@ -44,6 +65,7 @@ final class NewSchedule
         public readonly float|\DateTimeInterface|null $from = null,
         public readonly float|\DateTimeInterface|null $until = null,
         public readonly ?int $limit = null,
+        // @end
     ) {
         NewJob::checkLabel('name', $name);
         $this->lines();
@@ -54,31 +76,51 @@ final class NewSchedule
     {
         $head = '';
         foreach ($this->lines() as $tag => $value) {
-            $head .= $value === null || $value === (self::UNSAID[$tag] ?? null) ? '' : "$tag=$value\n";
+            $head .= "$tag=$value\n";
         }
         return "$head\n" . $this->job->scheduledDocument();
     }
 
     private function lines(): array
     {
-        self::demand(strlen($this->at) <= self::AT_MAX && preg_match(self::AT, $this->at), 'at: five fields (minute hour day '
-            . 'month weekday), six with the second first, or @hourly, @every 90s …', $this->at);
-        self::demand(preg_match(self::ZONE, $this->zone), 'zone: a time zone, such as Europe/Berlin', $this->zone);
-        $from = self::instant('from', $this->from);
-        $until = self::instant('until', $this->until);
-        $lines = ['at' => $this->at, 'zone' => $this->zone,
-            'catch_up' => self::oneOf('catchUp', self::CATCH_UP, $this->catchUp),
-            'overlap' => self::oneOf('overlap', self::OVERLAP, $this->overlap),
-            'spread' => self::whole('spread', $this->spread, 0), 'late' => self::whole('late', $this->late, 0),
-            'priority' => $this->job->priority, 'group' => $this->job->group,
-            'expires_in' => self::whole('expiresIn', $this->job->expiresIn, 1),
-            'from' => $from === null ? null : (int) ceil($from), // ticks are whole seconds
-            'until' => $until === null ? null : (int) floor($until),
-            'limit' => self::whole('limit', $this->limit, 1, self::LIMIT_MAX, 'number')];
-        if ($lines['from'] !== null && $lines['until'] !== null && $lines['until'] < $lines['from']) {
+        $lines = [];
+        foreach (self::OPTIONS as $tag => [$name, $usual, $kind, $least, $most, $owner]) {
+            $value = $owner === 'job' ? $this->job->$name : $this->$name;
+            $value = $value === null ? $usual : self::checked($name, $value, $kind, $least, $most);
+            if ($value !== $usual) {
+                $lines[$tag] = $value;
+            }
+        }
+        if (isset($lines['from'], $lines['until']) && $lines['until'] < $lines['from']) {
             throw new \InvalidArgumentException("until: $lines[until] is before its beginning");
         }
         return $lines;
+    }
+
+    private static function checked(string $name, mixed $value, string $kind, int|float $least, int|float $most): int|string
+    {
+        switch ($kind) {
+            case 'expression':
+                self::demand(strlen($value) <= $most && preg_match(self::FORMS[$kind], $value), "$name: five fields (minute hour "
+                    . 'day month weekday), six with the second first, or @hourly, @every 90s …', $value);
+                return $value;
+            case 'zone':
+                self::demand($value === '' || strlen($value) <= $most && preg_match(self::FORMS[$kind], $value),
+                    "$name: a time zone, such as Europe/Berlin", $value);
+                return $value;
+            case 'choice':
+                self::demand(in_array($value, self::WORDS[$name], true), "$name: one of " . implode(', ', self::WORDS[$name]), $value);
+                return $value;
+            case 'start': // ticks are whole seconds
+                return (int) ceil(self::instant($name, $value, $least, $most));
+            case 'end':
+                return (int) floor(self::instant($name, $value, $least, $most));
+            case 'group': // the job's own check has seen it
+                return $value;
+        }
+        self::demand($value >= $least && $value <= $most && $value == floor($value), "$name: whole "
+            . ($kind === 'span' || $kind === 'life' ? 'seconds' : 'number') . " from $least to $most", $value);
+        return (int) $value;
     }
 
     private static function demand(bool|int $good, string $must, mixed $value): void
@@ -88,25 +130,10 @@ final class NewSchedule
         }
     }
 
-    private static function oneOf(string $name, array $words, string $word): string
-    {
-        self::demand(in_array($word, $words, true), "$name: one of " . implode(', ', $words), $word);
-        return $word;
-    }
-
-    private static function whole(string $name, ?float $value, int $least, int $most = self::SPAN_MAX,
-        string $of = 'seconds'): ?int
-    {
-        self::demand($value === null || $value >= $least && $value <= $most && $value === floor($value),
-            "$name: whole $of from $least to $most", $value);
-        return $value === null ? null : (int) $value;
-    }
-
-    private static function instant(string $name, float|\DateTimeInterface|null $time): ?float
+    private static function instant(string $name, float|\DateTimeInterface $time, float $least, float $most): float
     {
         $seconds = NewJob::seconds($time);
-        self::demand($seconds === null || $seconds >= self::TIME_MIN && $seconds < self::TIME_MAX,
-            "$name: UNIX seconds, or a DateTimeInterface", $seconds);
+        self::demand($seconds >= $least && $seconds < $most, "$name: UNIX seconds, or a DateTimeInterface", $seconds);
         return $seconds;
     }
 }

@@ -5,23 +5,13 @@ What an expression means is laterd's: here only its form is checked.
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from .document import NewJob, Seconds, Time, check_label, check_time, check_whole, prepare_scheduled
 from .errors import Refused
 from .told import text_of
 
-CATCH_UP = ("last", "none", "all")
-OVERLAP = ("allow", "skip", "replace", "queue")
-LATE = 60  # seconds
-SPAN_MAX = 31536000  # of spread, late and expires_in, seconds
-LIMIT_MAX = 10**9
-AT_MAX = 256  # bytes
-TIME_MAX = 1e11
 ROW = 5  # elements of the answer of cron_look for each
-
-_AT = re.compile(r"((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\Z")
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,64}\Z")
 
 
 @dataclass(frozen=True)
@@ -43,14 +33,24 @@ class NewSchedule:
     name: str
     at: str  # "0 3 * * mon-fri", "@every 90s": later(1), `later cron`
     job: NewJob  # without an id, a time, a flow
-    zone: str = ""  # Europe/Berlin; UTC
-    catch_up: str = "last"  # of the ticks missed while no host was up the last, none, all
-    overlap: str = "allow"  # if the last job has not ended: allow another, skip, replace, queue
-    spread: Seconds = 0  # jobs are spread over so long after their ticks
-    late: Seconds = LATE  # a tick that is later is missed
-    from_: Optional[Time] = None  # no tick before
-    until: Optional[Time] = None  # no tick after
-    limit: Optional[int] = None  # how many jobs in all
+    # @schedule own: # {help} ({value})\n{py}: {python}
+    # by whose clocks it is due, such as Europe/Berlin (a time zone)
+    zone: str = ""
+    # of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
+    catch_up: str = "last"
+    # if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue)
+    overlap: str = "allow"
+    # jobs are spread over this time after their ticks (whole seconds)
+    spread: Seconds = 0
+    # a tick that is later than this is missed (whole seconds)
+    late: Seconds = 60
+    # no tick is before this time (UNIX seconds)
+    from_: Optional[Time] = None
+    # no tick is after this time (UNIX seconds)
+    until: Optional[Time] = None
+    # how many jobs it pushes in all (whole number)
+    limit: Optional[int] = None
+    # @end
 
     def definition(self) -> bytes:
         """Returns how Redis keeps it; raises Refused."""
@@ -63,26 +63,16 @@ class NewSchedule:
 
     def _lines(self) -> List[Tuple[str, Any]]:
         """In their order, with None where it is the default."""
-        expires_in = self.job.expires_in
-        _check(_matches(_AT, self.at) and len(self.at) <= AT_MAX, "at: must be an expression of five fields (minute "
-               "hour day month weekday), six with the second first, or @hourly, @every 90s …", self.at)
-        _check(self.zone == "" or _matches(_ZONE, self.zone), "zone: must be a time zone, such as Europe/Berlin", self.zone)
-        _check(self.catch_up in CATCH_UP, "catch_up: must be one of " + ", ".join(CATCH_UP), self.catch_up)
-        _check(self.overlap in OVERLAP, "overlap: must be one of " + ", ".join(OVERLAP), self.overlap)
-        start, end = _instant("from_", self.from_, math.ceil), _instant("until", self.until, math.floor)
-        _check(start is None or end is None or start <= end, "until: is before its beginning", self.until)
-        return [("at", self.at), ("zone", self.zone or None),
-                ("catch_up", _unless(CATCH_UP[0], self.catch_up)), ("overlap", _unless(OVERLAP[0], self.overlap)),
-                ("spread", _span("spread", self.spread, 0) or None),
-                ("late", _unless(LATE, _span("late", self.late, 0))),
-                ("priority", int(self.job.priority) or None), ("group", self.job.group),
-                ("expires_in", None if expires_in is None else _span("expires_in", expires_in, 1)),
-                ("from", start), ("until", end),
-                ("limit", None if self.limit is None else check_whole("limit", self.limit, 1, LIMIT_MAX))]
-
-
-def _matches(form: "re.Pattern[str]", value: Any) -> bool:
-    return isinstance(value, str) and form.match(value) is not None
+        lines = []
+        for field, tag, check, least, most, usual, owner in _OPTIONS:
+            value = getattr(self.job if owner == "job" else self, field)
+            if value is not None or usual != "":
+                value = check(field, value, least, most)
+            lines.append((tag, None if value == usual else value))
+        said = dict(lines)
+        _check(said["from"] is None or said["until"] is None or said["from"] <= said["until"],
+               "until: is before its beginning", self.until)
+        return lines
 
 
 def _check(good: bool, must: str, value: Any) -> None:
@@ -90,17 +80,75 @@ def _check(good: bool, must: str, value: Any) -> None:
         raise Refused("%s (%.70r)" % (must, value))
 
 
-def _unless(default: Any, value: Any) -> Any:
-    return None if value == default else value
+def _matches(form: str, value: Any, most: float) -> bool:
+    return isinstance(value, str) and len(value) <= most and _FORMS[form].match(value) is not None
 
 
-def _span(name: str, value: Seconds, least: int) -> int:
-    return check_whole(name, value, least, SPAN_MAX)
+def _expression(name: str, value: Any, least: float, most: float) -> Any:
+    _check(_matches("expression", value, most), name + ": must be an expression of five fields (minute hour day month "
+           "weekday), six with the second first, or @hourly, @every 90s …", value)
+    return value
 
 
-def _instant(name: str, value: Optional[Time], to_whole: Any) -> Optional[int]:
+def _zone(name: str, value: Any, least: float, most: float) -> Any:
+    _check(value == "" or _matches("zone", value, most), name + ": must be a time zone, such as Europe/Berlin", value)
+    return value
+
+
+def _choice(name: str, value: Any, least: float, most: float) -> Any:
+    _check(value in _WORDS[name], name + ": must be one of " + ", ".join(_WORDS[name]), value)
+    return value
+
+
+def _whole(name: str, value: Any, least: float, most: float) -> int:
+    return check_whole(name, value, least, most)
+
+
+_span = _life = _rank = _count = _whole
+
+
+def _group(name: str, value: Any, least: float, most: float) -> Any:
+    return value  # the job's own check has seen it
+
+
+def _start(name: str, value: Any, least: float, most: float) -> int:
     """Ticks are whole seconds."""
-    return None if value is None else int(to_whole(check_time(name, value, 1e9, TIME_MAX)))
+    return math.ceil(check_time(name, value, least, most))
+
+
+def _end(name: str, value: Any, least: float, most: float) -> int:
+    return math.floor(check_time(name, value, least, most))
+
+
+_FORMS = {
+    # @schedule form: "{name}": re.compile(r"{pattern}\Z"),
+    "expression": re.compile(r"((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\Z"),
+    "zone": re.compile(r"[A-Za-z0-9_+/-]+\Z"),
+    # @end
+}
+_WORDS = {
+    # @schedule choice: "{py}": ({quoted}),
+    "catch_up": ("last", "none", "all"),
+    "overlap": ("allow", "skip", "replace", "queue"),
+    # @end
+}
+# Of each option its member, its tag, its check, its range, what is left out ("": only what nobody has said), and who has it.
+_OPTIONS: Tuple[Tuple[str, str, Callable[[str, Any, float, float], Any], float, float, Any, str], ...] = (
+    # @schedule option: ("{py}", "{name}", _{kind}, {least}, {most}, {usual}, "{owner}"),
+    ("at", "at", _expression, 1, 256, 0, "schedule"),
+    ("zone", "zone", _zone, 1, 64, "", "schedule"),
+    ("catch_up", "catch_up", _choice, 0, 0, "last", "schedule"),
+    ("overlap", "overlap", _choice, 0, 0, "allow", "schedule"),
+    ("spread", "spread", _span, 0, 31536000, 0, "schedule"),
+    ("late", "late", _span, 0, 31536000, 60, "schedule"),
+    ("priority", "priority", _rank, -100, 100, 0, "job"),
+    ("group", "group", _group, 1, 64, "", "job"),
+    ("expires_in", "expires_in", _life, 1, 31536000, "", "job"),
+    ("from_", "from", _start, 1e9, 1e11, "", "schedule"),
+    ("until", "until", _end, 1e9, 1e11, "", "schedule"),
+    ("limit", "limit", _count, 1, 1000000000, "", "schedule"),
+    # @end
+)
 
 
 def _value(lines: str, tag: str) -> str:

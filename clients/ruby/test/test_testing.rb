@@ -108,6 +108,7 @@ class TestingTest < Minitest::Test
     { at: "noon", job: "sum", late: 0.5, limit: 0, name: "a b", catch_up: "often", overlap: nil, from: 90, spread: -1 }
       .each { |option, wrong| assert_match(/^#{option}: .*, not #{Regexp.escape(wrong.inspect)}$/, assert_raises(Laterd::Refused) { noon.(option => wrong) }.message) }
     assert_match(/^zone: /, assert_raises(Laterd::Refused) { Laterd::NewSchedule.new("noon", "@daily", job, zone: "Mars?") }.message)
+    assert_equal "no such option: tz", assert_raises(Laterd::Refused) { noon.(tz: "UTC") }.message
     [{ id: "x" }, { in: 5 }, { flow: "f", step: "s" }, { unique: true }].each do |own|
       wrong = noon.(job: Laterd::NewJob.new("sum", nil, **own))
       assert_match(/: not for a job of a schedule/, assert_raises(Laterd::Refused) { queues.cron_set(wrong) }.message)

@@ -25,39 +25,56 @@ module Laterd
   #
   #   at: "0 3 * * mon-fri", "@every 90s": later(1), `later cron`
   #   job: a NewJob without an id, a time, a flow
-  #   zone: Europe/Berlin (without it UTC)
-  #   catch_up: of the ticks missed while no host was up the last, none, all (last)
-  #   overlap: if the last job has not ended: allow another, skip, replace, queue (allow)
-  #   spread: jobs are spread over so long after their ticks (whole seconds, 0)
-  #   late: a tick that is later is missed (whole seconds, 60)
-  #   from, until: no tick before, no tick after (UNIX seconds, or a Time)
-  #   limit: how many jobs in all (whole number)
+  # @schedule own: #   {name}: {help} ({value}; {unsaid})
+  #   zone: by whose clocks it is due, such as Europe/Berlin (a time zone; UTC)
+  #   catch_up: of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
+  #   overlap: if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow)
+  #   spread: jobs are spread over this time after their ticks (whole seconds; 0)
+  #   late: a tick that is later than this is missed (whole seconds; 60)
+  #   from: no tick is before this time (UNIX seconds; no bound)
+  #   until: no tick is after this time (UNIX seconds; no bound)
+  #   limit: how many jobs it pushes in all (whole number; no limit)
+  # @end
   class NewSchedule
-    AT = /\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z/.freeze
-    AT_MAX = 256 # bytes
-    ZONE = %r{\A[A-Za-z0-9_+/-]{0,64}\z}.freeze
-    CATCH_UP = %w[last none all].freeze
-    OVERLAP = %w[allow skip replace queue].freeze
-    SPAN_MAX = 31_536_000 # of spread, late and expires_in, seconds
-    LIMIT_MAX = 10**9
-    TIMES = (1e9...1e11).freeze
-    # What stands for the same as nothing, and is left out.
-    UNSAID = { zone: "", catch_up: "last", overlap: "allow", spread: 0, late: 60, priority: 0 }.freeze
+    FORMS = {
+      # @schedule form: {name}: %r{\A{pattern}\z},
+      expression: %r{\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z},
+      zone: %r{\A[A-Za-z0-9_+/-]+\z},
+      # @end
+    }.freeze
+    WORDS = {
+      # @schedule choice: {name}: [{quoted}],
+      catch_up: ["last", "none", "all"],
+      overlap: ["allow", "skip", "replace", "queue"],
+      # @end
+    }.freeze
+    # Of each option its kind, its range, what is left out ("": only what nobody has said), and who has it.
+    OPTIONS = {
+      # @schedule option: {name}: [:{kind}, {least}, {most}, {usual}, :{owner}],
+      at: [:expression, 1, 256, 0, :schedule],
+      zone: [:zone, 1, 64, "", :schedule],
+      catch_up: [:choice, 0, 0, "last", :schedule],
+      overlap: [:choice, 0, 0, "allow", :schedule],
+      spread: [:span, 0, 31536000, 0, :schedule],
+      late: [:span, 0, 31536000, 60, :schedule],
+      priority: [:rank, -100, 100, 0, :job],
+      group: [:group, 1, 64, "", :job],
+      expires_in: [:life, 1, 31536000, "", :job],
+      from: [:start, 1e9, 1e11, "", :schedule],
+      until: [:end, 1e9, 1e11, "", :schedule],
+      limit: [:count, 1, 1000000000, "", :schedule],
+      # @end
+    }.freeze
 
     attr_reader :name
 
-    def initialize(name, at, job, zone: nil, catch_up: "last", overlap: "allow", spread: 0, late: 60, from: nil, until: nil,
-                   limit: nil)
+    def initialize(name, at, job, **options)
+      unknown = options.keys.reject { |option| option != :at && OPTIONS.dig(option, 4) == :schedule }
+      raise Refused, "no such option: #{unknown.join(" ")}" unless unknown.empty?
+
       NewJob.demand_label("name", @name = name)
       demand(job.is_a?(NewJob), "job: a NewJob", @job = job)
-      @lines = {
-        at: expression(at), zone: zone_of(zone), catch_up: one_of("catch_up", CATCH_UP, catch_up),
-        overlap: one_of("overlap", OVERLAP, overlap), spread: span("spread", spread, 0), late: span("late", late, 0),
-        priority: job.options[:priority], group: job.options[:group],
-        expires_in: job.options[:expires_in] && span("expires_in", job.options[:expires_in], 1),
-        from: instant("from", from)&.ceil, until: instant("until", binding.local_variable_get(:until))&.floor,
-        limit: limit && whole("limit", limit, LIMIT_MAX)
-      }
+      @lines = lines({ schedule: { **options, at: at }, job: job.options })
       first, last = @lines.values_at(:from, :until)
       raise Refused, "until: #{last} is before its beginning" if first && last && last < first
     end
@@ -65,8 +82,7 @@ module Laterd
     # Returns how Redis keeps it: lines, in this order to the byte, and the document.
     # @private
     def definition
-      said = @lines.reject { |tag, value| value.nil? || value == UNSAID[tag] }
-      "#{said.map { |tag, value| "#{tag}=#{value}\n" }.join}\n#{@job.scheduled_document}"
+      "#{@lines.map { |tag, value| "#{tag}=#{value}\n" }.join}\n#{@job.scheduled_document}"
     end
 
     private
@@ -75,45 +91,49 @@ module Laterd
       raise Refused, "#{text}, not #{value.inspect[0, 80]}" unless so
     end
 
-    def fits?(value, pattern)
-      value.is_a?(String) && value.ascii_only? && value.match?(pattern)
+    # Returns the lines in their order, without what is the default.
+    def lines(owners)
+      OPTIONS.filter_map do |name, (kind, least, most, usual, owner)|
+        next unless owners[owner].key?(name)
+
+        value = owners[owner][name]
+        value = checked(name, value, kind, least, most) unless value.nil? && usual == ""
+        [name, value] unless value.nil? || value == usual
+      end.to_h
     end
 
-    def expression(at)
-      demand(fits?(at, AT) && at.size <= AT_MAX,
-             "at: five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s …", at)
-      at
+    def checked(name, value, kind, least, most)
+      case kind
+      when :expression
+        demand(fits?(kind, value, most),
+               "#{name}: five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s …", value)
+      when :zone then demand(value == "" || fits?(kind, value, most), "#{name}: a time zone, such as Europe/Berlin", value)
+      when :choice then demand(WORDS[name].include?(value), "#{name}: one of #{WORDS[name].join(", ")}", value)
+      when :start then return instant(name, value, least, most).ceil # ticks are whole seconds
+      when :end then return instant(name, value, least, most).floor
+      when :group then value # the job's own check has seen it
+      else return whole(name, value, kind, least, most)
+      end
+      value
     end
 
-    def zone_of(zone)
-      demand(zone.nil? || fits?(zone, ZONE), "zone: a time zone, such as Europe/Berlin", zone)
-      zone
-    end
-
-    def one_of(name, words, word)
-      demand(words.include?(word), "#{name}: one of #{words.join(", ")}", word)
-      word
+    def fits?(form, value, most)
+      value.is_a?(String) && value.ascii_only? && value.size <= most && value.match?(FORMS[form])
     end
 
     def number?(value)
       value.is_a?(Numeric) && value.real? && value.to_f.finite?
     end
 
-    def span(name, value, least)
-      demand(number?(value) && value.to_i == value && value.between?(least, SPAN_MAX),
-             "#{name}: whole seconds, from #{least} to #{SPAN_MAX}", value)
+    def whole(name, value, kind, least, most)
+      demand(number?(value) && value.to_i == value && value.between?(least, most),
+             "#{name}: a whole number#{" of seconds" if %i[span life].include?(kind)} from #{least} to #{most}", value)
       value.to_i
     end
 
-    def whole(name, value, most)
-      demand(value.is_a?(Integer) && value.between?(1, most), "#{name}: a whole number from 1 to #{most}", value)
-      value
-    end
-
-    # Ticks are whole seconds: what has a fraction is rounded into the span.
-    def instant(name, value)
+    def instant(name, value, least, most)
       value = value.to_r if value.is_a?(Time)
-      demand(value.nil? || number?(value) && TIMES.cover?(value), "#{name}: a UNIX time, or a Time", value)
+      demand(number?(value) && value >= least && value < most, "#{name}: a UNIX time, or a Time", value)
       value
     end
   end
