@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LASTING_MAX 31536000.0 /* a year, in seconds */
+/* clang-format off */
+/* @bounds pause_max: #define {constant} {number} /@ {help} @/ */
+#define LASTING_MAX 31536000 /* seconds that what somebody says for a time may last: a year */
+/* @end */
+/* clang-format on */
 
 void lasting_who(const struct cli *cli, char who[LASTING_WHO])
 {

@@ -15,7 +15,7 @@
 # In a template, `{column}` stands for the value of the row, or else of its kind; {dashed}, {camel},
 # {Pascal}, {UPPER} and {py} are its name in other spellings, with the exceptions of the table; {KIND}
 # its kind in capitals; {Help} its help as a sentence; {default} and {empty} tell what counts if it is not
-# said, {number} that as a number. Its words are {quoted} (with commas), {either} (with |), {constants} of C;
+# said, {preset} that as a number. Its words are {quoted} (with commas), {either} (with |), {constants} of C;
 # {barred} and {piped} are plain, with | or ` | ` between. `\n` begins a line, and `/@ @/` is a comment of C. A word WHO that no row has is a fault.
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
@@ -95,7 +95,7 @@ function add_row(name, fields,    i, hint) {
     cells[rows, "barred"] = list(cells[rows, "words"], "", "", "|")
     cells[rows, "piped"] = list(cells[rows, "words"], "", "", " | ")
     cells[rows, "constants"] = list(toupper(cells[rows, "words"]), "LATER_" toupper(name) "_", "", ", ")
-    cells[rows, "number"] = cells[rows, "unsaid"] + 0
+    cells[rows, "preset"] = cells[rows, "unsaid"] + 0
     hint = kinds[table, cells[rows, "kind"], "hint"]
     cells[rows, "empty"] = cells[rows, "unsaid"] (hint == "" ? "" : "; " hint)
 }

@@ -247,27 +247,6 @@ web/http/guard.h GUARD_HOSTS_MAX 1 web/options.c addresses; may be given up to #
 web/http/mask.h MASK_MAX 1 web/options.c   may be given up to # times
 web/http/token.h TOKEN_MIN 1 web/options.c at least # characters
 lib/client/outage.h LATER_OUTAGE_PATIENCE 1 clients/php/src/Client.php been away for # seconds
-lib/queue/flow.h LATER_FLOW_BATCH 1 clients/go/flow.go partMax  = #
-lib/queue/flow.h LATER_FLOW_BATCH 1 clients/node/src/flow.js JOBS_MAX = #
-lib/queue/flow.h LATER_FLOW_BATCH 1 clients/php/src/Flows.php JOBS_MAX = #
-lib/queue/flow.h LATER_FLOW_BATCH 1 clients/python/laterd/flow_steps.py BYTES_MAX = #
-lib/queue/flow.h LATER_FLOW_BATCH 1 clients/ruby/lib/laterd/flow.rb JOBS_MAX = #
-lib/queue/flow.h LATER_FLOW_JOBS 1 clients/go/flow.go flowMax  = #
-lib/queue/flow.h LATER_FLOW_JOBS 1 clients/node/src/flow.js FLOW_MAX = #
-lib/queue/flow.h LATER_FLOW_JOBS 1 clients/php/src/Flows.php FLOW_MAX = #
-lib/queue/flow.h LATER_FLOW_JOBS 1 clients/python/laterd/flows.py FLOW_MAX = #
-lib/queue/flow.h LATER_FLOW_JOBS 1 clients/ruby/lib/laterd/flow.rb FLOW_MAX = #
-lib/queue/shards.h LATER_SHARDS_MAX 1 clients/node/src/plan.js SHARDS_MAX = #
-lib/queue/shards.h LATER_SHARDS_MAX 1 clients/python/laterd/plan.py SHARDS_MAX = #
-lib/redis/script.h LATER_BATCH_MAX 1 clients/go/client.go jobsMax    = #
-lib/redis/script.h LATER_BATCH_MAX 1 clients/node/src/client.js JOBS_MAX = #
-lib/redis/script.h LATER_BATCH_MAX 1 clients/php/src/Client.php JOBS_MAX = #
-lib/redis/script.h LATER_BATCH_MAX 1 clients/python/laterd/steps.py BYTES_MAX = #
-lib/redis/script.h LATER_BATCH_MAX 1 clients/ruby/lib/laterd/client.rb JOBS_MAX = #
-lib/job/json.h LATER_JSON_DEPTH 1 clients/node/src/document.js DEPTH_MAX = #
-lib/job/json.h LATER_JSON_DEPTH 1 clients/python/laterd/document.py DEPTH_MAX = #
-lib/job/document.h LATER_DOCUMENT_MAX 1 clients/php/src/NewJob.php BYTES_MAX = #
-lib/job/document.h LATER_DOCUMENT_MAX 1 clients/ruby/lib/laterd/new_job.rb BYTES_MAX = #
 NUMBERS
 is "$(awk '
     # What a constant is: 65536, 5.0, (256 * 1024), (40UL << 20)

@@ -135,8 +135,6 @@ func (c *Client) Forget(queue, id string) (bool, error) {
 	return had != "", err
 }
 
-const pauseMax = 365 * 24 * time.Hour
-
 // Pause: nothing of the queue is handed out until Resume, or for this long if it is above 0. by: who pauses it,
 // for people, or "". It tells whether that changed anything: not if it was paused without an end before.
 func (c *Client) Pause(queue string, long time.Duration, by string) (bool, error) {
@@ -152,7 +150,7 @@ func (c *Client) Resume(queue string) (bool, error) { return c.setPause(queue, r
 
 // pauseWords returns how the script takes them: milliseconds, 0 without an end, and who pauses.
 func pauseWords(long time.Duration, by string) ([]interface{}, error) {
-	if long < 0 || long > 0 && long < time.Millisecond || long > pauseMax {
+	if long < 0 || long > 0 && long < time.Millisecond || long > pauseMax*time.Second {
 		return nil, &Refused{"pause: from a millisecond to a year, or 0"}
 	}
 	if by != "" && (len(by) > 64 || !wordForm.MatchString(by)) {

@@ -24,8 +24,7 @@ import (
 
 const (
 	protocol   = "2"
-	remembered = 60 // seconds; a call is repeated at once or not at all
-	jobsMax    = 500
+	remembered = 60        // seconds; a call is repeated at once or not at all
 	batchMax   = 256 << 10 // bytes per call, unless one job is larger
 	plansMax   = 20        // changes of plan in a row before it gives up
 	loadsMax   = 5         // the same for loads of a script

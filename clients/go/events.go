@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	entriesMax = 10 // of a place in one answer
-	endsMax    = 1000
+	entriesMax = 10  // of a place in one answer
 	endsSome   = 500 // if no limit is given
 )
 

@@ -15,9 +15,7 @@ import (
 )
 
 const (
-	flowKept = ""  // how long a flow is kept after its end is for its queue to say
-	partMax  = 200 // jobs of a flow per call
-	flowMax  = 1000000
+	flowKept = ""                     // how long a flow is kept after its end is for its queue to say
 	lookTime = 200 * time.Millisecond // between two looks of WaitFlow
 )
 
@@ -287,7 +285,7 @@ func (w *way) parts() []*flowPart {
 				continue
 			}
 			part, size := last[places[i]], len(job.document)
-			if part == nil || len(part.jobs) >= partMax || part.bytes+size > bytesMax {
+			if part == nil || len(part.jobs) >= partMax || part.bytes+size > documentMax {
 				part = &flowPart{place: places[i]}
 				last[places[i]] = part
 				turn[places[i]] = append(turn[places[i]], part)

@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	bytesMax    = 1 << 20
-	expiresRoom = 40  // bytes that ExpiresIn adds to a document, in Redis
-	depthMax    = 127 // for a payload; the document is one level more
 	// @options wait.list: // {camel}Max: {help}\n{camel}Max = {most}
 	// listMax: waits, one after the other; the last one is used again and again
 	listMax = 32
@@ -517,8 +514,8 @@ func (j NewJob) document(id string) ([]byte, error) {
 	if j.ExpiresIn > 0 {
 		size += expiresRoom
 	}
-	if size > bytesMax {
-		return nil, &Refused{fmt.Sprintf("too large: %s: a document of %d bytes, %d allowed", named, size, bytesMax)}
+	if size > documentMax {
+		return nil, &Refused{fmt.Sprintf("too large: %s: a document of %d bytes, %d allowed", named, size, documentMax)}
 	}
 	return document, nil
 }
@@ -534,8 +531,8 @@ func payloadBytes(payload interface{}) ([]byte, error) {
 	if !json.Valid(text) {
 		return nil, fmt.Errorf("not JSON")
 	}
-	if depth(text) > depthMax {
-		return nil, fmt.Errorf("more than %d levels", depthMax)
+	if depth(text) >= depthMax {
+		return nil, fmt.Errorf("more than %d levels", depthMax-1)
 	}
 	return text, nil
 }

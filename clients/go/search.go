@@ -12,9 +12,7 @@ import (
 )
 
 const (
-	foundMax  = 500
-	foundSome = 100    // if no limit is given
-	lookedMax = 100000 // jobs that one search looks at
+	foundSome = 100 // if no limit is given
 	pageMax   = 500
 )
 

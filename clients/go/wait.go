@@ -78,8 +78,6 @@ type Outcome struct {
 	Error json.RawMessage // as in KnownJob, or nil
 }
 
-const waitedMax = 1000
-
 // WaitMany waits for the ends of up to 1,000 jobs that were pushed with Result, which should last at least as
 // long as ctx. It returns what has become of each, in their order.
 func (c *Client) WaitMany(ctx context.Context, queue string, ids []string) ([]Outcome, error) {

@@ -17,7 +17,7 @@ static const char *const overlap_words[] = { "allow", "skip", "replace", "queue"
 /* @end */
 
 const struct later_schedule_option later_schedule_options[] = {
-    /* @schedule option: { "{name}", "{dashed}", LATER_SCHEDULE_{KIND}, {least}, {most}, {number}, {words_in_c}, offsetof(struct later_schedule, {name}) }, */
+    /* @schedule option: { "{name}", "{dashed}", LATER_SCHEDULE_{KIND}, {least}, {most}, {preset}, {words_in_c}, offsetof(struct later_schedule, {name}) }, */
     { "at", "at", LATER_SCHEDULE_EXPRESSION, 1, 256, 0, NULL, offsetof(struct later_schedule, at) },
     { "zone", "zone", LATER_SCHEDULE_ZONE, 1, 64, 0, NULL, offsetof(struct later_schedule, zone) },
     { "catch_up", "catch-up", LATER_SCHEDULE_CHOICE, 0, 0, 0, catch_up_words, offsetof(struct later_schedule, catch_up) },

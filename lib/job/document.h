@@ -16,10 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATER_TYPE_MAX     128
-#define LATER_EXPIRES_ROOM 40 /* bytes that a document grows by `expires_in` */
-#define LATER_BUCKET_MAX   64
-#define LATER_DOCUMENT_MAX 1048576 /* default limit in bytes */
+#define LATER_TYPE_MAX   128
+#define LATER_BUCKET_MAX 64
+/* clang-format off */
+/* @bounds expires_room,document_max: #define {constant} {number} /@ {help} @/ */
+#define LATER_DOCUMENT_MAX 1048576 /* bytes of a document, if laterd.conf does not say another limit */
+#define LATER_EXPIRES_ROOM 40 /* bytes that a document grows by `expires_in`, in Redis */
+/* @end */
+/* clang-format on */
 /* How a line ends that says that one is larger than the limit: the remedy. */
 #define LATER_DOCUMENT_REMEDY "; push where the data is, or raise document.max"
 #define LATER_AT_END          1e11 /* UNIX seconds in the year 5138: larger ones are milliseconds */

@@ -14,8 +14,12 @@
 
 #include <stddef.h>
 
-#define LATER_JSON_DEPTH 128               /* arrays and objects within each other */
-#define LATER_JSON_MAX   ((size_t)1 << 30) /* bytes */
+/* clang-format off */
+/* @bounds depth_max: #define {constant} {number} /@ {help} @/ */
+#define LATER_JSON_DEPTH 128 /* arrays and objects of a document within each other */
+/* @end */
+/* clang-format on */
+#define LATER_JSON_MAX ((size_t)1 << 30) /* bytes */
 
 /* A member to look for. Set name to plain ASCII with nothing to escape; or to NULL for the first
  * member that is not looked for. */

@@ -8,9 +8,13 @@
 #include "job/document.h"
 #include "queue/queue.h"
 
-#define LATER_FLOW_JOBS  1000000 /* jobs of a flow */
-#define LATER_FLOW_BATCH 200     /* jobs in one push */
-#define LATER_FLOW_KEPT  86400   /* seconds for which a flow that has ended is kept */
+/* clang-format off */
+/* @bounds part_max,flow_max: #define {constant} {number} /@ {help} @/ */
+#define LATER_FLOW_BATCH 200 /* jobs of a flow in one call */
+#define LATER_FLOW_JOBS 1000000 /* jobs of a flow */
+/* @end */
+/* clang-format on */
+#define LATER_FLOW_KEPT 86400 /* seconds for which a flow that has ended is kept */
 
 /* --- push --- */
 

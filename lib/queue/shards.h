@@ -16,7 +16,11 @@
 
 #include <stdint.h>
 
-#define LATER_SHARDS_MAX 32
+/* clang-format off */
+/* @bounds shards_max: #define {constant} {number} /@ {help} @/ */
+#define LATER_SHARDS_MAX 32 /* shards of a queue */
+/* @end */
+/* clang-format on */
 #define LATER_COUNTS_MAX 8                      /* the present count and former ones */
 #define LATER_WHOLE_MAX  (LATER_SHARDS_MAX + 1) /* queues that a whole queue consists of */
 #define LATER_PLAN_SIZE  (24 + LATER_COUNTS_MAX * 4)

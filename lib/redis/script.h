@@ -12,7 +12,11 @@
 #include "redis/key.h"
 #include "script_names.h" /* enum later_script: generated */
 
+/* clang-format off */
+/* @bounds jobs_max: #define {constant} {number} /@ {help} @/ */
 #define LATER_BATCH_MAX 500 /* jobs in one call of any script */
+/* @end */
+/* clang-format on */
 
 /* One script as the build embeds it (script_text.c: generated). */
 struct later_script_text {

@@ -1,13 +1,11 @@
 /** asked.js: what the methods of clients and Fakes are asked: their options, and what these must be. */
 "use strict";
 
+const { FOUND_MAX, PAUSE_MAX, WAITED_MAX } = require("./bounds.js");
 const { KINDS, checkOptions, checkQueue, prepareOne } = require("./document.js");
 const { JobFailed, JobUnknown, Refused, TimeoutError } = require("./errors.js");
 
 const STATES = ["reserved", "ready", "delayed", "dead", "waiting"];
-const FOUND_MAX = 500;
-const WAITED_MAX = 1000;
-const PAUSE_MAX = 31536000; // a year, in seconds
 
 // The options of each method, and what they are if they are not given.
 const QUEUE = { queue: "default" };

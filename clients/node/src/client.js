@@ -5,6 +5,7 @@ const { setTimeout: nap } = require("node:timers/promises");
 
 const { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } = require("./asked.js");
 const { Away } = require("./away.js");
+const { JOBS_MAX } = require("./bounds.js");
 const { schedulesOf, scheduled } = require("./crontab.js");
 const { checkLabel, checkQueue, newId, newNumber, prepareMany, prepareOne } = require("./document.js");
 const { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } = require("./errors.js");
@@ -23,7 +24,6 @@ const { headOf, wait } = require("./wait.js");
 const PROTOCOL = "2";
 const CALL_KEPT = "60"; // seconds for which Redis remembers the answer to a call
 const CALLS_TIME = 60000; // milliseconds, see #newNumber()
-const JOBS_MAX = 500; // per call
 const TRIES = 20; // changes of plan, or of a job's holder, in a row before it gives up
 const NAP = 50; // milliseconds
 const WHOLE = new Plan(null);

@@ -3,11 +3,9 @@
 
 const { randomBytes } = require("node:crypto");
 
+const { DEPTH_MAX, DOCUMENT_MAX, EXPIRES_ROOM } = require("./bounds.js");
 const { LaterdError, Refused } = require("./errors.js");
 
-const DOCUMENT_MAX = 1 << 20;
-const DEPTH_MAX = 128;
-const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
 // @options wait.list: const {UPPER}_MAX = {most}; // {help}
 const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
 // @end

@@ -3,11 +3,11 @@
 
 const { setTimeout: pause } = require("node:timers/promises");
 
+const { ENDS_MAX } = require("./bounds.js");
 const { KINDS } = require("./document.js");
 const { Refused } = require("./errors.js");
 
 const ENTRIES = 10; // of a place in one answer
-const ENDS_MAX = 1000;
 const LOOK = 0.2; // seconds between two looks
 const BOOKMARK = /^[A-Za-z0-9_./-]+:[0-9]{1,15}( [A-Za-z0-9_./-]+:[0-9]{1,15})*$/;
 

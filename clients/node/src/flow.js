@@ -3,14 +3,13 @@
 
 const { setTimeout: pause } = require("node:timers/promises");
 
+const { FLOW_MAX, PART_MAX } = require("./bounds.js");
 const { checkLabel, prepare } = require("./document.js");
 const { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } = require("./errors.js");
 const { bounded, pushedOf, strange } = require("./pushed.js");
 const { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } = require("./script.js");
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
-const JOBS_MAX = 200; // per call
-const FLOW_MAX = 1000000;
 const LOOK = 200; // milliseconds between two looks of wait()
 const COUNTS = ["total", "open", "waiting", "dead", "done", "gone", "skipped"];
 
@@ -82,7 +81,7 @@ function partsOf(items, placeOf) {
     for (const turn of one ? [[...waiting, ...others]] : [waiting, others]) {
         const groups = groupBy(turn, placeOf);
         for (const place of [...groups.keys()].sort().reverse()) {
-            for (const part of bounded(groups.get(place), JOBS_MAX)) parts.push({ place, part });
+            for (const part of bounded(groups.get(place), PART_MAX)) parts.push({ place, part });
         }
     }
     return parts;
@@ -292,8 +291,8 @@ class Flows {
         } while (cursor !== "0");
         let acted = 0;
         for (const [place, ids] of byPlace(places)) {
-            for (let i = 0; i < ids.length; i += JOBS_MAX) {
-                const some = ids.slice(i, i + JOBS_MAX);
+            for (let i = 0; i < ids.length; i += PART_MAX) {
+                const some = ids.slice(i, i + PART_MAX);
                 const was = await this.#link.call(script.call(this.#link.prefix, place, some));
                 for (let k = 0; k < some.length; k++) {
                     acted += was[k] !== "" || (await act(some[k], { queue: place.split("/")[0] })) !== null;

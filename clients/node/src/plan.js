@@ -1,8 +1,7 @@
 /** plan.js: a queue that is spread over several: doc/protocol.md, "Shards". */
 "use strict";
 
-
-const SHARDS_MAX = 32;
+const { SHARDS_MAX } = require("./bounds.js");
 
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
     let crc = byte << 8;

@@ -1,10 +1,10 @@
 /** search.js: looks through the sets of a queue, the newest first, a page at a time. */
 "use strict";
 
+const { LOOKED_MAX } = require("./bounds.js");
 const { PEEK } = require("./script.js");
 
 const PAGE = 500;
-const LOOKED_MAX = 100000; // jobs that one search looks at
 
 /**
  * link: `prefix`, `do(key, words)`, `call(call)` and `found(id, place, reply)` of a client. What moves meanwhile

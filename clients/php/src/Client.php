@@ -22,13 +22,11 @@ final class Client implements Queues
     public const PROTOCOL = '2';
     private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
     private const REMEMBERED = '60'; // seconds; a call is repeated at once or not at all
-    private const JOBS_MAX = 500;    // per call; also a limit in bytes, unless one job is larger
-    private const BYTES_MAX = 262144;
+    private const BYTES_MAX = 262144; // per call, unless one job is larger
     private const PLANS_MAX = 20;    // changes of plan in a row before it gives up
     private const HOLDERS_MAX = 20;  // the same for changes of a job's holder
     private const LOADS_MAX = 5;     // the same for loads of a script
     private const NAP = 50000;       // microseconds
-    private const PAUSE_MAX = 31536000; // a year, in seconds
     private const TURN = 1.0;        // seconds
 
     private ?Link $link = null;
@@ -269,7 +267,7 @@ final class Client implements Queues
     {
         self::checkQueue($queue);
         $found = [];
-        while ($page = Schedule::listed($this->script('cron_look', $queue, [count($found), self::JOBS_MAX]))) {
+        while ($page = Schedule::listed($this->script('cron_look', $queue, [count($found), Bounds::JOBS_MAX]))) {
             array_push($found, ...$page);
         }
         return array_values(array_column($found, null, 'name')); // one that is fired meanwhile may come twice
@@ -290,8 +288,8 @@ final class Client implements Queues
     /** @internal as the script takes them: milliseconds, 0 without an end, and who pauses */
     public static function pauseWords(?float $seconds, string $by): array
     {
-        if ($seconds !== null && !($seconds >= 0.001 && $seconds <= self::PAUSE_MAX)) {
-            throw new \InvalidArgumentException('seconds: from 0.001 to ' . self::PAUSE_MAX);
+        if ($seconds !== null && !($seconds >= 0.001 && $seconds <= Bounds::PAUSE_MAX)) {
+            throw new \InvalidArgumentException('seconds: from 0.001 to ' . Bounds::PAUSE_MAX);
         }
         if (!preg_match('/^[!-~]{0,64}$/D', $by)) {
             throw new \InvalidArgumentException('by: 1 to 64 printable ASCII characters without space');
@@ -336,8 +334,8 @@ final class Client implements Queues
         foreach ($this->places($queue) as $place) {
             foreach (['ready', 'delayed'] as $state) {
                 do {
-                    $gone += $now = $this->script('purge', $place, [$state, self::JOBS_MAX]);
-                } while ($now >= self::JOBS_MAX);
+                    $gone += $now = $this->script('purge', $place, [$state, Bounds::JOBS_MAX]);
+                } while ($now >= Bounds::JOBS_MAX);
             }
         }
         return $gone;
@@ -480,7 +478,7 @@ final class Client implements Queues
         $now = hrtime(true);
         if (--$this->callsLeft < 0 || $now >= $this->callsEnd) {
             $this->calls = self::newCall();
-            $this->callsLeft = self::JOBS_MAX - 1;
+            $this->callsLeft = Bounds::JOBS_MAX - 1;
             $this->callsEnd = $now + self::REMEMBERED * 1000000000;
         }
         return (string) random_int(100000000000000000, 999999999999999999);
@@ -561,7 +559,7 @@ final class Client implements Queues
             }
             $to = "$mode $places[0]";
             $size = strlen($document);
-            if (!isset($last[$to]) || count($batches[$last[$to]][2]) >= self::JOBS_MAX
+            if (!isset($last[$to]) || count($batches[$last[$to]][2]) >= Bounds::JOBS_MAX
                 || $bytes[$to] + $size > self::BYTES_MAX) {
                 $batches[] = [$places[0], $mode, []];
                 $last[$to] = array_key_last($batches);

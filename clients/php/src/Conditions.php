@@ -8,7 +8,6 @@ namespace Laterd;
 final class Conditions
 {
     private const STATES = ['reserved', 'ready', 'delayed', 'dead', 'waiting'];
-    private const FOUND_MAX = 500;
 
     public function __construct(
         private ?string $state = null,
@@ -19,8 +18,8 @@ final class Conditions
         if (!in_array($state, [null, 'done', ...self::STATES], true)) {
             throw new \InvalidArgumentException('state: done or one of ' . implode(', ', self::STATES) . ": $state");
         }
-        if ($limit < 1 || $limit > self::FOUND_MAX) {
-            throw new \InvalidArgumentException('limit: from 1 to ' . self::FOUND_MAX . ": $limit");
+        if ($limit < 1 || $limit > Bounds::FOUND_MAX) {
+            throw new \InvalidArgumentException('limit: from 1 to ' . Bounds::FOUND_MAX . ": $limit");
         }
         if ($type === '' || $text === '') {
             throw new \InvalidArgumentException('type, text: not empty');

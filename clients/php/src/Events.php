@@ -8,7 +8,6 @@ namespace Laterd;
 final class Events
 {
     private const ENTRIES = 10; // of a place in one answer
-    private const ENDS_MAX = 1000;
     private const BOOKMARK = '~^[\w./-]+:[0-9]{1,15}( [\w./-]+:[0-9]{1,15})*$~D';
 
     /** @var End[] in the order of their times */
@@ -29,8 +28,8 @@ final class Events
         Client::checkQueue($queue);
         $this->fromNow = $after === 'now';
         $this->follows = $after !== '' && !$this->fromNow;
-        if ($limit < 1 || $limit > self::ENDS_MAX || $this->follows && !preg_match(self::BOOKMARK, $after)) {
-            throw new \InvalidArgumentException('after: a bookmark, now or nothing; limit: from 1 to ' . self::ENDS_MAX);
+        if ($limit < 1 || $limit > Bounds::ENDS_MAX || $this->follows && !preg_match(self::BOOKMARK, $after)) {
+            throw new \InvalidArgumentException('after: a bookmark, now or nothing; limit: from 1 to ' . Bounds::ENDS_MAX);
         }
         foreach ($this->follows ? explode(' ', $after) : [] as $word) {
             [$place, $number] = explode(':', $word);

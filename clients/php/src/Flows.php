@@ -8,9 +8,7 @@ namespace Laterd;
 final class Flows
 {
     private const KEPT = ''; // how long a flow is kept after its end is for its queue to say
-    private const JOBS_MAX = 200; // per call
     private const BYTES_MAX = 1048576;
-    private const FLOW_MAX = 1000000;
     private const LOOK = 200000;  // microseconds between two looks of wait()
 
     public function __construct(private Client $later)
@@ -120,7 +118,7 @@ final class Flows
         $acted = 0;
         foreach (array_unique($places) as $place) {
             $ids = array_map(strval(...), array_keys($places, $place, true));
-            foreach (array_chunk($ids, self::JOBS_MAX) as $some) {
+            foreach (array_chunk($ids, Bounds::PART_MAX) as $some) {
                 $was = $this->later->script($script, $place, $some);
                 foreach ($some as $i => $id) {
                     $acted += $was[$i] !== '' || $act($id, explode('/', $place)[0]) !== null ? 1 : 0;
@@ -202,7 +200,7 @@ final class Flows
         $part = [];
         $size = 0;
         foreach ($group as $n => $one) {
-            if (count($part) >= self::JOBS_MAX || $part && $size + strlen($one[1]) > self::BYTES_MAX) {
+            if (count($part) >= Bounds::PART_MAX || $part && $size + strlen($one[1]) > self::BYTES_MAX) {
                 yield $part;
                 $part = [];
                 $size = 0;
@@ -314,8 +312,8 @@ final class Flows
     /** Returns jobs of the flow with their documents and queues. */
     private static function prepared(string $name, array $jobs, string $home): array
     {
-        if (count($jobs) > self::FLOW_MAX) {
-            throw new \InvalidArgumentException('a flow has at most ' . self::FLOW_MAX . ' jobs');
+        if (count($jobs) > Bounds::FLOW_MAX) {
+            throw new \InvalidArgumentException('a flow has at most ' . Bounds::FLOW_MAX . ' jobs');
         }
         return NewJob::numbered($jobs, function (NewJob $job, int $number) use ($name, $home) {
             $job = $job->inFlow($name, $number, $home);

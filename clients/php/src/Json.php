@@ -7,7 +7,7 @@ namespace Laterd;
 /** A payload that is JSON already. Its bytes are pushed unchanged. */
 final class Json
 {
-    public const DEPTH_MAX = 127; // the document is one level more
+    public const DEPTH_MAX = Bounds::DEPTH_MAX - 1; // the document is one level more
 
     /** @param bool $check false: it was just encoded or decoded */
     public function __construct(public string $bytes, bool $check = true)

@@ -10,8 +10,6 @@ namespace Laterd;
  */
 final class NewJob
 {
-    private const BYTES_MAX = 1048576;
-    private const EXPIRES_ROOM = 40; // bytes that expiresIn adds to a document, in Redis
     // @options wait.list: private const {UPPER}_MAX = {most}; // {help}
     private const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
     // @end
@@ -235,10 +233,10 @@ final class NewJob
         if ($this->payload !== null) {
             $bytes = substr($bytes, 0, -1) . ',"payload":' . self::payloadBytes($this->payload) . '}';
         }
-        $size = strlen($bytes) + ($this->expiresIn !== null ? self::EXPIRES_ROOM : 0);
-        if ($size > self::BYTES_MAX) {
+        $size = strlen($bytes) + ($this->expiresIn !== null ? Bounds::EXPIRES_ROOM : 0);
+        if ($size > Bounds::DOCUMENT_MAX) {
             $named = $this->type . ($this->named ? ", id $this->id" : '');
-            self::refuse("too large: $named: a document of $size bytes, " . self::BYTES_MAX . ' allowed');
+            self::refuse("too large: $named: a document of $size bytes, " . Bounds::DOCUMENT_MAX . ' allowed');
         }
         return $bytes;
     }

@@ -3,14 +3,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple
 
+from .bounds import FOUND_MAX, PAUSE_MAX, WAITED_MAX
 from .document import NewJob, Seconds, Time, check_seconds, check_word, prepare_one
 from .errors import Refused
 
 STATES = ("reserved", "ready", "delayed", "dead", "waiting")
-FOUND_MAX = 500
-LOOKED_MAX = 100000  # jobs that one search looks at
-WAITED_MAX = 1000
-PAUSE_MAX = 31536000.0  # a year, in seconds
 
 
 def pause_words(seconds: Optional[Seconds], by: str) -> List[Any]:

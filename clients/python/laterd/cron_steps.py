@@ -1,10 +1,11 @@
 """cron_steps.py: sets, deletes and lists schedules; steps as in steps.py."""
 from typing import List
 
+from .bounds import JOBS_MAX
 from .crontab import NewSchedule, Schedule, schedules_of
 from .document import check_label, check_queue
 from .script import CRON_LOOK, CRON_MOVE, CRON_PUT
-from .steps import JOBS_MAX, State, Steps
+from .steps import State, Steps
 from .told import text_of
 
 

@@ -8,11 +8,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
+from .bounds import DEPTH_MAX, DOCUMENT_MAX, EXPIRES_ROOM
 from .errors import LaterdError, Refused
-
-DOCUMENT_MAX = 1 << 20
-DEPTH_MAX = 128
-EXPIRES_ROOM = 40  # bytes that expires_in adds to a document, in Redis
 
 # @options wait.list: _{UPPER}_MAX = {most}  # {help}
 _LIST_MAX = 32  # waits, one after the other; the last one is used again and again

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence
 
+from .bounds import ENDS_MAX
 from .document import check_queue
 from .errors import Refused
 from .told import text_of
 
 ENTRIES = 10  # of a place in one answer
-ENDS_MAX = 1000
 _BOOKMARK = re.compile(r"[A-Za-z0-9_./-]+:[0-9]{1,15}( [A-Za-z0-9_./-]+:[0-9]{1,15})*\Z")
 
 

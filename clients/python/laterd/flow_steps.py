@@ -3,6 +3,7 @@ import time
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from .away import LOST, Away
+from .bounds import PART_MAX
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .steps import State, Steps
 
 KEPT = ""  # how long a flow is kept after its end is for its queue to say
-JOBS_MAX, BYTES_MAX = 200, 1 << 20  # per call
+BYTES_MAX = 1 << 20  # per call
 LOOK_EVERY = 0.2  # seconds between two looks of wait
 COUNTS = ("total", "open", "waiting", "dead", "done", "gone", "skipped")
 
@@ -72,7 +73,7 @@ def _parts(state: "State", items: List[Prepared], home: str) -> "Iterator[Tuple[
             for i in turn:
                 if places[i] != place:
                     continue
-                if part and (len(part) == JOBS_MAX or size + len(items[i].document) > BYTES_MAX):
+                if part and (len(part) == PART_MAX or size + len(items[i].document) > BYTES_MAX):
                     yield place, part
                     part, size = [], 0
                 part.append(i)
@@ -248,8 +249,8 @@ def _act(state: "State", name: str, queue: str, states: str, script: Script, act
         places.setdefault(place, []).append(job_id)
     acted = 0
     for place, ids in places.items():
-        for start in range(0, len(ids), JOBS_MAX):
-            some = ids[start:start + JOBS_MAX]
+        for start in range(0, len(ids), PART_MAX):
+            some = ids[start:start + PART_MAX]
             for job_id, was in zip(some, (yield script.call(state.prefix, place, some))):
                 acted += bool(was) or (yield from act(job_id, place.partition("/")[0])) is not None
     return acted

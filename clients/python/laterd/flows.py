@@ -2,10 +2,9 @@
 from dataclasses import dataclass, replace
 from typing import Dict, Iterable, List, Optional, Sequence, Set
 
+from .bounds import FLOW_MAX
 from .document import NewJob, Prepared, prepare
 from .errors import LaterdError, Refused
-
-FLOW_MAX = 1000000
 
 
 @dataclass(frozen=True)

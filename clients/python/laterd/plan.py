@@ -3,7 +3,7 @@ from binascii import crc_hqx
 from dataclasses import dataclass, field
 from typing import List
 
-SHARDS_MAX = 32
+from .bounds import SHARDS_MAX
 
 
 @dataclass

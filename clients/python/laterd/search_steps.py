@@ -1,7 +1,8 @@
 """search_steps.py: search() as steps: looks through a queue, the newest first, a page at a time."""
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
-from .asked import LOOKED_MAX, Search
+from .asked import Search
+from .bounds import LOOKED_MAX
 from .document import check_queue
 from .script import PEEK
 from .told import Found, found_of, text_of

@@ -4,17 +4,16 @@
 
 require "json"
 
+require_relative "bounds"
+
 module Laterd
   # What pause, reschedule, search and wait_many are asked: checked here for clients and for fakes.
   # @private
   module Asked
-    PAUSE_MAX = 31_536_000 # a year, in seconds
-    WAITED_MAX = 1000
-
     # Returns how the script takes them: milliseconds, 0 without an end, and who pauses.
     def self.pause_words(seconds, by)
-      good = seconds.nil? || seconds.is_a?(Numeric) && seconds.real? && seconds.to_f.between?(0.001, PAUSE_MAX)
-      raise Refused, "seconds: from 0.001 to #{PAUSE_MAX}" unless good
+      good = seconds.nil? || seconds.is_a?(Numeric) && seconds.real? && seconds.to_f.between?(0.001, Bounds::PAUSE_MAX)
+      raise Refused, "seconds: from 0.001 to #{Bounds::PAUSE_MAX}" unless good
       raise Refused, "by: 1 to 64 printable ASCII characters without space" \
         unless by.nil? || by.is_a?(String) && by.match?(/\A[!-~]{1,64}\z/)
 
@@ -32,7 +31,7 @@ module Laterd
     end
 
     def self.ids(ids)
-      raise Refused, "ids: a list of 1 to #{WAITED_MAX}" unless ids.is_a?(Array) && ids.size.between?(1, WAITED_MAX)
+      raise Refused, "ids: a list of 1 to #{Bounds::WAITED_MAX}" unless ids.is_a?(Array) && ids.size.between?(1, Bounds::WAITED_MAX)
 
       ids
     end
@@ -51,14 +50,13 @@ module Laterd
     # The conditions of a search.
     class Conditions
       STATES = %w[reserved ready delayed dead waiting].freeze
-      FOUND_MAX = 500
 
       attr_reader :limit
 
       def initialize(state: nil, type: nil, text: nil, limit: 100)
         raise Refused, "state: done or one of #{STATES.join(", ")}" unless [nil, "done", *STATES].include?(state)
-        raise Refused, "limit: a whole number from 1 to #{FOUND_MAX}" \
-          unless limit.is_a?(Integer) && limit.between?(1, FOUND_MAX)
+        raise Refused, "limit: a whole number from 1 to #{Bounds::FOUND_MAX}" \
+          unless limit.is_a?(Integer) && limit.between?(1, Bounds::FOUND_MAX)
 
         { type: type, text: text }.each do |name, value|
           raise Refused, "#{name}: must be text" unless value.nil? || value.is_a?(String) && !value.empty?

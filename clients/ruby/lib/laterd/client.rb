@@ -6,6 +6,7 @@ require "redis"
 
 require_relative "asked"
 require_relative "away"
+require_relative "bounds"
 require_relative "crontab"
 require_relative "flow"
 require_relative "new_job"
@@ -28,8 +29,7 @@ module Laterd
 
     PROTOCOL = "2"
     REMEMBERED = 60   # seconds; a call is repeated at once or not at all
-    JOBS_MAX = 500    # per call; also a limit in bytes, unless one job is larger
-    BYTES_MAX = 262_144
+    BYTES_MAX = 262_144 # per call, unless one job is larger
     PLANS_MAX = 20    # changes of plan in a row before it gives up
     HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
@@ -160,7 +160,7 @@ module Laterd
       NewJob.demand_label("queue", queue)
       found = []
       loop do
-        page = Schedule.listed(script("cron_look", queue, [found.size, JOBS_MAX]))
+        page = Schedule.listed(script("cron_look", queue, [found.size, Bounds::JOBS_MAX]))
         return found.to_h { |one| [one.name, one] }.values if page.empty? # one that is fired meanwhile may come twice
 
         found.concat(page)
@@ -392,7 +392,7 @@ module Laterd
         group.map(&:first).slice_when do |_, n|
           count += 1
           bytes += jobs[n][1].bytesize
-          full = count >= JOBS_MAX || bytes > BYTES_MAX
+          full = count >= Bounds::JOBS_MAX || bytes > BYTES_MAX
           count = bytes = 0 if full
           full
         end.map { |numbers| [place, mode, numbers] }
@@ -422,7 +422,7 @@ module Laterd
       now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       if @calls_left <= 0 || now >= @calls_until
         @calls = new_call
-        @calls_left = JOBS_MAX
+        @calls_left = Bounds::JOBS_MAX
         @calls_until = now + REMEMBERED
       end
       @calls_left -= 1

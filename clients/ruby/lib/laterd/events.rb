@@ -4,6 +4,8 @@
 
 require "json"
 
+require_relative "bounds"
+
 module Laterd
   # An attempt that has ended. ending: done, retry, timeout, crash, bury, expired …: doc/protocol.md, "Attempts".
   # state: what the job is now: done, expired, dead, delayed, ready. at: UNIX seconds. kind: of its error. ms: how long
@@ -18,13 +20,12 @@ module Laterd
   # @private
   class EventPage
     ENTRIES = 10 # of a place in one answer
-    ENDS_MAX = 1000
     LOOK = 0.2 # seconds between two looks
     BOOKMARK = %r{\A[A-Za-z0-9_./-]+:[0-9]{1,15}( [A-Za-z0-9_./-]+:[0-9]{1,15})*\z}.freeze
 
     def initialize(queue, after, limit)
       NewJob.demand_label("queue", queue)
-      raise Refused, "limit: a whole number from 1 to #{ENDS_MAX}" unless limit.is_a?(Integer) && limit.between?(1, ENDS_MAX)
+      raise Refused, "limit: a whole number from 1 to #{Bounds::ENDS_MAX}" unless limit.is_a?(Integer) && limit.between?(1, Bounds::ENDS_MAX)
 
       @queue, @limit, @ends, @missed = queue, limit, [], 0
       @numbers = Hash.new { |numbers, place| numbers[place] = 0 }

@@ -2,6 +2,8 @@
 
 # flow.rb: flows: jobs that wait for each other (doc/protocol.md, "Flows").
 
+require_relative "bounds"
+
 module Laterd
   # How a flow stands (doc/protocol.md, "Flows"), and how many of its jobs are in which state. state:
   # "open": more may be added; "running"; "blocked": what is left waits for a dead job, and a kick lets it
@@ -35,9 +37,7 @@ module Laterd
   # plan, by_plan.
   class Flows
     KEPT = "" # how long a flow is kept after its end is for its queue to say
-    JOBS_MAX = 200 # per call
     BYTES_MAX = 1_048_576
-    FLOW_MAX = 1_000_000
     LOOK = 0.2 # seconds between two looks of wait
     COUNTS = %i[total open waiting dead done gone skipped].freeze
 
@@ -63,7 +63,7 @@ module Laterd
 
       def prepared(name, jobs, home)
         jobs = jobs.to_a
-        raise Refused, "a flow has at most #{FLOW_MAX} jobs" if jobs.size > FLOW_MAX
+        raise Refused, "a flow has at most #{Bounds::FLOW_MAX} jobs" if jobs.size > Bounds::FLOW_MAX
 
         NewJob.numbered(jobs) do |job, number|
           job = job.in_flow(name, number, home)
@@ -189,7 +189,7 @@ module Laterd
         break if cursor == "0"
       end
       places.keys.group_by { |id| places[id] }.sum do |place, ids|
-        ids.each_slice(JOBS_MAX).sum { |some| act_on(some, place, script, &block) }
+        ids.each_slice(Bounds::PART_MAX).sum { |some| act_on(some, place, script, &block) }
       end
     end
 
@@ -247,7 +247,7 @@ module Laterd
       group.slice_when do |before, one|
         count += 1
         bytes += before.document.bytesize
-        full = count >= JOBS_MAX || bytes + one.document.bytesize > BYTES_MAX
+        full = count >= Bounds::PART_MAX || bytes + one.document.bytesize > BYTES_MAX
         count = bytes = 0 if full
         full
       end.to_a

@@ -4,6 +4,7 @@
 
 require "json"
 
+require_relative "bounds"
 require_relative "unique_id"
 
 module Laterd
@@ -48,9 +49,7 @@ module Laterd
   #   unique: its id is a hash of type and payload (true), or of these members of it: what is pushed twice is one job
   #   context: what middleware carries along (locale, tenant …): a Hash of JSON; laterd hands it on
   class NewJob
-    DEPTH_MAX = 127 # the document is one level more
-    BYTES_MAX = 1_048_576
-    EXPIRES_ROOM = 40 # bytes that expires_in adds to a document, in Redis
+    DEPTH_MAX = Bounds::DEPTH_MAX - 1 # the document is one level more
     # @options wait.list: {UPPER}_MAX = {most} # {help}
     LIST_MAX = 32 # waits, one after the other; the last one is used again and again
     # @end
@@ -200,8 +199,8 @@ module Laterd
       bytes << ",\"context\":" << NewJob.json("context", context) unless context.empty?
       bytes << ",\"payload\":" << NewJob.payload_bytes(payload) unless payload.nil?
       bytes << "}"
-      size = bytes.bytesize + (@options[:expires_in] ? EXPIRES_ROOM : 0)
-      raise Refused, "too large: #{type}#{", id #{id}" if @named}: a document of #{size} bytes, #{BYTES_MAX} allowed" if size > BYTES_MAX
+      size = bytes.bytesize + (@options[:expires_in] ? Bounds::EXPIRES_ROOM : 0)
+      raise Refused, "too large: #{type}#{", id #{id}" if @named}: a document of #{size} bytes, #{Bounds::DOCUMENT_MAX} allowed" if size > Bounds::DOCUMENT_MAX
 
       bytes
     end

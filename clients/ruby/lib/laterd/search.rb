@@ -2,19 +2,20 @@
 
 # search.rb: looks through the sets of a queue, the newest first, a page at a time.
 
+require_relative "bounds"
+
 module Laterd
   # Looks through the sets of a queue, the newest first, a page at a time. What moves meanwhile may be missed, but
   # nothing is found twice.
   # @private
   class Search
     PAGE = 500
-    LOOKED_MAX = 100_000 # jobs that one search looks at
 
     # script: runs one, as Client does. The block makes what is told of a job.
     def initialize(redis, prefix, script, conditions, &known)
       @redis, @prefix, @script, @conditions, @known = redis, prefix, script, conditions, known
       @found = {}
-      @left = LOOKED_MAX
+      @left = Bounds::LOOKED_MAX
     end
 
     def run(places)
