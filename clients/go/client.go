@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -292,10 +291,8 @@ func known(id string, reply []string) *KnownJob {
 	return job
 }
 
-var queueForm = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,64}\z`)
-
 func checkQueue(queue string) error {
-	if !queueForm.MatchString(queue) {
+	if !labelForm.MatchString(queue) {
 		return &Refused{"queue: 1 to 64 letters, digits and _ . -"}
 	}
 	return nil

@@ -102,7 +102,7 @@ func (c *Client) CronList(queue string) ([]Schedule, error) {
 }
 
 func checkCron(queue, name string) error {
-	if !queueForm.MatchString(name) {
+	if !labelForm.MatchString(name) {
 		return &Refused{"name: 1 to 64 letters, digits and _ . -"}
 	}
 	return checkQueue(queue)
@@ -210,7 +210,7 @@ func downward(t time.Time) int64 {
 }
 
 var cronForms = map[string]*regexp.Regexp{
-	// @schedule form: // {name}:\n"{name}": regexp.MustCompile(`\A{pattern}\z`),
+	// @schedule pattern: // {name}:\n"{name}": regexp.MustCompile(`\A{regex}\z`),
 	// expression:
 	"expression": regexp.MustCompile(`\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z`),
 	// zone:

@@ -110,7 +110,7 @@ func checkFlow(queue, name string) error {
 	if err := checkQueue(queue); err != nil {
 		return err
 	}
-	if !queueForm.MatchString(name) {
+	if !labelForm.MatchString(name) {
 		return &Refused{"flow: 1 to 64 letters, digits and _ . -"}
 	}
 	return nil

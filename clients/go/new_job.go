@@ -128,9 +128,18 @@ func (p *prepared) plain() bool {
 }
 
 var (
+	// @options pattern: // {name}Form is the form of a {name}.\n{name}Form = regexp.MustCompile(`\A{regex}\z`)
+	// typeForm is the form of a type.
 	typeForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}\z`)
+	// labelForm is the form of a label.
+	labelForm = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,64}\z`)
+	// wordForm is the form of a word.
 	wordForm = regexp.MustCompile(`\A[!-~]+\z`)
+	// nameForm is the form of a name.
 	nameForm = regexp.MustCompile(`\A[!-z|~]+\z`)
+	// hookForm is the form of a hook.
+	hookForm = regexp.MustCompile(`\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z`)
+	// @end
 )
 
 func (j NewJob) prepare() (*prepared, error) {
@@ -382,10 +391,9 @@ func (o option) checkText(text string) string {
 	case "name":
 		good = good && nameForm.MatchString(text)
 	case "hook":
-		kind, queue := hookOf(text, "q")
-		good = typeForm.MatchString(kind) && queueForm.MatchString(queue)
+		good = hookForm.MatchString(text)
 	case "label":
-		good = queueForm.MatchString(text)
+		good = labelForm.MatchString(text)
 	case "fate":
 		good = text == "done" || text == "ended" || text == "failed"
 	case "text":
@@ -409,7 +417,7 @@ func (o option) checkText(text string) string {
 func (o option) checkSteps(steps []string) string {
 	good := len(steps) >= int(o.least) && len(steps) <= int(o.most)
 	for _, step := range steps {
-		good = good && (queueForm.MatchString(step) || step == "*" && len(steps) == 1)
+		good = good && (labelForm.MatchString(step) || step == "*" && len(steps) == 1)
 	}
 	if good {
 		return ""
@@ -454,7 +462,27 @@ func (o option) checkWaits() string {
 }
 
 // What a schedule decides, or what a job of a schedule cannot be.
-const notScheduled = " ID In At ExpiresAt Flow Step After When Adder Home Queue UniqueFor Replace Again Debounce MaxWait Throttle "
+var notScheduled = []string{
+	"ID",
+	// @options one: "{Pascal}",
+	"In",
+	"At",
+	"ExpiresAt",
+	"Flow",
+	"Step",
+	"After",
+	"When",
+	"Adder",
+	"Home",
+	"Queue",
+	"UniqueFor",
+	"Replace",
+	"Again",
+	"Debounce",
+	"MaxWait",
+	"Throttle",
+	// @end
+}
 
 // scheduled checks a job of a schedule and returns its document, which has no ID and no priority.
 func (j NewJob) scheduled() ([]byte, error) {
@@ -462,7 +490,7 @@ func (j NewJob) scheduled() ([]byte, error) {
 		return nil, &Refused{"Unique: not for a job of a schedule"}
 	}
 	for _, o := range j.options() {
-		if o.value != nil && strings.Contains(notScheduled, " "+o.field+" ") {
+		if o.value != nil && isOneOf(notScheduled, o.field) {
 			return nil, &Refused{o.field + ": not for a job of a schedule"}
 		}
 	}

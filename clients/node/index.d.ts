@@ -197,8 +197,26 @@ export interface NewSchedule {
     name: string;
     /** "0 3 * * mon-fri", "@every 90s": later(1), `later cron`. */
     at: string;
-    job: Omit<NewJob, "id" | "in" | "at" | "expiresAt" | "flow" | "step" | "after" | "when" | "adder" | "home" | "queue" |
-        "uniqueFor" | "replace" | "again" | "debounce" | "maxWait" | "throttle" | "unique">;
+    job: Omit<NewJob, "id" | "unique"
+        // @options one: | "{camel}"
+        | "in"
+        | "at"
+        | "expiresAt"
+        | "flow"
+        | "step"
+        | "after"
+        | "when"
+        | "adder"
+        | "home"
+        | "queue"
+        | "uniqueFor"
+        | "replace"
+        | "again"
+        | "debounce"
+        | "maxWait"
+        | "throttle"
+        // @end
+    >;
     // @schedule own: /** {help} ({value}; {unsaid}) */\n{camel}?: {ts};
     /** by whose clocks it is due, such as Europe/Berlin (a time zone; UTC) */
     zone?: string;

@@ -14,7 +14,7 @@ const MEANT = {
 const ROW = 5; // elements of the answer of cron_look for each
 
 const FORMS = {
-    // @schedule form: {name}: /^{pattern}$/,
+    // @schedule pattern: {name}: /^{regex}$/,
     expression: /^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$/,
     zone: /^[A-Za-z0-9_+/-]+$/,
     // @end

@@ -6,6 +6,13 @@ const { randomBytes } = require("node:crypto");
 const { DEPTH_MAX, DOCUMENT_MAX, EXPIRES_ROOM } = require("./bounds.js");
 const { LaterdError, Refused } = require("./errors.js");
 
+// @options pattern: const {UPPER} = /^{regex}$/;
+const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
+const LABEL = /^[A-Za-z0-9_.-]{1,64}$/;
+const WORD = /^[!-~]+$/;
+const NAME = /^[!-z|~]+$/;
+const HOOK = /^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/;
+// @end
 // @options wait.list: const {UPPER}_MAX = {most}; // {help}
 const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
 // @end
@@ -89,11 +96,11 @@ function waits(name, value, least, most) {
 
 // What each kind of option must be; returns it in the form of the document.
 const KINDS = {
-    word: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-~]+$/,
+    word: (name, value, least, most) => made(name, value?.length > most ? null : value, WORD,
         `${least} to ${most} printable ASCII characters without space`),
-    name: (name, value, least, most) => made(name, value?.length > most ? null : value, /^[!-z|~]+$/,
+    name: (name, value, least, most) => made(name, value?.length > most ? null : value, NAME,
         `${least} to ${most} printable ASCII characters without space or brace`),
-    hook: (name, value) => made(name, value, /^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/, "a type, or TYPE@QUEUE"),
+    hook: (name, value) => made(name, value, HOOK, "a type, or TYPE@QUEUE"),
     text: (name, value, least, most) =>
         // eslint-disable-next-line no-control-regex
         typeof value === "string" && Buffer.byteLength(value) <= most && !/[\x00-\x1f\x7f]/.test(value)
@@ -212,7 +219,7 @@ function checkFunction(name, value) {
 }
 
 function checkLabel(name, value) {
-    return made(name, value, /^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits and _ . -");
+    return made(name, value, LABEL, "1 to 64 letters, digits and _ . -");
 }
 
 function checkQueue(queue) {
@@ -307,8 +314,6 @@ function seconds(n) {
     return Number.isInteger(n) ? String(n) : n.toFixed(6);
 }
 
-const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
-
 /** Checks options that need an id, and options that exclude each other. */
 function checkTurns(job) {
     const nameless = job.id === undefined ? NAMED.find((name) => job[name]) : undefined;
@@ -383,8 +388,27 @@ function written(begin, members, job) {
 }
 
 // What a schedule decides, or what a job of a schedule cannot be.
-const UNSCHEDULED = ["id", "in", "at", "expiresAt", "flow", "step", "after", "when", "adder", "home", "queue", "uniqueFor",
-    "replace", "again", "debounce", "maxWait", "throttle", "unique"];
+const UNSCHEDULED = [
+    "id", "unique",
+    // @options one: "{camel}",
+    "in",
+    "at",
+    "expiresAt",
+    "flow",
+    "step",
+    "after",
+    "when",
+    "adder",
+    "home",
+    "queue",
+    "uniqueFor",
+    "replace",
+    "again",
+    "debounce",
+    "maxWait",
+    "throttle",
+    // @end
+];
 const PLACES = Object.keys(OPTIONS);
 
 /** Checks a job of a schedule and builds its document, which has no id and no priority; throws Refused. What is the

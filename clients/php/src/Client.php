@@ -291,7 +291,7 @@ final class Client implements Queues
         if ($seconds !== null && !($seconds >= 0.001 && $seconds <= Bounds::PAUSE_MAX)) {
             throw new \InvalidArgumentException('seconds: from 0.001 to ' . Bounds::PAUSE_MAX);
         }
-        if (!preg_match('/^[!-~]{0,64}$/D', $by)) {
+        if ($by !== '' && (strlen($by) > 64 || !preg_match(NewJob::WORD, $by))) {
             throw new \InvalidArgumentException('by: 1 to 64 printable ASCII characters without space');
         }
         return [(string) (int) round(1000 * $seconds), $by];
@@ -487,7 +487,7 @@ final class Client implements Queues
     /** @internal */
     public static function checkQueue(string $queue): void
     {
-        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $queue)) {
+        if (!preg_match(NewJob::LABEL, $queue)) {
             throw new \InvalidArgumentException("queue: 1 to 64 letters, digits and _ . -: $queue");
         }
     }

@@ -10,6 +10,18 @@ namespace Laterd;
  */
 final class NewJob
 {
+    // @options pattern: /@* @internal @/\npublic const {UPPER} = '/^{regex}$/D';
+    /** @internal */
+    public const TYPE = '/^[A-Za-z0-9_.:-]{1,128}$/D';
+    /** @internal */
+    public const LABEL = '/^[A-Za-z0-9_.-]{1,64}$/D';
+    /** @internal */
+    public const WORD = '/^[!-~]+$/D';
+    /** @internal */
+    public const NAME = '/^[!-z|~]+$/D';
+    /** @internal */
+    public const HOOK = '/^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/D';
+    // @end
     // @options wait.list: private const {UPPER}_MAX = {most}; // {help}
     private const LIST_MAX = 32; // waits, one after the other; the last one is used again and again
     // @end
@@ -72,8 +84,26 @@ final class NewJob
     ];
 
     // What a schedule decides, or what a job of a schedule cannot be.
-    private const UNSCHEDULED = ['in', 'at', 'expiresAt', 'flow', 'step', 'after', 'when', 'adder', 'home', 'queue', 'uniqueFor',
-        'replace', 'again', 'debounce', 'maxWait', 'throttle'];
+    private const UNSCHEDULED = [
+        // @options one: '{camel}',
+        'in',
+        'at',
+        'expiresAt',
+        'flow',
+        'step',
+        'after',
+        'when',
+        'adder',
+        'home',
+        'queue',
+        'uniqueFor',
+        'replace',
+        'again',
+        'debounce',
+        'maxWait',
+        'throttle',
+        // @end
+    ];
 
     private bool $named;
 
@@ -346,7 +376,7 @@ final class NewJob
 
     private function check(): void
     {
-        if (!preg_match('/^[A-Za-z0-9_.:-]{1,128}$/D', $this->type)) {
+        if (!preg_match(self::TYPE, $this->type)) {
             self::refuse('type: 1 to 128 letters, digits and _ . : -, not ' . self::shown($this->type));
         }
         foreach (self::DOCUMENT + self::PUSH as $option => [, $kind, $least, $most]) {
@@ -376,11 +406,11 @@ final class NewJob
     private static function wrong(string $kind, mixed $value, float $least, float $most): ?string
     {
         return match ($kind) {
-            'word' => preg_match('/^[!-~]+$/D', $value) && strlen($value) <= $most ? null
+            'word' => preg_match(self::WORD, $value) && strlen($value) <= $most ? null
                 : "1 to $most printable ASCII characters without space",
-            'name' => preg_match('/^[!-z|~]+$/D', $value) && strlen($value) <= $most ? null
+            'name' => preg_match(self::NAME, $value) && strlen($value) <= $most ? null
                 : "1 to $most printable ASCII characters without space or brace",
-            'hook' => preg_match('/^[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?$/D', $value) ? null
+            'hook' => preg_match(self::HOOK, $value) ? null
                 : 'a type, or TYPE@QUEUE',
             'text' => preg_match('/^[^\x00-\x1f\x7f]*$/Du', $value) && strlen($value) <= $most ? null
                 : "at most $most bytes of UTF-8, no control characters",
@@ -390,7 +420,7 @@ final class NewJob
                 : "$value is not a plausible UNIX time; for a duration use in or expiresIn",
             'waits' => self::wrongWaits(is_array($value) ? $value : [$value], $least, $most),
             'flag' => null,
-            'label' => preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $value) ? null : "1 to $most letters, digits and _ . -",
+            'label' => preg_match(self::LABEL, $value) ? null : "1 to $most letters, digits and _ . -",
             'steps' => self::wrongSteps($value, $least, $most),
             'fate' => in_array($value, ['done', 'ended', 'failed'], true) ? null : 'done, ended or failed',
         };
@@ -399,14 +429,14 @@ final class NewJob
     private static function wrongSteps(array $steps, int $least, int $most): ?string
     {
         $good = $steps === ['*'] || array_is_list($steps) && count($steps) >= $least && count($steps) <= $most
-            && !array_filter($steps, fn ($step) => !is_string($step) || !preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $step));
+            && !array_filter($steps, fn ($step) => !is_string($step) || !preg_match(self::LABEL, $step));
         return $good ? null : "a list of $least to $most steps, or * for all jobs";
     }
 
     /** @internal */
     public static function checkLabel(string $name, string $value): void
     {
-        if (!preg_match('/^[A-Za-z0-9_.-]{1,64}$/D', $value)) {
+        if (!preg_match(self::LABEL, $value)) {
             self::refuse("$name: 1 to 64 letters, digits and _ . -: $value");
         }
     }

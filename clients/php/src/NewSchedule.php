@@ -9,7 +9,7 @@ namespace Laterd;
 final class NewSchedule
 {
     private const FORMS = [
-        // @schedule form: '{name}' => '(^{pattern}$)D',
+        // @schedule pattern: '{name}' => '(^{regex}$)D',
         'expression' => '(^((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})$)D',
         'zone' => '(^[A-Za-z0-9_+/-]+$)D',
         // @end

@@ -121,7 +121,7 @@ def _end(name: str, value: Any, least: float, most: float) -> int:
 
 
 _FORMS = {
-    # @schedule form: "{name}": re.compile(r"{pattern}\Z"),
+    # @schedule pattern: "{name}": re.compile(r"{regex}\Z"),
     "expression": re.compile(r"((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\Z"),
     "zone": re.compile(r"[A-Za-z0-9_+/-]+\Z"),
     # @end

@@ -21,11 +21,13 @@ _WAITS = (
     # @end
 )
 
+# @options pattern: _{UPPER} = re.compile(r"{regex}\Z")
 _TYPE = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
-_HOOK = re.compile(r"[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\Z")
-_QUEUE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
+_LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _WORD = re.compile(r"[!-~]+\Z")
 _NAME = re.compile(r"[!-z|~]+\Z")
+_HOOK = re.compile(r"[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\Z")
+# @end
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LONG = re.compile(r"[0-9]{309}")  # digits: more than a number has that every reader can hold
 
@@ -125,7 +127,7 @@ def new_id() -> str:
 
 
 def check_label(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not _QUEUE.match(value):
+    if not isinstance(value, str) or not _LABEL.match(value):
         raise Refused("%s: must be 1 to 64 letters, digits and _ . - (%.70r)" % (name, value))
     return value
 
@@ -487,8 +489,27 @@ def _written(job: NewJob, members: Dict[str, Any]) -> bytes:
 
 
 # What a schedule decides, or what a job of a schedule cannot be.
-_NOT_SCHEDULED = ("id", "delay", "at", "expires_at", "flow", "step", "after", "when", "adder", "home", "queue",
-                  "unique_for", "replace", "again", "debounce", "max_wait", "throttle", "unique")
+_NOT_SCHEDULED = (
+    "id", "unique",
+    # @options one: "{py}",
+    "delay",
+    "at",
+    "expires_at",
+    "flow",
+    "step",
+    "after",
+    "when",
+    "adder",
+    "home",
+    "queue",
+    "unique_for",
+    "replace",
+    "again",
+    "debounce",
+    "max_wait",
+    "throttle",
+    # @end
+)
 
 
 def prepare_scheduled(job: NewJob) -> bytes:

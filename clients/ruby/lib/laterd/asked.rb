@@ -15,7 +15,7 @@ module Laterd
       good = seconds.nil? || seconds.is_a?(Numeric) && seconds.real? && seconds.to_f.between?(0.001, Bounds::PAUSE_MAX)
       raise Refused, "seconds: from 0.001 to #{Bounds::PAUSE_MAX}" unless good
       raise Refused, "by: 1 to 64 printable ASCII characters without space" \
-        unless by.nil? || by.is_a?(String) && by.match?(/\A[!-~]{1,64}\z/)
+        unless by.nil? || by.is_a?(String) && by.match?(NewJob::WORD) && by.size <= 64
 
       [(seconds.to_f * 1000).round, by.to_s]
     end

@@ -37,7 +37,7 @@ module Laterd
   # @end
   class NewSchedule
     FORMS = {
-      # @schedule form: {name}: %r{\A{pattern}\z},
+      # @schedule pattern: {name}: %r{\A{regex}\z},
       expression: %r{\A((CRON_)?TZ=[!-~]+ +)?(@[!-~]+( +[!-~]+)?|[!-~]+( +[!-~]+){4,5})\z},
       zone: %r{\A[A-Za-z0-9_+/-]+\z},
       # @end

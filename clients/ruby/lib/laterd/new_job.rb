@@ -50,6 +50,13 @@ module Laterd
   #   context: what middleware carries along (locale, tenant …): a Hash of JSON; laterd hands it on
   class NewJob
     DEPTH_MAX = Bounds::DEPTH_MAX - 1 # the document is one level more
+    # @options pattern: {UPPER} = /\A{regex}\z/.freeze
+    TYPE = /\A[A-Za-z0-9_.:-]{1,128}\z/.freeze
+    LABEL = /\A[A-Za-z0-9_.-]{1,64}\z/.freeze
+    WORD = /\A[!-~]+\z/.freeze
+    NAME = /\A[!-z|~]+\z/.freeze
+    HOOK = /\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z/.freeze
+    # @end
     # @options wait.list: {UPPER}_MAX = {most} # {help}
     LIST_MAX = 32 # waits, one after the other; the last one is used again and again
     # @end
@@ -112,8 +119,26 @@ module Laterd
     ].freeze
 
     # What a schedule decides, or what a job of a schedule cannot be.
-    UNSCHEDULED = %i[in at expires_at flow step after when adder home queue unique_for replace again debounce max_wait
-                     throttle].freeze
+    UNSCHEDULED = [
+      # @options one: :{name},
+      :in,
+      :at,
+      :expires_at,
+      :flow,
+      :step,
+      :after,
+      :when,
+      :adder,
+      :home,
+      :queue,
+      :unique_for,
+      :replace,
+      :again,
+      :debounce,
+      :max_wait,
+      :throttle,
+      # @end
+    ].freeze
 
     attr_reader :type, :payload, :id, :mode, :options
 
@@ -264,8 +289,6 @@ module Laterd
       raise Refused, "no such option: #{unknown.join(" ")}#{"; it is #{meant}" if meant}"
     end
 
-    LABEL = /\A[A-Za-z0-9_.-]{1,64}\z/.freeze
-
     def self.demand_label(name, value)
       return if value.is_a?(String) && value.match?(LABEL)
 
@@ -322,8 +345,8 @@ module Laterd
     end
 
     def check
-      must(type, type.is_a?(String) && type.match?(/\A[A-Za-z0-9_.:-]{1,128}\z/), "type: 1 to 128 letters, digits and _ . : -")
-      must(id, id.is_a?(String) && id.match?(/\A[!-~]{1,200}\z/), "id: 1 to 200 printable ASCII characters without space")
+      must(type, type.is_a?(String) && type.match?(TYPE), "type: 1 to 128 letters, digits and _ . : -")
+      must(id, id.is_a?(String) && id.match?(WORD) && id.size <= 200, "id: 1 to 200 printable ASCII characters without space")
       check_options unless @options.empty?
     end
 
@@ -336,11 +359,10 @@ module Laterd
     def check_option(name, value, kind, least, most)
       case kind
       when :word, :name
-        pattern = kind == :word ? /\A[!-~]+\z/ : /\A[!-z|~]+\z/
-        must(value, value.is_a?(String) && value.match?(pattern) && value.size <= most,
+        must(value, value.is_a?(String) && value.match?(kind == :word ? WORD : NAME) && value.size <= most,
              "#{name}: 1 to #{most} printable ASCII characters without space#{" or brace" if kind == :name}")
       when :hook
-        must(value, value.is_a?(String) && value.match?(/\A[A-Za-z0-9_.:-]{1,128}(@[A-Za-z0-9_.-]{1,64})?\z/),
+        must(value, value.is_a?(String) && value.match?(HOOK),
              "#{name}: a type, or TYPE@QUEUE")
       when :text then must(value, line?(value, most), "#{name}: at most #{most} bytes, no control characters")
       when :whole, :count
