@@ -30,6 +30,20 @@ else
     clean "python: mypy --strict has nothing to say" strictly
 fi
 
+# As an editor has it, which looks at the program alone.
+in_editor()
+{
+    mkdir -p "$work/editor"
+    cp "$typed/typed.py" "$work/editor"
+    echo "{ \"extraPaths\": [\"$clients/python\"], \"typeCheckingMode\": \"strict\" }" >"$work/editor/pyrightconfig.json"
+    (cd "$work/editor" && node "$node_modules/node_modules/pyright/index.js" --pythonpath /usr/bin/python3 typed.py)
+}
+if node_modules && /usr/bin/python3 -c 'import redis' 2>/dev/null; then
+    clean "python: pyright in its strict mode has nothing to say" in_editor
+else
+    missing pyright "node, npm or python3-redis is not installed, or npm cannot install pyright"
+fi
+
 # A package is looked for beside the program.
 compiles()
 {

@@ -1,5 +1,5 @@
 """pushing.py: what clients and fakes share: push() with named options, hooks before and after, map(), call()."""
-from typing import Any, Callable, Coroutine, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
 
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits
 from .errors import LaterdError, Refused
@@ -65,7 +65,7 @@ class Pushing(Generic[Told]):
 
     def push(self, type: str, payload: Any = None, *, queue: str = "default",
              unique: Unique = False,
-             context: Optional[dict] = None,  # type: ignore[type-arg]
+             context: Optional[Dict[str, Any]] = None,
              # @options document,line,item,tie: {py}: {python},
              id: Optional[str] = None,
              priority: int = 0,

@@ -1,6 +1,6 @@
 """task.py: a handler that can be asked to run later: what @app.on() makes of a function."""
 import functools
-from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Optional, TypeVar
 
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits
 from .errors import LaterdError
@@ -23,7 +23,7 @@ class Task(Generic[Result]):
 
     def later(self, payload: Any = None, *, queue: str = "default",
               unique: Unique = False,
-              context: Optional[dict] = None,  # type: ignore[type-arg]
+              context: Optional[Dict[str, Any]] = None,
               # @options document,line,item,tie: {py}: {python},
               id: Optional[str] = None,
               priority: int = 0,
