@@ -142,6 +142,9 @@ for library in phpredis predis; do
     redis del 'later:{w}:result:a' 'later:{w}:result:b' 'later:{w}:result:c' 'later:{w}:jobs' 'later:{w}:delayed' >/dev/null
     run timeout 600 php "$here/wait.php" "$redis_socket" "$library"
     is "$out$err" '[null,{"width":640},"done","busy",1,null,"gone"]' "results are waited for, by $library"
+    run timeout 600 php "$here/late.php" "$redis_socket" "$library"
+    is "$out$err" '["unreachable","new","delayed","of the application"]' "$library: an answer that comes too late is nobody else's"
+    redis del 'later:{late}:jobs' 'later:{late}:delayed' >/dev/null
 done
 
 # ---- by hand: with the lines that laterd would write and read
