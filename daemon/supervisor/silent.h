@@ -11,10 +11,9 @@
 #include "fault.h"
 #include "supervisor/workers.h"
 
-/* Asks those that run nothing now and then whether their loop turns (WORKER_BEAT). Notes the fault
- * if one has not answered for ten seconds; it is over when all do. Called every second: it counts
- * these looks, so that nobody is blamed for what we stood still ourselves. Returns whether no
- * worker answers: then this laterd does nothing at all. */
+/* Asks those that run nothing now and then whether their loop turns (pulse.h). Notes the fault if
+ * one has not answered for ten seconds; it is over when all do. Called every second. Returns
+ * whether no worker answers: then this laterd does nothing at all. */
 bool silent_look(struct fault *fault, const struct workers *workers);
 
 #endif

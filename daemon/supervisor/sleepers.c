@@ -2,10 +2,11 @@
 #include "supervisor/sleepers.h"
 
 #include "base/clock.h"
+#include "supervisor/pulse.h"
 
 #define COMING_SECONDS 2.0 /* from when it is roused until it waits or has got jobs, at most */
 #define ASK_SECONDS    0.9 /* between two questions: one in each look of a second */
-#define STILL_SECONDS  2.5 /* who has not answered for so long stands still */
+#define STILL_LOOKS    3   /* who has not answered for so many stands still */
 
 /* The workers of one pool. */
 struct sleepers_pool {
@@ -34,25 +35,14 @@ static void sleepers_count(struct process *process, void *arg)
         look->asleep++;
 }
 
-/* One that stands still would wait for ever, and never tell. So whoever waits is asked each second
- * for a heartbeat. That costs Redis nothing. */
-static bool sleepers_turns(struct process *process)
-{
-    double since = later_clock() - process->asked;
-
-    if (process->asked > 0 && !slots_has_beaten(process->slots, process->asked))
-        return since < STILL_SECONDS;
-    if (process->asked <= 0 || since >= ASK_SECONDS) {
-        process->asked = later_clock();
-        process_order(process, WORKER_BEAT);
-    }
-    return true;
-}
-
-/* Does it wait, so that a job that comes is taken? If so it tells when it does not any more. */
+/* Does it wait, so that a job that comes is taken? If so it tells when it does not any more. One
+ * that stands still would wait for ever, and never tell, so whoever waits is asked each second. */
 static bool sleepers_waits(struct process *process)
 {
-    return slots_watch(process->slots) && sleepers_turns(process);
+    if (!slots_watch(process->slots))
+        return false;
+    pulse_ask(process, ASK_SECONDS);
+    return process->unanswered < STILL_LOOKS;
 }
 
 /* Those that wait, or will in a moment, are to tell when they have got jobs. Nobody else: a busy
