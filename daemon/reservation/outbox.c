@@ -205,7 +205,7 @@ static bool send_call(struct sending *sending)
         return link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) ==
                0;
     sending->noted = true;
-    return sending_encode(sending, &cmd) &&
+    return sending_encode(sending, NULL, &cmd) &&
            link_send(sending->outbox->link, &cmd, LINK_TIMEOUT, outbox_take_answer, sending) == 0;
 }
 
@@ -346,12 +346,6 @@ struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys
             return begin_sending(outbox, group);
     }
     return NULL;
-}
-
-bool outbox_join_encode(const struct sending *sending, const struct later_take *take,
-                        struct later_command *cmd)
-{
-    return sending_encode_with(sending, take, cmd);
 }
 
 /* A refusal may be of the reserve alone: they go again at once, by themselves. */

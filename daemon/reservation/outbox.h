@@ -50,7 +50,7 @@ void outbox_flush_early(struct outbox *outbox);
  * finds behind them. */
 void outbox_flush_but_joining(struct outbox *outbox);
 
-/* Settlements on their way in one call with a reserve of the same queue. */
+/* Settlements on their way in one call with a reserve of the same queue (sending_encode()). */
 struct sending;
 
 /* Takes some for such a call: acks of one token, at most `most`; or one job that is done and leaves
@@ -58,10 +58,6 @@ struct sending;
  * there are none. */
 struct sending *outbox_join(struct outbox *outbox, const struct later_keys *keys, size_t most,
                             bool early);
-
-/* Encodes the call. Returns false, with nothing in *cmd, without memory. */
-bool outbox_join_encode(const struct sending *sending, const struct later_take *take,
-                        struct later_command *cmd);
 
 /* Hands over what became of the call, NULL if it was not sent; `sending` is gone then. The answer
  * stays the caller's. What Redis refused goes again by a call of its own. */

@@ -417,8 +417,8 @@ static bool encode_alone(const struct sending *sending, struct later_command *cm
     return encode_by_job(sending, NULL, cmd);
 }
 
-bool sending_encode_with(const struct sending *sending, const struct later_take *take,
-                         struct later_command *cmd)
+bool sending_encode(const struct sending *sending, const struct later_take *take,
+                    struct later_command *cmd)
 {
     uint32_t kept = sending_ends_kept(sending);
     bool ok;
@@ -429,9 +429,4 @@ bool sending_encode_with(const struct sending *sending, const struct later_take 
     if (ok && kept)
         sending_tell(sending, kept, cmd);
     return ok;
-}
-
-bool sending_encode(const struct sending *sending, struct later_command *cmd)
-{
-    return sending_encode_with(sending, NULL, cmd);
 }

@@ -55,11 +55,9 @@ struct sending *sending_take(const struct later_keys *keys, enum later_verb verb
  * to Redis. Returns false, with nothing in *cmd, if there is none. */
 bool sending_encode_notes(const struct sending *sending, struct later_command *cmd);
 
-/* Encodes the call by itself. Returns false, with nothing in *cmd, without memory. */
-bool sending_encode(const struct sending *sending, struct later_command *cmd);
-
-/* Encodes it job by job, in one call with a reserve if `take` is not NULL. Returns as above. */
-bool sending_encode_with(const struct sending *sending, const struct later_take *take,
-                         struct later_command *cmd);
+/* Encodes the call: by itself if `take` is NULL, else job by job, in one call with that reserve.
+ * Returns false, with nothing in *cmd, without memory. */
+bool sending_encode(const struct sending *sending, const struct later_take *take,
+                    struct later_command *cmd);
 
 #endif

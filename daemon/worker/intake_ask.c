@@ -11,6 +11,7 @@
  */
 #include "reservation/find.h"
 #include "reservation/job.h"
+#include "reservation/sending.h"
 #include "worker/intake_inner.h"
 
 #include "base/clock.h"
@@ -358,7 +359,7 @@ static void intake_ask_encode(struct asking *asking, double until, struct later_
     if (!asking->behind_wake)
         asking->joined =
             outbox_join(worker->outbox, keys, STEP_FEW, asking->intake->held_count > 0);
-    if (asking->joined && outbox_join_encode(asking->joined, &take, cmd))
+    if (asking->joined && sending_encode(asking->joined, &take, cmd))
         return;
     if (asking->joined)
         outbox_joined(asking->joined, NULL);

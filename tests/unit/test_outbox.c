@@ -1,6 +1,7 @@
 /* test_outbox.c: settlements on their way to a live Redis: grouped, refused, lost, repeated. Each
  * takes effect once. */
 #include "reservation/outbox.h"
+#include "reservation/sending.h"
 #include "reservation/value.h"
 
 #include "page.h"
@@ -573,7 +574,7 @@ static void send_step(const char *token)
 
     ck_assert_ptr_nonnull(sending);
     ck_assert_uint_eq(outbox_waiting(outbox), 0);
-    ck_assert(outbox_join_encode(sending, &take, &cmd));
+    ck_assert(sending_encode(sending, &take, &cmd));
     stepped = -1;
     ck_assert_int_eq(link_send(live_link, &cmd, LINK_TIMEOUT, on_stepped, sending), 0);
     link_flush(live_link);

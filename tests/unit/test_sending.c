@@ -186,7 +186,7 @@ START_TEST(test_all_of_a_token)
         add(TOKEN, LATER_ENDED_DONE)->given = 3;
     take(LATER_VERB_ACK);
     ck_assert(sending->whole);
-    ck_assert(sending_encode(sending, &cmd));
+    ck_assert(sending_encode(sending, NULL, &cmd));
     later_queue_ack_all(&wanted, &keys, TOKEN, 3);
     check_call(&wanted);
 }
@@ -202,7 +202,7 @@ START_TEST(test_some_of_a_token)
     add(TOKEN, LATER_ENDED_DONE)->given = 3;
     take(LATER_VERB_ACK);
     ck_assert(!sending->whole);
-    ck_assert(sending_encode(sending, &cmd));
+    ck_assert(sending_encode(sending, NULL, &cmd));
     later_queue_settle(&wanted, &keys, LATER_VERB_ACK, 0, jobs, 2);
     check_call(&wanted);
 }
@@ -230,7 +230,7 @@ START_TEST(test_errors)
     add(TOKEN, LATER_ENDED_RETRY);
     take(LATER_VERB_RELEASE);
     sending->host = "the-host";
-    ck_assert(sending_encode(sending, &cmd));
+    ck_assert(sending_encode(sending, NULL, &cmd));
     error = later_queue_error("retry", "why", "the-host", 0);
     jobs[0].error = error;
     jobs[0].how = jobs[1].how = later_endings[LATER_ENDED_RETRY].how;
@@ -251,7 +251,7 @@ START_TEST(test_with_a_reserve)
     add(TOKEN, LATER_ENDED_DONE)->given = 2;
     add(TOKEN, LATER_ENDED_DONE)->given = 2;
     take(LATER_VERB_ACK);
-    ck_assert(sending_encode_with(sending, &next, &cmd));
+    ck_assert(sending_encode(sending, &next, &cmd));
     later_queue_step(&wanted, &keys, &next, jobs, 2, NULL);
     check_call(&wanted);
 }
@@ -279,7 +279,7 @@ START_TEST(test_result_with_a_reserve)
     ck_assert_uint_eq(sending_joins(LATER_VERB_FINISH, items, 2), 0);
     count = 1;
     take(LATER_VERB_FINISH);
-    ck_assert(sending_encode_with(sending, &next, &cmd));
+    ck_assert(sending_encode(sending, &next, &cmd));
     later_queue_step(&wanted, &keys, &next, &job, 1, &left);
     check_call(&wanted);
 }
@@ -305,7 +305,7 @@ START_TEST(test_told)
     }
     take(LATER_VERB_ACK);
     sending->host = "the-host";
-    ck_assert(sending_encode(sending, &cmd));
+    ck_assert(sending_encode(sending, NULL, &cmd));
     later_script_tell(&wanted, 2);
     later_queue_settle(&wanted, &keys, LATER_VERB_ACK, 0, jobs, 2);
     later_event_add(&wanted, &event);
@@ -324,7 +324,7 @@ START_TEST(test_told_of_none_that_goes_back)
 
     add(TOKEN, LATER_ENDED_HELD)->ends_kept = 70;
     take(LATER_VERB_RETURN);
-    ck_assert(sending_encode(sending, &cmd));
+    ck_assert(sending_encode(sending, NULL, &cmd));
     later_queue_settle(&wanted, &keys, LATER_VERB_RETURN, 0, &job, 1);
     check_call(&wanted);
 }
