@@ -95,12 +95,7 @@ static void listen_for(struct listener *listener)
     link_flush(listener->link);
 }
 
-static void wake_listener_on_again(void *arg)
-{
-    listen_for(arg);
-}
-
-static void wake_listener_on_up(void *arg)
+static void wake_listener_on_may(void *arg)
 {
     listen_for(arg);
 }
@@ -164,7 +159,7 @@ static struct listener *make_listener(struct queues *queues, uint32_t pools)
     struct listener **list =
         realloc(wake_listener->list, (wake_listener->count + 1) * sizeof *list);
     const struct link_options link = {
-        .what = "wake listener", .quiet = true, .up = wake_listener_on_up, .arg = listener
+        .what = "wake listener", .quiet = true, .up = wake_listener_on_may, .arg = listener
     };
     struct later_error err;
 
@@ -174,7 +169,7 @@ static struct listener *make_listener(struct queues *queues, uint32_t pools)
         listener->queues = queues;
         listener->pools = pools;
         listener->follows = listener_follows(queues->config, pools);
-        listener->again = timer_new(queues->base, wake_listener_on_again, listener);
+        listener->again = timer_new(queues->base, wake_listener_on_may, listener);
         listener->link = link_new(queues->base, queues->config, &link, &err);
     }
     if (listener && listener->again && listener->link && list)
