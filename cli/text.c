@@ -140,3 +140,18 @@ const char *text_member(const json_t *object, const char *name)
 
     return text ? text : "";
 }
+
+double text_number_member(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+json_t *text_or_null(const char *text)
+{
+    return *text ? json_string(text) : json_null();
+}
+
+json_t *text_time_or_null(double at)
+{
+    return at > 0 ? json_real(at) : json_null();
+}

@@ -37,4 +37,11 @@ char *text_put_real(char *out, size_t room, double number);
 /* Returns a member that is a text, or "" if there is none. Borrowed. object may be NULL. */
 const char *text_member(const json_t *object, const char *name);
 
+/* Returns a member that is a number, or 0 if there is none. object may be NULL. */
+double text_number_member(const json_t *object, const char *name);
+
+/* Return a new value, null if the text is "", or the time 0: nothing is known. NULL: no memory. */
+json_t *text_or_null(const char *text);
+json_t *text_time_or_null(double at);
+
 #endif

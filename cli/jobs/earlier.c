@@ -62,7 +62,7 @@ static void earlier_add_row(struct table *card, const json_t *error)
     json_int_t attempt = json_integer_value(json_object_get(error, "attempt"));
     char when[48];
 
-    text_put_time(when, sizeof when, json_number_value(json_object_get(error, "at")));
+    text_put_time(when, sizeof when, text_number_member(error, "at"));
     table_print(card, DIM, "attempt %" JSON_INTEGER_FORMAT, attempt);
     table_print(card, RED, "%s, %s: %s", when, text_member(error, "kind"),
                 text_member(error, "text"));

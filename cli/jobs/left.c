@@ -2,6 +2,7 @@
 #include "jobs/left.h"
 
 #include "queue/result.h"
+#include "text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -12,7 +13,7 @@
 static double left_ended(const struct later_seen *seen)
 {
     json_t *finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
-    double at = json_number_value(json_object_get(finished, "at"));
+    double at = text_number_member(finished, "at");
 
     json_decref(finished);
     return at;

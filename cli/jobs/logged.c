@@ -12,7 +12,7 @@ static void logged_add_row(struct table *card, const json_t *line)
     json_int_t attempt = json_integer_value(json_object_get(line, "attempt"));
     char when[48];
 
-    text_put_time(when, sizeof when, json_number_value(json_object_get(line, "at")));
+    text_put_time(when, sizeof when, text_number_member(line, "at"));
     table_text(card, DIM, "log");
     table_print(card, strcmp(level, "error") == 0 ? RED : PLAIN,
                 "%s, attempt %" JSON_INTEGER_FORMAT ", %s: %s", when, attempt, level,

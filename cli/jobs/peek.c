@@ -92,7 +92,7 @@ static double when_of(const struct later_seen *seen)
     if (seen->record.finished_len)
         finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     if (finished)
-        when = json_number_value(json_object_get(finished, "at"));
+        when = text_number_member(finished, "at");
     json_decref(finished);
     return when;
 }
@@ -130,8 +130,8 @@ static void add_error(struct table *table, const struct later_seen *seen)
 void peek_add_progress(struct table *table, const struct later_seen *seen)
 {
     json_t *progress = json_loadb(seen->record.progress, seen->record.progress_len, 0, NULL);
-    double done = json_number_value(json_object_get(progress, "done"));
-    double total = json_number_value(json_object_get(progress, "total"));
+    double done = text_number_member(progress, "done");
+    double total = text_number_member(progress, "total");
     const char *text = text_member(progress, "text");
     char of[40] = "";
 
@@ -145,7 +145,7 @@ void peek_add_progress(struct table *table, const struct later_seen *seen)
 static void add_finished(struct table *table, const struct later_seen *seen)
 {
     json_t *finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
-    double ms = json_number_value(json_object_get(finished, "ms"));
+    double ms = text_number_member(finished, "ms");
     const char *host = text_member(finished, "host");
 
     table_print(table, PLAIN, "%.15g ms%s%s", ms, *host ? " on " : "", host);

@@ -9,6 +9,7 @@
 #include "queue/lock.h"
 #include "queues/laid.h"
 #include "status/served.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,8 +225,8 @@ static void locks_find_max(const struct locks *locks, struct held *held)
     struct later_numbers numbers;
     const struct later_override *set = laid_of_line(&locks->laid, what, held->name, &numbers);
 
-    held->max = (int64_t)json_number_value(json_object_get(need, "max"));
-    held->per = json_number_value(json_object_get(need, "per"));
+    held->max = (int64_t)text_number_member(need, "max");
+    held->per = text_number_member(need, "per");
     if (!need || !set)
         return;
     held->max = numbers.max;

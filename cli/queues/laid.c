@@ -2,6 +2,7 @@
 #include "queues/laid.h"
 
 #include "config/config.h"
+#include "text.h"
 #include "trouble/say.h"
 
 #include <jansson.h>
@@ -110,16 +111,6 @@ const struct later_override *laid_of_type(const struct laid *laid, const char *t
     return NULL;
 }
 
-static json_t *laid_time(double at)
-{
-    return at > 0 ? json_real(at) : json_null();
-}
-
-static json_t *laid_word(const char *text)
-{
-    return *text ? json_string(text) : json_null();
-}
-
 void laid_json(struct jsonl *json, const struct laid *laid)
 {
     json_t *list = json_array();
@@ -130,10 +121,10 @@ void laid_json(struct jsonl *json, const struct laid *laid)
         json_t *object = json_object();
 
         json_object_set_new(object, "type", json_string(later_override_type(one)));
-        json_object_set_new(object, "by", laid_word(one->who));
-        json_object_set_new(object, "since", laid_time(one->since));
-        json_object_set_new(object, "until", laid_time(one->until));
-        json_object_set_new(object, "reason", laid_word(one->words));
+        json_object_set_new(object, "by", text_or_null(one->who));
+        json_object_set_new(object, "since", text_time_or_null(one->since));
+        json_object_set_new(object, "until", text_time_or_null(one->until));
+        json_object_set_new(object, "reason", text_or_null(one->words));
         json_array_append_new(list, object);
     }
     text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(16));

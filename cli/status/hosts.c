@@ -12,14 +12,9 @@
 
 /* --- one host; a member that is missing or of the wrong type counts as 0 or "" --- */
 
-static double real_of(const json_t *host, const char *name)
-{
-    return json_number_value(json_object_get(host, name));
-}
-
 static uint64_t hosts_count_of(const json_t *host, const char *name)
 {
-    double number = real_of(host, name);
+    double number = text_number_member(host, name);
 
     return number > 0 && number < 9e15 ? (uint64_t)number : 0;
 }
@@ -41,11 +36,11 @@ static const struct host_state *hosts_state_of(const json_t *host, double now)
 static double rate_of(const json_t *host)
 {
     const json_t *rate = json_object_get(host, "rate");
-    double up = real_of(host, "seen") - real_of(host, "started");
+    double up = text_number_member(host, "seen") - text_number_member(host, "started");
 
     if (json_is_number(rate))
         return json_number_value(rate);
-    return up > 0 ? real_of(host, "performed") / up : 0;
+    return up > 0 ? text_number_member(host, "performed") / up : 0;
 }
 
 /* Adds "a,b,tenant-*(12)": for a pattern, with the number of queues it matches now. */
@@ -165,8 +160,8 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
     table_number(table, colour, hosts_count_of(host, "pid"));
     table_text(table, colour, text_member(host, "version"));
     table_text(table, state->colour, state->word);
-    table_age(table, colour, now - real_of(host, "started"));
-    table_age(table, colour, now - real_of(host, "seen"));
+    table_age(table, colour, now - text_number_member(host, "started"));
+    table_age(table, colour, now - text_number_member(host, "seen"));
     table_number(table, colour, hosts_count_of(host, "workers"));
     table_number(table, colour, hosts_count_of(host, "running"));
     table_number(table, colour, hosts_count_of(host, "performed"));
@@ -180,7 +175,7 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
 static void tell_quiet(const struct cli *cli, const json_t *host, double now)
 {
     const json_t *quiet = json_object_get(host, "quiet");
-    double since = real_of(quiet, "since"), until = real_of(quiet, "until");
+    double since = text_number_member(quiet, "since"), until = text_number_member(quiet, "until");
     char at[LATER_SAY_SIZE], from[80] = "", till[80] = "";
     const char *by = text_member(quiet, "by");
 
@@ -280,7 +275,7 @@ size_t hosts_list(const struct served *served, struct host **hosts)
                                .running = hosts_count_of(json, "running"),
                                .failed = hosts_count_of(json, "failed"),
                                .rate = rate_of(json),
-                               .up = now - real_of(json, "started") };
+                               .up = now - text_number_member(json, "started") };
         snprintf(host->name, sizeof host->name, "%s", text_member(json, "host"));
         snprintf(host->fault, sizeof host->fault, "%s", text_member(json, "fault"));
         later_make_printable(host->name);

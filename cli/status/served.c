@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "queue/inspect.h"
 #include "queue/shards.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ void served_add_up(json_t *sums, json_t *counts)
 
     json_object_foreach(counts, name, count)
     {
-        double sum = json_number_value(json_object_get(sums, name)) + json_number_value(count);
+        double sum = text_number_member(sums, name) + json_number_value(count);
 
         json_object_set_new(sums, name, json_real(sum));
     }
@@ -32,9 +33,9 @@ void served_add_up(json_t *sums, json_t *counts)
 
 bool served_is_gone(const json_t *host, double now)
 {
-    double after = SERVED_GONE_TIMES * json_number_value(json_object_get(host, "every"));
+    double after = SERVED_GONE_TIMES * text_number_member(host, "every");
 
-    return now - json_number_value(json_object_get(host, "seen")) >
+    return now - text_number_member(host, "seen") >
            (after > SERVED_GONE_AFTER ? after : SERVED_GONE_AFTER);
 }
 
@@ -173,7 +174,7 @@ int served_by_name(const struct served *served, const char *queue)
 
 uint64_t served_running(const struct served *served, const char *queue)
 {
-    double count = json_number_value(json_object_get(served->runs, queue));
+    double count = text_number_member(served->runs, queue);
 
     return count > 0 && count < 9e15 ? (uint64_t)count : 0;
 }

@@ -11,11 +11,6 @@
 
 /* --- daemons --- */
 
-static double trouble_real(const json_t *host, const char *name)
-{
-    return json_number_value(json_object_get(host, name));
-}
-
 /* Is another laterd of this host alive? Then it was only started again. */
 static bool trouble_is_back(const struct trouble_look *look, const char *name)
 {
@@ -65,8 +60,8 @@ static void trouble_jobs(struct trouble_look *look, const json_t *jobs,
         host->over = text_member(job, "id");
         host->over_type = text_member(job, "type");
         host->over_queue = text_member(job, "queue");
-        host->over_since = trouble_real(job, "since");
-        host->limit = trouble_real(job, "timeout");
+        host->over_since = text_number_member(job, "since");
+        host->limit = text_number_member(job, "timeout");
         host->usual = look->now - host->over_since > LATER_TROUBLE_LONG
                           ? trouble_usual(look, host->over_queue, host->over_type)
                           : 0;
@@ -79,9 +74,9 @@ static void trouble_jobs(struct trouble_look *look, const json_t *jobs,
 static void trouble_host(struct trouble_look *look, const json_t *json)
 {
     struct later_trouble_host host = { .now = look->now,
-                                       .seen = trouble_real(json, "seen"),
+                                       .seen = text_number_member(json, "seen"),
                                        .name = text_member(json, "host"),
-                                       .running = (int64_t)trouble_real(json, "running"),
+                                       .running = (int64_t)text_number_member(json, "running"),
                                        .fault = text_member(json, "fault"),
                                        .over = "" };
 
@@ -102,9 +97,9 @@ static void trouble_hosts(struct trouble_look *look)
         if (!host)
             continue;
         trouble_host(look, host);
-        if (served_is_alive(look->served, i) || trouble_real(host, "seen") <= alive.last_seen)
+        if (served_is_alive(look->served, i) || text_number_member(host, "seen") <= alive.last_seen)
             continue;
-        alive.last_seen = trouble_real(host, "seen");
+        alive.last_seen = text_number_member(host, "seen");
         alive.last = text_member(host, "host");
     }
     alive.alive = look->alive;

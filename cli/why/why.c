@@ -90,16 +90,11 @@ static void why_redis(struct why_look *look)
 
 /* --- the daemons --- */
 
-static double why_real(const json_t *host, const char *name)
-{
-    return json_number_value(json_object_get(host, name));
-}
-
 /* The last one that served the queue counts; if none is alive, the last one of all. */
 static void why_gone(struct why_look *look, const json_t *host, bool serves)
 {
     const char *name = text_member(host, "host");
-    double seen = why_real(host, "seen");
+    double seen = text_number_member(host, "seen");
 
     if (!*name || seen <= look->facts->lost_since || (look->facts->alive > 0 && !serves))
         return;
@@ -112,8 +107,8 @@ static void why_serves(struct why_look *look, const json_t *host, bool *well, bo
     const char *fault = text_member(host, "fault");
 
     look->facts->serving++;
-    look->facts->workers += (int64_t)why_real(host, "workers");
-    look->facts->runs += (int64_t)why_real(host, "running");
+    look->facts->workers += (int64_t)text_number_member(host, "workers");
+    look->facts->runs += (int64_t)text_number_member(host, "running");
     *well |= !*fault;
     if (!json_object_get(host, "quiet"))
         *all_quiet = false;
@@ -129,7 +124,7 @@ static void why_all_quiet(struct later_why_facts *facts, const json_t *host)
 
     facts->quiet = text_member(host, "host");
     facts->quiet_by = text_member(quiet, "by");
-    facts->quiet_since = why_real(quiet, "since");
+    facts->quiet_since = text_number_member(quiet, "since");
 }
 
 static void why_hosts(struct why_look *look)
@@ -333,26 +328,16 @@ void why_say(char *out, size_t room, const struct why_answer *answer)
                                 answer->whys[i].text);
 }
 
-static json_t *why_time(double at)
-{
-    return at > 0 ? json_real(at) : json_null();
-}
-
-static json_t *why_word(const char *text)
-{
-    return *text ? json_string(text) : json_null();
-}
-
 static json_t *why_object(const struct later_why *why)
 {
     json_t *object = json_object();
 
     json_object_set_new(object, "reason", json_string(later_reasons[why->reason].name));
     json_object_set_new(object, "text", json_string(why->text));
-    json_object_set_new(object, "for", why_word(why->thing));
-    json_object_set_new(object, "by", why_word(why->by));
-    json_object_set_new(object, "since", why_time(why->since));
-    json_object_set_new(object, "until", why_time(why->until));
+    json_object_set_new(object, "for", text_or_null(why->thing));
+    json_object_set_new(object, "by", text_or_null(why->by));
+    json_object_set_new(object, "since", text_time_or_null(why->since));
+    json_object_set_new(object, "until", text_time_or_null(why->until));
     json_object_set_new(object, "count", why->count >= 0 ? json_integer(why->count) : json_null());
     return object;
 }

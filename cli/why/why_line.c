@@ -44,7 +44,7 @@ static void why_line_read(const struct why_look *look, const json_t *entry, stru
     bool by_group = *text_member(entry, "by") != '\0';
     char value[LATER_TYPE_MAX + 1] = "";
     struct why_need need = { .max = json_integer_value(json_object_get(entry, "max")),
-                             .per = json_number_value(json_object_get(entry, "per")) };
+                             .per = text_number_member(entry, "per") };
     size_t len = strlen(name);
 
     if (*type ? !config_type_matches(type, look->doc->type)
