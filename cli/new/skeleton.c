@@ -100,10 +100,12 @@ void skeleton_list(const struct skeleton *skeleton, const char *folder, char *te
 
 bool skeleton_is_hidden(const char *path)
 {
-    static const char *const hidden[] = { "/home/", "/root/", "/run/user/" };
+    static const char *const hidden[] = { "/home", "/root", "/run/user" };
 
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        if (strncmp(path, hidden[i], strlen(hidden[i])) == 0)
+        size_t len = strlen(hidden[i]);
+
+        if (strncmp(path, hidden[i], len) == 0 && (path[len] == '/' || !path[len]))
             return true;
     }
     return false;

@@ -96,6 +96,20 @@ static int work_read_rules(struct private_laterd *own, struct later_error *err)
     return own->rules ? 0 : -1;
 }
 
+#define WORK_HIDDEN "the service cannot see %s; move it, to /srv for example (laterd(8), SANDBOX)"
+
+/* It is for the service, which does not see what is in a home. */
+static void work_print_entry(const struct private_laterd *own)
+{
+    char here[PATH_MAX];
+
+    private_config_entry(own);
+    if (skeleton_is_hidden(own->program))
+        cli_say(own->cli, WORK_HIDDEN, own->program);
+    if (getcwd(here, sizeof here) && skeleton_is_hidden(here))
+        cli_say(own->cli, WORK_HIDDEN, here);
+}
+
 static int work_run(struct cli *cli, struct later_error *err)
 {
     struct private_laterd own = { .cli = cli, .programs = 1, .signals = -1 };
@@ -107,7 +121,7 @@ static int work_run(struct cli *cli, struct later_error *err)
         work_read_rules(&own, err) < 0 || work_ask_types(&own, err) < 0)
         status = -1;
     else if (args_flag(&cli->args, "entry"))
-        private_config_entry(&own);
+        work_print_entry(&own);
     else
         status = private_run(&own, err);
     config_free(own.rules);

@@ -167,6 +167,14 @@ contains "$out" 'types = ( "py", "py.*" );' "has the types that the program said
 contains "$out" "dir = \"$work/app\";" "and its folder"
 run "$laterd_bin" -t -c "$work/entry.conf"
 is "$status" 0 "laterd -t takes it"
+if [ "$(id -u)" -eq 0 ] && home=$(mktemp -d /root/.later-work.XXXXXX); then
+    ln -s "$(command -v sh)" "$home/sh"
+    run sh -c "cd $home && $later_bin work q --lines --entry --type t -- $home/sh"
+    is "$status $err" "0 later work: the service cannot see $home/sh; move it, to /srv for example (laterd(8), SANDBOX)
+later work: the service cannot see $home; move it, to /srv for example (laterd(8), SANDBOX)" \
+        "an entry for what is in a home says that the service does not see it"
+    rm -r "$home"
+fi
 # Those of two programs stand side by side.
 entry() { "$later_bin" work q --lines --entry --type "$1" -- "$2" "$3" | sed -n 's/^plugins = { config = { exec = { \([^ ]*\) = {$/\1/p'; }
 is "$(entry t ./tasks --flag) $(entry t /usr/bin/env tasks.py) $(cd / && entry t /usr/bin/env 7:up/a_b)" \
