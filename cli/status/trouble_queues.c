@@ -16,6 +16,7 @@
 #define MINUTES  3   /* of history, the present one included */
 #define FRONT    20  /* of the delayed jobs, the first to come due */
 #define FLOWS    100 /* of a queue that have not ended */
+#define NEWS     100 /* of flows in a queue, that were not moved */
 #define OVERDUE  30.0
 #define SETTLED  5.0 /* seconds after which all that was done is in the history */
 
@@ -33,6 +34,7 @@ struct trouble_queue {
     double since;                     /* the first minute that was read */
     char type[LATER_TYPE_MAX + 1], schedule[LATER_SCHEDULE_NAME_MAX + 1];
     char flow[LATER_FLOW_MAX + 1];
+    struct later_news news; /* the first that was not moved yet */
 };
 
 static struct later_reply *trouble_ask(struct trouble_look *look, struct trouble_queue *queue,
@@ -348,6 +350,21 @@ static void trouble_ask_flows(struct trouble_look *look, struct trouble_queue *q
     later_reply_free(names);
 }
 
+/* News is moved at once, if this queue and the one that it is for are served. */
+static void trouble_ask_news(struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+
+    if (queue->sized->sizes.counters[LATER_COUNT_NEWS] == 0)
+        return;
+    later_flow_news(&cmd, &queue->keys, 0, NEWS);
+    reply = trouble_ask(look, queue, &cmd);
+    queue->seen.news = (int64_t)later_reply_count(reply);
+    later_flow_news_read(&queue->news, later_reply_text(later_reply_at(reply, 0), NULL));
+    later_reply_free(reply);
+}
+
 static void trouble_round(struct trouble_look *look, struct trouble_queue *queue)
 {
     trouble_ask_pause(look, queue);
@@ -359,6 +376,7 @@ static void trouble_round(struct trouble_look *look, struct trouble_queue *queue
     trouble_ask_overdue(look, queue);
     trouble_ask_schedules(look, queue);
     trouble_ask_flows(look, queue);
+    trouble_ask_news(look, queue);
 }
 
 /* --- from what was read to troubles --- */
@@ -385,6 +403,19 @@ static void trouble_tell_types(struct trouble_look *look, struct trouble_queue *
     }
 }
 
+static void trouble_tell_news(const struct trouble_look *look, struct trouble_queue *queue)
+{
+    struct later_trouble_queue *seen = &queue->seen;
+
+    if (!queue->news.queue[0] ||
+        (seen->served != 0 && served_by(look->served, queue->news.queue) != 0))
+        seen->news = 0;
+    if (seen->news == 0)
+        return;
+    seen->news_since = (double)queue->news.number / 1e6;
+    seen->news_for = seen->served == 0 ? seen->name : queue->news.queue;
+}
+
 static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
 {
     const struct later_sizes *sizes = &queue->sized->sizes;
@@ -402,6 +433,7 @@ static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
     seen->unknown_type = queue->type;
     seen->missed_name = queue->schedule;
     seen->blocked_name = queue->flow;
+    trouble_tell_news(look, queue);
     look->waiting += seen->ready + seen->delayed;
     later_trouble_queue(look->troubles, seen);
     trouble_tell_types(look, queue);

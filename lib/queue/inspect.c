@@ -33,6 +33,7 @@ static const char *const counters[LATER_COUNTERS] = {
     [LATER_COUNT_WITHDRAWN] = "withdrawn",
     [LATER_COUNT_BURIED_WAITING] = "buried_waiting",
     [LATER_COUNT_OVERRIDES] = "overrides",
+    [LATER_COUNT_NEWS] = "news",
 };
 
 void later_inspect_size(struct later_command *cmd, const struct later_keys *keys)

@@ -40,6 +40,7 @@ enum later_counter {
     LATER_COUNT_WITHDRAWN,
     LATER_COUNT_BURIED_WAITING,
     LATER_COUNT_OVERRIDES, /* how many overrides there may be (override.h); it goes down, too */
+    LATER_COUNT_NEWS,      /* the number of the last news of flows; 0: never any */
     LATER_COUNTERS
 };
 

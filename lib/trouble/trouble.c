@@ -243,6 +243,24 @@ void later_trouble_alive(struct later_troubles *troubles, const struct later_tro
 
 /* --- a queue --- */
 
+/* Flows over several queues: what one has to tell another goes only where both are served. */
+static void trouble_unmoved(struct later_troubles *troubles,
+                            const struct later_trouble_queue *queue)
+{
+    struct later_trouble spare, *row;
+
+    if (queue->alive <= 0 || queue->news == 0 ||
+        queue->now - queue->news_since < LATER_TROUBLE_UNSERVED)
+        return;
+    row =
+        trouble_add(troubles, LATER_RULE_QUEUE_UNSERVED, &spare,
+                    "nobody serves %s, and flows in %s stand still", queue->news_for, queue->name);
+    TROUBLE_WHY(
+        row, "no laterd that is alive has it in `queues`: is it mistyped, or not in laterd.conf?");
+    TROUBLE_COMMAND(row, "later flow; systemctl reload laterd");
+    trouble_in(row, queue->name, queue->news_since, queue->news);
+}
+
 static void trouble_unserved(struct later_troubles *troubles,
                              const struct later_trouble_queue *queue)
 {
@@ -250,8 +268,10 @@ static void trouble_unserved(struct later_troubles *troubles,
     struct later_trouble spare, *row;
 
     if (queue->served != 0 || queue->alive <= 0 || queue->ready == 0 ||
-        queue->oldest < LATER_TROUBLE_UNSERVED)
+        queue->oldest < LATER_TROUBLE_UNSERVED) {
+        trouble_unmoved(troubles, queue);
         return;
+    }
     row = trouble_add(troubles, LATER_RULE_QUEUE_UNSERVED, &spare,
                       "nobody serves %s, %s job%s ready", queue->name,
                       later_say_count(count, queue->ready), queue->ready == 1 ? " is" : "s are");

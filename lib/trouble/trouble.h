@@ -143,7 +143,10 @@ struct later_trouble_queue {
     int64_t blocked; /* flows in which all that is left waits for a dead job */
     const char *blocked_name;
     double blocked_since;
-    int64_t overdue; /* reservations whose lease is over and that nobody has returned */
+    int64_t news; /* of flows, in it, that nobody moves, and since when; 0: none */
+    double news_since;
+    const char *news_for; /* the queue that no laterd serves: itself, or the one they are for */
+    int64_t overdue;      /* reservations whose lease is over and that nobody has returned */
 };
 void later_trouble_queue(struct later_troubles *troubles, const struct later_trouble_queue *queue);
 

@@ -112,6 +112,13 @@ seen queue_unserved nobodys 'nobody serves nobodys, 1 job is ready' "a queue tha
 like "$(field since <"$work/line")" '^[0-9]{10}' "since when"
 host web2 nobodys
 well "a queue that nobody serves"
+printf '%s\n' '{"type":"null","step":"a","queue":"default"}' | later push -q homeless --flow f --file - >/dev/null
+advance_redis 6
+seen queue_unserved default 'nobody serves homeless, and flows in default stand still' "a flow whose queue nobody serves"
+later cancel -q default --all --yes >/dev/null
+redis DEL 'later:{default}:news' >/dev/null
+redis SREM later:queues homeless >/dev/null
+well "a flow whose queue nobody serves"
 advance_redis 301
 seen behind nobodys 'nobodys is (5\.[0-9]|6|[0-9]+) (min|s) behind, 1 ready.*none has run in the last minutes' "a queue falls behind"
 later pause nobodys --by ann >/dev/null

@@ -122,6 +122,20 @@ START_TEST(who_serves_it)
                                   "not in laterd.conf?");
     queue.oldest = 1000; /* not behind as well */
     ck_assert_str_eq(of_queue(&queue), " queue_unserved");
+    queue.ready = 0;
+    queue.oldest = -1;
+    queue.news = 2;
+    queue.news_for = "home";
+    queue.news_since = queue.now - LATER_TROUBLE_UNSERVED + 1;
+    ck_assert_str_eq(of_queue(&queue), "");
+    queue.news_since -= 1;
+    ck_assert_str_eq(of_queue(&queue), " queue_unserved");
+    queue.served = 1; /* the other one is not */
+    ck_assert_str_eq(of_queue(&queue), " queue_unserved");
+    queue.news = 0;
+    queue.served = 0;
+    queue.ready = 1;
+    queue.oldest = 1000;
     queue.alive = 0; /* then nobody serves anything */
     ck_assert_str_eq(of_queue(&queue), "");
     queue.served = queue.alive = -1; /* not known */
