@@ -30,7 +30,7 @@ struct process {
     void *arg;
     double started;
     double roused; /* when it was told to make its connections again; 0: it has stirred since */
-    double asked;  /* pulse.h: when it was last asked for a heartbeat; 0: never */
+    double asked;  /* heartbeat.h: when it was last asked for a heartbeat; 0: never */
     unsigned unanswered; /* looks since then, a second each, in which it could have answered */
     bool ready;
     bool draining;

@@ -1,7 +1,7 @@
 /* silent.c: says which workers do not answer. */
 #include "supervisor/silent.h"
 
-#include "supervisor/pulse.h"
+#include "supervisor/heartbeat.h"
 
 #define ASK_SECONDS 5.0 /* between two questions */
 #define MOST_LOOKS  10  /* without an answer */
@@ -23,7 +23,7 @@ static void silent_count(struct process *process, void *arg)
     look->all++;
     if (!silent_may_be(process))
         return;
-    pulse_ask(process, ASK_SECONDS);
+    heartbeat_ask(process, ASK_SECONDS);
     if (process->unanswered < MOST_LOOKS)
         return;
     look->count++;

@@ -11,8 +11,8 @@
 #include "fault.h"
 #include "supervisor/workers.h"
 
-/* Asks those that run nothing now and then whether their loop turns (pulse.h). Notes the fault if
- * one has not answered for ten seconds; it is over when all do. Called every second. Returns
+/* Asks those that run nothing now and then whether their loop turns (heartbeat.h). Notes the fault
+ * if one has not answered for ten seconds; it is over when all do. Called every second. Returns
  * whether no worker answers: then this laterd does nothing at all. */
 bool silent_look(struct fault *fault, const struct workers *workers);
 

@@ -2,7 +2,7 @@
 #include "supervisor/sleepers.h"
 
 #include "base/clock.h"
-#include "supervisor/pulse.h"
+#include "supervisor/heartbeat.h"
 
 #define COMING_SECONDS 2.0 /* from when it is roused until it waits or has got jobs, at most */
 #define ASK_SECONDS    0.9 /* between two questions: one in each look of a second */
@@ -41,7 +41,7 @@ static bool sleepers_waits(struct process *process)
 {
     if (!slots_watch(process->slots))
         return false;
-    pulse_ask(process, ASK_SECONDS);
+    heartbeat_ask(process, ASK_SECONDS);
     return process->unanswered < STILL_LOOKS;
 }
 

@@ -12,7 +12,7 @@
 #include "reservation/value.h"
 #include "supervisor/pages.h"
 #include "supervisor/cut_off.h"
-#include "supervisor/pulse.h"
+#include "supervisor/heartbeat.h"
 #include "supervisor/silent.h"
 #include "supervisor/sleepers.h"
 #include "supervisor/wake_dispatch.h"
@@ -173,7 +173,7 @@ static void on_beat(void *arg)
 
     supervisor_tell_still(supervisor);
     workers_tick(supervisor->workers);
-    pulse_look(supervisor->workers);
+    heartbeat_look(supervisor->workers);
     on_stirred(supervisor);
     look_for_cut_off(supervisor);
     supervisor->all_silent = silent_look(&supervisor->silent, supervisor->workers);
