@@ -89,6 +89,11 @@ find "$work/strange" -name 'push.lua' -o -name 'push_now.lua' -o -name 'flow_pus
 while IFS= read -r script; do
     estrange "$script"
 done <"$work/scripts"
+"$python" - "$work/strange/clients/node/scripts" <<'BUNDLE' # which carry.sh makes of them
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+(folder / "scripts.json").write_text(json.dumps({script.stem: script.read_text() for script in folder.glob("*.lua")}))
+BUNDLE
 clients=$work/strange/tests/clients file=strange
 each_driver conforms
 finish
