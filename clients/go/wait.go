@@ -150,9 +150,10 @@ func left(ctx context.Context) time.Duration {
 	return wait
 }
 
-// blockFor returns "" if nothing came in that time.
+// blockFor returns "" if nothing came in that time. A call that is lost is not repeated, since it would wait for its
+// whole time again.
 func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
-	element, err := redis.String(c.again(key, "BLMOVE", key, key, "LEFT", "LEFT", decimal(wait.Seconds())))
+	element, err := redis.String(c.once(key, "BLMOVE", key, key, "LEFT", "LEFT", decimal(wait.Seconds())))
 	if err == redis.ErrNil {
 		err = nil
 	}

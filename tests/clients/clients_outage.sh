@@ -148,17 +148,15 @@ comes_back()
     start_redis 'appendonly yes' 'appendfsync always'
 }
 
-# is_replaced N: somebody else stands where the server was, until he has turned away so many. He is there before, and the
+# is_replaced N [HOW]: somebody else stands where the server was, until he has turned away so many. He is there before, and the
 # server lives on, on another socket: a wait goes on for half a minute only, in which a busy machine starts neither.
 # is_back: the server is where it was.
 is_replaced()
 {
     : >"$work/turned"
+    how=${2:-}
     # node-redis 5.9 takes a connection that is closed in its handshake for ready, and never makes another.
-    case $client in
-    node-redis) how=loading ;;
-    *) how= ;;
-    esac
+    [ "$client" != node-redis ] || how=${how:-loading}
     # shellcheck disable=SC2086 # a word or none
     "$python" "$clients/outage.py" "$work/away" "$work/turned" $how 2>"$work/outage.err" &
     outage=$!
@@ -261,6 +259,20 @@ outlasts_alone()
     is "$said" "$value" "$client: a wait outlasts the time until a replica follows"
 }
 
+# Its connection breaks while Redis stays there. A repeated call would wait for its whole time once more.
+looks_again()
+{
+    waits_for eight 600
+    counts_anew
+    # shellcheck disable=SC2046 # one id
+    redis CLIENT KILL ID $(redis CLIENT LIST | sed -n 's/^id=\([0-9]*\) .* cmd=blmove .*/\1/p') >/dev/null
+    is_waiting "$client: its connection breaks, and it waits again"
+    is "$(($(called lindex) > 0))" 1 "$client: whose connection breaks looks before it waits again"
+    ends_job eight
+    hear
+    is "$said" "$value" "$client: a wait outlasts a connection that breaks"
+}
+
 # fails NAME: it has ended with an error of Redis, or of the connection.
 fails()
 {
@@ -311,6 +323,25 @@ ends_refused()
     unset REDISCLI_AUTH
 }
 
+# By somebody who hangs up on whom he refuses: a connection that was refused is not there any more.
+ends_refused_and_closed()
+{
+    redis CONFIG SET requirepass old >/dev/null
+    REDISCLI_AUTH=old
+    export REDISCLI_AUTH
+    opens '{"password":"old"}'
+    waits_for nine 600
+    is_replaced 0 refused # it may be told at once
+    hear
+    fails "$client: a password that is refused by a proxy ends a wait"
+    like "$said" 'WRONGPASS|password' "$client: and its error says so"
+    turned=$(wc -l <"$work/turned")
+    is "$((turned < 10))" 1 "$client: it is not tried again and again ($turned times)"
+    is_back
+    redis CONFIG SET requirepass '' >/dev/null
+    unset REDISCLI_AUTH
+}
+
 # tries DRIVER [ARGUMENT...]: all of that, for one client. A fake has no Redis that could go away.
 tries()
 {
@@ -328,7 +359,8 @@ tries()
     if [ "$redis_kind" = single ]; then
         outlasts_failover
         outlasts_alone
-        [ "$client" = c ] || ends_refused # test_outage.c has that
+        looks_again
+        [ "$client" = c ] || { ends_refused; ends_refused_and_closed; } # test_outage.c has that
         case $client in
         c | go | php-*) ;; # test_outage.c, away_test.go and testing.php have that
         *) gives_up ;;

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""outage.py SOCKET FILE [loading]: stands where a Redis was that is away. Of those who connect and ask, it hangs up on the
-first, tells the second that it is LOADING, hangs up on the third before it has read anything, and so on in turns; or it
-tells all of them that it is LOADING. For each time that it has turned somebody away it writes a line to FILE."""
+"""outage.py SOCKET FILE [loading | refused]: stands where a Redis was that is away. Of those who connect and ask, it
+hangs up on the first, tells the second that it is LOADING, hangs up on the third before it has read anything, and so on
+in turns; or it tells all of them that it is LOADING, or that their password is wrong, and then hangs up. For each time
+that it has turned somebody away it writes a line to FILE."""
 import itertools
 import re
 import select
@@ -10,6 +11,7 @@ import sys
 import threading
 
 LOADING = b"-LOADING Redis is loading the dataset in memory\r\n"
+REFUSED = b"-WRONGPASS invalid username-password pair or user is disabled.\r\n"
 NOTED = open(sys.argv[2], "w", encoding="ascii", buffering=1)
 
 
@@ -22,7 +24,10 @@ def turn_away(caller, how):
         print(how, file=NOTED)
         if how == "closed":
             return
-        caller.sendall(LOADING * len(re.findall(rb"(?:^|\n)\*\d", asked)))
+        said = REFUSED if how == "refused" else LOADING
+        caller.sendall(said * len(re.findall(rb"(?:^|\n)\*\d", asked)))
+        if how == "refused":
+            return
 
 
 def serve(caller, how):

@@ -68,9 +68,11 @@ class Ioredis extends Link {
     }
 
     /** Returns another connection to the same Redis, for a blocking call, or null if none can be
-     * made. */
+     * made. When it breaks its call fails: one that is sent again would wait for its whole time again. */
     another() {
-        return new Ioredis(quiet(this.client.duplicate()));
+        const { client } = this;
+        return new Ioredis(quiet(client.isCluster ? client.duplicate([], { retryDelayOnFailover: 0 })
+            : client.duplicate({ retryStrategy: null })));
     }
 
     close() {

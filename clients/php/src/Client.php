@@ -159,12 +159,12 @@ final class Client implements Queues
     }
 
     /** Returns the result, or null if none came. One waits in turns, since a job may end without leaving anything, and
-     * a connection has its own time-out. */
+     * a connection has its own time-out. A turn that is lost is not repeated: it would last for its whole time again. */
     private function await(string $place, string $id, float $seconds): ?string
     {
         $key = $this->key($place, "result:$id");
         $turn = NewJob::decimal(max(0.01, $seconds));
-        return $this->ask($place, 'BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn) ?: null; // phpredis: [] if none came
+        return $this->once($key, ['BLMOVE', $key, $key, 'LEFT', 'LEFT', $turn]) ?: null; // phpredis: [] if none came
     }
 
     /**
@@ -664,10 +664,19 @@ final class Client implements Queues
     private function again(string $key, array $words): mixed
     {
         try {
-            return ($this->link ?? $this->link())->command($key, $words);
+            return $this->once($key, $words);
         } catch (Unreachable) {
+            return $this->once($key, $words);
+        }
+    }
+
+    private function once(string $key, array $words): mixed
+    {
+        try {
+            return ($this->link ?? $this->link())->command($key, $words);
+        } catch (Unreachable $e) {
             $this->link = null;
-            return $this->link()->command($key, $words);
+            throw $e;
         }
     }
 

@@ -6,14 +6,14 @@ import redis
 
 from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
-from .away import LOST
+from .away import LOST, is_denied
 from .client import block_of, refuse_prefix
 from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
 from .events import Events, Page
 from .flows import Flow
 from .pushing import Awaited
-from .script import Call
+from .script import Block, Call
 from .search_steps import Walk
 from .steps import State, Steps, T
 from .told import Found, Outcome, Pushed, Size
@@ -125,8 +125,10 @@ class Client(Awaited):
             return await asyncio.sleep(asked)
         try:
             return await self._once(asked)
-        except (redis.ConnectionError, redis.TimeoutError):
+        except (redis.ConnectionError, redis.TimeoutError) as error:
             self._state.forget_connection()
+            if isinstance(asked, Block) or is_denied(error):
+                raise
             return await self._once(asked)
 
     async def _once(self, asked: Any) -> Any:

@@ -30,12 +30,19 @@ PASSING = (
 LOST = (redis.RedisError, RedisClusterException)
 
 
+# Words of a Redis that does not let us in. redis-py makes that a ConnectionError, and on a Unix socket, when awaited,
+# wraps it into another one; older ones have no class for the last of them.
+DENIES = ("NOAUTH ", "NOPERM ", "WRONGPASS ")
+
+
+def is_denied(error: Optional[BaseException]) -> bool:
+    return error is not None and (isinstance(error, (AuthenticationError, AuthorizationError))
+                                  or str(error).startswith(DENIES) or is_denied(error.__cause__))
+
+
 def is_away(error: Exception) -> bool:
-    """May it pass by itself, since a server starts, or another one takes over? redis-py makes a refused password a
-    ConnectionError, also by wrapping the refusal in one (asyncio, by a Unix socket)."""
-    if isinstance(error.__cause__, redis.RedisError):
-        error = error.__cause__
-    if isinstance(error, (AuthenticationError, AuthorizationError)):
+    """May it pass by itself, since a server starts, or another one takes over?"""
+    if is_denied(error):
         return False
     return str(error).startswith(PASSING) or isinstance(error, (
         redis.ConnectionError, redis.TimeoutError, RedisClusterException, ClusterDownError, MasterDownError,

@@ -6,14 +6,14 @@ import redis
 
 from . import cron_steps, flow_steps
 from .asked import Search, reschedule_words
-from .away import LOST
+from .away import LOST, is_denied
 from .crontab import NewSchedule, Schedule
 from .document import NewJob, Seconds, Time
 from .errors import PrefixRefused
 from .events import Events, Page
 from .flows import Flow
 from .pushing import Blocking
-from .script import Call
+from .script import Block, Call
 from .search_steps import Walk
 from .steps import State, Steps, T
 from .told import Found, Outcome, Pushed, Size
@@ -187,10 +187,12 @@ class Client(Blocking):
             return time.sleep(asked)
         try:
             return self._once(asked)
-        except (redis.ConnectionError, redis.TimeoutError):
+        except (redis.ConnectionError, redis.TimeoutError) as error:
             # Repeats the call under the same call id. If only the answer was lost, Redis gives it
-            # again.
+            # again. What waits would wait for its whole time again. Who is refused is refused again.
             self._state.forget_connection()
+            if isinstance(asked, Block) or is_denied(error):
+                raise
             return self._once(asked)
 
     def _once(self, asked: Any) -> Any:

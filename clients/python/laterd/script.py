@@ -13,6 +13,11 @@ OWN = {"call": "call:%s", "held": "reserved:%s", "flow": "flow:%s", "unknown": "
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts")
 
 
+class Block(List[Any]):
+    """The words of a command that waits in Redis. It is not repeated when its connection breaks: who waits looks, and
+    waits for what is left of his time."""
+
+
 class Script:
     """One script: its text, its digest, and the keys that its head names."""
 

@@ -2,7 +2,7 @@
 
 Generators yield what to ask Redis, get the answers, and return the caller's result. client.py
 and aio.py drive them, so that both share one implementation. A Call is a script (script.py), a list
-is a plain command, a float is a pause in seconds. Errors of Redis are thrown into them.
+is a plain command, a Block one that waits in Redis, a float is a pause in seconds. Errors of Redis are thrown into them.
 """
 import json
 import os
@@ -19,7 +19,7 @@ from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol
 from .events import ENTRIES, Events, Page, number_of
 from .plan import Plan
-from .script import CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
+from .script import Block, CANCEL, KICK, PAUSE, PUSH, PUSH_NOW, RESCHEDULE, RESUME, SHOW, SIZE, Script
 from .told import Found, Outcome, Pushed, Size, found_of, pushed_of, strange, text_of
 
 PROTOCOL = "2"
@@ -360,7 +360,7 @@ class State:
                 if element is None and left <= 0:
                     raise TimeoutError("%s has not ended; it goes on" % job_id)
                 if element is None:
-                    came = yield ["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)]
+                    came = yield Block(["BLMOVE", key, key, "LEFT", "LEFT", "%.3f" % max(left, 0.001)])
                     element = None if behind else came
             except LOST as error:
                 yield away.pause(error)

@@ -202,8 +202,8 @@ module Laterd
           left = [ends && ends - now, BLOCK].compact.min
           raise TimeoutError, "#{id} has not ended; it goes on" if element.nil? && left <= 0
 
-          own ||= element ? nil : @redis.dup
-          came = element.nil? && own.blmove(key, key, "LEFT", "LEFT", timeout: [left, 0.001].max.round(3))
+          own ||= element ? nil : waiting_connection
+          came = element.nil? && own.call("BLMOVE", key, key, "LEFT", "LEFT", [left, 0.001].max.round(3))
           element ||= came unless behind
           return value_of(id, element) if element
         end
@@ -249,6 +249,16 @@ module Laterd
     end
 
     private
+
+    # A connection of its own, as @redis.dup, for a call that waits for at most BLOCK. When it breaks the call fails:
+    # redis-rb repeats its own blmove for ever, each time with the whole time.
+    def waiting_connection
+      options = @redis.instance_variable_get(:@options)
+      return @redis.dup unless options.is_a?(Hash)
+
+      answer = options[:read_timeout] || options[:timeout] || BLOCK
+      @redis.class.new(options.merge(reconnect_attempts: 0, read_timeout: answer + BLOCK))
+    end
 
     # What flows need of it.
     Link = Struct.new(:script, :announce, :read_plan, :plan, :by_plan, :check_protocol) do
