@@ -24,7 +24,7 @@ const (
 // NewJob is a job to push. Options that are not set have laterd's defaults for the type.
 type NewJob struct {
 	Type    string      // required; chooses the handler
-	Payload interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged
+	Payload interface{} // anything that json.Marshal takes; json.RawMessage is sent unchanged, if it is what laterd takes
 
 	// @options option: // {Pascal}: {help} ({value})\n{Pascal} {go}
 	// ID: the same id is the same job (text)
@@ -561,6 +561,9 @@ func payloadBytes(payload interface{}) ([]byte, error) {
 	}
 	if depth(text) >= depthMax {
 		return nil, fmt.Errorf("more than %d levels", depthMax-1)
+	}
+	if raw || bytes.Contains(text, []byte(`\u0000`)) {
+		return text, checkStrict(text)
 	}
 	return text, nil
 }

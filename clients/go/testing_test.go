@@ -265,7 +265,8 @@ func TestWhatWasPushed(t *testing.T) {
 
 func TestBadOnesAreRefused(t *testing.T) {
 	_, queues := newShop()
-	for _, job := range []laterd.NewJob{{Type: "no good"}, {Type: "a", Payload: func() {}}, {Type: "a", Debounce: 5}} {
+	for _, job := range []laterd.NewJob{{Type: "no good"}, {Type: "a", Payload: func() {}}, {Type: "a", Debounce: 5},
+		{Type: "a", Payload: json.RawMessage("\"\xff\"")}, {Type: "a", Payload: json.RawMessage(`{"a":1,"a":2}`)}} {
 		var refused *laterd.Refused
 		if _, err := queues.Push("default", job); !errors.As(err, &refused) {
 			t.Errorf("%v: %v", job.Type, err)

@@ -5,6 +5,7 @@ const { randomBytes } = require("node:crypto");
 
 const { DEPTH_MAX, DOCUMENT_MAX, EXPIRES_ROOM } = require("./bounds.js");
 const { LaterdError, Refused } = require("./errors.js");
+const { checkStrict, endOfString } = require("./strict.js");
 
 // @options pattern: const {UPPER} = /^{regex}$/;
 const TYPE = /^[A-Za-z0-9_.:-]{1,128}$/;
@@ -23,7 +24,7 @@ const WAITS = [
     // @end
 ];
 
-/** A payload that is JSON text already. Its bytes are pushed unchanged. */
+/** A payload that is JSON text already. Its bytes are pushed unchanged, and looked through before. */
 class RawJSON {
     constructor(text) {
         this.text = text;
@@ -242,16 +243,6 @@ function depth(json) {
     return deepest;
 }
 
-/** Returns where the string ends that begins there: at a quote with an even number of backslashes before it. */
-function endOfString(json, begin) {
-    for (let end = begin; ;) {
-        end = json.indexOf('"', end + 1);
-        let before = end;
-        while (json[before - 1] === "\\") before--;
-        if ((end - before) % 2 === 0) return end;
-    }
-}
-
 const EMPTIED = [Promise, Map, Set, Error, RegExp, ArrayBuffer]; // JSON.stringify() makes {} of these
 
 function isPlain(value) {
@@ -279,8 +270,6 @@ function noJson(value, path) {
     return new Refused(`${path}: a ${typeof value === "object" ? value.constructor.name : typeof value} is no JSON`);
 }
 
-const WALKED = 4096; // characters. In longer JSON only what has become null or {} is looked for, which costs less
-
 function payloadOf(payload, name = "payload") {
     let json;
     try {
@@ -294,12 +283,12 @@ function payloadOf(payload, name = "payload") {
         throw new Refused(`${name}: ${error.message}`);
     }
     if (json === undefined) throw new Refused(`${name}: a ${typeof payload} is no JSON`);
-    if (payload instanceof RawJSON) return checkDepth(json, name);
-    const isSuspect = json.length < WALKED || json.includes("null") || json.includes("{}");
-    if (isSuspect && !isWhole(payload)) throw noJson(payload, name);
+    if (payload instanceof RawJSON) return checkStrict(checkDepth(json, name), name);
+    if (!isWhole(payload)) throw noJson(payload, name);
     // It is rare, so a quick test comes first.
     if (json.includes("\\ud") && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)) throw new Refused(`${name}: half a surrogate pair`);
-    return checkDepth(json, name);
+    checkDepth(json, name);
+    return json.includes("\\u0000") ? checkStrict(json, name) : json;
 }
 
 function checkDepth(json, name) {

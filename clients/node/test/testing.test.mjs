@@ -503,6 +503,7 @@ for (const [name, made] of [["Fake", new Fake()], ["Laterd", new Laterd({ call: 
             [[1, () => 1], "payload[1]: a function is no JSON"], [{ to: { get: () => 1 } }, "payload.to.get: a function is no JSON"],
             [{ n: -Infinity }, "payload.n: -Infinity is no number of JSON"], [[Symbol("x")], "payload[0]: a symbol is no JSON"],
             [{ pad: "x".repeat(5000), s: [new Set([1])] }, "payload.s[0]: a Set is no JSON"],
+            [{ pad: "x".repeat(5000), f: () => 1 }, "payload.f: a function is no JSON"],
             [{ pad: "x".repeat(5000), n: NaN }, "payload.n: NaN is no number of JSON"]];
         for (const [payload, message] of within) {
             await assert.rejects(made.push("welcome", payload), { name: "Refused", message });

@@ -354,6 +354,9 @@ final class NewJob
         if (str_contains($bytes, '{}')) {
             self::checkEmpty($name, $value);
         }
+        if (str_contains($bytes, '\u0000')) {
+            Json::check($bytes, $name);
+        }
         return $bytes;
     }
 

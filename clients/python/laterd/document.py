@@ -39,7 +39,7 @@ Unique = Union[bool, str, Sequence[str]]
 
 
 class RawJSON(str):
-    """A payload that is JSON text already. Its bytes are pushed unchanged."""
+    """A payload that is JSON text already. Its bytes are pushed unchanged, and looked through before."""
 
 
 @dataclass
@@ -316,19 +316,40 @@ def _utf8(name: str, text: str) -> bytes:
 def _no_twins(pairs: Any) -> Dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise Refused("payload: a member is there twice")
+        raise ValueError("a member is there twice")
+    if any("\0" in name for name in found):
+        raise ValueError("a name with a NUL")
     return found
 
 
 def _no_constant(word: str) -> None:
-    raise Refused("payload: %s is no JSON" % word)
+    raise ValueError("%s is no JSON" % word)
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise Refused("payload: a number is too large (%.20s…)" % digits)
+        raise ValueError("a number is too large (%.20s…)" % digits)
     return number
+
+
+def _strict(name: str, text: str) -> None:
+    """Refuses what is no JSON, and what Python takes, but laterd buries (doc/protocol.md, "The document")."""
+    try:
+        value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant,
+                           parse_float=_finite, parse_int=_finite)
+    except (ValueError, RecursionError) as error:
+        raise Refused("%s: %s" % (name, error)) from None
+    _utf8(name, json.dumps(value, ensure_ascii=False))
+
+
+def _has_twins(value: Any) -> bool:
+    """May two names in it be the same in JSON? There 1 is "1"."""
+    if isinstance(value, dict):
+        if any(not isinstance(name, str) for name in value) and len(value) > 1:
+            return True
+        value = value.values()
+    return any(isinstance(part, (dict, list, tuple)) and _has_twins(part) for part in value)
 
 
 def _depth(text: bytes) -> int:
@@ -348,20 +369,15 @@ def _member(name: str, value: Any) -> bytes:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused("%s: %s" % (name, error)) from None
-    if _LONG.search(text):
-        json.loads(text, parse_int=_finite)
+    if _LONG.search(text) or "\\u0000" in text or isinstance(value, (dict, list, tuple)) and _has_twins(value):
+        _strict(name, text)
     return _utf8(name, text)
 
 
 def payload_bytes(payload: Any) -> bytes:
     if not isinstance(payload, RawJSON):
         return _member("payload", payload)
-    try:
-        value = json.loads(payload, object_pairs_hook=_no_twins, parse_constant=_no_constant,
-                           parse_float=_finite, parse_int=_finite)
-        _utf8("payload", json.dumps(value, ensure_ascii=False))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise Refused("payload: %s" % error) from None
+    _strict("payload", payload)
     return _utf8("payload", payload.strip(" \t\r\n"))
 
 

@@ -100,6 +100,12 @@ class Keeps(unittest.TestCase):
                 Fake().push("sum", payload)
         self.assertEqual(Fake().push("sum", ["9" * 400, 10 ** 300]).result, "pushed")
 
+    def test_names_that_are_the_same_in_json_are_refused(self):
+        for payload in ({1: "a", "1": "b"}, [{"x": ({None: 1, "null": 2},)}]):
+            with self.assertRaisesRegex(laterd.Refused, "^payload: a member is there twice"):
+                Fake().push("sum", payload)
+        self.assertEqual(Fake().push("sum", {1: {1: 1}, "2": [{"1": 1}, {1: 2}]}).result, "pushed")
+
     def test_schedules_are_kept(self):
         fake, job = Fake(app), laterd.NewJob("sum", group="acme", expires_in=5)
         noon = laterd.NewSchedule("noon", "0 12 * * *", job, zone="Europe/Berlin", late=5)

@@ -457,7 +457,9 @@ class AroundTest < Minitest::Test
       -> { fake.push("a", backoff: [1, "2"]) } => 'backoff: seconds, from 0, not [1, "2"]',
       -> { fake.map("row", 5) } => "items: must be an Enumerable, not 5",
       -> { fake.push("a", user) } => "payload: a Object is no JSON",
-      -> { fake.push("a", ["#<fine>", { by: user }]) } => "payload: a Object is no JSON" }.each do |asked, why|
+      -> { fake.push("a", ["#<fine>", { by: user }]) } => "payload: a Object is no JSON",
+      -> { fake.push("a", [{ x: { a: 1, "a" => 2 } }]) } => "payload: a member is there twice",
+      -> { fake.push("a", context: { who: 10**400 }) } => "context: a number is too large" }.each do |asked, why|
       assert_equal why, assert_raises(Laterd::Refused, &asked).message
     end
     ["5m", "1/2", Float::NAN, 1i].each do |wait|
@@ -465,6 +467,7 @@ class AroundTest < Minitest::Test
     end
     assert_equal 0.25, Laterd::Retry.new("x", in: 1/4r).delay.to_f
     assert_equal "pushed", fake.push("a", ["#<fine>", { "#<fine>" => :"#<fine>" }, Time.now]).result
+    assert_equal "pushed", fake.push("a", { a: [{ "a" => 10**300 }], "b" => "9" * 400 }).result
   end
 
   def test_what_is_too_large_is_named

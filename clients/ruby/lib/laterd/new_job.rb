@@ -5,10 +5,11 @@
 require "json"
 
 require_relative "bounds"
+require_relative "strict_json"
 require_relative "unique_id"
 
 module Laterd
-  # A payload that is JSON already. Its bytes are pushed unchanged.
+  # A payload that is JSON already. Its bytes are pushed unchanged, and looked through before.
   RawJSON = Struct.new(:text)
 
   # A job to push. Durations are seconds, and may have a fraction; UNIX seconds may be a Time. What is
@@ -306,8 +307,7 @@ module Laterd
 
       text = payload.text.dup.force_encoding("UTF-8")
       raise Refused, "payload: not UTF-8" unless text.valid_encoding?
-      raise Refused, "payload: not one JSON value" unless JSON.parse("[#{text}]", max_nesting: DEPTH_MAX + 1).size == 1
-
+      StrictJSON.check(text, DEPTH_MAX)
       text
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "payload: #{e.message}"
@@ -330,6 +330,7 @@ module Laterd
       nameless = nameless_in(value) if json.include?('"#<')
       raise Refused, "#{name}: a #{nameless.class} is no JSON" if nameless
 
+      StrictJSON.check(json, DEPTH_MAX) if StrictJSON.suspect?(value, json)
       json
     rescue JSON::JSONError, EncodingError => e
       raise Refused, "#{name}: #{e.message}"
