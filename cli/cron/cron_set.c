@@ -1,5 +1,6 @@
 /* cron_set.c: `later cron set`. */
 #include "cron/cron.h"
+#include "client/cron.h"
 #include "job/document.h"
 #include "job_options.h"
 #include "later/client.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRIES 5 /* a try fails only if a tick passes meanwhile */
 
 static int cron_set_take_word(const struct later_schedule_option *option, const char *given,
                               int64_t *number, struct later_error *err)
@@ -116,46 +115,9 @@ static char *cron_set_make_document(const struct cli *cli, char **words, size_t 
     return document;
 }
 
-/* What was put. */
-struct cron_put {
-    int64_t next;
-    bool changed;
-};
-
-static int cron_set_put(struct cli *cli, const struct later_keys *keys, const char *name,
-                        const struct later_schedule *schedule, const char *definition, size_t len,
-                        struct cron_put *put, struct later_error *err)
-{
-    struct later_zone *zone = later_zone_open(later_schedule_zone(schedule), err);
-    enum later_put result = LATER_CRON_AGAIN;
-
-    if (!zone)
-        return -1;
-    for (int i = 0; i < TRIES && result == LATER_CRON_AGAIN; i++) {
-        struct later_command cmd = { 0 };
-        struct later_reply *reply = NULL;
-        struct cron_found found; /* Redis's clock, and the schedule's last tick */
-
-        if (cron_look(cli, keys->queue, name, &found, err) >= 0) {
-            put->next = later_crontab_first(schedule, zone, found.state, found.now);
-            later_crontab_put(&cmd, keys, name, definition, len, put->next, "set");
-            reply = cli_call(cli, &cmd, err);
-        }
-        if (!reply)
-            break;
-        result = later_crontab_was_put(reply);
-        put->changed = result == LATER_CRON_PUT;
-        later_reply_free(reply);
-        if (result == LATER_CRON_AGAIN)
-            later_fail(err, LATER_E_LATER, "ticks pass too fast; try again");
-    }
-    later_zone_free(zone);
-    return result == LATER_CRON_AGAIN ? -1 : 0;
-}
-
 /* was: what it was before, if only its time was changed; else NULL. */
 static void cron_set_tell(const struct cli *cli, const char *queue, const char *name,
-                          const struct cron_put *put, const struct later_schedule *now,
+                          const struct later_cron_put *put, const struct later_schedule *now,
                           const struct later_schedule *was)
 {
     struct jsonl json;
@@ -232,9 +194,9 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     const char *zone = args_text(&cli->args, "zone"), *at = words[1];
     struct cron_found found;
     struct later_schedule schedule;
-    char *document, *definition, kept[LATER_ZONE_MAX + 1];
-    size_t size, len;
-    struct cron_put put;
+    char *document, kept[LATER_ZONE_MAX + 1];
+    size_t size;
+    struct later_cron_put put;
     int status;
 
     if (cron_set_check_plain(cli, err) < 0 || cron_find(cli, words[0], &found, err) < 0)
@@ -247,14 +209,11 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     if (later_schedule_set(&schedule, at, zone, err) < 0)
         return -1;
     document = cron_set_fetch(cli, &found, words[0], &size, err);
-    definition = document ? later_schedule_write(&schedule, document, size, &len) : NULL;
-    if (document && !definition)
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-    free(document);
-    if (!definition)
+    if (!document)
         return -1;
-    status = cron_set_put(cli, &found.keys, words[0], &schedule, definition, len, &put, err);
-    free(definition);
+    status =
+        later_cron_put(cli->client, &found.keys, words[0], &schedule, document, size, &put, err);
+    free(document);
     if (status == 0)
         cron_set_tell(cli, found.keys.queue, words[0], &put, &schedule, &found.schedule);
     return status < 0 ? -1 : LATER_OK;
@@ -264,9 +223,9 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
 {
     struct later_schedule schedule;
     struct later_keys keys;
-    char *document, *definition;
-    size_t size, len;
-    struct cron_put put;
+    char *document;
+    size_t size;
+    struct later_cron_put put;
     int status;
 
     if (!later_schedule_name_valid(words[0]))
@@ -281,12 +240,8 @@ int cron_set(struct cli *cli, char **words, struct later_error *err)
     document = cron_set_make_document(cli, words, &size, err);
     if (!document)
         return -1;
-    definition = later_schedule_write(&schedule, document, size, &len);
+    status = later_cron_put(cli->client, &keys, words[0], &schedule, document, size, &put, err);
     free(document);
-    if (!definition)
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
-    status = cron_set_put(cli, &keys, words[0], &schedule, definition, len, &put, err);
-    free(definition);
     if (status < 0 || cli_name_queue(cli, keys.queue, err) < 0)
         return -1;
     cron_set_tell(cli, keys.queue, words[0], &put, &schedule, NULL);

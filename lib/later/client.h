@@ -1,5 +1,5 @@
 /*
- * later/client.h: pushing jobs from a C program, and calling the other scripts.
+ * later/client.h: pushing jobs from a C program, waiting for their ends, setting schedules.
  *
  *     struct later_error err;
  *     struct later_client *client = later_client_open(NULL, &err);
@@ -207,6 +207,57 @@ int later_wait(struct later_client *client, const char *queue, const char *id, d
 
 /* Frees its value. */
 void later_end_free(struct later_end *end);
+
+/* A schedule: whenever it is due, such a job is pushed, once, however many laterds serve the queue.
+ * Zero it, then set what you need. Everything is borrowed for the call. */
+struct later_new_schedule {
+    const char *name; /* 1 to 64 of A-Z a-z 0-9 _ . -; required */
+    const char *at;   /* "0 3 * * mon-fri", "@every 90s", as `later cron`; required */
+    const char *zone; /* "Europe/Berlin"; NULL: UTC, unless `at` names one */
+    struct later_new_job
+        job;              /* without document, id and flow, and without what says when it may run
+                           * or how it comes into the queue, but for priority and expires_in,
+                           * which is of whole seconds from the time at which it was due */
+    const char *catch_up; /* of the times missed while no laterd was up: "last", "none", "all";
+                           * NULL: the last */
+    const char *overlap;  /* if the last job has not ended: "allow" another, "skip", "replace",
+                           * "queue"; NULL: another */
+    int32_t spread;       /* jobs are spread over so many seconds */
+    int32_t late;         /* what is more seconds late is missed; 0: 60; -1: none */
+    double from, until;   /* never before or after, UNIX time; 0: no bound */
+    uint32_t limit;       /* how many jobs in all; 0: no end */
+};
+
+/* Makes a schedule, or changes it; a paused one stays paused. *changed (may be NULL) tells whether
+ * that changed anything: what is so already stays so, and a deploy may say its schedules each time.
+ * Returns 0; or -1 with *err: LATER_E_DATA or LATER_E_USAGE (the text names what is wrong),
+ * LATER_E_REDIS. */
+int later_cron_set(struct later_client *client, const char *queue,
+                   const struct later_new_schedule *schedule, int *changed,
+                   struct later_error *err);
+
+/* Takes a schedule away. *had (may be NULL): was there one? One of a configuration comes back.
+ * Returns 0, or -1 with *err as later_cron_set(). */
+int later_cron_delete(struct later_client *client, const char *queue, const char *name, int *had,
+                      struct later_error *err);
+
+struct later_known_schedule {
+    char name[65], at[257], zone[65];
+    double next;      /* UNIX time; 0: never, or it is paused */
+    int paused;       /* 1 or 0 */
+    char origin[320]; /* "set", or "config:HOST:ID": of the configuration of that laterd */
+};
+
+struct later_schedules {
+    struct later_known_schedule *schedules;
+    size_t count;
+};
+
+/* Fills *list with the schedules of a queue, the one that is due next first; it is for
+ * later_schedules_free(). Returns 0, or -1 with *err, and an empty list. */
+int later_cron_list(struct later_client *client, const char *queue, struct later_schedules *list,
+                    struct later_error *err);
+void later_schedules_free(struct later_schedules *list);
 
 #ifdef __cplusplus
 }

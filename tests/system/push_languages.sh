@@ -68,7 +68,7 @@ if [ "$redis_kind" = cluster ]; then
     list=$work/list.cluster
     : >"$list"
     while read -r file command; do
-        if grep -q "^| $file |" "$source/doc/push.md" || [ "$file" = push-later.c ]; then
+        if grep -q "^| $file |" "$source/doc/push.md" || [ "${file%-later.c}" != "$file" ]; then
             echo "$file $command" >>"$list"
         fi
     done <"$work/list"
@@ -160,6 +160,14 @@ try_program()
     is "$(said "$3-script")" 1 "$3 by script: one id, one job"
 }
 
+# try_cron FILE COMMAND: it sets a schedule, lists it, and takes it away.
+try_cron()
+{
+    once "$1" "$2" || cat "$work/words" >>"$work/said"
+    is "$(cat "$work/said")" 'set: 0 3 * * mon-fri in Europe/Berlin' "$1 sets a schedule, and finds it"
+    is "$(redis_all exists 'later:{default}:crontab' | awk '{ sum += $1 } END { print sum + 0 }')" 0 "$1 takes it away"
+}
+
 while read -r file command; do
     case $file in
     *.c) name=${file#push-} name=c-${name%.*} ;;
@@ -167,12 +175,14 @@ while read -r file command; do
     esac
     if ! has "$file"; then
         missing "$file" "what runs it is not installed"
+    elif [ "$file" = cron-later.c ]; then
+        try_cron "$file" "$command"
     else
         try_program "$file" "$command" "$name"
     fi
 done <"$list"
 
-is "$(wc -l <"$work/list")" 5 "five programs"
+is "$(wc -l <"$work/list")" 6 "six programs"
 run later check
 is "$status" 0 "later check finds nothing"
 stop_laterd

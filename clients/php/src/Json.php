@@ -8,7 +8,7 @@ namespace Laterd;
 final class Json
 {
     public const DEPTH_MAX = Bounds::DEPTH_MAX - 1; // the document is one level more
-    private const LOOKED_MAX = 1 << 20; // bytes; what is larger is refused as a document
+    private const LOOKED_MAX = Bounds::DOCUMENT_MAX; // bytes; what is larger is refused as a document
 
     /** @param bool $check false: it was just encoded or decoded */
     public function __construct(public string $bytes, bool $check = true)
