@@ -32,14 +32,29 @@ pushes()
         '2 1 1' "$what: and has pushed its two jobs"
 }
 
+# schedules NAME COMMAND...: runs the second program, as a deploy does whose program had another schedule.
+schedules()
+{
+    what=$1
+    shift
+    redis FLUSHALL >/dev/null
+    later cron set shop.old '@daily' old -q reports >/dev/null
+    later cron set billing '@daily' bill -q reports >/dev/null
+    run timeout 600 "$@"
+    is "$status" 0 "$what: the program of a deploy ends well"
+    [ "$status" -eq 0 ] || printf '%s\n' "$out" "$err" | sed 's/^/# /'
+    is "$(later cron -q reports --json | field name | sort | tr '\n' ' ')" 'billing shop.report shop.tidy ' \
+        "$what: and has set its schedules, and taken away what it has no more"
+}
+
 # flow_block CLIENT LANGUAGE: prints the program that pushes flows, without the wait for one that nobody
 # performs.
 flow_block()
 {
-    block "$1" "$2" 2 | grep -v 'wait_*[fF]low('
+    block "$1" "$2" 3 | grep -v 'wait_*[fF]low('
 }
 
-# flows NAME COMMAND...: runs the second program.
+# flows NAME COMMAND...: runs the third program.
 flows()
 {
     what=$1
@@ -52,7 +67,7 @@ flows()
         '4 2 2 1 2' "$what: and has pushed three, and added to one"
 }
 
-# performs NAME WANTED COMMAND...: tries the third program by hand.
+# performs NAME WANTED COMMAND...: tries the fourth program by hand.
 performs()
 {
     what=$1 wanted=$2
@@ -68,7 +83,7 @@ performs()
 } >"$work/push.py"
 {
     printf 'async def fetch(url): return "text"\ndef busy(): return False\n'
-    block python python 3
+    block python python 4
 } >"$work/feeds.py"
 {
     printf 'import laterd, redis\nfrom types import SimpleNamespace\n'
@@ -76,6 +91,8 @@ performs()
     echo 'rows = [1, 2]; job = SimpleNamespace(id="order-7.pay")'
     flow_block python python
 } >"$work/flows.py"
+block python python 2 >"$work/schedules.py"
+schedules python env PYTHONPATH="$clients/python" "$python" "$work/schedules.py"
 flows python env PYTHONPATH="$clients/python" "$python" "$work/flows.py"
 pushes python env PYTHONPATH="$clients/python" "$python" "$work/push.py"
 performs python '{"bytes": 4}' env PYTHONPATH="$clients/python:$work" "$python" -m laterd feeds:app feed.poll '{"url":"u"}'
@@ -90,7 +107,7 @@ if node_modules; then
     } >"$work/js/push.mjs"
     {
         echo 'globalThis.fetch = async () => ({ status: 200, text: async () => "text" });'
-        block node js 3
+        block node js 4
     } >"$work/js/feeds.mjs"
     {
         echo 'import { Redis } from "ioredis"; import { batch, chain, Laterd } from "laterd";'
@@ -98,6 +115,8 @@ if node_modules; then
         flow_block node js
         echo 'process.exit(0);'
     } >"$work/js/flows.mjs"
+    block node js 2 >"$work/js/schedules.mjs"
+    schedules node node "$work/js/schedules.mjs"
     flows node node "$work/js/flows.mjs"
     pushes node node "$work/js/push.mjs"
     performs node '{"bytes":4}' node "$work/js/feeds.mjs" feed.poll '{"url":"u"}'
@@ -112,12 +131,17 @@ if php -r 'exit((int) !extension_loaded("redis"));' 2>/dev/null; then
     } >"$work/push.php"
     {
         echo "<?php require '$clients/php/autoload.php';"
-        block php php 3
+        block php php 4
     } >"$work/mail.php"
     {
         echo "<?php require '$clients/php/autoload.php';"
         flow_block php php | sed "s|^use .*|&\n\$later = Laterd\\\\Client::connect('unix:$redis_socket'); \$rows = [1, 2]; \$job = (object) ['id' => 'order-7.pay'];|"
     } >"$work/flows.php"
+    {
+        echo "<?php require '$clients/php/autoload.php';"
+        block php php 2
+    } >"$work/schedules.php"
+    schedules php php "$work/schedules.php"
     flows php php "$work/flows.php"
     pushes php env LATER_REDIS_URL="unix:$redis_socket" php "$work/push.php"
     performs php '"sent":' php -d 'sendmail_path="cat >/dev/null"' "$work/mail.php" mail.send '{"to":"a@b.c"}'
@@ -136,11 +160,13 @@ if ruby -e 'require "redis"' 2>/dev/null; then
         echo 'rows = [1, 2]; job = Struct.new(:id).new("order-7.pay")'
         flow_block ruby ruby
     } >"$work/flows.rb"
+    block ruby ruby 2 >"$work/schedules.rb"
+    schedules ruby ruby -I "$clients/ruby/lib" "$work/schedules.rb"
     flows ruby ruby -I "$clients/ruby/lib" "$work/flows.rb"
     pushes ruby ruby -I "$clients/ruby/lib" "$work/push.rb"
     {
         echo 'def busy?() false end'
-        block ruby ruby 3
+        block ruby ruby 4
     } >"$work/mail.rb"
     performs ruby '"sent":"a@b.c"' ruby -I "$clients/ruby/lib" "$work/mail.rb" mail.send '{"to":"a@b.c"}'
 else
