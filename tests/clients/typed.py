@@ -84,3 +84,10 @@ async def main() -> None:
     one: laterd.Pushed = await client.push("a")
     result: Dict[str, int] = await poll(laterd.current_job() or exit(1))
     print(one, result)
+    known: Optional[laterd.Found] = await client.show("x", queue="mail")
+    moved: Optional[str] = await client.reschedule("x", delay=datetime.timedelta(minutes=1))
+    soon: List[laterd.Schedule] = await laterd.testing.AsyncFake().cron_list("mail")
+    await client.kick_flow(5)  # type: ignore[arg-type]
+    await client.wait("x", time_out=5)  # type: ignore[call-arg]
+    client.size() + 1  # type: ignore[operator]
+    print(known, moved, soon)

@@ -1,22 +1,19 @@
 """aio.py: pushes jobs over redis.asyncio.Redis or redis.asyncio.RedisCluster."""
 import asyncio
-from typing import Any, Iterable, List, Optional, Sequence
+from typing import Any, Iterable, List, Sequence
 
 import redis
 
-from . import cron_steps, flow_steps
-from .asked import Search, reschedule_words
+from . import flow_steps
 from .away import LOST, is_denied
-from .client import block_of, refuse_prefix
-from .crontab import NewSchedule, Schedule
-from .document import NewJob, Seconds, Time
-from .events import Events, Page
-from .flows import Flow
+from .awaiting import awaited
+from .client import Client as Blocking
+from .client import refuse_prefix
+from .document import NewJob
 from .pushing import Awaited
 from .script import Block, Call
-from .search_steps import Walk
 from .steps import State, Steps, T
-from .told import Found, Outcome, Pushed, Size
+from .told import Pushed
 
 
 class Client(Awaited):
@@ -39,73 +36,31 @@ class Client(Awaited):
         passed = self._all_passed(jobs)
         return self._tell_all(passed, await self._run(self._state.push_many(passed, queue)))
 
-    async def show(self, id: str, queue: str = "default") -> Optional[Found]:
-        return await self._run(self._state.show(id, queue))
-
-    async def size(self, queue: str = "default") -> Size:
-        return await self._run(self._state.size(queue))
-
-    async def kick(self, id: str, queue: str = "default") -> Optional[str]:
-        return await self._run(self._state.kick(id, queue))
-
-    async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
-        return await self._run(self._state.cancel(id, queue))
-
-    async def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
-                         at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
-        return await self._run(self._state.reschedule(id, queue, reschedule_words(delay, at, priority)))
-
-    async def forget(self, id: str, queue: str = "default") -> bool:
-        return await self._run(self._state.forget(id, queue))
-
-    async def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
-        return await self._run(self._state.pause(queue, seconds, by))
-
-    async def resume(self, queue: str = "default") -> bool:
-        return await self._run(self._state.resume(queue))
-
-    async def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
-        return await self._run(cron_steps.put(self._state, schedule, queue))
-
-    async def cron_delete(self, name: str, queue: str = "default") -> bool:
-        return await self._run(cron_steps.drop(self._state, name, queue))
-
-    async def cron_list(self, queue: str = "default") -> List[Schedule]:
-        return await self._run(cron_steps.look(self._state, queue))
-
-    async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
-                    text: Optional[str] = None, limit: int = 100) -> List[Found]:
-        return await self._run(Walk(self._state, Search(state, type, text, limit)).run(queue))
-
-    async def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
-        return await self._run(self._state.events(Page(queue, after, limit), timeout))
-
-    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
-        return await self._run(self._state.wait(id, queue, timeout, block_of(self._redis)))
-
-    async def wait_many(self, ids: Sequence[str], queue: str = "default",
-                        timeout: Optional[float] = None) -> List[Outcome]:
-        return await self._run(self._state.wait_many(ids, queue, timeout, block_of(self._redis)))
-
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
              open: bool = False) -> List[Pushed]:
         passed = self._all_passed(jobs)
         return self._tell_all(passed, await self._run(flow_steps.push(self._state, name, passed, queue, open)))
 
-    async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
-        return await self._run(flow_steps.look(self._state, name, queue))
-
-    async def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
-        return await self._run(flow_steps.wait(self._state, name, queue, timeout))
-
-    async def kick_flow(self, name: str, queue: str = "default") -> int:
-        return await self._run(flow_steps.kick(self._state, name, queue))
-
-    async def cancel_flow(self, name: str, queue: str = "default") -> int:
-        return await self._run(flow_steps.cancel(self._state, name, queue))
-
-    async def close_flow(self, name: str, queue: str = "default") -> None:
-        await self._run(flow_steps.close(self._state, name, queue))
+    show = awaited(Blocking.show)
+    size = awaited(Blocking.size)
+    kick = awaited(Blocking.kick)
+    cancel = awaited(Blocking.cancel)
+    reschedule = awaited(Blocking.reschedule)
+    forget = awaited(Blocking.forget)
+    pause = awaited(Blocking.pause)
+    resume = awaited(Blocking.resume)
+    cron_set = awaited(Blocking.cron_set)
+    cron_delete = awaited(Blocking.cron_delete)
+    cron_list = awaited(Blocking.cron_list)
+    search = awaited(Blocking.search)
+    events = awaited(Blocking.events)
+    wait = awaited(Blocking.wait)
+    wait_many = awaited(Blocking.wait_many)
+    show_flow = awaited(Blocking.show_flow)
+    wait_flow = awaited(Blocking.wait_flow)
+    kick_flow = awaited(Blocking.kick_flow)
+    cancel_flow = awaited(Blocking.cancel_flow)
+    close_flow = awaited(Blocking.close_flow)
 
     async def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None

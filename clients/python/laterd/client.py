@@ -167,7 +167,7 @@ class Client(Blocking):
 
     def close_flow(self, name: str, queue: str = "default") -> None:
         """Says that no more jobs of the flow will be pushed."""
-        self._run(flow_steps.close(self._state, name, queue))
+        return self._run(flow_steps.close(self._state, name, queue))
 
     def _run(self, steps: "Steps[T]") -> T:
         send, value = steps.send, None

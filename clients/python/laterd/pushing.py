@@ -1,6 +1,7 @@
 """pushing.py: what clients and fakes share: push() with named options, hooks before and after, map(), call()."""
 from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
 
+from .awaiting import awaited
 from .document import NewJob, Seconds, Steps, Time, Unique, Waits
 from .errors import LaterdError, Refused
 from .mapping import Mapping, run, run_async
@@ -170,5 +171,4 @@ class Awaited(Pushing[Coroutine[Any, Any, Pushed]]):
         pushed = await self.push(type, payload, queue=queue, result=timeout + RESULT_KEPT)
         return await self.wait(pushed.id, queue, timeout)
 
-    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
-        raise NotImplementedError
+    wait = awaited(Blocking.wait)

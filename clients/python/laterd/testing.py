@@ -23,6 +23,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .answers import lines_of
 from .asked import Search, check_ids, pause_words, reschedule_words
+from .awaiting import awaited_of_fake
 from .crontab import NewSchedule, Schedule, schedules_of
 from .document import NewJob, Prepared, Seconds, Time, check_label, check_queue, prepare, prepare_many, prepare_one
 from .errors import FlowClosed, FlowUnknown, JobFailed, JobUnknown, LaterdError
@@ -541,70 +542,29 @@ class AsyncFake(Awaited):
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self.fake.push_many(passed, queue))
 
-    async def show(self, id: str, queue: str = "default") -> Optional[Found]:
-        return self.fake.show(id, queue)
-
-    async def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
-        return self.fake.wait(id, queue, timeout)
-
-    async def wait_many(self, ids: Sequence[str], queue: str = "default",
-                        timeout: Optional[float] = None) -> List[Outcome]:
-        return self.fake.wait_many(ids, queue, timeout)
-
-    async def size(self, queue: str = "default") -> Size:
-        return self.fake.size(queue)
-
-    async def pause(self, queue: str = "default", seconds: Optional[Seconds] = None, by: str = "") -> bool:
-        return self.fake.pause(queue, seconds, by)
-
-    async def resume(self, queue: str = "default") -> bool:
-        return self.fake.resume(queue)
-
-    async def cron_set(self, schedule: NewSchedule, queue: str = "default") -> bool:
-        return self.fake.cron_set(schedule, queue)
-
-    async def cron_delete(self, name: str, queue: str = "default") -> bool:
-        return self.fake.cron_delete(name, queue)
-
-    async def cron_list(self, queue: str = "default") -> List[Schedule]:
-        return self.fake.cron_list(queue)
-
-    async def search(self, queue: str = "default", state: Optional[str] = None, type: Optional[str] = None,
-                     text: Optional[str] = None, limit: int = 100) -> List[Found]:
-        return self.fake.search(queue, state, type, text, limit)
-
-    async def events(self, queue: str = "default", after: str = "", limit: int = 500, timeout: float = 0) -> Events:
-        return self.fake.events(queue, after, limit)
-
-    async def kick(self, id: str, queue: str = "default") -> Optional[str]:
-        return self.fake.kick(id, queue)
-
-    async def reschedule(self, id: str, queue: str = "default", *, delay: Optional[Seconds] = None,
-                         at: Optional[Time] = None, priority: Optional[int] = None) -> Optional[str]:
-        return self.fake.reschedule(id, queue, delay=delay, at=at, priority=priority)
-
-    async def forget(self, id: str, queue: str = "default") -> bool:
-        return self.fake.forget(id, queue)
-
-    async def cancel(self, id: str, queue: str = "default") -> Optional[str]:
-        return self.fake.cancel(id, queue)
-
     async def flow(self, name: str, jobs: Iterable[NewJob] = (), queue: str = "default",
                    open: bool = False) -> List[Pushed]:
         passed = self._all_passed(jobs)
         return self._tell_all(passed, self.fake.flow(name, passed, queue, open))
 
-    async def show_flow(self, name: str, queue: str = "default") -> Optional[Flow]:
-        return self.fake.show_flow(name, queue)
+    show = awaited_of_fake(Fake.show)
+    size = awaited_of_fake(Fake.size)
+    kick = awaited_of_fake(Fake.kick)
+    cancel = awaited_of_fake(Fake.cancel)
+    reschedule = awaited_of_fake(Fake.reschedule)
+    forget = awaited_of_fake(Fake.forget)
+    pause = awaited_of_fake(Fake.pause)
+    resume = awaited_of_fake(Fake.resume)
+    cron_set = awaited_of_fake(Fake.cron_set)
+    cron_delete = awaited_of_fake(Fake.cron_delete)
+    cron_list = awaited_of_fake(Fake.cron_list)
+    search = awaited_of_fake(Fake.search)
+    events = awaited_of_fake(Fake.events)
+    wait = awaited_of_fake(Fake.wait)
+    wait_many = awaited_of_fake(Fake.wait_many)
+    show_flow = awaited_of_fake(Fake.show_flow)
+    wait_flow = awaited_of_fake(Fake.wait_flow)
+    kick_flow = awaited_of_fake(Fake.kick_flow)
+    cancel_flow = awaited_of_fake(Fake.cancel_flow)
+    close_flow = awaited_of_fake(Fake.close_flow)
 
-    async def wait_flow(self, name: str, queue: str = "default", timeout: Optional[float] = None) -> Flow:
-        return self.fake.wait_flow(name, queue, timeout)
-
-    async def kick_flow(self, name: str, queue: str = "default") -> int:
-        return self.fake.kick_flow(name, queue)
-
-    async def cancel_flow(self, name: str, queue: str = "default") -> int:
-        return self.fake.cancel_flow(name, queue)
-
-    async def close_flow(self, name: str, queue: str = "default") -> None:
-        self.fake.close_flow(name, queue)
