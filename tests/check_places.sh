@@ -66,7 +66,7 @@ in_each "a test from outside" "$tested"
 
 kind "a condition that chooses jobs" \
     "$(sed -n '/later_filter_names\[\]/,/;/p' lib/job/filter.c | grep -oE '"[a-z]+"' | tr -d '"')"
-for file in tests/unit/test_filter.c cli/choose/choose.h web/pages/query.js doc/later.1 doc/later-web.8; do
+for file in tests/unit/lib/test_filter.c cli/choose/choose.h web/pages/query.js doc/later.1 doc/later-web.8; do
     in_each "$file" "$file"
 done
 in_each "tests/pairs/pairs_model.py or pairs_verbs.py" tests/pairs/pairs_model.py tests/pairs/pairs_verbs.py
@@ -84,7 +84,7 @@ in_each "TURNED of web/pages/query.js" "$tested"
 
 kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^};/p' lib/config/config_table.c |
     grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
-in_each "tests/unit/test_config*.c or bad_config/table" tests/unit/test_config*.c tests/unit/bad_config/table
+in_each "tests/unit/lib/test_config*.c or bad_config/table" tests/unit/lib/test_config*.c tests/unit/bad_config/table
 
 kind "an option of the log" "$(sed -n 's/.*TOP, "log\.[a-z]*", log\.\([a-z]*\),.*/\1/p' lib/config/config_table.c)"
 for file in daemon/supervisor/process.c daemon/supervisor/supervisor_reload.c; do # of workers, of the supervisor
@@ -96,8 +96,8 @@ kind "an option of a job" "$(rows options option | sed 's/ *|.*//')"
 for file in tests/clients/conformance.json tests/clients/README.md tests/pairs/pairs.py; do
     in_each "$file" "$file"
 done
-grep -ohE '(\\"|\.|--)[a-z_]+' tests/unit/*.c >"$tested" # "owner" or .owner, not any word
-in_each "tests/unit/*.c" "$tested"
+grep -ohE '(\\"|\.|--)[a-z_]+' tests/unit/*/*.c >"$tested" # "owner" or .owner, not any word
+in_each "tests/unit/*/*.c" "$tested"
 of_clients="clients/python/tests/test_testing.py clients/node/test/testing.test.mjs clients/php/tests/testing.php
     clients/ruby/test/test_testing.rb clients/go/testing_test.go"
 # in_each_spelled FILE...: each is in each of these, as a client spells it: max_attempts, maxAttempts, MaxAttempts.
@@ -118,19 +118,19 @@ kind "an option of a job on the pages" "$(rows options option | grep '|[a-z ]*fo
 in_each "tests/web/web_*.py" tests/web/web_*.py
 
 kind "an option of a schedule" "$(rows schedule option | sed 's/ *|.*//')"
-for file in doc/laterd.conf.5 tests/unit/test_schedule.c tests/clients/conformance.json; do
+for file in doc/laterd.conf.5 tests/unit/lib/test_schedule.c tests/clients/conformance.json; do
     in_each "$file" "$file"
 done
 sed -n '/^| tag of a definition/,/^$/p' doc/protocol.md >"$tested"
 in_each "the table of doc/protocol.md, Schedules" "$tested"
 
 kind "a member of a backoff" "$(rows options wait | grep '| member' | sed 's/ *|.*//')"
-for file in tests/unit/test_document.c tests/clients/conformance.json; do
+for file in tests/unit/lib/test_document.c tests/clients/conformance.json; do
     in_each "$file" "$file"
 done
 
 kind "an answer of a handler" "$(rows answers answer | sed 's/ *|.*//')"
-for file in tests/unit/test_exec_lines.c $of_clients; do
+for file in tests/unit/jobs/test_exec_lines.c $of_clients; do
     in_each "$file" "$file"
 done
 for file in clients/python/laterd/testing.py clients/node/src/testing.js clients/php/src/Testing/Fake.php \
@@ -158,7 +158,7 @@ done
 kind "a result that is no attempt" "$(sed 's/.*/LATER_\U&/' "$names")"
 in_each daemon/worker/attempt.c daemon/worker/attempt.c
 kind "a member of a program's lines" "$(rows answers member | sed 's/ *|.*//')"
-in_each "tests/unit/test_exec_lines*.c" tests/unit/test_exec_lines*.c
+in_each "tests/unit/jobs/test_exec_lines*.c" tests/unit/jobs/test_exec_lines*.c
 
 # Calls about flows have names of two words, and a program is told of its jobs (heard) by other means.
 kind "a call of the clients" "$(grep -oE '"call": *\{"[a-z_]+"' tests/clients/conformance.json |
@@ -195,7 +195,7 @@ kind "a member of size --json" \
     "$(sed -n '/^static void size_print_json/,/^}/s/.*jsonl_[a-z]*(&json, "\([a-z_]*\)".*/\1/p' cli/queues/size.c)"
 in_each "doc/later.1 or doc/operations.md" doc/later.1 doc/operations.md
 kind "an age that size --json tells" "$(grep '^oldest_' "$names")" # which grows by itself
-for file in web/live/snapshot.c tests/unit/test_web_snapshot.c web/pages/merge.js; do
+for file in web/live/snapshot.c tests/unit/web/test_snapshot.c web/pages/merge.js; do
     in_each "$file" "$file"
 done
 
@@ -214,7 +214,7 @@ kind "a package" "$(sed -n 's/^Package: //p' debian/control)"
 in_each doc/operations.md doc/operations.md
 
 kind "a unit of durations" "$(sed -n '/ units\[\] = /,/;$/p' lib/base/duration.c | grep -oE '"[a-z]+"' | tr -d '"')"
-for file in lib/base/duration.h doc/later.1 tests/unit/test_cli_args.c; do
+for file in lib/base/duration.h doc/later.1 tests/unit/lib/test_cli_args.c; do
     grep -oE '["`. ][0-9]+[a-z]+' "$file" | tr -d '0-9' >"$tested"
     in_each "$file" "$tested"
 done
@@ -222,7 +222,7 @@ done
 kind "a name of a time" "$(sed -n '/ nicknames\[\]/,/^};/p' lib/cron/expression.c | grep -o '"@[a-z]*"' | tr -d '"@')"
 sed -n '1,/\*\//p' lib/cron/expression.h >"$tested"
 in_each "the head of lib/cron/expression.h" "$tested"
-in_each "tests/unit/*cron*.c or test_tick.c" tests/unit/*cron*.c tests/unit/test_tick.c
+in_each "tests/unit/lib/*cron*.c or test_tick.c" tests/unit/lib/*cron*.c tests/unit/lib/test_tick.c
 kind "a name of a time that people are told of" \
     "$(sed -n 's/^#define LATER_NICKNAMES //p' lib/cron/expression.h | grep -o '@[a-z]*' | tr -d @)"
 grep -o '@[a-z]*' doc/later.1 >"$tested"
@@ -254,9 +254,9 @@ in_each doc/later-job.3 doc/later-job.3
 kind "an ending" "$(sed -n '/^enum later_ending {/,/^};/p' lib/job/ending.h | grep -o 'LATER_ENDED_[A-Z_]*')"
 in_each "lib/job/ending.c" lib/job/ending.c
 in_each "what leads to it, daemon/*/*.c or lib/job/verdict.c" daemon/*/*.c lib/job/verdict.c
-in_each "tests/unit/*.c" tests/unit/*.c
+in_each "tests/unit/*/*.c" tests/unit/*/*.c
 kind "a verb for reserved jobs" "$(sed -n '/^enum later_verb {/,/^};/p' lib/job/ending.h | grep -o 'LATER_VERB_[A-Z]*')"
-for file in lib/queue/queue_settle.c lib/queue/event.c tests/unit/test_event.c; do
+for file in lib/queue/queue_settle.c lib/queue/event.c tests/unit/lib/test_event.c; do
     in_each "$file" "$file"
 done
 kind "a state that an end tells of" \
@@ -274,7 +274,7 @@ sed -n '1,/\*\//p' daemon/queues/services.h >"$tested"
 in_each "the head of daemon/queues/services.h" "$tested"
 in_each daemon/queues/queues.h daemon/queues/queues.h
 in_each doc/architecture.md doc/architecture.md
-in_each "a test, tests/unit/*.c or tests/daemon/daemon_*.sh" tests/unit/*.c tests/daemon/daemon_*.sh
+in_each "a test, tests/unit/*/*.c or tests/daemon/daemon_*.sh" tests/unit/*/*.c tests/daemon/daemon_*.sh
 
 kind "a metric" "$(sed -n 's/.*exposition_family(.*"\(laterd_[a-z_]*\)", \([A-Z]*\).*/\1 \2/p' cli/see/*.c |
     sed 's/ COUNTER$/_total/; s/ INFO$/_info/; s/ [A-Z]*$//')"
@@ -294,7 +294,7 @@ kind "what a host tells of itself" \
 sed -n '/^Each laterd writes its field of/,/^## /p' doc/protocol.md >"$tested"
 in_each "doc/protocol.md, where it says what a laterd writes into later:hosts" "$tested"
 kind "what a host tells in numbers and names" "$(grep -vx 'fault\|reload_refused' "$names")" # those are sentences
-{ outside sh; outside py; cat tests/unit/*.c; } | grep -oE "[\"'][a-z_]+\\\\?[\"']:" >"$tested"
+{ outside sh; outside py; cat tests/unit/*/*.c; } | grep -oE "[\"'][a-z_]+\\\\?[\"']:" >"$tested"
 in_each "a test, tests/daemon/daemon_hosts.sh" "$tested"
 
 kind "a signal to laterd" "$(grep -ohE 'signal_table|\{ SIG[A-Z0-9]+,|sigaddset\(&both, SIG[A-Z0-9]+' daemon/supervisor/supervisor.c |
@@ -315,17 +315,17 @@ kind "a reason to wait" "$(strings lib/trouble/why.c later_reasons)"
 in_each doc/later.1 doc/later.1
 {
     outside sh
-    grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]'
+    grep -oE 'LATER_WHY_[A-Z_]+' tests/unit/lib/test_why.c | sed 's/LATER_WHY_//' | tr '[:upper:]' '[:lower:]'
 } >"$tested"
-in_each "a test from outside, or tests/unit/test_why.c" "$tested"
+in_each "a test from outside, or tests/unit/lib/test_why.c" "$tested"
 
 kind "a kind of Redis URL" "$(sed -n '/} kinds\[\] = {/,/};/p' lib/redis/address.c | grep -oE '"[a-z]+://' | tr -d '":/')"
-for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
+for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/lib/test_address.c; do
     grep -oE '[a-z]+://' "$file" | tr -d ':/' >"$tested"
     in_each "$file" "$tested"
 done
 kind "a parameter of a Redis URL" "$(sed -n 's/.*{ "\([a-z]*\)=", address->.*/\1/p' lib/redis/address_tls.c)"
-for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/test_address.c; do
+for file in lib/redis/address.h lib/config/config_check.c doc/later.1 doc/laterd.conf.5 tests/unit/lib/test_address.c; do
     grep -oE '[?&][a-z]+=' "$file" >"$tested"
     in_each "$file" "$tested"
 done
@@ -363,7 +363,7 @@ of_plugin()
     in_each "the message of an unknown one in $file" "$tested"
     awk -v plugin="$1" '/^\.S[sh]/ { on = $2 ~ "^" plugin } on' doc/later-job.3 >"$tested"
     in_each "doc/later-job.3, $1" "$tested"
-    { cat tests/unit/test_exec*.c; outside sh; } | grep -oE '"it\.[a-z_]+|\<[a-z_]+ = ' | sed 's/.*\.//' >"$tested"
+    { cat tests/unit/jobs/test_exec*.c; outside sh; } | grep -oE '"it\.[a-z_]+|\<[a-z_]+ = ' | sed 's/.*\.//' >"$tested"
     in_each "a test" "$tested"
 }
 of_plugin exec

@@ -4,7 +4,7 @@
  *
  * Worker, keeper (for dead workers), `later reserve`, history, metrics and the conditions of
  * `later` read this table, and a slot page keeps an ending's number. What follows for one job is a
- * verdict (verdict.h). doc/protocol.md, "Attempts", has the same table; tests/unit/test_ending
+ * verdict (verdict.h). doc/protocol.md, "Attempts", has the same table; tests/unit/lib/test_ending
  * compares.
  */
 #ifndef LATER_ENDING_H

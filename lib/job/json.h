@@ -3,7 +3,7 @@
  * object are. It makes no values and rewrites nothing; a document is read in place.
  *
  * What it takes is what jansson 2.14 takes with JSON_REJECT_DUPLICATES, JSON_ALLOW_NUL,
- * JSON_DECODE_ANY and JSON_DECODE_INT_AS_REAL (tests/unit/test_json.c compares them), except
+ * JSON_DECODE_ANY and JSON_DECODE_INT_AS_REAL (tests/unit/lib/test_json.c compares them), except
  * nesting beyond LATER_JSON_DEPTH, and NUL bytes, which jansson overlooks after a number. So a
  * handler can parse every payload with jansson.
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # laterd -t and laterd itself refuse a wrong configuration or plugin with 78, and name file and
-# line, or the path. (tests/unit/test_config_bad tries many more configurations.)
+# line, or the path. (tests/unit/lib/test_config_bad tries many more configurations.)
 . "${top_srcdir:=.}/tests/system/daemon.sh"
 
 # refused PLACE WORDS NAME: by -t and by a start.
