@@ -17,11 +17,13 @@ $1"
 repeats NEWS '^laterd \([0-9.]*\).*$'
 repeats debian/changelog '^laterd (\(.*\)) .*$'
 repeats clients/go/README.md '^.* laterd@v\([0-9.]*\) .*$'
-repeats clients/node/README.md '^.*\/laterd-\([0-9.]*\)\.tgz$'
+repeats clients/README.md '^.*\/laterd-\([0-9.]*\)\.tgz .*$'
+repeats clients/README.md '^.*\/laterd-\([0-9.]*\)\.gem.*$'
+repeats clients/node/README.md '^.*\/laterd-\([0-9.]*\)\.tgz .*$'
 repeats clients/node/package.json '^ *"version": "\(.*\)",$'
 repeats clients/python/laterd/__init__.py '^__version__ = "\(.*\)"$'
 repeats clients/python/pyproject.toml '^version = "\(.*\)"$'
-repeats clients/ruby/README.md '^.* laterd-\([0-9.]*\)\.gem .*$'
+repeats clients/ruby/README.md '^.*\/laterd-\([0-9.]*\)\.gem$'
 repeats clients/ruby/laterd.gemspec '^ *gem.version = "\(.*\)"$'
 
 # A copy that no line above has would lag behind, and nothing would say so. What the packages' own tools make is left out.

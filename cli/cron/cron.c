@@ -29,8 +29,8 @@ static const struct args_option cron_options[] = {
     /* clang-format off */
     /* @schedule cli: { "{dashed}", 0, {argument}, "{help} ({unsaid})" }, */
     { "zone", 0, "ZONE", "by whose clocks it is due, such as Europe/Berlin (UTC)" },
-    { "catch-up", 0, "POLICY", "of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last)" },
-    { "overlap", 0, "POLICY", "if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow)" },
+    { "catch-up", 0, "POLICY", "ticks missed while no host was up: the last, none, or all of a day, at most 100 (last)" },
+    { "overlap", 0, "POLICY", "if the last job has not ended: allow, skip, replace it if it waits, queue one (allow)" },
     { "spread", 0, "DURATION", "jobs are spread over this time after their ticks (0)" },
     { "late", 0, "DURATION", "a tick that is later than this is missed (60)" },
     { "priority", 0, "N", "priority of its jobs, higher first (0)" },

@@ -27,9 +27,9 @@ type NewSchedule struct {
 	// @schedule own: // {Pascal}: {help} ({value}; {unsaid})\n{Pascal} {go}
 	// Zone: by whose clocks it is due, such as Europe/Berlin (a time zone; UTC)
 	Zone string
-	// CatchUp: of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
+	// CatchUp: ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
 	CatchUp string
-	// Overlap: if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow)
+	// Overlap: if the last job has not ended: allow, skip, replace it if it waits, queue one (allow, skip, replace, queue; allow)
 	Overlap string
 	// Spread: jobs are spread over this time after their ticks (whole seconds; 0)
 	Spread time.Duration

@@ -220,9 +220,9 @@ export interface NewSchedule {
     // @schedule own: /** {help} ({value}; {unsaid}) */\n{camel}?: {ts};
     /** by whose clocks it is due, such as Europe/Berlin (a time zone; UTC) */
     zone?: string;
-    /** of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last) */
+    /** ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last) */
     catchUp?: "last"|"none"|"all";
-    /** if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow) */
+    /** if the last job has not ended: allow, skip, replace it if it waits, queue one (allow, skip, replace, queue; allow) */
     overlap?: "allow"|"skip"|"replace"|"queue";
     /** jobs are spread over this time after their ticks (whole seconds; 0) */
     spread?: number;

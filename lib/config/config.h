@@ -119,8 +119,8 @@ struct config_cron {
     uint32_t max_attempts;     /* 0: not given */
     /* clang-format off */
     /* @schedule config,limit: {config_field}; /@ {help}; not given: {unsaid} @/ */
-    enum later_catch_up catch_up; /* of ticks missed while no host was up: the last, none, or all of a day, at most 100; not given: last */
-    enum later_overlap overlap; /* if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits; not given: allow */
+    enum later_catch_up catch_up; /* ticks missed while no host was up: the last, none, or all of a day, at most 100; not given: last */
+    enum later_overlap overlap; /* if the last job has not ended: allow, skip, replace it if it waits, queue one; not given: allow */
     double spread; /* jobs are spread over this time after their ticks; not given: 0 */
     double late; /* a tick that is later than this is missed; not given: 60 */
     double priority; /* priority of its jobs, higher first; not given: 0 */

@@ -251,8 +251,8 @@ const struct config_row config_table[] = {
     { STRING(CRON, "cron.payload", payload, NULL, NULL), .help = "Their payload, JSON." },
     /* clang-format off */
     /* @schedule config: { {config}, .help = "{Help}" }, */
-    { WORDS(CHOICE, CRON, "cron.catch_up", catch_up, 0, "last|none|all", "last"), .help = "Of ticks missed while no host was up: the last, none, or all of a day, at most 100." },
-    { WORDS(CHOICE, CRON, "cron.overlap", overlap, 0, "allow|skip|replace|queue", "allow"), .help = "If the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits." },
+    { WORDS(CHOICE, CRON, "cron.catch_up", catch_up, 0, "last|none|all", "last"), .help = "Ticks missed while no host was up: the last, none, or all of a day, at most 100." },
+    { WORDS(CHOICE, CRON, "cron.overlap", overlap, 0, "allow|skip|replace|queue", "allow"), .help = "If the last job has not ended: allow, skip, replace it if it waits, queue one." },
     { REAL(CRON, "cron.spread", spread, 0, 0, 31536000, "seconds"), .help = "Jobs are spread over this time after their ticks." },
     { REAL(CRON, "cron.late", late, 60, 0, 31536000, "seconds"), .help = "A tick that is later than this is missed." },
     { REAL(CRON, "cron.priority", priority, 0, -100, 100, NULL), .help = "Priority of its jobs, higher first." },

@@ -32,8 +32,8 @@ struct later_schedule {
     /* @schedule option: {field}; /@ {help} @/ */
     char at[LATER_EXPRESSION_MAX + 1]; /* when it is due: five fields (minute hour day month weekday), six with the second first, or @hourly, @every 90s … */
     char zone[LATER_ZONE_MAX + 1]; /* by whose clocks it is due, such as Europe/Berlin */
-    enum later_catch_up catch_up; /* of ticks missed while no host was up: the last, none, or all of a day, at most 100 */
-    enum later_overlap overlap; /* if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits */
+    enum later_catch_up catch_up; /* ticks missed while no host was up: the last, none, or all of a day, at most 100 */
+    enum later_overlap overlap; /* if the last job has not ended: allow, skip, replace it if it waits, queue one */
     int32_t spread; /* jobs are spread over this time after their ticks */
     int32_t late; /* a tick that is later than this is missed */
     int32_t priority; /* priority of its jobs, higher first */

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 
 import { Laterd } from "../../clients/node/index.js";
-import { PUSH_NOW } from "../../clients/node/src/script.js";
 
+const { PUSH_NOW } = createRequire(import.meta.url)("../../clients/node/src/script.js");
 const [modules, url] = process.argv.slice(2);
 const { Redis } = createRequire(`${modules}/index.js`)("ioredis");
 const hosts = url.slice("cluster://".length).split(",").map((node) => ({ host: node.split(":")[0], port: node.split(":")[1] }));

@@ -65,7 +65,7 @@ for folder in open linked; do
     run "$laterd_bin" -c "$work/$folder.conf"
     is "$status" 78 "a state_dir that is $folder: exit 78"
 done
-contains "$err" "$work/linked/slots: not a directory of user" "whose line names the link"
+contains "$err" "$work/linked/slots: not a directory; remove it" "whose line names the link"
 is "$(workers)" "$pids" "the first is not disturbed"
 
 stop_laterd KILL

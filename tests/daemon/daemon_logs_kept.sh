@@ -61,9 +61,9 @@ is "$(noted o odd | python3 -c 'import json, sys; log = json.load(sys.stdin); pr
 
 push_job trace '"type":"exec.trace","max_attempts":2'
 wait_until 20 is_dead trace
-like "$(log_of trace | tr '\n' '/')" ' 1/error/exit status 3: Traceback:/  line 1/Error: of attempt 1, ' \
+like "$(log_of trace | tr '\n' '/')" ' 1/error/exit status 3: Error: of attempt 1/Traceback:/  line 1, ' \
     "each attempt has its whole error, of several lines, too"
-like "$(log_of trace | tr '\n' '/')" ' 2/error/exit status 3: Traceback:/  line 2/Error: of attempt 2/$' "so has the last one"
+like "$(log_of trace | tr '\n' '/')" ' 2/error/exit status 3: Error: of attempt 2/Traceback:/  line 2/$' "so has the last one"
 
 push_job talks '"type":"exec.talks"'
 wait_until 20 finished talks

@@ -43,8 +43,8 @@ final class NewSchedule
      * @param NewJob $job without an id, a time, a flow
      * @schedule own: * @param ${camel} {help} ({value})
      * @param $zone by whose clocks it is due, such as Europe/Berlin (a time zone)
-     * @param $catchUp of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
-     * @param $overlap if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue)
+     * @param $catchUp ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
+     * @param $overlap if the last job has not ended: allow, skip, replace it if it waits, queue one (allow, skip, replace, queue)
      * @param $spread jobs are spread over this time after their ticks (whole seconds)
      * @param $late a tick that is later than this is missed (whole seconds)
      * @param $from no tick is before this time (UNIX seconds)

@@ -36,9 +36,9 @@ class NewSchedule:
     # @schedule own: # {help} ({value})\n{py}: {python}
     # by whose clocks it is due, such as Europe/Berlin (a time zone)
     zone: str = ""
-    # of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
+    # ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all)
     catch_up: str = "last"
-    # if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue)
+    # if the last job has not ended: allow, skip, replace it if it waits, queue one (allow, skip, replace, queue)
     overlap: str = "allow"
     # jobs are spread over this time after their ticks (whole seconds)
     spread: Seconds = 0

@@ -27,8 +27,8 @@ module Laterd
   #   job: a NewJob without an id, a time, a flow
   # @schedule own: #   {name}: {help} ({value}; {unsaid})
   #   zone: by whose clocks it is due, such as Europe/Berlin (a time zone; UTC)
-  #   catch_up: of ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
-  #   overlap: if the last job has not ended: allow another, skip the tick, replace one that waits, or queue one if none waits (allow, skip, replace, queue; allow)
+  #   catch_up: ticks missed while no host was up: the last, none, or all of a day, at most 100 (last, none, all; last)
+  #   overlap: if the last job has not ended: allow, skip, replace it if it waits, queue one (allow, skip, replace, queue; allow)
   #   spread: jobs are spread over this time after their ticks (whole seconds; 0)
   #   late: a tick that is later than this is missed (whole seconds; 60)
   #   from: no tick is before this time (UNIX seconds; no bound)
