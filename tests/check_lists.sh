@@ -36,6 +36,18 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
     rm -f "$missing"
 fi
 
+# Make looks for a test that is not there only at the very end, after all others.
+gone=$(awk '/^\ttests\/[a-z_\/0-9]+(\.sh)?( \\)?$/ { print $1 }' tests/tests.am | sort -u |
+    while read -r test; do
+        case $test in
+        tests/on/valgrind/*.sh) source=tests/unit/${test#tests/on/valgrind/} source=${source%.sh}.c ;;
+        tests/on/*.sh) source=tests/${test#tests/on/*/} ;;
+        *) source=$test ;;
+        esac
+        [ -e "$source" ] || [ -e "$source.c" ] || echo "$test"
+    done)
+is "$gone" "" "each test that a list of tests.am names is there"
+
 # What forget leaves stays for ever. A queue with schedules is not forgotten; the last two are
 # channels.
 stay='cron crontab due cancelled'
