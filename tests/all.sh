@@ -87,8 +87,9 @@ fuzz_one()
     runs=50000
     [ "$1" != fuzz_config ] || runs=5000
     mkdir -p "$target.new"
+    sh tests/fuzz/corpus.sh "${1#fuzz_}" "$target.corpus" || return 1
     nice "$target" -seed="${LATER_FUZZ_SEED:-1}" -runs=$runs -timeout=120 -artifact_prefix="$target." \
-        "$target.new" "tests/fuzz/corpus_${1#fuzz_}" >"$target.out" 2>&1 || {
+        "$target.new" "$target.corpus" >"$target.out" 2>&1 || {
         cat "$target.out"
         return 1
     }

@@ -2,9 +2,12 @@
 # What the fuzzers found once is tried again, by whichever compiler made the programs.
 . "${top_srcdir:=.}/tests/tap.sh"
 
-for source in "$top_srcdir"/tests/fuzz/fuzz_*.c; do
-    name=$(basename "$source" .c)
-    runs "$name on its corpus" \
-        "$top_builddir/tests/fuzz/$name" "$top_srcdir/tests/fuzz/corpus_${name#fuzz_}"/*
+folder=$(mktemp -d)
+for target in config document reply web; do
+    sh "$top_srcdir/tests/fuzz/corpus.sh" "$target" "$folder/$target"
+    for input in "$folder/$target"/*; do
+        runs "fuzz_$target: $(basename "$input")" "$top_builddir/tests/fuzz/fuzz_$target" "$input"
+    done
 done
+rm -rf "$folder"
 finish
